@@ -1,0 +1,3 @@
+"""mpbert: vectors of manuscripts and papers for citation recommendation (MP-BERT4CR and its peers)."""
+
+__version__ = "0.1.0"

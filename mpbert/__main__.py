@@ -1,0 +1,5 @@
+"""``python -m mpbert COMMAND``."""
+
+from mpbert.cli import main
+
+raise SystemExit(main())

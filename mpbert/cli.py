@@ -1,0 +1,63 @@
+"""The command line: one command per module of ``mpbert.commands``; only the chosen one is imported."""
+
+import difflib
+import importlib
+import logging
+import sys
+from collections.abc import Sequence
+
+from mpbert.config import parse_config
+from mpbert.errors import MpbertError
+
+# name -> (module in mpbert.commands, what it does); the order is the order of work
+COMMANDS = {
+    "build-corpus": "raw corpus -> corpus store",
+    "validate": "check a JSON Lines corpus; report every bad record with its line",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code: 0, or 2 for wrong input."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if not argv or argv[0] in ("-h", "--help"):
+        print(_overview())
+        return 0
+    if argv[0] == "--version":
+        import mpbert
+
+        print(mpbert.__version__)
+        return 0
+    command = argv[0]
+    if command not in COMMANDS:
+        close = difflib.get_close_matches(command, COMMANDS, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"
+        print(f"mpbert: unknown command {command!r}{hint}", file=sys.stderr)
+        return 2
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
+    try:
+        module.run(parse_config(module.Config, command, argv[1:]))
+    except MpbertError as error:
+        print(f"mpbert {command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"mpbert {command}: interrupted; nothing unfinished was kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: python -m mpbert COMMAND INPUT... OUTPUT [--flags]",
+            "",
+            "Citation recommendation with MP-BERT4CR: manuscript and citation vectors.",
+            "",
+            "commands, in the order of work:",
+            *lines,
+            "",
+            "python -m mpbert COMMAND --help shows the options of one, with defaults.",
+        ]
+    )

@@ -1,0 +1,109 @@
+"""Configurations as frozen dataclasses that are also command lines (argparse_dataclass).
+
+Modules with such dataclasses must not import ``annotations`` from ``__future__``, and write
+``Optional[int]``: argparse_dataclass reads the types of the fields.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from argparse_dataclass import ArgumentParser
+
+from mpbert.errors import ConfigError
+
+C = TypeVar("C")
+
+
+def positional(name: str, help_text: str, **metadata: object) -> Any:
+    """Return a field that is a positional argument.
+
+    :param name: the field's name, once more: argparse_dataclass needs it to see that it is no flag.
+    :param help_text: one line for ``--help``.
+    :param metadata: further arguments of argparse's ``add_argument``, such as ``nargs``.
+    """
+    return dataclasses.field(metadata={"args": [name], "help": help_text, **metadata})
+
+
+def option(default: object, help_text: str, **metadata: object) -> Any:
+    """Return a field that is a flag whose ``--help`` shows its default.
+
+    :param default: default value; must be immutable.
+    :param help_text: one line for ``--help``, without the default.
+    :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``.
+    """
+    text = f"{help_text} (default: {default})".replace("%", "%%")
+    return dataclasses.field(default=default, metadata={"help": text, **metadata})
+
+
+def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
+    """Read a configuration: defaults, then ``--config FILE.yaml``, then flags; the last one wins.
+
+    :param config_class: dataclass with fields made by :func:`positional` and :func:`option`.
+    :param command: name for the usage line.
+    :raises ConfigError: the YAML file is unreadable or has a key that is no option.
+    :raises SystemExit: with 2 for wrong flags, with 0 after ``--help``.
+    """
+    argv = list(argv)
+    from_file: list[str] = []
+    if "--config" in argv:
+        place = argv.index("--config")
+        if place + 1 == len(argv):
+            raise ConfigError(
+                "--config is the last word; expected the name of a YAML file after it"
+            )
+        from_file = _flags_of_file(config_class, Path(argv[place + 1]))
+        del argv[place : place + 2]
+    parser = ArgumentParser(
+        config_class,
+        prog=f"mpbert {command}",
+        description=(config_class.__doc__ or "").split("\n\n")[0],
+        epilog="Any option may also stand in a YAML file given with --config FILE; flags win over it.",
+        allow_abbrev=False,
+    )
+    return parser.parse_args([*from_file, *argv])
+
+
+def _flags_of_file(config_class: type, path: Path) -> list[str]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(
+            f"{path}: unreadable ({reason}); expected a YAML file of options"
+        ) from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: found {type(values).__name__}; expected lines like 'seed: 1'")
+    options = {
+        field.name: field
+        for field in dataclasses.fields(config_class)
+        if "args" not in field.metadata
+    }
+    flags: list[str] = []
+    for key, value in values.items():
+        name = str(key).replace("-", "_")
+        if name not in options:
+            known = ", ".join(sorted(options))
+            raise ConfigError(f"{path}: unknown option {key!r}; expected one of {known}")
+        flag = "--" + name.replace("_", "-")
+        if options[name].type is bool:  # argparse_dataclass offers only the flag that changes it
+            if value != options[name].default:
+                flags.append(flag if value else "--no-" + flag[2:])
+        elif value is not None:
+            flags += [flag, *map(str, value)] if isinstance(value, list) else [f"{flag}={value}"]
+    return flags
+
+
+def as_plain_dict(config: object) -> dict[str, Any]:
+    """Return a configuration as a dictionary of YAML's own types, in the order of its fields."""
+    return {field.name: _plain(getattr(config, field.name)) for field in dataclasses.fields(config)}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value

@@ -1,0 +1,29 @@
+"""Exceptions for wrong input: one line that says where, what was found, what was expected, what to do."""
+
+
+class MpbertError(Exception):
+    """Wrong input data, configuration or file; the command line prints its line and exits with 2."""
+
+
+class ConfigError(MpbertError):
+    """A flag, a configuration file or a combination of settings is wrong."""
+
+
+class CorpusError(MpbertError):
+    """A corpus, raw or built, is not what the command needs."""
+
+
+class RunError(MpbertError):
+    """A TREC run or qrels file is malformed, or names unknown queries or papers."""
+
+
+class VectorsError(MpbertError):
+    """A vectors directory or file is malformed, or does not fit its neighbours."""
+
+
+class EncoderError(MpbertError):
+    """An encoder directory is missing, incomplete or of another shape."""
+
+
+class OutputError(MpbertError):
+    """An output cannot be written: it exists with other settings, or the disk refuses it."""

@@ -1,0 +1,156 @@
+"""Output directories that are complete or absent, and say how they were made.
+
+A directory is written under a temporary name and renamed when it is complete, so one that exists
+is finished. Beside the data it holds ``config.yaml`` (the configuration as resolved),
+``manifest.json`` (format, counts, inputs and a checksum of each file; no time, so that the same
+work gives the same bytes) and ``log.txt`` (seconds and peak memory).
+"""
+
+import hashlib
+import json
+import os
+import platform
+import resource
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import mpbert
+from mpbert.config import as_plain_dict
+from mpbert.errors import MpbertError, OutputError
+
+MANIFEST = "manifest.json"
+_PATH_KEYS = ("output", "outputs")
+
+
+class OutputDirectory:
+    """A directory that is being written: ``path`` to write into, ``counts`` to report."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.counts: dict[str, Any] = {}
+
+
+def fingerprint(path: Path) -> str:
+    """Return the SHA-256 of a file, or of a directory's manifest, in hexadecimal."""
+    target = path / MANIFEST if path.is_dir() else path
+    if not target.is_file():
+        return ""
+    digest = hashlib.sha256()
+    with target.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def is_finished(output: Path, command: str, config: object, inputs: list[Path]) -> bool:
+    """Return whether ``output`` was already made by this command, configuration and inputs.
+
+    :raises OutputError: it exists, but was made otherwise, so writing would destroy something.
+    """
+    if not output.exists():
+        return False
+    expected = _identity(command, config, inputs)
+    try:
+        found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OutputError(
+            f"{output}: exists, but is no finished output of mpbert {command}; "
+            f"move it away or choose another output"
+        ) from error
+    different = [key for key in expected if found.get(key) != expected[key]]
+    if different:
+        raise OutputError(
+            f"{output}: exists and was made with another {' and '.join(different)} "
+            f"(see {output / 'config.yaml'}); move it away or choose another output"
+        )
+    return True
+
+
+@contextmanager
+def output_directory(
+    output: Path, command: str, config: object, inputs: list[Path]
+) -> Iterator[OutputDirectory]:
+    """Write a directory under a temporary name; rename it when the block ends without an error.
+
+    :param config: the command's configuration, a dataclass.
+    :param inputs: paths that were read; the fingerprints of those that exist are noted.
+    :raises OutputError: the place cannot be written to.
+    """
+    start = time.monotonic()
+    partial = output.with_name(output.name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        directory = OutputDirectory(partial)
+        yield directory
+        write_manifest(partial, command, config, inputs, directory.counts)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        (partial / "log.txt").write_text(
+            f"command: {command}\nseconds: {time.monotonic() - start:.1f}\npeak_mib: {peak:.0f}\n"
+            f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n",
+            encoding="utf-8",
+        )
+        partial.rename(output)
+    except MpbertError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        if error.filename is not None and not str(error.filename).startswith(str(output)):
+            raise
+        raise OutputError(
+            f"{output}: cannot be written ({error.strerror}); free space, or choose another output"
+        ) from error
+
+
+def write_manifest(
+    directory: Path, command: str, config: object, inputs: list[Path], counts: dict[str, Any]
+) -> None:
+    """Write ``config.yaml`` and ``manifest.json`` into a directory whose data is complete."""
+    (directory / "config.yaml").write_text(
+        yaml.safe_dump(as_plain_dict(config), sort_keys=False), encoding="utf-8"
+    )
+    files = sorted(p for p in directory.rglob("*") if p.is_file() and p.name != "config.yaml")
+    manifest = {
+        "format": 1,
+        "mpbert": mpbert.__version__,
+        **_identity(command, config, inputs),
+        "counts": counts,
+        "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """Return the manifest of a finished directory.
+
+    :raises MpbertError: there is none, or it is no JSON object.
+    """
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise MpbertError(
+            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert"
+        ) from error
+    if not isinstance(manifest, dict):
+        raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")
+    return manifest
+
+
+def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any]:
+    settings = {k: v for k, v in as_plain_dict(config).items() if k not in _PATH_KEYS}
+    for key, value in settings.items():  # paths are known by what they hold, not where they lie
+        if isinstance(getattr(config, key), Path):
+            settings[key] = Path(value).name
+    return {
+        "command": command,
+        "config": settings,
+        "inputs": {path.name: fingerprint(path) for path in inputs},
+    }
