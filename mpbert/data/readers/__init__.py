@@ -1,0 +1,5 @@
+"""Readers of raw corpora: one module per format; importing this folder registers them all."""
+
+from mpbert.data.readers.base import READERS, Reader
+
+__all__ = ["READERS", "Reader"]
