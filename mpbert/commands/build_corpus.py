@@ -1,0 +1,84 @@
+"""build-corpus: a raw corpus becomes a corpus store."""
+
+import logging
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from mpbert.config import option, positional
+from mpbert.data.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
+from mpbert.data.readers import READERS, Reader
+from mpbert.data.splits import check_splits, split_at_random, split_by_year
+from mpbert.data.tables import write_tables
+from mpbert.errors import ConfigError, CorpusError
+from mpbert.manifest import is_finished, output_directory
+from mpbert.progress import progress
+from mpbert.seeding import named_rng
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Build a corpus store: clean text without citation markers, contexts, citations, qrels."""
+
+    input: Path = positional("input", "raw corpus to read")
+    output: Path = positional("output", "corpus store to write, a new directory")
+    reader: str = option("jsonl", "format of the raw corpus", choices=READERS.names())
+    split: str = option("year", "split papers by year or at random", choices=["random", "year"])
+    valid_year: Optional[int] = option(None, "first year of valid; None: the reader's own")
+    test_year: Optional[int] = option(None, "first year of test; None: the reader's own")
+    unknown_cited: str = option(
+        "drop", "what to do about cited ids outside the corpus", choices=["drop", "error"]
+    )
+    seed: int = option(1, "seed of --split random")
+
+    def __post_init__(self) -> None:
+        if self.split == "random" and (self.valid_year or self.test_year):
+            raise ConfigError("--valid-year and --test-year need --split year, found random")
+
+
+def run(config: Config) -> None:
+    """Build the store, unless it is there; print its counts.
+
+    :raises CorpusError: the raw corpus is broken, or a split would be empty.
+    """
+    if not config.input.exists():
+        raise CorpusError(f"{config.input}: no such file; expected a raw corpus")
+    if is_finished(config.output, "build-corpus", config, [config.input]):
+        print(f"{config.output} exists, reused")
+        return
+    reader = READERS[config.reader]()
+    counts: Counter[str] = Counter()
+    with output_directory(config.output, "build-corpus", config, [config.input]) as out:
+        stream = iter_clean_papers(reader, config.input, os.cpu_count() or 1, counts)
+        papers = sort_papers(progress(stream, "build-corpus", "paper"))
+        if not papers:
+            raise CorpusError(f"{config.input}: found no paper with a year and text; expected some")
+        links = link_papers(papers, config.unknown_cited, counts)
+        splits = _split(config, reader, papers)
+        check_splits("contexts", splits[[row for row, _, _ in links.contexts]])
+        written = write_tables(out.path, papers, links, splits)
+        dropped = {name: n for name, n in sorted(counts.items()) if name not in written}
+        out.counts.update({**written, **dropped})
+    width = max(map(len, out.counts))
+    for name, count in out.counts.items():
+        print(f"{name:<{width}} {count:>10,}")
+
+
+def _split(config: Config, reader: Reader, papers: list[CleanPaper]) -> np.ndarray:
+    if config.split == "random":
+        splits = split_at_random(len(papers), named_rng(config.seed, "split papers"))
+    else:
+        years = reader.default_splits
+        if config.valid_year is not None:
+            years = replace(years, valid_year=config.valid_year)
+        if config.test_year is not None:
+            years = replace(years, test_year=config.test_year)
+        splits = split_by_year(np.array([paper.year for paper in papers]), years)
+    check_splits("papers", splits)
+    return splits
