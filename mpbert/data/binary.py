@@ -1,0 +1,113 @@
+"""Binary corpus: token ids of all sentences as one memory-mapped array, and the contexts.
+
+Written by ``binarize``; read by pretraining, fine-tuning and embedding, none of which sees text.
+The first sentence of a paper is its title. Sentence numbers count all sentences of the corpus.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.data.ragged import offsets_of, ranges
+from mpbert.errors import CorpusError
+
+SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
+UNKNOWN, END, SEPARATOR, SENTENCE_MASK = range(4)
+SPLITS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class BinaryContexts:
+    """Citation contexts of one split.
+
+    :param sentences: (Q,) sentence number of the citing sentence; ``citing_rows`` (Q,) its paper.
+    :param cited_offsets: (Q + 1,) context i cites ``cited_rows[cited_offsets[i]:...[i + 1]]``.
+    """
+
+    citing_rows: np.ndarray
+    sentences: np.ndarray
+    cited_offsets: np.ndarray
+    cited_rows: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.citing_rows)
+
+
+class BinaryCorpus:
+    """A directory made by ``binarize``; arrays are mapped, not loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not (path / "tokens.npy").is_file():
+            raise CorpusError(f"{path}: found no tokens.npy; expected an output of mpbert binarize")
+
+    def _map(self, name: str) -> np.ndarray:
+        try:
+            return np.load(self.path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise CorpusError(
+                f"{self.path / name}.npy: unreadable ({error}); run mpbert binarize again"
+            ) from error
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """(T,) uint16 or int32: token ids, each sentence ended by ``<S_SEP>``."""
+        return self._map("tokens")
+
+    @cached_property
+    def token_offsets(self) -> np.ndarray:
+        """(S + 1,) int64: sentence s owns ``tokens[token_offsets[s]:token_offsets[s + 1]]``."""
+        return offsets_of(self._map("sentence_lengths"))
+
+    @cached_property
+    def sentence_offsets(self) -> np.ndarray:
+        """(N + 1,) int64: paper r owns sentences ``sentence_offsets[r]`` and following."""
+        return offsets_of(self._map("paper_lengths"))
+
+    @cached_property
+    def num_abstract(self) -> np.ndarray:
+        """(N,) sentences of title and abstract."""
+        return np.asarray(self._map("num_abstract"))
+
+    @cached_property
+    def splits(self) -> np.ndarray:
+        """(N,) uint8: place of each paper's split in ``SPLITS``."""
+        return np.asarray(self._map("splits"))
+
+    @property
+    def num_papers(self) -> int:
+        """Number N of papers."""
+        return len(self.splits)
+
+    @cached_property
+    def paper_ids(self) -> list[str]:
+        """Ids of the papers, by row."""
+        return (self.path / "papers.ids.txt").read_text(encoding="utf-8").split("\n")[:-1]
+
+    def context_ids(self, split: str) -> list[str]:
+        """Ids of the contexts of a split, in their order."""
+        text = (self.path / f"contexts.{split}.ids.txt").read_text(encoding="utf-8")
+        return text.split("\n")[:-1]
+
+    def contexts(self, split: str) -> BinaryContexts:
+        """Return the contexts of one split; training asks for no other than its own."""
+        return BinaryContexts(
+            *(
+                np.asarray(self._map(f"contexts.{split}.{name}"))
+                for name in ("citing_rows", "sentences", "cited_offsets", "cited_rows")
+            )
+        )
+
+    @cached_property
+    def vocab_size(self) -> int:
+        """Tokens of the tokenizer, special ones included."""
+        return int(json.loads((self.path / "meta.json").read_text(encoding="utf-8"))["vocab_size"])
+
+    def gather(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tokens of sentences, one after another, and (S,) their lengths."""
+        starts = self.token_offsets[sentences]
+        lengths = self.token_offsets[sentences + 1] - starts
+        return np.asarray(self.tokens[ranges(starts, lengths)]), lengths

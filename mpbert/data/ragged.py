@@ -1,0 +1,44 @@
+"""Ragged arrays: many rows of different lengths, one after another in one flat array."""
+
+import numpy as np
+
+
+def offsets_of(lengths: np.ndarray) -> np.ndarray:
+    """Return (M+1,) int64 offsets of rows that have these (M,) lengths."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def row_numbers(lengths: np.ndarray) -> np.ndarray:
+    """Return the row of each element: lengths 2, 1 give 0, 0, 1."""
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return start, start+1, ... of every row, one row after another.
+
+    :param starts: (M,) first element of each row.
+    :param lengths: (M,) elements of each row; may be 0.
+    :returns: (sum of lengths,) int64.
+    """
+    lengths = np.asarray(lengths, dtype=np.int64)
+    within = np.arange(lengths.sum()) - np.repeat(offsets_of(lengths)[:-1], lengths)
+    return np.repeat(np.asarray(starts, dtype=np.int64), lengths) + within
+
+
+def smallest_per_row(keys: np.ndarray, lengths: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Return, ascending, the places of the ``limits`` smallest keys of each row.
+
+    With random keys this draws without replacement, for all rows at once.
+
+    :param keys: (sum of lengths,) one key per element.
+    :param lengths: (M,) elements of each row.
+    :param limits: (M,) or scalar, how many to take of each row; a shorter row is taken whole.
+    :returns: int64 places in ``keys``.
+    """
+    rows = row_numbers(lengths)
+    order = np.lexsort((keys, rows))  # by row, then by key
+    rank = np.arange(len(keys)) - np.repeat(offsets_of(lengths)[:-1], lengths)
+    taken = order[rank < np.broadcast_to(limits, len(lengths))[rows]]
+    return np.sort(taken)

@@ -1,0 +1,1 @@
+"""MP-BERT4CR in plain PyTorch: the pages to read beside the papers."""

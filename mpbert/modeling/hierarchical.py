@@ -1,0 +1,140 @@
+"""The hierarchical transformer of HIBERT (Zhang et al., ACL 2019) as MP-BERT4CR changes it.
+
+Tokens -> sentence encoder -> mean -> document encoder -> contextual sentence vectors. Pretraining
+puts a decoder on top that predicts masked sentences; fine-tuning sums the sentence vectors and
+normalises them (Zhang & Ma, WI-IAT 2021, Sec. 4.1.2). Symbols: N tokens, S sentences,
+B papers, D dim.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mpbert.modeling.packing import MaskedSentences, PackedPapers, places
+from mpbert.modeling.pooling import mean_pool, sum_pool
+from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
+
+
+@dataclass(frozen=True)
+class HierarchicalConfig:
+    """Sizes of the hierarchical transformer; Zhang & Ma (WI-IAT 2021), Table 2 where it says so.
+
+    :param vocab_size: V, tokens of the tokenizer.
+    :param max_tokens: longest sentence, its separator included.
+    :param max_sentences: most sentences of a paper or manuscript.
+    """
+
+    vocab_size: int
+    dim: int
+    ffn_dim: int
+    num_heads: int
+    sentence_layers: int
+    document_layers: int
+    decoder_layers: int
+    dropout: float
+    attention_dropout: float
+    activation_dropout: float
+    max_tokens: int = 64
+    max_sentences: int = 128
+
+    @property
+    def block(self) -> BlockConfig:
+        """The part that every block needs."""
+        return BlockConfig(
+            self.dim,
+            self.ffn_dim,
+            self.num_heads,
+            self.dropout,
+            self.attention_dropout,
+            self.activation_dropout,
+        )
+
+
+class HierarchicalEncoder(nn.Module):
+    """Sentence encoder, mean pooling, document encoder."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.dim)
+        nn.init.normal_(self.embedding.weight, std=config.dim**-0.5)
+        self.sentence_blocks = nn.ModuleList(
+            EncoderBlock(config.block) for _ in range(config.sentence_layers)
+        )
+        self.document_blocks = nn.ModuleList(
+            EncoderBlock(config.block) for _ in range(config.document_layers)
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.register_buffer("token_places", sinusoids(config.max_tokens, config.dim), False)
+        self.register_buffer("sentence_places", sinusoids(config.max_sentences, config.dim), False)
+
+    def embed_tokens(self, tokens: Tensor, groups: Groups) -> Tensor:
+        """Return (N, D): scaled embeddings plus sinusoidal places, with dropout."""
+        x = self.embedding(tokens) * math.sqrt(self.config.dim)
+        return self.dropout(x + self.token_places[places(groups, tokens.device)])
+
+    def encode_sentences(self, tokens: Tensor, groups: Groups) -> Tensor:
+        """Return (S, D) vectors of packed sentences, each from its own tokens alone."""
+        x = self.embed_tokens(tokens, groups)
+        for block in self.sentence_blocks:
+            x = block(x, groups)
+        return mean_pool(x, groups)
+
+    def forward(self, papers: PackedPapers) -> Tensor:
+        """Return (S, D) sentence vectors in the context of their papers, packed by paper."""
+        x = self.encode_sentences(papers.tokens, papers.sentence_groups)
+        x = x.index_select(0, papers.sentence_order)
+        x = self.dropout(x + self.sentence_places[places(papers.paper_groups, x.device)])
+        for block in self.document_blocks:
+            x = block(x, papers.paper_groups)
+        return x
+
+
+class PaperEncoder(nn.Module):
+    """One vector a paper or manuscript: LayerNorm of the sum of its sentence vectors."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        super().__init__()
+        self.encoder = HierarchicalEncoder(config)
+        self.norm = nn.LayerNorm(config.dim)
+
+    def forward(self, papers: PackedPapers) -> Tensor:
+        """Return (B, D) vectors in the caller's order."""
+        sentences = self.encoder(papers)
+        vectors = sum_pool(sentences.float(), papers.paper_groups)  # sums of 40 need float32
+        return self.norm(vectors).index_select(0, papers.paper_order)
+
+
+class TwoTower(nn.Module):
+    """Manuscript encoder and citation encoder: Zhang & Ma (WI-IAT 2021), Sec. 4.1.2.
+
+    Target, positive and negative citations share the citation encoder.
+    """
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.manuscript = PaperEncoder(config)
+        self.citation = PaperEncoder(config)
+
+
+class MaskedSentenceModel(nn.Module):
+    """HIBERT: predict masked sentences, word by word, from the document around them."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = HierarchicalEncoder(config)
+        self.decoder_blocks = nn.ModuleList(
+            DecoderBlock(config.block) for _ in range(config.decoder_layers)
+        )
+
+    def forward(self, papers: PackedPapers, masked: MaskedSentences) -> Tensor:
+        """Return (N, V) logits of the masked sentences' tokens; output weights = embeddings."""
+        context = self.encoder(papers).index_select(0, masked.rows)  # (M, D)
+        x = self.encoder.embed_tokens(masked.inputs, masked.groups)
+        for block in self.decoder_blocks:
+            x = block(x, context, masked.groups)
+        return F.linear(x, self.encoder.embedding.weight)
