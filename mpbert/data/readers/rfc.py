@@ -1,0 +1,146 @@
+"""Reader of RFCs: an archive of ``rfcN.txt`` with the RFC Editor's metadata ``rfcN.json``."""
+
+import json
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.readers.rfc_layout import Section, iter_paragraphs, join_lines, split_sections
+from mpbert.data.readers.rfc_markers import ReferenceList, mark, without_mentions
+from mpbert.data.records import RawPaper, RawSection, RawSentence
+from mpbert.data.splits import YearSplits
+from mpbert.data.text import split_sentences
+from mpbert.errors import CorpusError
+
+_MEMBER = re.compile(r"(?:.*/)?rfc(\d+)\.(json|txt)")
+_REFERENCES = re.compile(
+    r"(?i)^(?:(?:normative|informative|informational) )?references\b|^bibliography"
+)
+_BOILERPLATE = re.compile(
+    r"(?i)^(?:status of this memo|copyright|full copyright|table of contents|contents$|"
+    r"(?:authors?|editors?|chairs?)['’]?s?['’]? +(?:address|contact|information)|authors?$|"
+    r"contact information|intellectual property|disclaimer of|ipr |rights |iesg note|"
+    r"acknowledge?ment: funding)"
+)
+_ABSTRACT = re.compile(r"(?i)^abstract$")
+_STATUS_NOTE = re.compile(r"\s*\[(?:STANDARDS[- ]TRACK|JOURNAL|PUBNIT)\]\s*$")
+_FUNDING = re.compile(r"Funding for the RFC Editor function")
+
+
+@READERS.register
+class RfcReader(Reader):
+    """Reads a tar archive of RFCs; in-text citations are resolved by each RFC's own references."""
+
+    name = "rfc"
+    default_splits = YearSplits(valid_year=2016, test_year=2017)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._series: dict[tuple[str, int], tuple[str, ...]] = {}
+
+    def prepare(self, path: Path) -> None:
+        """Learn from the metadata which RFCs make up STD and BCP numbers."""
+        series: dict[tuple[str, int], list[str]] = {}
+        for number, kind, content in _members(path, ("json",)):
+            for name in json.loads(content)["see_also"]:
+                match = re.fullmatch(r"(STD|BCP|FYI)0*(\d+)", name)
+                if match:
+                    series.setdefault((match[1], int(match[2])), []).append(f"RFC{number}")
+        self._series = {key: tuple(sorted(ids)) for key, ids in series.items()}
+
+    def read_records(self, path: Path) -> Iterator[object]:
+        """Yield (number, metadata, text), the latter two as bytes."""
+        waiting: dict[int, dict[str, bytes]] = {}
+        for number, kind, content in _members(path, ("json", "txt")):
+            record = waiting.setdefault(number, {})
+            record[kind] = content
+            if len(record) == 2:
+                del waiting[number]
+                yield number, record["json"], record["txt"]
+        if waiting:
+            number, record = min(waiting.items())
+            lacking = "txt" if "json" in record else "json"
+            raise CorpusError(
+                f"{path}: found no rfc{number}.{lacking}; expected a .txt and a .json of each RFC, "
+                f"add it or remove the other"
+            )
+
+    def parse(self, record: object) -> RawPaper | None:
+        """Return the paper of one RFC."""
+        number, metadata, content = record
+        try:
+            info = json.loads(metadata)
+            text = content.decode("utf-8")
+        except ValueError as error:
+            raise CorpusError(
+                f"RFC {number}: unreadable ({error}); expected UTF-8 text and JSON metadata"
+            ) from error
+        sections = split_sections(text, self.counts)
+        references = ReferenceList(
+            [line for s in sections if _REFERENCES.match(s.heading) for line in s.lines],
+            self._series,
+        )
+        if not references.tags:
+            self.counts["rfcs_without_references_section"] += 1
+        year = re.search(r"\d{4}", info.get("pub_date", ""))
+        return RawPaper(
+            paper_id=f"RFC{number}",
+            title=without_mentions(info["title"], references),
+            year=int(year.group()) if year else None,
+            authors=tuple(info["authors"]),
+            venue=info.get("source") or "",
+            abstract=tuple(self._abstract(info["abstract"] or "", sections, references)),
+            sections=tuple(self._body(sections, references)),
+            references=references.paper_ids,
+        )
+
+    def _abstract(
+        self, abstract: str, sections: list[Section], references: ReferenceList
+    ) -> Iterator[RawSentence]:
+        if abstract.strip():
+            paragraphs = re.split(r"\n\s*\n", _STATUS_NOTE.sub("", abstract.replace("\r", "")))
+        else:
+            self.counts["abstracts_taken_from_the_text"] += 1
+            own = [line for s in sections if _ABSTRACT.match(s.heading) for line in s.lines]
+            paragraphs = list(iter_paragraphs(own, Counter()))
+        for paragraph in paragraphs:
+            yield from _marked(join_lines(paragraph.split("\n")), references)
+
+    def _body(self, sections: list[Section], references: ReferenceList) -> Iterator[RawSection]:
+        for section in sections[1:]:
+            if _ABSTRACT.match(section.heading) or _REFERENCES.match(section.heading):
+                continue
+            if _BOILERPLATE.match(section.heading):
+                self.counts["boilerplate_lines_dropped"] += len(section.lines)
+                continue
+            sentences = [
+                sentence
+                for paragraph in iter_paragraphs(section.lines, self.counts)
+                if not _FUNDING.search(paragraph)
+                for sentence in _marked(paragraph, references)
+            ]
+            if sentences:
+                yield RawSection(without_mentions(section.heading, references), tuple(sentences))
+
+
+def _marked(paragraph: str, references: ReferenceList) -> Iterator[RawSentence]:
+    for sentence in split_sentences(paragraph):
+        yield mark(sentence, references)
+
+
+def _members(path: Path, kinds: tuple[str, ...]) -> Iterator[tuple[int, str, bytes]]:
+    """Yield (RFC number, ``json`` or ``txt``, content) of a tar archive, read as a stream."""
+    try:
+        with tarfile.open(path, "r|*") as archive:
+            for member in archive:
+                match = _MEMBER.fullmatch(member.name)
+                if match and match[2] in kinds and member.isfile():
+                    yield int(match[1]), match[2], archive.extractfile(member).read()
+    except (OSError, EOFError, tarfile.TarError) as error:
+        reason = " ".join(str(error).split())
+        raise CorpusError(
+            f"{path}: unreadable ({reason}); expected a tar archive of rfcN.txt and rfcN.json"
+        ) from error

@@ -1,0 +1,201 @@
+"""The layout of RFCs: from pages of fixed-width lines to sections of prose paragraphs.
+
+Old and new RFCs differ in indents, headings and page headers; what cannot be prose (diagrams,
+tables, grammars, code) is dropped by paragraph and counted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_FOOTER = re.compile(r"(?i)\[page [\divxlc]+\]")
+_PAGE_HEADER = re.compile(rf"(?:RFC[ -]*\d+\b|{_MONTH} +(?:19|20)\d\d)")
+_TOC_LINE = re.compile(r"\.(?: ?\.){3,} *\d*\s*$|^\s*(?:[\dA-Z]\.)\S* .*\s{3,}\d+$")
+_NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d+)*\.?|[A-Z](?:\.\d+)*\.)(?: - | {1,3})(?=[A-Z])")
+_APPENDIX_HEADING = re.compile(r"(?i)(?:Appendix|Annex)\b")
+_HEADING_NUMBER = re.compile(
+    r"^(?:(?:Appendix|APPENDIX|Annex)\s+(?:[A-Z\d](?:\.\d+)*)?[.:]?|\d+(?:\.\d+)*\.?|[A-Z](?:\.\d+)*\.)"
+    r"(?:\s*[-:–]\s+|\s+|$)"
+)
+_ALWAYS_HEADING = re.compile(
+    r"(?i)(?:[\d.]+ +-? *)?(?:(?:normative|informative|informational) )?references$"
+    r"|(?:[\d.]+ +)?bibliography$"
+)
+_BULLET = re.compile(r"(?:[o*•+–-] {1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)] {1,3})(?=\S)")
+_ART = re.compile(
+    r"\+[-=+]{2,}|[-=_~*#]{4,}|\|.*\||^\s*[|:]\s|<[-=]+|[-=]+>|/\\|\\/|\.{4,}|( {2,}\|)"
+)
+_CODE = re.compile(
+    r"::=|[{}]\s*$|^\s*[{}]|^\s*(?:SYNTAX|MAX-ACCESS|ACCESS|STATUS|INDEX|AUGMENTS|DEFVAL|OBJECTS|"
+    r"LAST-UPDATED|ORGANIZATION|CONTACT-INFO|DESCRIPTION|REFERENCE|IMPORTS|FROM|REVISION|"
+    r"#include|#define|typedef|struct|<\?xml|</|//|/\*)(?:\s|$|\")|\bOBJECT-TYPE\b|"
+    r"^\s*(?:leaf|leaf-list|container|grouping|typedef|module|description|reference|type|import|"
+    r"prefix|namespace|uses|must|when|list|key|augment|rpc|case|choice|enum|feature|identity|"
+    r"status|default|mandatory|config|revision|organization|contact|base|units|range|length) "
+    r"?[\"\w:'-]*;?\s*[\"{;]?\s*$|^\s*[\w-]+ +=(?:/)? |^\s*-- "
+)
+_STOP_WORDS = frozenset(
+    "the a an of to is in and for be by this that are it as on with or if not from which can may "
+    "must should will has have was were when at these such its any no than into between also "
+    "there their they we our each other only all using used does do but".split()
+)
+_TOKEN = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
+
+
+@dataclass
+class Section:
+    """A heading without its number, and the lines below it, blank ones included."""
+
+    heading: str
+    lines: list[str] = field(default_factory=list)
+
+
+def split_sections(text: str, counts: Counter[str]) -> list[Section]:
+    """Return the sections of an RFC in order; the first holds the title page and has no heading.
+
+    :param counts: receives the numbers of page headers, footers and contents lines removed.
+    """
+    lines = _without_page_breaks(text, counts)
+    kept = [line for line in lines if not _TOC_LINE.search(line)]
+    counts["contents_lines_dropped"] += len(lines) - len(kept)
+    body_indent = _body_indent(kept)
+    sections = [Section("")]
+    for place, line in enumerate(kept):
+        before = kept[place - 1].strip() if place else ""
+        after = kept[place + 1].strip() if place + 1 < len(kept) else ""
+        if _is_heading(line, before, after, body_indent):
+            sections.append(Section(_HEADING_NUMBER.sub("", line.strip())))
+        elif (
+            before and not sections[-1].lines and body_indent and line.strip() and not after
+        ):  # a heading's second line
+            sections[-1].heading += " " + line.strip()
+        else:
+            sections[-1].lines.append(line)
+    return sections
+
+
+def _without_page_breaks(text: str, counts: Counter[str]) -> list[str]:
+    lines: list[str] = []
+    pages = text.replace("\r", "").split("\f")
+    for number, page in enumerate(pages):
+        page_lines = [line.rstrip() for line in page.expandtabs().split("\n")]
+        content = [line for line in page_lines if not _FOOTER.search(line)]
+        counts["page_footers_dropped"] += len(page_lines) - len(content)
+        if number:
+            content = _without_header(content, counts)
+        content = _strip_blank(content)
+        if lines and content and not _continues(lines[-1], content[0]):
+            lines.append("")
+        lines += content
+    return lines
+
+
+def _without_header(lines: list[str], counts: Counter[str]) -> list[str]:
+    lines = _strip_blank(lines)
+    height = next((i for i, line in enumerate(lines) if not line), len(lines))
+    if height <= 3 and any(_PAGE_HEADER.search(line) for line in lines[:height]):
+        counts["page_headers_dropped"] += height
+        return lines[height:]
+    if lines and re.match(r"RFC \d+ .*\d{4}$", lines[0]):
+        counts["page_headers_dropped"] += 1
+        return lines[1:]
+    return lines
+
+
+def _strip_blank(lines: list[str]) -> list[str]:
+    filled = [i for i, line in enumerate(lines) if line]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
+def _continues(last: str, first: str) -> bool:
+    """Whether a paragraph runs over a page break: no full stop before it, same indent after it."""
+    if not last or last.rstrip("\"')").endswith((".", ":", "!", "?")):
+        return False
+    first_text = first.strip()
+    if _BULLET.match(first_text) or _ART.search(last) or _ART.search(first):
+        return False
+    indent = _indent(first)
+    return _indent(last) == indent or (bool(_BULLET.match(last.strip())) and indent > _indent(last))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _body_indent(lines: list[str]) -> int:
+    """Indent of running text: the commonest among lines that are long and begin with a letter."""
+    indents = Counter(
+        _indent(line) for line in lines if len(line) > 50 and line.lstrip()[0].isalpha()
+    )
+    return indents.most_common(1)[0][0] if indents else 0
+
+
+def _is_heading(line: str, before: str, after: str, body_indent: int) -> bool:
+    text = line.strip()
+    if not text or before or len(text) > 90:
+        return False
+    if _ALWAYS_HEADING.match(text):
+        return True
+    if _indent(line) or text.startswith(("[", "+", "|", "<", "--")):
+        return False
+    if _NUMBERED_HEADING.match(text) or _APPENDIX_HEADING.match(text):
+        return not after or body_indent > 0 or set(after) <= set("-=_")
+    if not text[0].isalpha() or text.endswith((".", ",", ";")):
+        return False
+    return body_indent > 0 or (len(text) < 50 and (not after or set(after) <= set("-=_")))
+
+
+def iter_paragraphs(lines: list[str], counts: Counter[str]) -> Iterator[str]:
+    """Yield the prose paragraphs and list items, lines joined; count the lines dropped.
+
+    :param counts: receives ``lines_dropped_as_no_prose`` and ``lines_of_prose``.
+    """
+    for block in _blocks(lines):
+        if is_prose(block):
+            counts["lines_of_prose"] += len(block)
+            yield join_lines(block)
+        else:
+            counts["lines_dropped_as_no_prose"] += len(block)
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    block: list[str] = []
+    for line in [*lines, ""]:
+        starts = bool(_BULLET.match(line.strip())) and (
+            not block or _indent(line) <= _indent(block[0])
+        )
+        if block and (not line.strip() or starts):
+            yield block
+            block = []
+        if line.strip():
+            block.append(line)
+
+
+def is_prose(block: list[str]) -> bool:
+    """Return whether lines are a paragraph of English rather than a diagram, a table or code."""
+    if sum(bool(_ART.search(line)) for line in block) * 3 > len(block):
+        return False
+    if any(_CODE.search(line) for line in block):
+        return False
+    gaps = sum(len(re.findall(r"\S {4,}(?=\S)", line)) for line in block)
+    if gaps * 2 > len(block):
+        return False
+    text = " ".join(block)
+    tokens = _TOKEN.findall(text)
+    if len(tokens) < 4:
+        return False
+    dense = re.sub(r"\s+", "", text)
+    if sum(map(str.isalpha, dense)) < 0.7 * len(dense):
+        return False
+    return sum(token.lower() in _STOP_WORDS for token in tokens) >= 0.15 * len(tokens)
+
+
+def join_lines(block: list[str]) -> str:
+    """Return the lines as one, without the bullet; a hyphen at a line's end keeps its word whole."""
+    text = ""
+    for line in block:
+        glue = "" if not text or re.search(r"\w-$", text) else " "
+        text += glue + line.strip()
+    return re.sub(r" {2,}", " ", _BULLET.sub("", text, count=1))

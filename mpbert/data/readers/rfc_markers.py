@@ -1,0 +1,166 @@
+"""How RFCs cite one another: reference entries, bracketed tags, and names such as "STD 13".
+
+A paper id is ``RFC`` and the number without leading zeros. Everything that names an RFC, a series
+or a draft is a marker; only what can be resolved to RFC numbers cites something.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from mpbert.data.records import Marker, RawSentence
+from mpbert.data.text import cut_markers
+
+_ENTRY = re.compile(r"^\s{0,12}\[([^\[\]]{1,60})\](.*)$")
+_RFC = re.compile(r"(?i)(?<![a-z])RFCs?[\s:#_-]{0,3}0*(\d{1,5})(?!\d)")
+_SERIES = re.compile(r"\b(STD|BCP|FYI)[\s:#-]{0,3}0*(\d{1,3})\b")
+_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_RELATED = re.compile(
+    r"(?i)\(?(?:obsolete[sd]?|update[sd]?)(?: by)?:? (?:RFC ?\d+(?:, ?| and )?)+\)?"
+)
+
+_NUMBER = r"0*\d{1,5}(?:bis|ter)?"
+_MENTION = re.compile(
+    r"(?P<url>(?:https?|ftp)://[^\s>)\]]*(?:(?i:rfc|bcp|std)-?\d+|draft-[\w-]+)[^\s>)\]]*)"
+    r"|(?P<bracket>\[[^\[\]]{1,60}\])"
+    r"|(?P<draft>(?:(?i:the )?(?i:Internet[- ]Drafts?),? )?\bdraft-[a-z\d]+(?:-[\w<>+]+)+(?:\.txt)?)"
+    rf"|(?P<rfc>(?:(?<![A-Za-z])(?:STD|BCP|FYI)[ :#-]{{0,3}}\d+,? (?:\()?)?(?<![A-Za-z])(?i:RFC)"
+    rf"(?P<plural>s)?[\s:#_-]{{0,3}}{_NUMBER}(?!\d)"
+    rf"(?:(?:, ?(?:and |or )?| ?/ ?| ?- ?| and | or | & | through | to |, RFCs? ?)"
+    rf"(?:RFC[ -]?)?\d{{3,5}}(?:bis)?(?![\d.%]|-\w| ?(?:bytes|octets|bits|ms)))*)"
+    r"|(?P<series>(?<!IEEE )(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+)"
+)
+_TAG_PART = re.compile(r"\s*(?:,|;|/|&|\band\b|\bor\b)\s*")
+_TAG_PLACE = re.compile(
+    r"(?i)^(?:sec(?:tion|tions|t|\.)?|§|ch(?:apter)?\.?|app(?:endix)?\.?|pp?\.|page|fig(?:ure)?\.?|"
+    r"table|see|rule)?\s*[\dA-Z](?:[\d.]*)$"
+)
+_CITATION_LIKE = re.compile(
+    r"(?i)^(?:RFCs?[\s:#_-]*\d+\w*|(?:STD|BCP|FYI|IEN)[\s:#-]*\d+|\d{1,3}|I-?D[.:-].*|draft-.*)$"
+)
+
+
+def normalise_tag(tag: str) -> str:
+    """Return the form in which a bracketed tag is compared: no spaces, no case."""
+    return re.sub(r"\s+", "", tag).lower()
+
+
+class ReferenceList:
+    """The references section of one RFC: what its tags and series numbers stand for.
+
+    :param lines: lines of all its references sections.
+    :param series: RFC ids of ``("STD", 13)`` and the like, known from metadata.
+    """
+
+    def __init__(self, lines: list[str], series: Mapping[tuple[str, int], tuple[str, ...]]) -> None:
+        self.tags: dict[str, tuple[str, ...]] = {}
+        self._metadata_series = series
+        self._series: dict[tuple[str, int], list[str]] = {}
+        for tag, text in _entries(lines):
+            ids = _ids_of_entry(tag, text)
+            self.tags.setdefault(normalise_tag(tag), ids)
+            for kind, number in _SERIES.findall(f"{tag} {text}"):
+                listed = self._series.setdefault((kind, int(number)), [])
+                listed += [i for i in ids if i not in listed]
+        self.paper_ids = tuple(dict.fromkeys(i for ids in self.tags.values() for i in ids))
+
+    def of_series(self, kind: str, number: int) -> tuple[str, ...]:
+        """RFC ids of a series number: those listed here with it, else those in the metadata."""
+        listed = self._series.get((kind, number))
+        return tuple(listed) if listed else self._metadata_series.get((kind, number), ())
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[str, str]]:
+    tag, parts = "", []
+    for line in lines:
+        if match := _ENTRY.match(line):
+            if tag:
+                yield tag, " ".join(parts)
+            tag, parts = match.group(1).strip(), [match.group(2).strip()]
+        elif tag:
+            parts.append(line.strip())
+    if tag:
+        yield tag, " ".join(parts)
+
+
+def _ids_of_entry(tag: str, text: str) -> tuple[str, ...]:
+    if match := re.fullmatch(r"(?i)RFC[\s:#_-]*0*(\d+)", tag.strip()):
+        return (f"RFC{match.group(1)}",)
+    text = _RELATED.sub(" ", text)
+    numbers = _RFC.findall(_QUOTED.sub(" ", text)) or _RFC.findall(text)
+    return tuple(dict.fromkeys(f"RFC{number}" for number in numbers))
+
+
+def mark(text: str, references: ReferenceList) -> RawSentence:
+    """Return the sentence with a marker for everything that names an RFC, a series or a draft."""
+    markers = []
+    for match in _MENTION.finditer(text):
+        ids = _cited_ids(match, references)
+        if ids is not None:
+            end = match.end()
+            if (
+                match.lastgroup == "rfc"
+                and text[match.start() : end].count("(")
+                and end < len(text)
+            ):
+                end += text[end] == ")"
+            markers.append(Marker(match.start(), end, ids))
+    return RawSentence(text, tuple(markers))
+
+
+def without_mentions(text: str, references: ReferenceList) -> str:
+    """Return a title or heading with everything that names an RFC removed."""
+    return cut_markers(text, mark(text, references).markers)
+
+
+def _cited_ids(match: re.Match[str], references: ReferenceList) -> tuple[str, ...] | None:
+    kind, found = match.lastgroup, match.group()
+    if match.group("bracket"):
+        return _ids_of_bracket(found[1:-1], references)
+    if match.group("rfc"):
+        return _ids_of_mention(found)
+    if match.group("series"):
+        name, number = re.match(r"([A-Z]+)s?\D*(\d+)", found).groups()
+        return references.of_series(name, int(number))
+    if match.group("url"):
+        return tuple(dict.fromkeys(f"RFC{n}" for n in _RFC.findall(found)))
+    assert kind == "draft"
+    return ()
+
+
+def _ids_of_mention(found: str) -> tuple[str, ...]:
+    numbers = [int(n) for n in re.findall(r"\d+", re.sub(r"(?:STD|BCP|FYI)\D{0,3}\d+", "", found))]
+    if re.search(r"\d ?(?:-|through|to) ?(?:RFC ?)?\d", found) and len(numbers) == 2:
+        first, last = numbers
+        if first < last <= first + 20:
+            numbers = list(range(first, last + 1))
+    return tuple(dict.fromkeys(f"RFC{number}" for number in numbers))
+
+
+def _ids_of_bracket(tag: str, references: ReferenceList) -> tuple[str, ...] | None:
+    """Ids of a bracketed tag or list of tags; None where it is no citation but other syntax."""
+    tag = re.sub(r"- ", "-", tag.strip())
+    known = references.tags.get(normalise_tag(tag))
+    if known is not None:
+        return known
+    if span := re.fullmatch(r"(\d{1,3}) ?[-–] ?(\d{1,3})", tag):
+        parts = [str(n) for n in range(int(span[1]), min(int(span[2]), int(span[1]) + 20) + 1)]
+    else:
+        parts = [part for part in _TAG_PART.split(tag) if part]
+    ids: list[str] = []
+    is_citation = False
+    for part in parts:
+        part = re.sub(r"(?i)^(?:see|cf\.|e\.g\.,?|i\.e\.,?) +", "", part)
+        whole = re.split(r"(?i)[,:]? +(?=(?:sec|§|ch|app|p\.|pp\.|page|fig|table|\d+\.))", part)[0]
+        listed = references.tags.get(normalise_tag(whole))
+        if listed is not None:
+            ids += listed
+            is_citation = True
+        elif _CITATION_LIKE.match(whole):
+            is_citation = True
+            if _RFC.match(whole):
+                ids += _ids_of_mention(whole)
+            elif series := _SERIES.match(whole):
+                ids += references.of_series(series[1], int(series[2]))
+        elif not (is_citation and _TAG_PLACE.match(part)):
+            return None
+    return tuple(dict.fromkeys(ids)) if is_citation else None
