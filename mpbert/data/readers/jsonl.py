@@ -1,0 +1,147 @@
+"""Reader of JSON Lines, the interchange form: one paper a line, as ``jsonl.schema.json`` says."""
+
+import gzip
+import json
+import lzma
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.records import Marker, RawPaper, RawSection, RawSentence
+from mpbert.data.splits import YearSplits
+from mpbert.errors import CorpusError
+
+
+@READERS.register
+class JsonlReader(Reader):
+    """Reads ``.jsonl``, ``.jsonl.gz`` or ``.jsonl.xz``; markers are given, nothing is guessed."""
+
+    name = "jsonl"
+    default_splits = YearSplits(valid_year=2012, test_year=2013)
+
+    def prepare(self, path: Path) -> None:
+        """Keep the path for messages."""
+        self._path = path
+
+    def read_records(self, path: Path) -> Iterator[object]:
+        """Yield (line number, line as bytes)."""
+        return read_lines(path)
+
+    def parse(self, record: object) -> RawPaper:
+        """Return the paper of a line.
+
+        :raises CorpusError: with the first problem of the line.
+        """
+        line_number, line = record
+        paper, problems = check_line(line)
+        if problems:
+            raise CorpusError(
+                f"{self._path}:{line_number}: {problems[0]}; "
+                f"mpbert validate lists all bad records with their lines"
+            )
+        return _raw_paper(paper)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number from 1, line) of a plain, gzip or xz file.
+
+    :raises CorpusError: the file cannot be read, or its compressed data is broken or cut off.
+    """
+    openers = {".gz": gzip.open, ".xz": lzma.open}
+    line_number = 0
+    try:
+        with openers.get(path.suffix, open)(path, "rb") as file:
+            for line_number, line in enumerate(file, start=1):
+                yield line_number, line
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = " ".join(str(error).split())
+        raise CorpusError(
+            f"{path}:{line_number + 1}: unreadable ({reason}); expected JSON Lines, "
+            f"plain or as .gz or .xz; copy the file again"
+        ) from error
+
+
+def check_line(line: bytes) -> tuple[dict[str, Any], list[str]]:
+    """Return the record of a line and all that is wrong with it, each as "found, expected"."""
+    try:
+        record = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        return {}, [f"found broken UTF-8 at byte {error.start} of the line, expected UTF-8"]
+    except ValueError as error:
+        return {}, [f"found no JSON ({error}), expected one JSON object"]
+    problems = [_describe(error) for error in _validator().iter_errors(record)]
+    return record, problems or _marker_problems(record)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    schema = json.loads(files(__package__).joinpath("jsonl.schema.json").read_text("utf-8"))
+    return Draft202012Validator(schema)
+
+
+def _describe(error: Any) -> str:
+    place = error.json_path.removeprefix("$").lstrip(".") or "record"
+    message = error.message if len(error.message) < 200 else error.message[:200] + " …"
+    return f"{place}: found {message}" if error.validator == "required" else f"{place}: {message}"
+
+
+def _marker_problems(record: dict[str, Any]) -> list[str]:
+    places = {"abstract": record.get("abstract", [])}
+    for number, section in enumerate(record.get("sections", [])):
+        places[f"sections[{number}].sentences"] = section["sentences"]
+    problems = []
+    for place, sentences in places.items():
+        for number, sentence in enumerate(sentences):
+            if isinstance(sentence, str):
+                continue
+            last, length = 0, len(sentence["text"])
+            for marker in sentence.get("markers", []):
+                start, end = marker["start"], marker["end"]
+                if not last <= start < end <= length:
+                    problems.append(
+                        f"{place}[{number}]: found a marker from {start} to {end}, expected "
+                        f"{last} <= start < end <= {length}, the length of the text"
+                    )
+                last = max(last, end)
+    return problems
+
+
+def _raw_paper(record: dict[str, Any]) -> RawPaper:
+    return RawPaper(
+        paper_id=record["paper_id"],
+        title=record["title"],
+        year=int(record["year"]),
+        abstract=_sentences(record.get("abstract", [])),
+        sections=tuple(
+            RawSection(section.get("heading", ""), _sentences(section["sentences"]))
+            for section in record.get("sections", [])
+        ),
+        authors=tuple(record.get("authors", [])),
+        venue=record.get("venue", ""),
+        references=tuple(record.get("references", [])),
+    )
+
+
+def _sentences(sentences: list[Any]) -> tuple[RawSentence, ...]:
+    return tuple(
+        RawSentence(sentence)
+        if isinstance(sentence, str)
+        else RawSentence(
+            sentence["text"],
+            tuple(
+                Marker(int(marker["start"]), int(marker["end"]), tuple(marker.get("cited_ids", [])))
+                for marker in sentence.get("markers", [])
+            ),
+        )
+        for sentence in sentences
+    )
