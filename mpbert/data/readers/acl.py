@@ -1,0 +1,135 @@
+"""Reader of the ACL Anthology as TechKnAcQ JSON: one paper per line, text from PDF files.
+
+Each paper lists the papers of the Anthology that it cites; the places are found in its text by
+names and years, by number or by label, and every other citation is marked too, so as to be cut.
+"""
+
+import json
+import lzma
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mpbert.data.bibliography import Bibliography, split_bibliography
+from mpbert.data.citing import CitationFinder
+from mpbert.data.extracted_text import is_abstract_heading, join_sentences, junk_kind
+from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.records import RawPaper, RawSection, RawSentence
+from mpbert.data.references import Reference
+from mpbert.data.splits import YearSplits
+from mpbert.errors import CorpusError
+
+_INFO = re.compile(rb'^\{"info":\s*')
+_MAX_ABSTRACT = 15  # sentences; a longer one is the introduction without its heading
+
+
+@READERS.register
+class AclReader(Reader):
+    """Reads the ACL Anthology, ``papers.jsonl`` or ``papers.jsonl.xz``."""
+
+    name = "acl"
+    default_splits = YearSplits(valid_year=2012, test_year=2013)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._papers: dict[str, Reference] = {}
+
+    def prepare(self, path: Path) -> None:
+        """Learn authors, year and title of every paper, by which it is cited."""
+        decoder = json.JSONDecoder()
+        for number, line in self.read_records(path):
+            start = _INFO.match(line)
+            try:
+                if start:  # the sections, most of the line, need not be decoded yet
+                    info, _ = decoder.raw_decode(line.decode("utf-8"), start.end())
+                else:
+                    info = json.loads(line)["info"]
+                self._papers[info["id"]] = Reference(
+                    info["id"], tuple(info["authors"]), info["year"], info["title"]
+                )
+            except (ValueError, KeyError, TypeError) as error:
+                raise _broken(number, error) from error
+
+    def read_records(self, path: Path) -> Iterator[tuple[int, bytes]]:
+        """Yield line numbers and undecoded lines."""
+        try:
+            with _open(path) as file:
+                for number, line in enumerate(file, start=1):
+                    if line.strip():
+                        yield number, line
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise CorpusError(
+                f"{path}: unreadable ({error}); expected papers.jsonl or papers.jsonl.xz"
+            ) from error
+
+    def parse(self, record: object) -> RawPaper | None:
+        """Return the paper of a line, all citations in its text marked."""
+        number, line = record
+        try:
+            paper = json.loads(line)
+            info = paper["info"]
+            sections = [(s.get("heading") or "", list(s["text"])) for s in paper["sections"]]
+            return self._paper(info, paper["references"], sections)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _broken(number, error) from error
+
+    def _paper(
+        self, info: dict[str, Any], cited_ids: Sequence[str], raw: list[tuple[str, list[str]]]
+    ) -> RawPaper | None:
+        text = split_bibliography(raw)
+        if text.bibliography:
+            self.counts["papers_with_a_printed_list_of_references"] += 1
+            self.counts["sentences_of_lists_of_references"] += len(text.bibliography)
+        sections = [(heading, self._clean(sentences)) for heading, sentences in text.sections]
+        references = [
+            self._papers[i]
+            for i in dict.fromkeys(cited_ids)
+            if i in self._papers and i != info["id"]
+        ]
+        finder = CitationFinder(references, Bibliography(text.bibliography))
+        marked = finder.mark([sentence for _, sentences in sections for sentence in sentences])
+        self.counts.update(finder.counts)
+        place = 0
+        abstract: tuple[RawSentence, ...] = ()
+        body: list[RawSection] = []
+        for index, (heading, sentences) in enumerate(sections):
+            these = tuple(marked[place : place + len(sentences)])
+            place += len(sentences)
+            if not abstract and not body and is_abstract_heading(heading, index):
+                abstract, these = these[:_MAX_ABSTRACT], these[_MAX_ABSTRACT:]
+                heading = ""
+                self.counts["abstracts_cut_off"] += bool(these)
+            if these:
+                body.append(RawSection(finder.without_citations(heading), these))
+        self.counts["papers_without_abstract"] += not abstract
+        return RawPaper(
+            paper_id=info["id"],
+            title=info["title"],
+            year=info["year"],
+            abstract=abstract,
+            sections=tuple(body),
+            authors=tuple(info["authors"]),
+            venue=info.get("book") or "",
+            references=tuple(cited_ids),
+        )
+
+    def _clean(self, sentences: list[str]) -> list[str]:
+        kept = []
+        for sentence in join_sentences(sentences):
+            if kind := junk_kind(sentence):
+                self.counts[f"sentences_dropped_as_{kind}"] += 1
+            else:
+                kept.append(sentence)
+        return kept
+
+
+def _open(path: Path) -> BinaryIO:
+    return lzma.open(path, "rb") if path.suffix == ".xz" else path.open("rb")
+
+
+def _broken(number: int, error: Exception) -> CorpusError:
+    return CorpusError(
+        f"line {number}: broken record ({type(error).__name__}: {error}); expected an object with "
+        f"info (id, title, authors, year), references and sections: get a fresh copy of the file"
+    )
