@@ -1,3 +1,3 @@
-"""mpbert: vectors of manuscripts and papers for citation recommendation (MP-BERT4CR and its peers)."""
+"""mpbert: vectors of manuscripts and papers for citation recommendation (MP-BERT4CR)."""
 
 __version__ = "0.1.0"

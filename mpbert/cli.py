@@ -1,4 +1,4 @@
-"""The command line: one command per module of ``mpbert.commands``; only the chosen one is imported."""
+"""The command line: a command per module of ``mpbert.commands``; only the chosen is imported."""
 
 import difflib
 import importlib
@@ -12,6 +12,7 @@ from mpbert.errors import MpbertError
 # name -> (module in mpbert.commands, what it does); the order is the order of work
 COMMANDS = {
     "build-corpus": "raw corpus -> corpus store",
+    "binarize": "corpus store -> tokenizer and memory-mapped token ids",
     "validate": "check a JSON Lines corpus; report every bad record with its line",
 }
 

@@ -60,7 +60,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
         config_class,
         prog=f"mpbert {command}",
         description=(config_class.__doc__ or "").split("\n\n")[0],
-        epilog="Any option may also stand in a YAML file given with --config FILE; flags win over it.",
+        epilog="Options may also stand in a YAML file given with --config FILE; flags win over it.",
         allow_abbrev=False,
     )
     return parser.parse_args([*from_file, *argv])

@@ -1,8 +1,8 @@
-"""Exceptions for wrong input: one line that says where, what was found, what was expected, what to do."""
+"""Exceptions for wrong input: one line that says where, what was found and expected, what to do."""
 
 
 class MpbertError(Exception):
-    """Wrong input data, configuration or file; the command line prints its line and exits with 2."""
+    """Wrong input data, configuration or file; the command line prints it and exits with 2."""
 
 
 class ConfigError(MpbertError):

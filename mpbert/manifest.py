@@ -93,7 +93,8 @@ def output_directory(
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         (partial / "log.txt").write_text(
             f"command: {command}\nseconds: {time.monotonic() - start:.1f}\npeak_mib: {peak:.0f}\n"
-            f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n",
+            f"machine: {platform.machine()}, {os.cpu_count()} cores, "
+            f"Python {platform.python_version()}\n",
             encoding="utf-8",
         )
         partial.rename(output)

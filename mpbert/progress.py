@@ -13,7 +13,9 @@ logger = logging.getLogger(__name__)
 
 
 def progress(items: Iterable[T], desc: str, unit: str, total: int | None = None) -> Iterator[T]:
-    """Yield the items unchanged: ``for paper in progress(papers, "embed", "paper"): ...``
+    """Yield the items and show how far it is.
+
+    Used as ``for paper in progress(papers, "embed", "paper")``.
 
     :param unit: singular noun of one item.
     :param total: number of items where ``items`` has no length.

@@ -16,7 +16,6 @@ from mpbert.errors import CorpusError
 
 SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
 UNKNOWN, END, SEPARATOR, SENTENCE_MASK = range(4)
-SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)

@@ -42,3 +42,26 @@ def smallest_per_row(keys: np.ndarray, lengths: np.ndarray, limits: np.ndarray) 
     rank = np.arange(len(keys)) - np.repeat(offsets_of(lengths)[:-1], lengths)
     taken = order[rank < np.broadcast_to(limits, len(lengths))[rows]]
     return np.sort(taken)
+
+
+def budget_batches(
+    costs: np.ndarray, items: np.ndarray, max_cost: int | None, max_items: int | None
+) -> list[np.ndarray]:
+    """Cut items into consecutive batches by a budget; an item over it has a batch of its own.
+
+    :param costs: (M,) cost of each item, for example its tokens.
+    :param max_cost: largest sum of costs of a batch; None for no limit.
+    :param max_items: most items of a batch; None for no limit.
+    """
+    total = offsets_of(costs)
+    batches, start = [], 0
+    while start < len(items):
+        end = len(items)
+        if max_cost is not None:
+            end = int(np.searchsorted(total, total[start] + max_cost, side="right")) - 1
+        if max_items is not None:
+            end = min(end, start + max_items)
+        end = max(end, start + 1)
+        batches.append(items[start:end])
+        start = end
+    return batches

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mpbert.modeling.packing import MaskedSentences, PackedPapers, places
+from mpbert.modeling.packing import Groups, MaskedSentences, PackedPapers, places
 from mpbert.modeling.pooling import mean_pool, sum_pool
 from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
 

@@ -58,16 +58,24 @@ class SelfAttention(nn.Module):
 
     def forward(self, x: Tensor, groups: Groups) -> Tensor:
         """Map (N, D) packed rows to (N, D)."""
-        dim = x.shape[1]
-        qkv = self.qkv(x).view(len(x), 3, self.num_heads, dim // self.num_heads)
+        qkv = self.qkv(x).view(len(x), 3, self.num_heads, -1)  # (N, 3, H, D/H)
+        if x.device.type == "cuda":
+            return self.out(self._attend(qkv, groups))
+        # the CPU's fused attention is several times slower backwards in bfloat16 than in float32
+        with torch.autocast(x.device.type, enabled=False):
+            attended = self._attend(qkv.float(), groups)
+        return self.out(attended)
+
+    def _attend(self, qkv: Tensor, groups: Groups) -> Tensor:
+        """Return (N, D): the mixed values of each row."""
         attended = []
         for part in split_groups(qkv, groups):  # (M, T, 3, H, D/H)
             q, k, v = part.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
             mixed = F.scaled_dot_product_attention(
                 q, k, v, dropout_p=self.dropout if self.training else 0.0, is_causal=self.causal
             )
-            attended.append(mixed.transpose(1, 2).reshape(-1, dim))  # (M*T, D)
-        return self.out(torch.cat(attended))
+            attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
+        return torch.cat(attended)
 
 
 class FeedForward(nn.Module):

@@ -1,0 +1,141 @@
+"""``binarize``: corpus store -> tokenizer and memory-mapped token ids."""
+
+import itertools
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from mpbert.config import option, positional
+from mpbert.data.ragged import offsets_of
+from mpbert.data.splits import SPLITS
+from mpbert.data.store import CorpusStore
+from mpbert.data.subwords import tokenize, train_tokenizer
+from mpbert.errors import ConfigError, CorpusError
+from mpbert.manifest import is_finished, output_directory
+from mpbert.progress import progress
+
+logger = logging.getLogger(__name__)
+CHUNK = 50_000  # sentences tokenised at once: bounds memory, keeps all cores busy
+
+
+@dataclass(frozen=True)
+class Config:
+    """Train a tokenizer on the training split and store all sentences as token ids."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    output: Path = positional("output", "binary corpus to write")
+    vocab_size: int = option(30000, "tokens of the tokenizer, special ones included")
+    max_tokens: int = option(50, "longest sentence in tokens, without separator; the rest is cut")
+    tokenizer_sentences: int = option(1_000_000, "most training sentences to learn from")
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not 300 <= self.vocab_size <= 2**31 - 1:
+            raise ConfigError(f"--vocab-size is {self.vocab_size}; expected 300 or more")
+        if self.max_tokens < 1:
+            raise ConfigError(f"--max-tokens is {self.max_tokens}; expected 1 or more")
+
+
+def run(config: Config) -> None:
+    """Write ``tokens.npy``, the offsets, the contexts and ``tokenizer.json``."""
+    if is_finished(config.output, "binarize", config, [config.corpus]):
+        logger.info("%s: exists, reused", config.output)
+        return
+    store = CorpusStore(config.corpus)
+    with output_directory(config.output, "binarize", config, [config.corpus]) as out:
+        tokenizer = _train(store, config)
+        tokenizer.save(str(out.path / "tokenizer.json"))
+        vocab_size = tokenizer.get_vocab_size()
+        tokens, lengths = _write_tokens(store, tokenizer, config, out.path)
+        per_paper = np.diff(store.sentence_offsets).astype(np.int32) + 1  # the title comes first
+        np.save(out.path / "paper_lengths.npy", per_paper)
+        np.save(out.path / "num_abstract.npy", store.num_abstract.astype(np.int32) + 1)
+        codes = {split: code for code, split in enumerate(SPLITS)}
+        splits = np.array([codes[s] for s in store.paper_splits.tolist()], dtype=np.uint8)
+        np.save(out.path / "splits.npy", splits)
+        _write_lines(out.path / "papers.ids.txt", store.paper_ids)
+        for split in SPLITS:
+            out.counts[f"contexts_{split}"] = _write_contexts(store, split, out.path)
+        (out.path / "meta.json").write_text(
+            json.dumps({"vocab_size": vocab_size, "max_tokens": config.max_tokens}) + "\n",
+            encoding="utf-8",
+        )
+        out.counts |= {"papers": store.num_papers, "sentences": lengths, "tokens": tokens}
+    logger.info("%s: %s tokens in %s sentences", config.output, f"{tokens:,}", f"{lengths:,}")
+
+
+def _train(store: CorpusStore, config: Config) -> Tokenizer:
+    """Learn from the training split alone, from evenly spaced sentences where there are many."""
+    in_train = np.repeat(store.paper_splits == "train", np.diff(store.sentence_offsets))
+    rows = np.flatnonzero(in_train)
+    if len(rows) == 0:
+        raise CorpusError(f"{config.corpus}: no sentence in the training split; choose other years")
+    if len(rows) > config.tokenizer_sentences:
+        places = np.linspace(0, len(rows) - 1, config.tokenizer_sentences).astype(np.int64)
+        rows = rows[places]
+    titles = [t for t, s in zip(store.titles, store.paper_splits, strict=True) if s == "train"]
+    chunks = [rows[i : i + CHUNK] for i in range(0, len(rows), CHUNK)]
+
+    def texts() -> Iterator[str]:
+        yield from titles
+        for chunk in progress(chunks, "tokenizer", "chunk"):
+            yield from store.sentence_texts(chunk)
+
+    return train_tokenizer(texts(), config.vocab_size, len(rows) + len(titles))
+
+
+def _write_tokens(
+    store: CorpusStore, tokenizer: Tokenizer, config: Config, path: Path
+) -> tuple[int, int]:
+    """Tokenise paper by paper in chunks, title first; return numbers of tokens and sentences."""
+    dtype = np.uint16 if tokenizer.get_vocab_size() <= 2**16 else np.int32
+    raw = path / "tokens.raw"
+    offsets, lengths = store.sentence_offsets, []
+    # chunks end at papers; one that starts a new multiple of CHUNK sentences starts a chunk
+    borders = np.flatnonzero(np.diff(offsets[:-1] // CHUNK, prepend=-1))
+    borders = np.append(borders, store.num_papers)
+    with raw.open("wb") as file:
+        for first, last in progress(
+            list(itertools.pairwise(borders.tolist())), "binarize", "chunk"
+        ):
+            start, end = int(offsets[first]), int(offsets[last])
+            body = store.sentences[start:end].to_pylist()
+            texts = np.empty(len(body) + last - first, dtype=object)
+            title_places = offsets[first:last] - start + np.arange(last - first)
+            is_title = np.zeros(len(texts), dtype=bool)
+            is_title[title_places] = True
+            texts[is_title] = store.titles[first:last]
+            texts[~is_title] = body
+            tokens, sizes = tokenize(tokenizer, texts.tolist(), config.max_tokens)
+            file.write(tokens.astype(dtype).tobytes())
+            lengths.append(sizes.astype(np.uint16))
+    sizes = np.concatenate(lengths)
+    np.save(path / "sentence_lengths.npy", sizes)
+    flat = np.memmap(raw, dtype=dtype, mode="r")
+    np.save(path / "tokens.npy", flat)
+    raw.unlink()
+    return len(flat), len(sizes)
+
+
+def _write_contexts(store: CorpusStore, split: str, path: Path) -> int:
+    contexts = store.contexts(split)
+    title_offsets = offsets_of(np.diff(store.sentence_offsets) + 1)
+    arrays = {
+        "citing_rows": contexts.citing_rows.astype(np.int32),
+        "sentences": title_offsets[contexts.citing_rows] + 1 + contexts.positions,
+        "cited_offsets": contexts.cited_offsets,
+        "cited_rows": contexts.cited_rows.astype(np.int32),
+    }
+    for name, array in arrays.items():
+        np.save(path / f"contexts.{split}.{name}.npy", array)
+    _write_lines(path / f"contexts.{split}.ids.txt", contexts.context_ids)
+    return len(contexts)
+
+
+def _write_lines(path: Path, lines: list[str]) -> None:
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

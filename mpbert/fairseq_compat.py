@@ -1,0 +1,83 @@
+"""The only fixes for fairseq 0.12.2 (2022) on today's Python and torch, and the launcher.
+
+``import mpbert.fairseq_compat`` imports fairseq with the fixes in place. Run as a module it is
+``fairseq-train`` with the semantics of that command line, the fixes, and one-line errors:
+``python -m mpbert.fairseq_compat DATA --user-dir pretrain/mpbert_fairseq ...``.
+"""
+
+import dataclasses
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+
+
+@contextmanager
+def _hashable_dataclasses() -> object:
+    """Let classes of fairseq and hydra be dataclass defaults.
+
+    Python 3.11 refuses an instance of an unhashable class as the default of a dataclass field
+    (fairseq/dataclass/configs.py, hydra/conf). For the time of the import, those get
+    ``unsafe_hash=True``.
+    """
+    original = dataclasses.dataclass
+
+    def dataclass(cls: type | None = None, /, **kwargs: bool) -> type | Callable[[type], type]:
+        def decorate(target: type) -> type:
+            if target.__module__.split(".")[0] in ("fairseq", "hydra") and not kwargs.get("frozen"):
+                kwargs.setdefault("unsafe_hash", True)
+            return original(target, **kwargs)
+
+        return decorate if cls is None else decorate(cls)
+
+    dataclasses.dataclass = dataclass
+    try:
+        yield
+    finally:
+        dataclasses.dataclass = original
+
+
+def _import_fairseq() -> None:
+    with _hashable_dataclasses(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            importlib.import_module("fairseq")
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"fairseq cannot be imported ({error}); run 'bash setup.sh', which installs it"
+            ) from error
+    import torch
+    from fairseq.distributed.utils import _TensorPlaceholder
+
+    # several processes exchange the trainer's state in this class; torch.load refuses it otherwise
+    torch.serialization.add_safe_globals([_TensorPlaceholder])
+
+
+_import_fairseq()
+
+
+def main() -> None:
+    """Train with fairseq; arguments as of ``fairseq-train``.
+
+    An ``MpbertError`` prints its one line and exits with 2.
+    """
+    # threads beside data workers fight for the cores and slow training down many times over, so
+    # the default is one thread a core and no worker; set OMP_NUM_THREADS to choose otherwise
+    os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
+    warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
+    warnings.filterwarnings("ignore", message=".*lr_scheduler.step.*|.*None of the inputs.*")
+    from fairseq_cli.train import cli_main
+
+    from mpbert.errors import MpbertError
+
+    try:
+        cli_main()
+    except MpbertError as error:
+        print(f"mpbert training: {error}", file=sys.stderr)
+        raise SystemExit(2) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The multi-positive triplet objectives as a fairseq criterion."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from fairseq import metrics
+from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from torch import Tensor, nn
+
+from mpbert.modeling.losses import OBJECTIVES, euclidean_distance
+
+
+@dataclass
+class MultiPositiveConfig(FairseqDataclass):
+    """Which objective."""
+
+    objective: ChoiceEnum(sorted(OBJECTIVES)) = field(
+        default="mpt-src-tgt", metadata={"help": "Zhang & Ma (2021), Eq. 3, 5, 4 and 6"}
+    )
+
+
+@register_criterion("mpbert_multi_positive", dataclass=MultiPositiveConfig)
+class MultiPositiveCriterion(FairseqCriterion):
+    """Loss per example; also the share of examples whose target is nearer than all negatives."""
+
+    def __init__(self, task: Any, objective: str) -> None:
+        super().__init__(task)
+        self.objective = OBJECTIVES[str(objective)]
+
+    def forward(
+        self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
+    ) -> tuple[Tensor, int, dict[str, Any]]:
+        """Return loss, number of examples and what to log."""
+        manuscripts, papers = model(sample["manuscripts"], sample["papers"])
+        s, papers = manuscripts.float(), papers.float()
+        t, n = papers[sample["targets"]], papers[sample["negatives"]]
+        c = papers[sample["positives"]]
+        loss = self.objective(s, t, c, sample["is_positive"], n).sum()
+        with torch.no_grad():
+            nearer = euclidean_distance(s, t)[:, None] < euclidean_distance(s[:, None], n)
+            nearest = nearer.all(dim=1).sum()
+        return (
+            loss,
+            sample["num_examples"],
+            {
+                "loss": loss.detach(),
+                "nearest": nearest,
+                "ntokens": len(sample["papers"][0]) + len(sample["manuscripts"][0]),
+                "nsentences": sample["num_examples"],
+                "sample_size": sample["num_examples"],
+            },
+        )
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+        """Log loss and accuracy per example."""
+        size = max(sum(int(log.get("sample_size", 0)) for log in logging_outputs), 1)
+        for key, name in (("loss", "loss"), ("nearest", "accuracy")):
+            total = sum(float(log.get(key, 0)) for log in logging_outputs)
+            metrics.log_scalar(name, total / size, size, round=4)
+
+    @staticmethod
+    def logging_outputs_can_be_summed() -> bool:
+        """All logged values are sums."""
+        return True

@@ -1,0 +1,75 @@
+"""Manuscript encoder and citation encoder as a fairseq model."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq.dataclass import FairseqDataclass
+from fairseq.models import BaseFairseqModel, register_model
+from torch import Tensor
+
+from mpbert.modeling.encoder import load_two_tower
+from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+from mpbert.modeling.packing import PackedPapers
+
+
+@dataclass
+class TwoTowerConfig(FairseqDataclass):
+    """Where the encoders start; sizes are used only without ``--init``."""
+
+    init: str = field(
+        default="", metadata={"help": "pretrained encoder directory; empty: start at random"}
+    )
+    dim: int = field(default=768, metadata={"help": "size of all states, without --init"})
+    ffn_dim: int = field(default=3072, metadata={"help": "inner size, without --init"})
+    num_heads: int = field(default=12, metadata={"help": "attention heads, without --init"})
+    sentence_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
+    document_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
+    dropout: float = field(default=0.1, metadata={"help": "of embeddings and residual branches"})
+    attention_dropout: float = field(default=0.1, metadata={"help": "without --init"})
+    activation_dropout: float = field(default=0.1, metadata={"help": "without --init"})
+    autocast_bf16: bool = field(
+        default=False, metadata={"help": "matrix products in bfloat16, weights in float32"}
+    )
+
+
+@register_model("mpbert_two_tower", dataclass=TwoTowerConfig)
+class FairseqTwoTower(BaseFairseqModel):
+    """Wraps :class:`TwoTower`; adds nothing but autocast."""
+
+    def __init__(self, model: TwoTower, autocast_bf16: bool) -> None:
+        super().__init__()
+        self.model, self.autocast_bf16 = model, autocast_bf16
+
+    @classmethod
+    def build_model(cls, cfg: TwoTowerConfig, task: Any) -> "FairseqTwoTower":
+        """Start from ``--init``, or at random with the given sizes."""
+        if cfg.init:
+            model = load_two_tower(Path(cfg.init), dropout=cfg.dropout)
+        else:
+            model = TwoTower(
+                HierarchicalConfig(
+                    vocab_size=task.corpus.vocab_size,
+                    dim=cfg.dim,
+                    ffn_dim=cfg.ffn_dim,
+                    num_heads=cfg.num_heads,
+                    sentence_layers=cfg.sentence_layers,
+                    document_layers=cfg.document_layers,
+                    decoder_layers=0,
+                    dropout=cfg.dropout,
+                    attention_dropout=cfg.attention_dropout,
+                    activation_dropout=cfg.activation_dropout,
+                )
+            )
+        return cls(model, cfg.autocast_bf16)
+
+    def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:
+        """Return (B, D) manuscript vectors and (U, D) vectors of the batch's distinct papers."""
+        manuscripts, papers = PackedPapers(*manuscripts), PackedPapers(*papers)
+        with torch.autocast(papers.tokens.device.type, torch.bfloat16, enabled=self.autocast_bf16):
+            return self.model.manuscript(manuscripts), self.model.citation(papers)
+
+    def max_positions(self) -> None:
+        """Return None: lengths are the corpus' and the task's business."""
+        return

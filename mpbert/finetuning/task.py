@@ -1,0 +1,111 @@
+"""Fine-tuning as a fairseq task."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
+from fairseq.tasks import FairseqTask, register_task
+from omegaconf import II
+
+from mpbert.data.binary import BinaryCorpus
+from mpbert.data.cocitation import POSITIVES
+from mpbert.data.sampling import SamplingConfig
+from mpbert.errors import ConfigError, CorpusError
+from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
+
+
+@dataclass
+class FinetuneConfig(FairseqDataclass):
+    """Sampling of contexts, positives and negatives; defaults are the paper's."""
+
+    data: str = field(default="", metadata={"help": "binary corpus made by mpbert binarize"})
+    manuscript_sentences: int = field(default=30, metadata={"help": "3 fundamental + the rest"})
+    abstract_sentences: int = field(default=10, metadata={"help": "title and abstract of a paper"})
+    body_sentences: int = field(default=30, metadata={"help": "random sentences of a paper's body"})
+    no_dynamic_sampling: bool = field(
+        default=False, metadata={"help": "read the same sentences at each visit (ablation)"}
+    )
+    positives: int = field(default=3, metadata={"help": "most co-citations per example"})
+    negatives: int = field(default=4, metadata={"help": "negatives per example"})
+    positive_power: float = field(default=0.75, metadata={"help": "of co-citation counts, Eq. 1"})
+    negative_power: float = field(default=0.75, metadata={"help": "of citation counts, Eq. 2"})
+    positives_from: ChoiceEnum(sorted(POSITIVES)) = field(
+        default="context",
+        metadata={"help": "Eq. 1 over the context's own citations, or over all history"},
+    )
+    cocitation_unit: ChoiceEnum(["context", "paper"]) = field(
+        default="context", metadata={"help": "co-citations are counted once per this"}
+    )
+    max_valid_examples: Optional[int] = field(
+        default=500, metadata={"help": "most examples of the validation split, evenly spaced"}
+    )
+    # fairseq would otherwise keep data workers of the first epoch, whose draws then never change
+    reuse_dataloader: bool = field(default=False, metadata={"help": "leave this False"})
+    seed: int = II("common.seed")
+
+
+def sampling_config(cfg: Any) -> SamplingConfig:
+    """Return how sentences are sampled, without fairseq."""
+    return SamplingConfig(
+        cfg.manuscript_sentences,
+        cfg.abstract_sentences,
+        cfg.body_sentences,
+        not cfg.no_dynamic_sampling,
+    )
+
+
+@register_task("mpbert_finetune", dataclass=FinetuneConfig)
+class FinetuneTask(FairseqTask):
+    """Bring manuscripts near the papers they cite."""
+
+    def __init__(self, cfg: FinetuneConfig) -> None:
+        super().__init__(cfg)
+        if cfg.negatives < 1 or cfg.positives < 0:
+            raise ConfigError(
+                f"--negatives {cfg.negatives} --positives {cfg.positives}; "
+                f"expected at least 1 negative and 0 positives"
+            )
+        self.corpus = BinaryCorpus(Path(cfg.data))
+        noise = NoiseConfig(
+            cfg.positives,
+            cfg.negatives,
+            cfg.positive_power,
+            cfg.negative_power,
+            str(cfg.positives_from),
+            str(cfg.cocitation_unit),
+        )
+        self.noise = Noise(self.corpus.contexts("train"), self.corpus.num_papers, noise)
+
+    def load_dataset(self, split: str, **kwargs: Any) -> None:
+        """Load the contexts of ``train`` or ``valid``.
+
+        :raises CorpusError: the split has no context.
+        """
+        contexts = self.corpus.contexts(split)
+        if len(contexts) == 0:
+            raise CorpusError(f"{self.cfg.data}: no context in split {split!r}; choose other years")
+        training = split == "train"
+        self.datasets[split] = Examples(
+            self.corpus,
+            contexts,
+            self.noise,
+            sampling_config(self.cfg),
+            self.cfg.seed,
+            shuffle=training,
+            max_items=None if training else self.cfg.max_valid_examples,
+        )
+
+    @property
+    def source_dictionary(self) -> None:
+        """None: the tokenizer has done its work."""
+        return
+
+    @property
+    def target_dictionary(self) -> None:
+        """None: the tokenizer has done its work."""
+        return
+
+    def max_positions(self) -> None:
+        """Return None: no item is filtered by length."""
+        return

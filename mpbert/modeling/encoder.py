@@ -1,0 +1,133 @@
+"""Encoder directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``.
+
+What training leaves behind and everything later reads; no fairseq, no pickle. Two kinds: after
+pretraining the masked-sentence model, after fine-tuning the two towers.
+"""
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from mpbert.errors import EncoderError
+from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel, TwoTower
+
+KINDS: dict[str, type[nn.Module]] = {"pretrained": MaskedSentenceModel, "two-tower": TwoTower}
+
+
+def save_encoder(
+    path: Path,
+    kind: str,
+    config: HierarchicalConfig,
+    state: dict[str, Tensor],
+    tokenizer: Path,
+    settings: dict[str, Any],
+) -> None:
+    """Write an encoder into an existing directory.
+
+    :param kind: ``pretrained`` or ``two-tower``; ``state`` fits the model of this kind.
+    :param tokenizer: the ``tokenizer.json`` that its tokens come from.
+    :param settings: what a reader must know to embed as trained, such as the sampling.
+    """
+    KINDS[kind](config).load_state_dict(state)  # refuse to write what cannot be loaded
+    text = json.dumps(
+        {"format": 1, "kind": kind, "model": dataclasses.asdict(config), "settings": settings},
+        indent=1,
+    )
+    (path / "config.json").write_text(text + "\n", encoding="utf-8")
+    save_file({k: v.contiguous() for k, v in state.items()}, path / "model.safetensors")
+    shutil.copyfile(tokenizer, path / "tokenizer.json")
+
+
+def read_config(path: Path) -> tuple[str, HierarchicalConfig, dict[str, Any]]:
+    """Return kind, sizes and settings of an encoder directory.
+
+    :raises EncoderError: there is no readable ``config.json`` of format 1.
+    """
+    file = path / "config.json"
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if content["format"] != 1 or content["kind"] not in KINDS:
+            raise ValueError(f"format {content['format']}, kind {content['kind']}")
+        return content["kind"], HierarchicalConfig(**content["model"]), content["settings"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EncoderError(
+            f"{file}: not readable as an encoder ({error}); expected an output of "
+            f"mpbert export-encoder, format 1"
+        ) from error
+
+
+def read_state(path: Path) -> dict[str, Tensor]:
+    """Return the weights of an encoder directory.
+
+    :raises EncoderError: ``model.safetensors`` is missing or damaged.
+    """
+    file = path / "model.safetensors"
+    try:
+        return load_file(file)
+    except (OSError, SafetensorError) as error:
+        raise EncoderError(f"{file}: unreadable ({error}); export the encoder again") from error
+
+
+def load_two_tower(path: Path, dropout: float | None = None) -> TwoTower:
+    """Return both towers; an encoder that was only pretrained gives two equal ones.
+
+    :param dropout: replaces the residual dropout of the saved configuration; None keeps it.
+    :raises EncoderError: weights and sizes do not fit.
+    """
+    kind, config, _ = read_config(path)
+    if dropout is not None:
+        config = dataclasses.replace(config, dropout=dropout)
+    model, state = TwoTower(config), read_state(path)
+    if kind == "pretrained":
+        for tower in (model.manuscript, model.citation):
+            _fill(tower.encoder, _under(state, "encoder."), path)
+    else:
+        _fill(model, state, path)
+    return model
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Return the tokenizer of an encoder or a binary corpus.
+
+    :raises EncoderError: ``tokenizer.json`` is missing or no tokenizer.
+    """
+    file = path / "tokenizer.json"
+    try:
+        return Tokenizer.from_str(file.read_text(encoding="utf-8"))
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise EncoderError(f"{file}: no tokenizer ({error}); export the encoder again") from error
+
+
+def pick_device(name: str) -> torch.device:
+    """Return a device; ``auto`` is the GPU where there is one.
+
+    :raises EncoderError: CUDA is asked for and absent.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise EncoderError("--device cuda: this machine has no CUDA device; use --device cpu")
+    return torch.device(name)
+
+
+def _under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+
+
+def _fill(module: nn.Module, state: dict[str, Tensor], path: Path) -> None:
+    try:
+        module.load_state_dict(state)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise EncoderError(
+            f"{path / 'model.safetensors'}: does not fit config.json ({reason}); "
+            f"export the encoder again"
+        ) from error

@@ -1,0 +1,70 @@
+"""Pretraining as a fairseq task."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+from fairseq.dataclass import FairseqDataclass
+from fairseq.tasks import FairseqTask, register_task
+from omegaconf import II
+
+from mpbert.data.binary import BinaryCorpus
+from mpbert.data.splits import SPLITS
+from mpbert.errors import CorpusError
+from mpbert.pretraining.dataset import MaskedBlocks
+
+
+@dataclass
+class PretrainConfig(FairseqDataclass):
+    """What is read and how."""
+
+    data: str = field(default="", metadata={"help": "binary corpus made by mpbert binarize"})
+    max_block_sentences: int = field(default=30, metadata={"help": "sentences of a document block"})
+    max_valid_blocks: Optional[int] = field(
+        default=500, metadata={"help": "most blocks of the validation split, evenly spaced"}
+    )
+    # fairseq would otherwise keep data workers of the first epoch, whose masks then never change
+    reuse_dataloader: bool = field(default=False, metadata={"help": "leave this False"})
+    seed: int = II("common.seed")
+
+
+@register_task("mpbert_pretrain", dataclass=PretrainConfig)
+class PretrainTask(FairseqTask):
+    """Predict masked sentences of the papers of the training split."""
+
+    def __init__(self, cfg: PretrainConfig) -> None:
+        super().__init__(cfg)
+        self.corpus = BinaryCorpus(Path(cfg.data))
+
+    def load_dataset(self, split: str, **kwargs: Any) -> None:
+        """Load the papers of ``train`` or ``valid``.
+
+        :raises CorpusError: the split has no paper.
+        """
+        papers = np.flatnonzero(self.corpus.splits == SPLITS.index(split))
+        if len(papers) == 0:
+            raise CorpusError(f"{self.cfg.data}: split {split!r} has no paper; choose other years")
+        training = split == "train"
+        self.datasets[split] = MaskedBlocks(
+            self.corpus,
+            papers,
+            self.cfg.max_block_sentences,
+            self.cfg.seed,
+            shuffle=training,
+            max_blocks=None if training else self.cfg.max_valid_blocks,
+        )
+
+    @property
+    def source_dictionary(self) -> None:
+        """None: the tokenizer has done its work."""
+        return
+
+    @property
+    def target_dictionary(self) -> None:
+        """None: the tokenizer has done its work."""
+        return
+
+    def max_positions(self) -> None:
+        """Return None: no item is filtered by length."""
+        return

@@ -1,0 +1,7 @@
+"""fairseq's ``--user-dir``: registers the tasks, models and criteria of mpbert.
+
+It stands outside the package because fairseq imports a user directory under its last path component.
+"""
+
+import mpbert.finetuning
+import mpbert.pretraining  # noqa: F401
