@@ -17,7 +17,8 @@ from mpbert.errors import CorpusError
 
 _MEMBER = re.compile(r"(?:.*/)?rfc(\d+)\.(json|txt)")
 _REFERENCES = re.compile(
-    r"(?i)^(?:(?:normative|informative|informational) )?references\b|^bibliography"
+    r"(?i)^(?:(?:non-)?(?:normative|informative|informational) )?references?(?: for .*)?$"
+    r"|^bibliography"
 )
 _BOILERPLATE = re.compile(
     r"(?i)^(?:status of this memo|copyright|full copyright|table of contents|contents$|"
@@ -27,7 +28,11 @@ _BOILERPLATE = re.compile(
 )
 _ABSTRACT = re.compile(r"(?i)^abstract$")
 _STATUS_NOTE = re.compile(r"\s*\[(?:STANDARDS[- ]TRACK|JOURNAL|PUBNIT)\]\s*$")
-_FUNDING = re.compile(r"Funding for the RFC Editor function")
+_LEGAL = re.compile(
+    r"Funding for the RFC Editor function|Copyright \([cC©]\)|Copyright The Internet Society|"
+    r"All rights reserved|Redistribution and use in source|THIS SOFTWARE IS PROVIDED|"
+    r"Redistributions (?:of|in) |Simplified BSD License"
+)
 
 
 @READERS.register
@@ -44,7 +49,7 @@ class RfcReader(Reader):
     def prepare(self, path: Path) -> None:
         """Learn from the metadata which RFCs make up STD and BCP numbers."""
         series: dict[tuple[str, int], list[str]] = {}
-        for number, kind, content in _members(path, ("json",)):
+        for number, _, content in _members(path, ("json",)):
             for name in json.loads(content)["see_also"]:
                 match = re.fullmatch(r"(STD|BCP|FYI)0*(\d+)", name)
                 if match:
@@ -119,11 +124,16 @@ class RfcReader(Reader):
             sentences = [
                 sentence
                 for paragraph in iter_paragraphs(section.lines, self.counts)
-                if not _FUNDING.search(paragraph)
+                if not self._is_legal(paragraph)
                 for sentence in _marked(paragraph, references)
             ]
             if sentences:
                 yield RawSection(without_mentions(section.heading, references), tuple(sentences))
+
+    def _is_legal(self, paragraph: str) -> bool:
+        found = bool(_LEGAL.search(paragraph))
+        self.counts["legal_paragraphs_dropped"] += found
+        return found
 
 
 def _marked(paragraph: str, references: ReferenceList) -> Iterator[RawSentence]:

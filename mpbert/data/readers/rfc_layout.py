@@ -138,7 +138,7 @@ def _is_heading(line: str, before: str, after: str, body_indent: int) -> bool:
         return False
     if _ALWAYS_HEADING.match(text):
         return True
-    if _indent(line) or text.startswith(("[", "+", "|", "<", "--")):
+    if _indent(line) or text.startswith(("[", "+", "|", "<", "--")) or "    " in text:
         return False
     if _NUMBERED_HEADING.match(text) or _APPENDIX_HEADING.match(text):
         return not after or body_indent > 0 or set(after) <= set("-=_")
@@ -163,9 +163,7 @@ def iter_paragraphs(lines: list[str], counts: Counter[str]) -> Iterator[str]:
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
     block: list[str] = []
     for line in [*lines, ""]:
-        starts = bool(_BULLET.match(line.strip())) and (
-            not block or _indent(line) <= _indent(block[0])
-        )
+        starts = bool(_BULLET.match(line.strip()) and block and _indent(line) <= _indent(block[0]))
         if block and (not line.strip() or starts):
             yield block
             block = []
@@ -189,13 +187,15 @@ def is_prose(block: list[str]) -> bool:
     dense = re.sub(r"\s+", "", text)
     if sum(map(str.isalpha, dense)) < 0.7 * len(dense):
         return False
-    return sum(token.lower() in _STOP_WORDS for token in tokens) >= 0.15 * len(tokens)
+    share = sum(token.lower() in _STOP_WORDS for token in tokens) / len(tokens)
+    return share >= (0.1 if text.endswith(".") else 0.15)
 
 
 def join_lines(block: list[str]) -> str:
-    """Return the lines as one, without the bullet; a hyphen at a line's end keeps its word whole."""
+    """Return the lines as one, without the bullet; a hyphen at a line's end joins its word."""
     text = ""
     for line in block:
         glue = "" if not text or re.search(r"\w-$", text) else " "
         text += glue + line.strip()
-    return re.sub(r" {2,}", " ", _BULLET.sub("", text, count=1))
+    bullet = _BULLET.match(text)
+    return re.sub(r" {2,}", " ", text[bullet.end() :] if bullet else text)

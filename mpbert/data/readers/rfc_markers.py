@@ -4,6 +4,7 @@ A paper id is ``RFC`` and the number without leading zeros. Everything that name
 or a draft is a marker; only what can be resolved to RFC numbers cites something.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 
@@ -22,11 +23,12 @@ _NUMBER = r"0*\d{1,5}(?:bis|ter)?"
 _MENTION = re.compile(
     r"(?P<url>(?:https?|ftp)://[^\s>)\]]*(?:(?i:rfc|bcp|std)-?\d+|draft-[\w-]+)[^\s>)\]]*)"
     r"|(?P<bracket>\[[^\[\]]{1,60}\])"
-    r"|(?P<draft>(?:(?i:the )?(?i:Internet[- ]Drafts?),? )?\bdraft-[a-z\d]+(?:-[\w<>+]+)+(?:\.txt)?)"
+    r"|(?P<draft>(?:(?i:the )?(?i:Internet[- ]Drafts?),? )?"
+    r"\bdraft-[a-z\d]+(?:-[\w<>+]+)+(?:\.txt)?)"
     rf"|(?P<rfc>(?:(?<![A-Za-z])(?:STD|BCP|FYI)[ :#-]{{0,3}}\d+,? (?:\()?)?(?<![A-Za-z])(?i:RFC)"
     rf"(?P<plural>s)?[\s:#_-]{{0,3}}{_NUMBER}(?!\d)"
     rf"(?:(?:, ?(?:and |or )?| ?/ ?| ?- ?| and | or | & | through | to |, RFCs? ?)"
-    rf"(?:RFC[ -]?)?\d{{3,5}}(?:bis)?(?![\d.%]|-\w| ?(?:bytes|octets|bits|ms)))*)"
+    rf"(?:RFC[ -]?)?\d{{3,5}}(?:bis)?(?!\d|[.%-]\w| ?(?:bytes|octets|bits|ms)))*)"
     r"|(?P<series>(?<!IEEE )(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+)"
 )
 _TAG_PART = re.compile(r"\s*(?:,|;|/|&|\band\b|\bor\b)\s*")
@@ -34,6 +36,7 @@ _TAG_PLACE = re.compile(
     r"(?i)^(?:sec(?:tion|tions|t|\.)?|§|ch(?:apter)?\.?|app(?:endix)?\.?|pp?\.|page|fig(?:ure)?\.?|"
     r"table|see|rule)?\s*[\dA-Z](?:[\d.]*)$"
 )
+_TAG_WITH_SECTION = re.compile(r"(?i)\s*[A-Z][\w.-]*, (?:section|appendix)s? [\dA-Z]")
 _CITATION_LIKE = re.compile(
     r"(?i)^(?:RFCs?[\s:#_-]*\d+\w*|(?:STD|BCP|FYI|IEN)[\s:#-]*\d+|\d{1,3}|I-?D[.:-].*|draft-.*)$"
 )
@@ -94,17 +97,23 @@ def mark(text: str, references: ReferenceList) -> RawSentence:
     """Return the sentence with a marker for everything that names an RFC, a series or a draft."""
     markers = []
     for match in _MENTION.finditer(text):
-        ids = _cited_ids(match, references)
+        end = _end_of_list(match, references) if match["rfc"] else match.end()
+        ids = _cited_ids(match, text[match.start() : end], references)
         if ids is not None:
-            end = match.end()
-            if (
-                match.lastgroup == "rfc"
-                and text[match.start() : end].count("(")
-                and end < len(text)
-            ):
-                end += text[end] == ")"
+            if match["rfc"] and "(" in match.group() and text[end : end + 1] == ")":
+                end += 1  # "STD 13 (RFC 1034)"
             markers.append(Marker(match.start(), end, ids))
     return RawSentence(text, tuple(markers))
+
+
+def _end_of_list(match: re.Match[str], references: ReferenceList) -> int:
+    """End of "RFCs 3411, 3412 and 3418"; after a single "RFC" only listed numbers continue it."""
+    numbers = list(re.finditer(r"(\D*?)(\d+)", match["rfc"]))
+    for previous, number in itertools.pairwise(numbers):
+        is_bare = re.search(r",|and|or|&", number[1]) and "RFC" not in number[1]
+        if is_bare and not match["plural"] and f"RFC{number[2]}" not in references.paper_ids:
+            return match.start() + previous.end()
+    return match.end()
 
 
 def without_mentions(text: str, references: ReferenceList) -> str:
@@ -112,18 +121,21 @@ def without_mentions(text: str, references: ReferenceList) -> str:
     return cut_markers(text, mark(text, references).markers)
 
 
-def _cited_ids(match: re.Match[str], references: ReferenceList) -> tuple[str, ...] | None:
-    kind, found = match.lastgroup, match.group()
-    if match.group("bracket"):
+def _cited_ids(
+    match: re.Match[str], found: str, references: ReferenceList
+) -> tuple[str, ...] | None:
+    if match["bracket"]:
+        is_index = re.fullmatch(r"\w\[\d+\]", match.string[match.start() - 1 : match.end()])
+        if is_index and normalise_tag(found[1:-1]) not in references.tags:  # "table[1]"
+            return None
         return _ids_of_bracket(found[1:-1], references)
-    if match.group("rfc"):
+    if match["rfc"]:
         return _ids_of_mention(found)
-    if match.group("series"):
+    if match["series"]:
         name, number = re.match(r"([A-Z]+)s?\D*(\d+)", found).groups()
         return references.of_series(name, int(number))
-    if match.group("url"):
+    if match["url"]:
         return tuple(dict.fromkeys(f"RFC{n}" for n in _RFC.findall(found)))
-    assert kind == "draft"
     return ()
 
 
@@ -138,6 +150,15 @@ def _ids_of_mention(found: str) -> tuple[str, ...]:
 
 def _ids_of_bracket(tag: str, references: ReferenceList) -> tuple[str, ...] | None:
     """Ids of a bracketed tag or list of tags; None where it is no citation but other syntax."""
+    ids = _ids_of_tags(tag, references)
+    if ids is None and _TAG_WITH_SECTION.match(tag):
+        return ()
+    if ids is None and _RFC.search(tag):  # "[RFC-1700 et seq.]"
+        return _ids_of_mention(" ".join(f"RFC {number}" for number in _RFC.findall(tag)))
+    return ids
+
+
+def _ids_of_tags(tag: str, references: ReferenceList) -> tuple[str, ...] | None:
     tag = re.sub(r"- ", "-", tag.strip())
     known = references.tags.get(normalise_tag(tag))
     if known is not None:
@@ -149,7 +170,7 @@ def _ids_of_bracket(tag: str, references: ReferenceList) -> tuple[str, ...] | No
     ids: list[str] = []
     is_citation = False
     for part in parts:
-        part = re.sub(r"(?i)^(?:see|cf\.|e\.g\.,?|i\.e\.,?) +", "", part)
+        part = re.sub(r"(?i)^(?:see|ref\.?|cf\.|e\.g\.,?|i\.e\.,?) +", "", part)
         whole = re.split(r"(?i)[,:]? +(?=(?:sec|§|ch|app|p\.|pp\.|page|fig|table|\d+\.))", part)[0]
         listed = references.tags.get(normalise_tag(whole))
         if listed is not None:
