@@ -11,9 +11,11 @@ from mpbert.errors import MpbertError
 
 # name -> (module in mpbert.commands, what it does); the order is the order of work
 COMMANDS = {
+    "validate": "check a JSON Lines corpus; report every bad record with its line",
     "build-corpus": "raw corpus -> corpus store",
     "binarize": "corpus store -> tokenizer and memory-mapped token ids",
-    "validate": "check a JSON Lines corpus; report every bad record with its line",
+    "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
+    "embed": "encoder -> vectors of papers and of manuscripts",
 }
 
 

@@ -67,11 +67,14 @@ def main() -> None:
     # the default is one thread a core and no worker; set OMP_NUM_THREADS to choose otherwise
     os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
     warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
-    warnings.filterwarnings("ignore", message=".*lr_scheduler.step.*|.*None of the inputs.*")
+    warnings.filterwarnings("ignore", message=".*lr_scheduler.step.*|.*pin_memory.*")
+    import torch
     from fairseq_cli.train import cli_main
 
     from mpbert.errors import MpbertError
 
+    if not torch.cuda.is_available() and "--cpu" not in sys.argv:
+        sys.argv.append("--cpu")
     try:
         cli_main()
     except MpbertError as error:

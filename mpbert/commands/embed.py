@@ -1,0 +1,143 @@
+"""``embed``: encoder -> vectors of all papers and of the manuscripts of some splits."""
+
+import functools
+import logging
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from torch import nn
+
+from mpbert.config import option, positional
+from mpbert.data.binary import BinaryCorpus
+from mpbert.data.sampling import SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.errors import ConfigError, EncoderError
+from mpbert.manifest import fingerprint, is_finished, output_directory
+from mpbert.modeling.embedding import blocks, embed_sampled, mean_over_draws
+from mpbert.modeling.encoder import load_two_tower, pick_device, read_config
+from mpbert.progress import progress
+from mpbert.vectors.store import VectorStore
+
+logger = logging.getLogger(__name__)
+BLOCK = 1024  # items whose vectors are kept together: what a killed run has to do again, at most
+
+
+@dataclass(frozen=True)
+class Config:
+    """Embed all papers, and the manuscripts of the chosen splits around each citation."""
+
+    data: Path = positional("data", "binary corpus to read")
+    encoder: Path = positional("encoder", "encoder directory")
+    output: Path = positional("output", "vectors directory to write")
+    splits: str = option("valid,test", "splits whose manuscripts are embedded, comma-separated")
+    draws: int = option(1, "random readings of each item whose vectors are averaged")
+    seed: int = option(1, "seed of the readings")
+    max_tokens: int = option(16384, "most tokens of a batch: memory, not results")
+    device: str = option("auto", "cpu, cuda or auto")
+    bf16: bool = option(False, "matrix products in bfloat16")
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.draws < 1:
+            raise ConfigError(f"--draws is {self.draws}; expected 1 or more")
+
+
+def run(config: Config) -> None:
+    """Write ``papers`` and ``contexts.SPLIT`` vectors; a killed run goes on where it was."""
+    inputs = [config.data, config.encoder]
+    if is_finished(config.output, "embed", config, inputs):
+        logger.info("%s: exists, reused", config.output)
+        return
+    corpus = BinaryCorpus(config.data)
+    if fingerprint(config.data / "tokenizer.json") != fingerprint(config.encoder / "tokenizer.json"):
+        raise EncoderError(
+            f"{config.encoder}: was trained with another tokenizer than {config.data}; "
+            f"binarize the corpus with the encoder's tokenizer, or train on this corpus"
+        )
+    _, _, settings = read_config(config.encoder)
+    sampling = SamplingConfig()
+    if settings:
+        sampling = SamplingConfig(
+            settings["manuscript_sentences"],
+            settings["abstract_sentences"],
+            settings["body_sentences"],
+            not settings["no_dynamic_sampling"],
+        )
+    model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
+    parts = _parts_directory(config, inputs)
+    embed_all = functools.partial(_embed_all, corpus=corpus, config=config, parts=parts)
+
+    def read_papers(rows: np.ndarray, draw: int) -> object:
+        offsets = corpus.sentence_offsets
+        lengths = offsets[rows + 1] - offsets[rows]
+        abstract = corpus.num_abstract[rows]
+        return sample_papers(offsets[rows], abstract, lengths, rows, sampling, config.seed, draw)
+
+    stores = {"papers": (corpus.paper_ids, model.citation, read_papers)}
+    for split in config.splits.split(","):
+        contexts = corpus.contexts(split)
+
+        def read_manuscripts(items: np.ndarray, draw: int, contexts: object = contexts) -> object:
+            rows = contexts.citing_rows[items]
+            offsets, citing = corpus.sentence_offsets, contexts.sentences[items]
+            # keyed by the citing sentence: the same reading in whatever split or order
+            return sample_manuscripts(
+                offsets[rows], citing, offsets[rows + 1] - 1, citing, sampling, config.seed, draw
+            )
+
+        stores[f"contexts.{split}"] = (
+            corpus.context_ids(split),
+            model.manuscript,
+            read_manuscripts,
+        )
+    with output_directory(config.output, "embed", config, inputs) as out:
+        for name, (ids, tower, read) in stores.items():
+            vectors = embed_all(name, len(ids), tower, read)
+            VectorStore(ids, vectors).save(out.path, name)
+            out.counts[name] = len(ids)
+    shutil.rmtree(parts)
+
+
+def _embed_all(
+    name: str,
+    num_items: int,
+    tower: nn.Module,
+    read: Callable[[np.ndarray, int], object],
+    corpus: BinaryCorpus,
+    config: Config,
+    parts: Path,
+) -> np.ndarray:
+    """Embed block by block; each finished block is a file that a later run takes up."""
+    embed = functools.partial(
+        embed_sampled,
+        tower,
+        gather=corpus.gather,
+        max_tokens=config.max_tokens,
+        autocast_bf16=config.bf16,
+    )
+    numbers = list(blocks(num_items, BLOCK))
+    vectors = []
+    for place, items in enumerate(progress(numbers, f"embed {name}", "block")):
+        part = parts / f"{name}.{place:06d}.npy"
+        if not part.exists():
+            found = mean_over_draws(functools.partial(read, items), embed, config.draws)
+            unfinished = part.with_suffix(".tmp")
+            with unfinished.open("wb") as file:
+                np.save(file, found)
+            unfinished.rename(part)
+        vectors.append(np.load(part, allow_pickle=False))
+    return np.concatenate(vectors) if vectors else np.zeros((0, tower.norm.normalized_shape[0]))
+
+
+def _parts_directory(config: Config, inputs: list[Path]) -> Path:
+    """Return the directory of finished blocks; blocks of another run are thrown away."""
+    parts = config.output.with_name(config.output.name + ".parts")
+    identity = "\n".join([repr(config), *map(fingerprint, inputs)])
+    note = parts / "of.txt"
+    if parts.exists() and not (note.exists() and note.read_text(encoding="utf-8") == identity):
+        shutil.rmtree(parts)
+    parts.mkdir(parents=True, exist_ok=True)
+    note.write_text(identity, encoding="utf-8")
+    return parts
