@@ -5,25 +5,27 @@ a list of names. It knows no references, so it also finds what cites papers outs
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mpbert.data.names import PARTICLES, fold
 
 # 1999, 1999a; a digit, a letter or a decimal point beside it makes it another number
 _YEAR = re.compile(
-    r"(?<![\w.$£/-])(?P<year>1[89]\d\d|20[01]\d)(?:\s?\(?(?P<suffix>[a-h])\)?(?![\w']))?(?![\w%]|\.\d|-\d)"
-    r"|(?P<press>\bin press\b|\bto appear\b|\bforthcoming\b|\bthis volume\b|\bin prep(?:aration|\.)|\bsubmitted\b)"
-    r"|(?<=[\s'’,.])['’]?(?P<short>[5-9]\d|0\d|1[0-3])(?P<short_suffix>[a-h])?(?=\s*[\],;:]|1(?!\d))"
+    r"(?<![\dA-Z_$£/-])(?<!\d\.)(?P<year>1[89]\d\d|20[01]\d)"
+    r"(?:\s?(?P<suffix>[a-h])(?![\w'])|\s?\((?P<round_suffix>[a-h])\))?(?![\w%]|\.\d|-\d)"
+    r"|\b(?P<press>in press|to appear|forthcoming|this volume|in prep(?:aration|\.)|in progress|submitted)\b"
+    r"|(?<=[\s'’,.])['’]?(?P<short>[5-9]\d|0\d|1[0-3])(?P<short_suffix>[a-h])?(?=\s*\\?[\],;:]|1(?!\d))"
 )
 _MORE_SUFFIXES = re.compile(r"\s?(?:[,/;&]|and\b)\s?([b-h])(?![\w.'])")
 _CONTINUES = re.compile(r"[\s,;&/]*(?:(?:and|or)\b)?[\s,;]*[(\[]?\s*")
-_BEFORE_YEAR = re.compile(r"[\s,.:]*[(\[{]?[\s,:]*(?:in\s)?\s*$")
+_BEFORE_YEAR = re.compile(r"[\s,.:]*[(\[{]?[\s,:]*(?:\bin\s)?\s*$")
 _PAGES = re.compile(
     r"\s?[,:;]?\s?(?:pp?\.|pages?|[Ss]ect?(?:ion|\.)?|[Cc]h(?:apter|ap\.|\.)|[Tt]able|[Ff]ig(?:ure|\.)|§|[Vv]ol\.|n\.|fn\.|[Aa]ppendix)"
     r"\s?[\dIVXA-F]+(?:\s?[-–.,&]\s?[\dIVX]+)*(?:ff?\.?)?(?=\s?[)\],;])|\s?:\s?\d+(?:\s?[-–,.]\s?\d+)*(?:ff?\.?)?|\s?,\s?\d{1,3}(?:[-–]\d{1,3})?(?=\s?[)\]])"
 )
+_MENTION = re.compile(r"\bet al\b\.?(?:\s?['’]s?\b)?")
 _TOKEN = re.compile(
-    r"(?:[dDlLO]['’`]\s?)?[^\W\d_?][\w'’`´¨ˆ^ˇ˜~?]*(?:-\s?[^\W\d_][\w'’`´¨ˆ^ˇ˜~?]*)*\.?"
+    r"(?:[dDlLO]['’`]\s?)?[^\W\d_?][\w'’`´¨ˆ^ˇ˜~?\ufffd]*(?:-\s?[^\W\d_][\w'’`´¨ˆ^ˇ˜~?\ufffd]*)*\.?"
     r"|\?[a-z][\w?]*(?:-[A-Z]\w*)?|['’?]s?(?=\s|$)|\S"
 )
 _STOP = frozenset(
@@ -40,18 +42,26 @@ _STOP = frozenset(
     system systems method table theorem lemma definition note footnote pages page vol volume no
     later first second third""".split()
 )
-_MONTHS = frozenset(["may", "march"])
-_ET_AL = frozenset(["al", "al.", "a1.", "a1", "al'", "als", "als."])
+_LONGEST_BRACKET = 800
+_CONNECTORS = (",", "and", "&", "und")
+_BEFORE_NAME = ("(", "[", ";", "and", "&")
+# words that are names of authors too: taken for such after "and", before "et al." and in brackets
+_NAMES_TOO = frozenset("may march he page an to on so see her long part all early".split())
+_AL = re.compile(r"a[l1]s?\.?(?:['’`]s?)?", re.IGNORECASE)
 _GENERATION = frozenset(["jr.", "jr", "sr.", "iii", "ii", "iv"])
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A printed name: its folded words and where it starts."""
+    """A printed name: its folded words, and where it and they start.
+
+    :param follows_and: it is the last of a list, as Lin in "Pantel and Lin".
+    """
 
     words: tuple[str, ...]
     start: int
     word_starts: tuple[int, ...] = ()
+    follows_and: bool = False
 
 
 @dataclass(slots=True)
@@ -60,7 +70,9 @@ class Citation:
 
     :ivar start: first character, that of the first name; of the year where names are inherited.
     :ivar end: one past the year, its suffix and pages.
-    :ivar year: None for "in press" and its like.
+    :ivar year: None for "in press" and its like, and where there is none.
+    :ivar is_short: its year is printed with two digits.
+    :ivar is_in_press: "in press" or its like stands in the year's place.
     :ivar is_inherited: the names belong to an earlier year, as 1999 in ``Collins (2003; 1999)``.
     :ivar is_distant: the names stand apart from the year, as in ``Collins' parser (1999)``.
     :ivar is_certain: looks like a citation even when no reference is known.
@@ -76,6 +88,8 @@ class Citation:
     is_distant: bool = False
     is_certain: bool = True
     is_textual: bool = False
+    is_in_press: bool = False
+    is_short: bool = False
     cited_ids: tuple[str, ...] = field(default=())
 
 
@@ -83,13 +97,13 @@ def _is_initials(token: str) -> bool:
     return len(token) <= 2 and token[0].isupper() and (len(token) == 1 or token[1] == ".")
 
 
-def _is_name(token: str, before_and: bool) -> bool:
+def _is_name(token: str, is_likely: bool) -> bool:
     if not (token[0].isupper() or (token[0] == "?" and len(token) > 3)):
         return False
     folded = fold(token)
-    if len(folded) < 2 or folded in _STOP or (folded in _MONTHS and not before_and):
+    if len(folded) < 2 or _is_initials(token):
         return False
-    return not _is_initials(token)
+    return folded not in _STOP or (is_likely and folded in _NAMES_TOO)
 
 
 def read_names_backwards(text: str, low: int, high: int) -> tuple[tuple[Name, ...], bool, int]:
@@ -104,9 +118,9 @@ def read_names_backwards(text: str, low: int, high: int) -> tuple[tuple[Name, ..
     while place >= 0 and tokens[place][0] in ("'s", "’s", "?s", "'", "’", "?", "`"):
         place -= 1
     et_al = False
-    if place >= 1 and tokens[place][0] == "." and tokens[place - 1][0].lower() in _ET_AL:
+    if place >= 1 and tokens[place][0] == "." and _AL.fullmatch(tokens[place - 1][0]):
         place -= 1
-    if place >= 1 and tokens[place][0].lower() in _ET_AL:
+    if place >= 1 and _AL.fullmatch(tokens[place][0]):
         if tokens[place - 1][0].lower().rstrip(".") in ("et", "el", "er", "ct", "e", "at"):
             et_al, place = True, place - 2
         elif tokens[place - 1][0] == "." and tokens[place - 2][0].lower() == "et":
@@ -129,11 +143,16 @@ def read_names_backwards(text: str, low: int, high: int) -> tuple[tuple[Name, ..
     while place >= 0 and len(names) < 9:
         if names or et_al:  # a connector must stand between two names
             connected = place
-            while place >= 0 and tokens[place][0] in (",", "and", "&", "und"):
+            while place >= 0 and tokens[place][0] in _CONNECTORS:
                 place -= 1
             if names and connected == place:
                 break
-        name, place = _read_name(tokens, place, bool(names))
+            if names and any(token != "," for token, _ in tokens[place + 1 : connected + 1]):
+                names[-1] = replace(names[-1], follows_and=True)
+        last = place
+        name, place = _read_name(tokens, place, bool(names) or et_al)
+        if name is None and et_al and not names:  # "et al." makes a name of whatever stands there
+            name, place = _any_name(tokens, last)
         if name is None:
             break
         names.append(name)
@@ -142,7 +161,7 @@ def read_names_backwards(text: str, low: int, high: int) -> tuple[tuple[Name, ..
 
 
 def _read_name(
-    tokens: list[tuple[str, int]], place: int, before_and: bool
+    tokens: list[tuple[str, int]], place: int, is_likely: bool
 ) -> tuple[Name | None, int]:
     while place >= 1 and (
         tokens[place][0].lower() in _GENERATION or _is_initials(tokens[place][0])
@@ -150,7 +169,8 @@ def _read_name(
         place -= 1  # "Smith, J." and "Smith Jr."
         if tokens[place][0] == ",":
             place -= 1
-    if place < 0 or not _is_name(tokens[place][0], before_and):
+    is_likely = is_likely or (place >= 1 and tokens[place - 1][0] in _BEFORE_NAME)
+    if place < 0 or not _is_name(tokens[place][0], is_likely):
         return None, place
     words, starts = [fold(tokens[place][0])], [tokens[place][1]]
     start = starts[0]
@@ -171,6 +191,13 @@ def _read_name(
         start = starts[-2]
         starts.pop()
     return Name(tuple(reversed(words)), start, tuple(reversed(starts))), place
+
+
+def _any_name(tokens: list[tuple[str, int]], place: int) -> tuple[Name | None, int]:
+    if place < 0 or len(fold(tokens[place][0])) < 3:
+        return None, place
+    token, start = tokens[place]
+    return Name((fold(token),), start, (start,)), place - 1
 
 
 def find_citations(text: str) -> list[Citation]:
@@ -200,7 +227,23 @@ def find_citations(text: str) -> list[Citation]:
                 )
             if pages := _PAGES.match(text, low):
                 found[-1].end = low = pages.end()
-    return found
+    return _with_mentions(text, found)
+
+
+def _with_mentions(text: str, found: list[Citation]) -> list[Citation]:
+    """Return the citations and, besides, all names with "et al." that no year follows."""
+    if "et al" not in text:
+        return found
+    mentions = []
+    for match in _MENTION.finditer(text):
+        before = [c.end for c in found if c.end <= match.end()]
+        if any(c.start < match.end() <= c.end for c in found):
+            continue
+        low = max(before[-1] if before else 0, match.start() - 120)
+        names, et_al, start = read_names_backwards(text, low, match.end())
+        if names and et_al:
+            mentions.append(Citation(start, match.end(), names, True, None))
+    return sorted([*found, *mentions], key=lambda c: c.start)
 
 
 def _citation_at(
@@ -238,21 +281,33 @@ def _citation_at(
                 is_textual=True,
             )
         return None
-    in_square = text.rfind("[", max(0, start - 200), start) > text.rfind(
-        "]", max(0, start - 200), start
-    )
-    in_round = text.rfind("(", max(0, start - 200), start) > text.rfind(
-        ")", max(0, start - 200), start
-    )
+    in_square = is_inside(text, start, "[]")
+    in_round = is_inside(text, start, "()")
     if match["short"]:
-        certain = in_square and not opened
+        certain = in_square or (opened and (et_al or len(names) > 1))
     elif match["press"]:
-        certain = in_round or in_square or opened or et_al
+        certain = in_round or in_square or opened
     else:
         certain = opened or et_al or len(names) > 1 or in_square or in_round
+        certain = certain or text[match.end() : match.end() + 1] in (")", "]", ";", "/")
     return Citation(
-        start, match.end(), names, et_al, year, suffix, is_certain=certain, is_textual=opened
+        start,
+        match.end(),
+        names,
+        et_al,
+        year,
+        suffix,
+        is_certain=certain,
+        is_textual=opened,
+        is_in_press=match["press"] is not None,
+        is_short=match["short"] is not None,
     )
+
+
+def is_inside(text: str, place: int, brackets: str) -> bool:
+    """Return whether a place lies inside brackets of a kind, such as ``"()"``."""
+    low = max(0, place - _LONGEST_BRACKET)
+    return text.rfind(brackets[0], low, place) > text.rfind(brackets[1], low, place)
 
 
 def _names_near(text: str, low: int, high: int) -> tuple[Name, ...]:
@@ -266,7 +321,7 @@ def _names_near(text: str, low: int, high: int) -> tuple[Name, ...]:
 
 def _year_of(match: re.Match[str]) -> tuple[int | None, str]:
     if match["year"]:
-        return int(match["year"]), match["suffix"] or ""
+        return int(match["year"]), match["suffix"] or match["round_suffix"] or ""
     if match["press"]:
         return None, ""
     short = int(match["short"])

@@ -17,25 +17,30 @@ from mpbert.data.numbered import (
 from mpbert.data.records import Marker, RawSentence
 from mpbert.data.references import Reference, Resolver
 
-_MAY_CITE = re.compile(r"\d\d|\[\s?\d|in press|to appear|forthcoming|this volume|in prep|submitted")
+_MAY_CITE = re.compile(
+    r"\d\d|\[\s?\d|et al|in press|to appear|forthcoming|this volume|in prep|submitted"
+)
 
 
 class CitationFinder:
     """Finds and resolves the citations of one paper.
 
     :param references: papers of the corpus that it cites.
+    :param year: its year of publication.
     :param bibliography: its printed list of references, which may be empty.
     :ivar counts: how it cites, and how much was found.
     """
 
-    def __init__(self, references: Sequence[Reference], bibliography: Bibliography) -> None:
+    def __init__(
+        self, references: Sequence[Reference], year: int, bibliography: Bibliography
+    ) -> None:
         self._references = [bibliography.with_suffix(r) for r in references]
         self._numbers = {
             number: reference.paper_id
             for reference in references
             if (number := bibliography.number_of(reference)) is not None
         }
-        self._resolver = Resolver(self._references)
+        self._resolver = Resolver(self._references, year)
         self.counts: Counter[str] = Counter()
 
     def mark(self, sentences: Sequence[str]) -> list[RawSentence]:
@@ -50,7 +55,9 @@ class CitationFinder:
             labels.append(find_labels(text, self._references) if may_cite and "[" in text else [])
         self._resolver.resolve([c for citations in by_names for c in citations])
         flat = [c for citations in by_number for c in citations]
-        certain = sum(c.is_certain and c.year is not None for cs in by_names for c in cs)
+        certain = sum(
+            c.is_certain and bool(c.year) and not c.is_short for cs in by_names for c in cs
+        )
         meaning: dict[int, str] = {}
         if numbered := is_numbered(flat, certain):
             self.counts["papers_citing_by_number"] += 1

@@ -17,6 +17,10 @@ _RUNNING = re.compile(
     r"|(?:\(c\)|c|©|Copyright).{0,6}(?:1[89]|20)\d\d\b.{0,120}$"
     r"|Proceedings of (?:the|[A-Z])[^.]{0,160}(?:1[89]|20)\d\d\b.{0,60}$|Volume \d+, Number \d+\W*$)"
 )
+_RUNNING_TAIL = re.compile(
+    r"\bc?\W{1,3}(?:1[89]|20)\d\d,? Association for Comp|\bpages \d+\s?[–-]\s?\d+,\s.{0,60}(?:19|20)\d\d"
+    r"|Computational Linguistics,? Volume \d+, Number"
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_WORDS = 2
 
@@ -24,8 +28,7 @@ _LEAST_WORDS = 2
 def join_sentences(sentences: Sequence[str]) -> list[str]:
     """Return the sentences, joined where a split fell into a citation or after an abbreviation.
 
-    ``["by McDonald et al.", "(2005b), obtain"]`` becomes one sentence. Page numbers between the
-    parts are left out.
+    ``["by McDonald et al.", "(2005b), obtain"]`` becomes one sentence.
     """
     joined: list[str] = []
     for sentence in sentences:
@@ -41,9 +44,7 @@ def join_sentences(sentences: Sequence[str]) -> list[str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    if _PAGE_NUMBER.match(after) and not _YEAR_FIRST.match(after):
-        return False
-    if _NO_END.search(before) or _YEAR_FIRST.match(after):
+    if _NO_END.search(before[-12:]) or _YEAR_FIRST.match(after):
         return True
     opened = before.rfind("(")
     if opened > before.rfind(")") and len(before) - opened < _LONGEST_OPEN:
@@ -56,12 +57,17 @@ def _goes_on(before: str, after: str) -> bool:
     return False
 
 
-def junk_kind(sentence: str) -> str | None:
-    """Return what kind of junk a sentence is, or None where it is text."""
-    if _PAGE_NUMBER.match(sentence):
+def page_junk(sentence: str) -> str | None:
+    """Return what a line of the page's frame is, or None where it is text."""
+    if _PAGE_NUMBER.match(sentence) and not _YEAR_FIRST.match(sentence):
         return "page_numbers"
-    if len(sentence) < 400 and _RUNNING.match(sentence):
+    if len(sentence) < 300 and (_RUNNING.match(sentence) or _RUNNING_TAIL.search(sentence)):
         return "running_headers"
+    return None
+
+
+def debris(sentence: str) -> str | None:
+    """Return what is left of a formula, table or figure here, or None where it is text."""
     found = _WORD.findall(sentence, 0, 400)
     if not found:
         return "debris_without_words"

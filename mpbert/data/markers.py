@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from mpbert.data.author_year import Citation
+from mpbert.data.author_year import Citation, is_inside
 from mpbert.data.records import Marker
 
 _FILLERS = (
@@ -11,7 +11,7 @@ _FILLERS = (
     r"following|after|notably|especially|most notably|most recently|more recently|recently|compare|"
     r"viz\.?|inter alia|i\.a\.|among others|amongst others|a\.?o\.?|and others|etc\.?|for an? (?:overview|review|"
     r"survey|discussion|summary)|for (?:more |further )?details|and references therein|this volume|in press|"
-    r"to appear|forthcoming|henceforth|hereafter|inc?ter alia|p\.\s?c\.|ch\.|and (?:many )?others|but see)"
+    r"to appear|forthcoming|henceforth|hereafter|inc?ter alia|p\.\s?c\.|in progress|ch\.|and (?:many )?others|but see)"
 )
 _LEFT = re.compile(rf"[(\[{{]+\s*(?:{_FILLERS}[\s,:;.]*)*$", re.IGNORECASE)
 _RIGHT = re.compile(rf"[\s,;.:]*(?:{_FILLERS}[\s,:;.]*)*[)\]}}]", re.IGNORECASE)
@@ -33,10 +33,7 @@ def markers_of(text: str, citations: Sequence[Citation]) -> tuple[Marker, ...]:
         if citation.is_distant:
             name = citation.names[0]
             spans.append((name.word_starts[0], name.word_starts[1], citation.cited_ids))
-        start, end = citation.start, citation.end
-        if spans and citation.is_inherited and start - spans[-1][1] < 8:
-            start = spans.pop()[0] if False else start
-        spans.append((start, end, citation.cited_ids))
+        spans.append((citation.start, citation.end, citation.cited_ids))
     return _widen(text, _merge(text, spans))
 
 
@@ -59,19 +56,16 @@ def _merge(
                 inside
                 and len(between) < _WIDEST_FILLER
                 and _BETWEEN.fullmatch(between)
-                and (not any(c.isalpha() for c in between) or _is_in_bracket(text, last_start))
+                and (
+                    not any(c.isalpha() for c in between)
+                    or is_inside(text, last_start, "()")
+                    or is_inside(text, last_start, "[]")
+                )
             ):
                 merged[-1] = (last_start, max(end, last_end), tuple(dict.fromkeys(last_ids + ids)))
                 continue
         merged.append((start, end, ids))
     return merged
-
-
-def _is_in_bracket(text: str, place: int) -> bool:
-    low = max(0, place - 300)
-    return text.rfind("(", low, place) > text.rfind(")", low, place) or text.rfind(
-        "[", low, place
-    ) > text.rfind("]", low, place)
 
 
 def _widen(text: str, spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> tuple[Marker, ...]:

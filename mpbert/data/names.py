@@ -25,7 +25,7 @@ def fold(name: str) -> str:
 
     A question mark inside stays: it stands for letters that were lost.
     """
-    name = re.sub(r"['’`]s?$", "", name.strip().rstrip(".,"))
+    name = re.sub(r"['’`]s?$", "", name.strip().rstrip(".,")).replace("\ufffd", "?")
     plain = unicodedata.normalize("NFKD", name.lower().translate(_SPECIAL))
     return re.sub(r"[^a-z?]", "", plain).rstrip("?")
 
@@ -39,7 +39,7 @@ def last_names(author: str) -> tuple[str, ...]:
     words = [folded for word in re.split(r"[\s]+", author) if (folded := fold(word))]
     while len(words) > 1 and words[-1] in _GENERATION:
         words.pop()
-    if not words:
+    if not words or words[0] in _GENERATION:  # "III" stands as an author of its own in some lists
         return ()
     forms = [words[-1]]
     forms += ["".join(words[start:]) for start in range(len(words) - 2, 0, -1)]
@@ -48,11 +48,13 @@ def last_names(author: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
+@lru_cache(maxsize=1 << 18)
 def is_same_name(printed: str, known: str) -> bool:
     """Return whether a folded name in the text may be the folded name of an author.
 
-    Names of five letters and more may differ by one letter, umlauts may be written with e, and a
-    question mark may stand for up to two letters.
+    A letter may be missing, doubled or swapped in names of six letters and more, or be another in
+    those of seven and more; umlauts may be written with e; a question mark stands for up to two
+    letters.
     """
     if printed == known:
         return True
@@ -63,23 +65,23 @@ def is_same_name(printed: str, known: str) -> bool:
         return len(printed.replace("?", "")) >= 3 and re.fullmatch(pattern, known) is not None
     if _UMLAUT.sub("", printed) == _UMLAUT.sub("", known):
         return True
-    return min(len(printed), len(known)) >= 5 and _one_edit_apart(printed, known)
+    return min(len(printed), len(known)) >= 5 and _is_misspelt(printed, known)
 
 
-def _one_edit_apart(first: str, second: str) -> bool:
-    if abs(len(first) - len(second)) > 1:
-        return False
+def _is_misspelt(first: str, second: str) -> bool:
     if len(first) > len(second):
         first, second = second, first
+    if len(second) - len(first) > 1 or len(second) < 6:
+        return False
     start = 0
     while start < len(first) and first[start] == second[start]:
         start += 1
     if len(first) < len(second):
         return first[start:] == second[start + 1 :]
+    if first[start + 1 :] == second[start + 1 :]:
+        return len(first) >= 7
     swapped = first[start : start + 2] == second[start : start + 2][::-1]
-    return first[start + 1 :] == second[start + 1 :] or (
-        swapped and first[start + 2 :] == second[start + 2 :]
-    )
+    return swapped and first[start + 2 :] == second[start + 2 :]
 
 
 def is_author(printed: Sequence[str], forms: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ _NUMBERS = re.compile(
 _LABEL = r"[A-Z][A-Za-z+]{0,11}[-:' ]?\d\d(?:[a-h]|\d\d)?"
 _LABELS = re.compile(rf"\[\s?({_LABEL}(?:\s?[,;]\s?{_LABEL})*)\s?\]")
 _ONE_LABEL = re.compile(r"([A-Za-z+]+)[-:' ]?(\d{2,4})[a-h]?")
-_LEAST_MARKERS, _LONGEST_RANGE = 4, 10
+_LEAST_MARKERS, _LONGEST_RANGE = 3, 10
 
 
 @dataclass(slots=True)

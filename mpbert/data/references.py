@@ -9,10 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mpbert.data.author_year import Citation, Name
-from mpbert.data.names import is_author, is_same_name, last_names
+from mpbert.data.names import PARTICLES, is_author, is_same_name, last_names
 
 # Grades of how well printed names fit the authors of a reference.
 ALL_NAMES, SOME_NAMES, FIRST_NAME, NO_NAME = 3, 2, 1, 0
+# (differences of years, least grade) in the order of trust; a reference that an earlier pass found
+# is not looked for in a later one
+_PASSES: tuple[tuple[tuple[int, ...], int], ...] = (
+    ((0,), ALL_NAMES),
+    ((0,), SOME_NAMES),
+    ((0,), FIRST_NAME),
+    ((-1, 1), ALL_NAMES),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +42,13 @@ class Resolver:
     """Finds the references of one paper that its citations mean.
 
     :param references: the paper's references.
+    :param year: its own year of publication, near which its citations "in press" are.
     """
 
-    def __init__(self, references: Sequence[Reference]) -> None:
+    def __init__(self, references: Sequence[Reference], year: int) -> None:
         self._references = list(references)
-        self._forms = [[last_names(a) for a in r.authors] for r in references]
+        self._year = year
+        self._forms = [[f for a in r.authors if (f := last_names(a))] for r in references]
         self._grades: dict[tuple[tuple[Name, ...], bool], list[tuple[int, int]]] = {}
 
     def name_grade(self, names: Sequence[Name], et_al: bool, row: int) -> tuple[int, int]:
@@ -48,20 +58,21 @@ class Resolver:
         """
         authors = self._forms[row]
         for first in range(len(names)):
-            if not is_author(names[first].words, authors[0] if authors else ()):
+            if first and names[first].follows_and:
+                break  # "Smith and Li (2002)" is not by Li alone
+            named = names[first:]
+            leads = bool(authors) and is_author(named[0].words, authors[0])
+            if not leads and len(named) < 2:
                 continue
-            others = names[first + 1 :]
-            known = sum(any(is_author(n.words, a) for a in authors[1:]) for n in others)
-            if known < len(others):
+            known = sum(any(is_author(name.words, a) for a in authors) for name in named)
+            if known < len(named) or len(authors) < len(named):
                 continue
-            if et_al:
-                full = len(authors) > len(others) + 1
-                return (
-                    ALL_NAMES if full and len(authors) > 2 else SOME_NAMES if full else NO_NAME
-                ), first
-            if len(authors) == len(others) + 1:
+            if len(authors) == len(named) and not et_al:
                 return ALL_NAMES, first
-            return (SOME_NAMES if others else FIRST_NAME), first
+            if leads and et_al and len(authors) > max(len(named), 2):
+                return ALL_NAMES, first
+            if leads and "".join(named[0].words).endswith(authors[0][0]):  # no misspelling now
+                return (SOME_NAMES if et_al or len(named) > 1 else FIRST_NAME), first
         return NO_NAME, 0
 
     def _graded(self, citation: Citation) -> list[tuple[int, int]]:
@@ -76,26 +87,25 @@ class Resolver:
     def resolve(self, citations: Sequence[Citation]) -> None:
         """Set ``cited_ids`` of all citations of a paper, and narrow where their names start.
 
-        Exact years first; then years that are off by one, or not printed, for references that no
-        exact citation has claimed.
+        Exact years with all names first; then, only for references not found so far, a first
+        author alone, and years that are off by one or not printed.
         """
-        exact: dict[int, list[int]] = {}
+        chosen: dict[int, list[int]] = {}
         claimed: set[int] = set()
-        for place, citation in enumerate(citations):
-            rows = self._best(citation, {0}, set())
-            if rows:
-                exact[place] = rows
-                claimed.update(rows)
+        for offsets, least in _PASSES:
+            rows_of = {
+                place: rows
+                for place, citation in enumerate(citations)
+                if place not in chosen and (rows := self._best(citation, offsets, least, claimed))
+            }
+            chosen.update(rows_of)
+            claimed.update(row for rows in rows_of.values() for row in rows)
         suffixes: dict[tuple[int, ...], set[str]] = defaultdict(set)
-        for place, rows in exact.items():
+        for place, rows in chosen.items():
+            suffixes[tuple(rows)].add(citations[place].suffix)
+        for place, rows in chosen.items():
+            citation = citations[place]
             if len(rows) > 1:
-                suffixes[tuple(rows)].add(citations[place].suffix)
-        for place, citation in enumerate(citations):
-            rows = exact.get(place)
-            if rows is None:
-                rows = self._best(citation, {-1, 1}, claimed)
-                rows = rows if len(rows) == 1 else []
-            elif len(rows) > 1:
                 rows = self._by_suffix(citation.suffix, rows, suffixes[tuple(rows)])
             if rows:
                 self._accept(citation, rows)
@@ -114,22 +124,27 @@ class Resolver:
         self._accept(citation, rows)
         return self._references[rows[0]].paper_id
 
-    def _best(self, citation: Citation, offsets: set[int], claimed: set[int]) -> list[int]:
+    def _best(
+        self, citation: Citation, offsets: Sequence[int], least: int, claimed: set[int]
+    ) -> list[int]:
+        """Return the references of the best grade; beyond the first pass only unclaimed ones."""
         if citation.is_distant:
-            return self._distant(citation) if offsets == {0} else []
-        best, rows = NO_NAME, []
+            return self._distant(citation) if offsets == (0,) else []
+        is_first_pass = (offsets, least) == _PASSES[0]
+        best, rows = least, []
         for row, (grade, _) in enumerate(self._graded(citation)):
-            reference = self._references[row]
-            if citation.year is None:
-                near = offsets != {0}
-            else:
-                near = citation.year - reference.year in offsets
-            if not near or row in claimed or grade == NO_NAME:
+            if grade < best or (row in claimed and not is_first_pass):
                 continue
-            if grade > best:
-                best, rows = grade, []
-            if grade == best:
-                rows.append(row)
+            year = self._references[row].year
+            if citation.year is not None:
+                near = citation.year - year in offsets
+            elif citation.is_in_press:
+                near = 1 in offsets and abs(self._year - year) <= 1
+            else:
+                near = 1 in offsets
+            if near:
+                rows = [*rows, row] if grade == best else [row]
+                best = grade
         return rows
 
     def _distant(self, citation: Citation) -> list[int]:
@@ -170,10 +185,10 @@ class Resolver:
             return
         first = self._graded(citation)[rows[0]][1]
         name = citation.names[first]
-        forms = self._forms[rows[0]][0]
-        for word, start in zip(name.words, name.word_starts, strict=False):
-            if any(is_same_name(word, form) for form in forms):
-                citation.start = min(start, name.start) if word == name.words[0] else start
-                break
-        else:
-            citation.start = name.start
+        forms = [form for author in self._forms[rows[0]] for form in author]
+        while len(name.words) > 1 and name.words[0] not in PARTICLES:
+            if any(is_same_name(name.words[0], form) for form in forms):
+                break  # the rest are capitals that stood before the name
+            name = replace(name, words=name.words[1:], word_starts=name.word_starts[1:])
+            name = replace(name, start=name.word_starts[0])
+        citation.start = name.start

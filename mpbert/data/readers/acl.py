@@ -7,13 +7,18 @@ names and years, by number or by label, and every other citation is marked too, 
 import json
 import lzma
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from mpbert.data.bibliography import Bibliography, split_bibliography
 from mpbert.data.citing import CitationFinder
-from mpbert.data.extracted_text import is_abstract_heading, join_sentences, junk_kind
+from mpbert.data.extracted_text import (
+    debris,
+    is_abstract_heading,
+    join_sentences,
+    page_junk,
+)
 from mpbert.data.readers.base import READERS, Reader
 from mpbert.data.records import RawPaper, RawSection, RawSentence
 from mpbert.data.references import Reference
@@ -87,7 +92,7 @@ class AclReader(Reader):
             for i in dict.fromkeys(cited_ids)
             if i in self._papers and i != info["id"]
         ]
-        finder = CitationFinder(references, Bibliography(text.bibliography))
+        finder = CitationFinder(references, info["year"], Bibliography(text.bibliography))
         marked = finder.mark([sentence for _, sentences in sections for sentence in sentences])
         self.counts.update(finder.counts)
         place = 0
@@ -115,9 +120,16 @@ class AclReader(Reader):
         )
 
     def _clean(self, sentences: list[str]) -> list[str]:
+        # page numbers and headers go first: they stand between the halves of sentences
+        whole = join_sentences(self._without_junk(sentences, page_junk))
+        return self._without_junk(whole, debris)
+
+    def _without_junk(
+        self, sentences: list[str], kind_of: Callable[[str], str | None]
+    ) -> list[str]:
         kept = []
-        for sentence in join_sentences(sentences):
-            if kind := junk_kind(sentence):
+        for sentence in sentences:
+            if kind := kind_of(sentence):
                 self.counts[f"sentences_dropped_as_{kind}"] += 1
             else:
                 kept.append(sentence)
