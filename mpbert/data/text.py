@@ -43,7 +43,7 @@ _MEND: list[tuple[re.Pattern[str], str]] = [
     (re.compile(rf"[,;] ?{_GAP} ?(?=[,;])"), ""),
     (re.compile(rf" ?{_GAP}([,;:.!?)\]]|'s\b)"), r"\1"),
     (re.compile(_GAP), " "),
-    (re.compile(r"[(\[] ?[,;.]? ?[)\]]"), " "),
+    (re.compile(r"(?<!\w)[(\[] ?[,;.]? ?[)\]]"), " "),
     (re.compile(r"([(\[]) "), r"\1"),
     (re.compile(r" +([,;:.!?)\]])(?![\w.])"), r"\1"),
     (re.compile(r"([,;])(?: ?[,;])+"), r"\1"),

@@ -27,10 +27,13 @@ _MENTION = re.compile(
     r"\bdraft-[a-z\d]+(?:-[\w<>+]+)+(?:\.txt)?)"
     rf"|(?P<rfc>(?:(?<![A-Za-z])(?:STD|BCP|FYI)[ :#-]{{0,3}}\d+,? (?:\()?)?(?<![A-Za-z])(?i:RFC)"
     rf"(?P<plural>s)?[\s:#_-]{{0,3}}{_NUMBER}(?!\d)"
-    rf"(?:(?:, ?(?:and |or )?| ?/ ?| ?- ?| and | or | & | through | to |, RFCs? ?)"
+    rf"(?:(?: ?\[[^\[\]]{{1,30}}\]| ?\((?:STD|BCP|FYI) ?\d+\))?"
+    rf"(?:, ?(?:and |or )?| ?/ ?| ?- ?| and | or | & | through | to |, RFCs? ?)"
     rf"(?:RFC[ -]?)?\d{{3,5}}(?:bis)?(?!\d|[.%-]\w| ?(?:bytes|octets|bits|ms)))*)"
+    r"|(?P<bare>\b(?P<number>\d{3,5})(?= ?\[RFC ?(?P=number)\]))"  # "1905 [RFC1905]"
     r"|(?P<series>(?<!IEEE )(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+)"
 )
+_INSIDE_OR_NUMBER = re.compile(r"\[[^\]]*\]|\([^)]*\)|\d+")
 _TAG_PART = re.compile(r"\s*(?:,|;|/|&|\band\b|\bor\b)\s*")
 _TAG_PLACE = re.compile(
     r"(?i)^(?:sec(?:tion|tions|t|\.)?|§|ch(?:apter)?\.?|app(?:endix)?\.?|pp?\.|page|fig(?:ure)?\.?|"
@@ -96,22 +99,25 @@ def _ids_of_entry(tag: str, text: str) -> tuple[str, ...]:
 def mark(text: str, references: ReferenceList) -> RawSentence:
     """Return the sentence with a marker for everything that names an RFC, a series or a draft."""
     markers = []
-    for match in _MENTION.finditer(text):
-        end = _end_of_list(match, references) if match["rfc"] else match.end()
-        ids = _cited_ids(match, text[match.start() : end], references)
+    place = 0
+    while match := _MENTION.search(text, place):
+        place = _end_of_list(match, references) if match["rfc"] else match.end()
+        ids = _cited_ids(match, text[match.start() : place], references)
         if ids is not None:
-            if match["rfc"] and "(" in match.group() and text[end : end + 1] == ")":
-                end += 1  # "STD 13 (RFC 1034)"
-            markers.append(Marker(match.start(), end, ids))
+            if match["rfc"] and "(" in match.group() and text[place : place + 1] == ")":
+                place += 1  # "STD 13 (RFC 1034)"
+            markers.append(Marker(match.start(), place, ids))
     return RawSentence(text, tuple(markers))
 
 
 def _end_of_list(match: re.Match[str], references: ReferenceList) -> int:
     """End of "RFCs 3411, 3412 and 3418"; after a single "RFC" only listed numbers continue it."""
-    numbers = list(re.finditer(r"(\D*?)(\d+)", match["rfc"]))
+    found = match["rfc"]
+    numbers = [m for m in _INSIDE_OR_NUMBER.finditer(found) if m.group().isdigit()]
     for previous, number in itertools.pairwise(numbers):
-        is_bare = re.search(r",|and|or|&", number[1]) and "RFC" not in number[1]
-        if is_bare and not match["plural"] and f"RFC{number[2]}" not in references.paper_ids:
+        between = _INSIDE_OR_NUMBER.sub("", found[previous.end() : number.start()])
+        is_bare = re.search(r",|and|or|&", between) and "RFC" not in between
+        if is_bare and not match["plural"] and f"RFC{number.group()}" not in references.paper_ids:
             return match.start() + previous.end()
     return match.end()
 
@@ -129,7 +135,7 @@ def _cited_ids(
         if is_index and normalise_tag(found[1:-1]) not in references.tags:  # "table[1]"
             return None
         return _ids_of_bracket(found[1:-1], references)
-    if match["rfc"]:
+    if match["rfc"] or match["bare"]:
         return _ids_of_mention(found)
     if match["series"]:
         name, number = re.match(r"([A-Z]+)s?\D*(\d+)", found).groups()
@@ -140,7 +146,8 @@ def _cited_ids(
 
 
 def _ids_of_mention(found: str) -> tuple[str, ...]:
-    numbers = [int(n) for n in re.findall(r"\d+", re.sub(r"(?:STD|BCP|FYI)\D{0,3}\d+", "", found))]
+    found = re.sub(r"\[[^\]]*\]|(?:STD|BCP|FYI)\D{0,3}\d+", "", found)
+    numbers = [int(number) for number in re.findall(r"\d+", found)]
     if re.search(r"\d ?(?:-|through|to) ?(?:RFC ?)?\d", found) and len(numbers) == 2:
         first, last = numbers
         if first < last <= first + 20:
