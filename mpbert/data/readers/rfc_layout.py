@@ -27,14 +27,14 @@ _BULLET = re.compile(r"(?:[o*•+–-] {1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[
 _ART = re.compile(
     r"\+[-=+]{2,}|[-=_~*#]{4,}|\|.*\||^\s*[|:]\s|<[-=]+|[-=]+>|/\\|\\/|\.{4,}|( {2,}\|)"
 )
-_CODE = re.compile(
-    r"::=|[{}]\s*$|^\s*[{}]|^\s*(?:SYNTAX|MAX-ACCESS|ACCESS|STATUS|INDEX|AUGMENTS|DEFVAL|OBJECTS|"
-    r"LAST-UPDATED|ORGANIZATION|CONTACT-INFO|DESCRIPTION|REFERENCE|IMPORTS|FROM|REVISION|"
-    r"#include|#define|typedef|struct|<\?xml|</|//|/\*)(?:\s|$|\")|\bOBJECT-TYPE\b|"
-    r"^\s*(?:leaf|leaf-list|container|grouping|typedef|module|description|reference|type|import|"
+_CODE_START = re.compile(
+    r"\s*(?:[{}]|(?:SYNTAX|MAX-ACCESS|ACCESS|STATUS|INDEX|AUGMENTS|DEFVAL|OBJECTS|LAST-UPDATED|"
+    r"ORGANIZATION|CONTACT-INFO|DESCRIPTION|REFERENCE|IMPORTS|FROM|REVISION|#include|#define|"
+    r"typedef|struct|<\?xml|</|//|/\*)(?:\s|$|\")|"
+    r"(?:leaf|leaf-list|container|grouping|typedef|module|description|reference|type|import|"
     r"prefix|namespace|uses|must|when|list|key|augment|rpc|case|choice|enum|feature|identity|"
     r"status|default|mandatory|config|revision|organization|contact|base|units|range|length) "
-    r"?[\"\w:'-]*;?\s*[\"{;]?\s*$|^\s*[\w-]+ +=(?:/)? |^\s*-- "
+    r"?[\"\w:'-]*;?\s*[\"{;]?\s*$|[\w-]+ +=(?:/)? |-- )"
 )
 _STOP_WORDS = frozenset(
     "the a an of to is in and for be by this that are it as on with or if not from which can may "
@@ -175,7 +175,7 @@ def is_prose(block: list[str]) -> bool:
     """Return whether lines are a paragraph of English rather than a diagram, a table or code."""
     if sum(bool(_ART.search(line)) for line in block) * 3 > len(block):
         return False
-    if any(_CODE.search(line) for line in block):
+    if any(_is_code(line) for line in block):
         return False
     gaps = sum(len(re.findall(r"\S {4,}(?=\S)", line)) for line in block)
     if gaps * 2 > len(block):
@@ -189,6 +189,15 @@ def is_prose(block: list[str]) -> bool:
         return False
     share = sum(token.lower() in _STOP_WORDS for token in tokens) / len(tokens)
     return share >= (0.1 if text.endswith(".") else 0.15)
+
+
+def _is_code(line: str) -> bool:
+    return (
+        line.endswith(("{", "}"))
+        or "::=" in line
+        or "OBJECT-TYPE" in line
+        or _CODE_START.match(line) is not None
+    )
 
 
 def join_lines(block: list[str]) -> str:

@@ -33,6 +33,7 @@ _MENTION = re.compile(
     r"|(?P<bare>\b(?P<number>\d{3,5})(?= ?\[RFC ?(?P=number)\]))"  # "1905 [RFC1905]"
     r"|(?P<series>(?<!IEEE )(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+)"
 )
+_MAY_MENTION = re.compile(r"\d|\[|draft-")  # most sentences have none of these: a fast first look
 _INSIDE_OR_NUMBER = re.compile(r"\[[^\]]*\]|\([^)]*\)|\d+")
 _TAG_PART = re.compile(r"\s*(?:,|;|/|&|\band\b|\bor\b)\s*")
 _TAG_PLACE = re.compile(
@@ -98,6 +99,8 @@ def _ids_of_entry(tag: str, text: str) -> tuple[str, ...]:
 
 def mark(text: str, references: ReferenceList) -> RawSentence:
     """Return the sentence with a marker for everything that names an RFC, a series or a draft."""
+    if not _MAY_MENTION.search(text):
+        return RawSentence(text)
     markers = []
     place = 0
     while match := _MENTION.search(text, place):
