@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Build the corpus store of the bundled sample, 593 RFCs.
 #   usage:  datasets/rfc/build.sh [flags]     e.g. datasets/rfc/build.sh --split random
-#   reads:  datasets/rfc/rfc-593.tar.xz       writes: runs/corpus/rfc (10 s on 2 cores, 6 MB)
+#   reads:  datasets/rfc/rfc-593.tar.xz     writes: runs/corpus/rfc     cost: 10 s, 6 MB
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export PATH="$PWD/.venv/bin:$PATH"
-python -m mpbert build-corpus datasets/rfc/rfc-593.tar.xz runs/corpus/rfc --reader rfc "$@"
+. ./setup.sh
+"$python" -m mpbert build-corpus datasets/rfc/rfc-593.tar.xz runs/corpus/rfc --reader rfc "$@"

@@ -5,6 +5,7 @@ with them all output, do not depend on the number of processes. Whatever is drop
 """
 
 import multiprocessing
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -106,6 +107,7 @@ class _Cleaner:
 
 def _set_cleaner(reader: Reader) -> None:
     global _cleaner
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
     _cleaner = _Cleaner(reader)
 
 
