@@ -1,4 +1,4 @@
-"""The printed list of references in extracted text: found, cut off, and read for letters and numbers.
+"""The printed list of references in extracted text: found, cut off, read for letters and numbers.
 
 Extraction leaves the list under its heading, under a spoiled one, or glued to the last section.
 It is known by its sentences: years alone, ``In Proceedings of``, ``pages 1-8``, lists of names.
@@ -12,20 +12,25 @@ import numpy as np
 
 from mpbert.data.references import Reference
 
-_WORD = r"(?:references?|bibliograph(?:y|ie)|literature(?:\s+cited)?|works\s+cited|r\s?e\s?f\s?e\s?r\s?e\s?n\s?c\s?e\s?s?)"
+_WORD = (
+    r"(?:references?|bibliograph(?:y|ie)|literature(?:\s+cited)?|works\s+cited|"
+    r"r\s?e\s?f\s?e\s?r\s?e\s?n\s?c\s?e\s?s?)"
+)
 _HEADING = re.compile(rf"\W*(?:[\dIVX]+(?:\.\d*)*\W*)?{_WORD}\b", re.IGNORECASE)
 _OPENING = re.compile(
     r"\W*(?:\d+\W*)?(?:References?|Bibliography|REFERENCES?|BIBLIOGRAPHY|R\sE\sF\sE\sR\sE\sN\sC\sE\sS?)"
     r"(?:\W*$|[\s:]+(?=[A-Z\[\d]))"
 )
 _STRONG = re.compile(
-    r"^\W*(?:1[89]|20)\d\d[a-h]?\W*$|\b[Ii]n:?\s(?:[A-Z][\w.]+\s){0,2}Proc|\bProceedings\s(?:of|the)|\bProc\.|\bpages?\s\d+\W"
-    r"|\bpp\.?\s?\d|\bUniversity Press\b|\b[Tt]echnical [Rr]eport\b|\bPh\.?\s?D\.?\s[Tt]hesis|\b[Dd]issertation\b"
-    r"|\d+\s?\(\d+(?:[-–/]\d+)?\)\s?[:,]|\b[Vv]ol(?:ume|\.)\s?\d|\beds?\.|\(eds?\b|\b[Ee]ditors?\b|\barXiv\b"
-    r"|\bAcademic Press\b|\bMIT Press\b|\bSpringer\b|\bKluwer\b|\bElsevier\b|\bVerlag\b|\bJournal of\b"
+    r"^\W*(?:1[89]|20)\d\d[a-h]?\W*$|\b[Ii]n:?\s(?:[A-Z][\w.]+\s){0,2}Proc|\bProceedings\s(?:of|the)"
+    r"|\bProc\.|\bpages?\s\d+\W|\bpp\.?\s?\d|\bUniversity Press\b|\b[Tt]echnical [Rr]eport\b"
+    r"|\bPh\.?\s?D\.?\s[Tt]hesis|\b[Dd]issertation\b|\d+\s?\(\d+(?:[-–/]\d+)?\)\s?[:,]"
+    r"|\b[Vv]ol(?:ume|\.)\s?\d|\beds?\.|\(eds?\b|\b[Ee]ditors?\b|\barXiv\b|\bAcademic Press\b"
+    r"|\bMIT Press\b|\bSpringer\b|\bKluwer\b|\bElsevier\b|\bVerlag\b|\bJournal of\b"
 )
 _ENTRY = re.compile(
-    r"^(?:\[[\w+ ]{1,12}\]|\d{1,3}\.)?\s*[A-Z][\w'’?-]+,\s?(?:[A-Z]\.|[A-Z][a-z]+\b).{0,200}?(?:\(?(?:1[89]|20)\d\d|$)"
+    r"^(?:\[[\w+ ]{1,12}\]|\d{1,3}\.)?\s*[A-Z][\w'’?-]+,\s?(?:[A-Z]\.|[A-Z][a-z]+\b)"
+    r".{0,200}?(?:\(?(?:1[89]|20)\d\d|$)"
 )
 _FULL_NAMES = re.compile(
     r"^(?:\[[\w+ ]{1,12}\]|\d{1,3}\.)?\s*(?:[A-Z][\w.'’?-]*\s+){1,3}(?:[a-z]{2,3}\s)?[A-Z][\w'’?-]+"

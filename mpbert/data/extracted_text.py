@@ -15,10 +15,12 @@ _RUNNING = re.compile(
     r"\W*\d*\s*(?:(?:In:?\s)?Proceedings of (?:the|[A-Z]).{0,250}(?:pages?|pp\.?)\s?\d"
     r"|.{0,20}Association for Computational Linguistics\W*$"
     r"|(?:\(c\)|c|©|Copyright).{0,6}(?:1[89]|20)\d\d\b.{0,120}$"
-    r"|Proceedings of (?:the|[A-Z])[^.]{0,160}(?:1[89]|20)\d\d\b.{0,60}$|Volume \d+, Number \d+\W*$)"
+    r"|Proceedings of (?:the|[A-Z])[^.]{0,160}(?:1[89]|20)\d\d\b.{0,60}$"
+    r"|Volume \d+, Number \d+\W*$)"
 )
 _RUNNING_TAIL = re.compile(
-    r"\bc?\W{1,3}(?:1[89]|20)\d\d,? Association for Comp|\bpages \d+\s?[–-]\s?\d+,\s.{0,60}(?:19|20)\d\d"
+    r"\bc?\W{1,3}(?:1[89]|20)\d\d,? Association for Comp"
+    r"|\bpages \d+\s?[–-]\s?\d+,\s.{0,60}(?:19|20)\d\d"
     r"|Computational Linguistics,? Volume \d+, Number"
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -7,11 +7,12 @@ from mpbert.data.author_year import Citation, is_inside
 from mpbert.data.records import Marker
 
 _FILLERS = (
-    r"(?:see|also|e\.?\s?g\.?|cf\.?|c\.f\.|i\.?e\.?|for example|for instance|such as|as in|in|by|from|of|and|or|"
-    r"following|after|notably|especially|most notably|most recently|more recently|recently|compare|"
-    r"viz\.?|inter alia|i\.a\.|among others|amongst others|a\.?o\.?|and others|etc\.?|for an? (?:overview|review|"
-    r"survey|discussion|summary)|for (?:more |further )?details|and references therein|this volume|in press|"
-    r"to appear|forthcoming|henceforth|hereafter|inc?ter alia|p\.\s?c\.|in progress|ch\.|and (?:many )?others|but see)"
+    r"(?:see|also|e\.?\s?g\.?|cf\.?|c\.f\.|i\.?e\.?|for example|for instance|such as|as in|in|by"
+    r"|of|and|or|after|notably|especially|most notably|most recently|more recently|recently"
+    r"|from|following|compare|viz\.?|inter alia|i\.a\.|among others|amongst others|a\.?o\.?|and others|etc\.?"
+    r"|for an? (?:overview|review|survey|discussion|summary)|for (?:more |further )?details"
+    r"|and references therein|this volume|in press|to appear|forthcoming|henceforth|hereafter"
+    r"|p\.\s?c\.|in progress|ch\.|and (?:many )?others|but see)"
 )
 _LEFT = re.compile(rf"[(\[{{]+\s*(?:{_FILLERS}[\s,:;.]*)*$", re.IGNORECASE)
 _RIGHT = re.compile(rf"[\s,;.:]*(?:{_FILLERS}[\s,:;.]*)*[)\]}}]", re.IGNORECASE)

@@ -15,7 +15,8 @@ _SPECIAL = str.maketrans(
 _UMLAUT = re.compile(r"(?<=[aou])e(?=[a-z])")
 _GENERATION = {"jr", "sr", "ii", "iii", "iv"}
 PARTICLES = frozenset(
-    "van von de der den di da du la le del della dos das do ten ter al el bin abu st d i y zu".split()
+    """abu al bin d da das de del della den der di do dos du el i la le st ten ter van von y
+    zu""".split()
 )
 
 

@@ -5,8 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mpbert.data.author_year import Citation, read_names_backwards
+from mpbert.data.author_year import Citation
 from mpbert.data.names import fold
+from mpbert.data.printed_names import read_names_backwards
 from mpbert.data.references import Reference
 
 _NUMBERS = re.compile(
@@ -38,8 +39,8 @@ def find_numbers(text: str) -> list[NumberedCitation]:
             continue
         low = found[-1].end if found else 0
         high = len(text[: match.start()].rstrip())
-        names, et_al, start = read_names_backwards(text, max(low, high - 120), high)
-        before = Citation(start, high, names, et_al, None) if names else None
+        names, et_al = read_names_backwards(text, max(low, high - 120), high)
+        before = Citation(names[0].start, high, names, et_al, None) if names else None
         found.append(NumberedCitation(match.start(), match.start(), match.end(), numbers, before))
     return found
 

@@ -1,15 +1,16 @@
-"""Which references a paper's author-year citations mean: names and years against its own short list.
+"""Which references a citation means: its names and year against the paper's own short list.
 
 Evidence is graded. A grade is given to each pair of a citation and a reference, and the best grade
 wins; where several references share it, their suffixes (1999a, 1999b) decide.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mpbert.data.author_year import Citation, Name
+from mpbert.data.author_year import Citation
 from mpbert.data.names import PARTICLES, is_author, is_same_name, last_names
+from mpbert.data.printed_names import Name
 
 # Grades of how well printed names fit the authors of a reference.
 ALL_NAMES, SOME_NAMES, FIRST_NAME, NO_NAME = 3, 2, 1, 0
@@ -148,7 +149,7 @@ class Resolver:
         return rows
 
     def _distant(self, citation: Citation) -> list[int]:
-        """Return references of the year whose first author is the nearest name that is an author."""
+        """Return the references of the year by the nearest name that is a first author."""
         for name in reversed(citation.names):
             rows = [
                 row
