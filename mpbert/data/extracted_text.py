@@ -23,6 +23,7 @@ _RUNNING_TAIL = re.compile(
     r"|\bpages \d+\s?[–-]\s?\d+,\s.{0,60}(?:19|20)\d\d"
     r"|Computational Linguistics,? Volume \d+, Number"
 )
+_RUNNING_HINTS = ("Proceedings", "Association for", "Copyright", "©", "(c)", "Volume", "pages")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAST_WORDS = 2
 
@@ -63,8 +64,9 @@ def page_junk(sentence: str) -> str | None:
     """Return what a line of the page's frame is, or None where it is text."""
     if _PAGE_NUMBER.match(sentence) and not _YEAR_FIRST.match(sentence):
         return "page_numbers"
-    if len(sentence) < 300 and (_RUNNING.match(sentence) or _RUNNING_TAIL.search(sentence)):
-        return "running_headers"
+    if len(sentence) < 300 and any(hint in sentence for hint in _RUNNING_HINTS):
+        if _RUNNING.match(sentence) or _RUNNING_TAIL.search(sentence):
+            return "running_headers"
     return None
 
 

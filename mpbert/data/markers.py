@@ -9,7 +9,8 @@ from mpbert.data.records import Marker
 _FILLERS = (
     r"(?:see|also|e\.?\s?g\.?|cf\.?|c\.f\.|i\.?e\.?|for example|for instance|such as|as in|in|by"
     r"|of|and|or|after|notably|especially|most notably|most recently|more recently|recently"
-    r"|from|following|compare|viz\.?|inter alia|i\.a\.|among others|amongst others|a\.?o\.?|and others|etc\.?"
+    r"|from|following|compare|viz\.?|inter alia|i\.a\.|among others|amongst others|a\.?o\.?"
+    r"|and others|etc\.?"
     r"|for an? (?:overview|review|survey|discussion|summary)|for (?:more |further )?details"
     r"|and references therein|this volume|in press|to appear|forthcoming|henceforth|hereafter"
     r"|p\.\s?c\.|in progress|ch\.|and (?:many )?others|but see)"

@@ -50,7 +50,7 @@ class Resolver:
         self._references = list(references)
         self._year = year
         self._forms = [[f for a in r.authors if (f := last_names(a))] for r in references]
-        self._grades: dict[tuple[tuple[Name, ...], bool], list[tuple[int, int]]] = {}
+        self._grades: dict[tuple[object, ...], tuple[int, int]] = {}
 
     def name_grade(self, names: Sequence[Name], et_al: bool, row: int) -> tuple[int, int]:
         """Return how well a printed list of names fits a reference, and where the list starts.
@@ -76,13 +76,10 @@ class Resolver:
                 return (SOME_NAMES if et_al or len(named) > 1 else FIRST_NAME), first
         return NO_NAME, 0
 
-    def _graded(self, citation: Citation) -> list[tuple[int, int]]:
-        key = (tuple(replace(n, start=0, word_starts=()) for n in citation.names), citation.et_al)
+    def _grade(self, citation: Citation, row: int) -> tuple[int, int]:
+        key = (tuple((n.words, n.follows_and) for n in citation.names), citation.et_al, row)
         if key not in self._grades:
-            self._grades[key] = [
-                self.name_grade(citation.names, citation.et_al, row)
-                for row in range(len(self._references))
-            ]
+            self._grades[key] = self.name_grade(citation.names, citation.et_al, row)
         return self._grades[key]
 
     def resolve(self, citations: Sequence[Citation]) -> None:
@@ -117,7 +114,7 @@ class Resolver:
         A single name must be that of the only reference by this first author. Narrows where the
         names start.
         """
-        graded = self._graded(citation)
+        graded = [self._grade(citation, row) for row in range(len(self._references))]
         best = max((grade for grade, _ in graded), default=NO_NAME)
         rows = [row for row, (grade, _) in enumerate(graded) if grade == best]
         if best == NO_NAME or len(rows) != 1:
@@ -133,20 +130,23 @@ class Resolver:
             return self._distant(citation) if offsets == (0,) else []
         is_first_pass = (offsets, least) == _PASSES[0]
         best, rows = least, []
-        for row, (grade, _) in enumerate(self._graded(citation)):
-            if grade < best or (row in claimed and not is_first_pass):
+        for row, reference in enumerate(self._references):
+            if row in claimed and not is_first_pass:
                 continue
-            year = self._references[row].year
-            if citation.year is not None:
-                near = citation.year - year in offsets
-            elif citation.is_in_press:
-                near = 1 in offsets and abs(self._year - year) <= 1
-            else:
-                near = 1 in offsets
-            if near:
+            if not self._is_near(citation, reference.year, offsets):
+                continue
+            grade, _ = self._grade(citation, row)
+            if grade >= best:
                 rows = [*rows, row] if grade == best else [row]
                 best = grade
         return rows
+
+    def _is_near(self, citation: Citation, year: int, offsets: Sequence[int]) -> bool:
+        if citation.year is not None:
+            return citation.year - year in offsets
+        if citation.is_in_press:
+            return 1 in offsets and abs(self._year - year) <= 1
+        return 1 in offsets
 
     def _distant(self, citation: Citation) -> list[int]:
         """Return the references of the year by the nearest name that is a first author."""
@@ -184,7 +184,7 @@ class Resolver:
         citation.cited_ids = tuple(self._references[row].paper_id for row in rows)
         if citation.is_inherited or citation.is_distant:
             return
-        first = self._graded(citation)[rows[0]][1]
+        first = self._grade(citation, rows[0])[1]
         name = citation.names[first]
         forms = [form for author in self._forms[rows[0]] for form in author]
         while len(name.words) > 1 and name.words[0] not in PARTICLES:
