@@ -7,6 +7,7 @@
 
 import dataclasses
 import importlib
+import logging
 import os
 import sys
 import warnings
@@ -55,6 +56,12 @@ def _import_fairseq() -> None:
     torch.serialization.add_safe_globals([_TensorPlaceholder])
 
 
+if __name__ == "__main__":  # before fairseq sends a first message elsewhere
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s | %(levelname)s | %(name)s | %(message)s",
+        stream=sys.stdout,
+    )
 _import_fairseq()
 
 
@@ -67,7 +74,8 @@ def main() -> None:
     # the default is one thread a core and no worker; set OMP_NUM_THREADS to choose otherwise
     os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
     warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
-    warnings.filterwarnings("ignore", message=".*lr_scheduler.step.*|.*pin_memory.*")
+    warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
+    warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")
     import torch
     from fairseq_cli.train import cli_main
 

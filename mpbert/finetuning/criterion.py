@@ -47,7 +47,7 @@ class MultiPositiveCriterion(FairseqCriterion):
             {
                 "loss": loss.detach(),
                 "nearest": nearest,
-                "ntokens": len(sample["papers"][0]) + len(sample["manuscripts"][0]),
+                "ntokens": len(sample["papers"].tokens) + len(sample["manuscripts"].tokens),
                 "nsentences": sample["num_examples"],
                 "sample_size": sample["num_examples"],
             },

@@ -66,9 +66,12 @@ class FairseqTwoTower(BaseFairseqModel):
 
     def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:
         """Return (B, D) manuscript vectors and (U, D) vectors of the batch's distinct papers."""
-        manuscripts, papers = PackedPapers(*manuscripts), PackedPapers(*papers)
-        with torch.autocast(papers.tokens.device.type, torch.bfloat16, enabled=self.autocast_bf16):
-            return self.model.manuscript(manuscripts), self.model.citation(papers)
+        device = self.model.citation.norm.weight.device
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
+            return (
+                self.model.manuscript(manuscripts.to(device)),
+                self.model.citation(papers.to(device)),
+            )
 
     def max_positions(self) -> None:
         """Return None: lengths are the corpus' and the task's business."""

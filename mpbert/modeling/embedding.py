@@ -8,7 +8,7 @@ from torch import nn
 
 from mpbert.data.ragged import budget_batches, offsets_of
 from mpbert.data.sampling import SampledSentences
-from mpbert.modeling.packing import PackedPapers, pack
+from mpbert.modeling.packing import pack
 
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
@@ -43,7 +43,7 @@ def embed_sampled(
             sampled.per_item[first:last],
         )
         with torch.autocast(device.type, torch.bfloat16, enabled=autocast_bf16):
-            vectors[first:last] = tower(_to(batch, device)).float().cpu().numpy()
+            vectors[first:last] = tower(batch.to(device)).float().cpu().numpy()
     return vectors
 
 
@@ -63,7 +63,3 @@ def blocks(num_items: int, size: int) -> Iterator[np.ndarray]:
     """Yield item numbers in blocks of ``size``."""
     for start in range(0, num_items, size):
         yield np.arange(start, min(start + size, num_items))
-
-
-def _to(batch: PackedPapers, device: torch.device) -> PackedPapers:
-    return PackedPapers(*(x.to(device) if isinstance(x, torch.Tensor) else x for x in batch))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mpbert.modeling.packing import Groups, MaskedSentences, PackedPapers, places
+from mpbert.modeling.packing import MaskedSentences, PackedPapers, Rows
 from mpbert.modeling.pooling import mean_pool, sum_pool
 from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
 
@@ -70,25 +70,25 @@ class HierarchicalEncoder(nn.Module):
         self.register_buffer("token_places", sinusoids(config.max_tokens, config.dim), False)
         self.register_buffer("sentence_places", sinusoids(config.max_sentences, config.dim), False)
 
-    def embed_tokens(self, tokens: Tensor, groups: Groups) -> Tensor:
+    def embed_tokens(self, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (N, D): scaled embeddings plus sinusoidal places, with dropout."""
         x = self.embedding(tokens) * math.sqrt(self.config.dim)
-        return self.dropout(x + self.token_places[places(groups, tokens.device)])
+        return self.dropout(x + self.token_places[rows.place])
 
-    def encode_sentences(self, tokens: Tensor, groups: Groups) -> Tensor:
+    def encode_sentences(self, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (S, D) vectors of packed sentences, each from its own tokens alone."""
-        x = self.embed_tokens(tokens, groups)
+        x = self.embed_tokens(tokens, rows)
         for block in self.sentence_blocks:
-            x = block(x, groups)
-        return mean_pool(x, groups)
+            x = block(x, rows)
+        return mean_pool(x, rows)
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (S, D) sentence vectors in the context of their papers, packed by paper."""
-        x = self.encode_sentences(papers.tokens, papers.sentence_groups)
+        x = self.encode_sentences(papers.tokens, papers.sentences)
         x = x.index_select(0, papers.sentence_order)
-        x = self.dropout(x + self.sentence_places[places(papers.paper_groups, x.device)])
+        x = self.dropout(x + self.sentence_places[papers.papers.place])
         for block in self.document_blocks:
-            x = block(x, papers.paper_groups)
+            x = block(x, papers.papers)
         return x
 
 
@@ -103,7 +103,7 @@ class PaperEncoder(nn.Module):
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (B, D) vectors in the caller's order."""
         sentences = self.encoder(papers)
-        vectors = sum_pool(sentences.float(), papers.paper_groups)  # sums of 40 need float32
+        vectors = sum_pool(sentences, papers.papers)
         return self.norm(vectors).index_select(0, papers.paper_order)
 
 
@@ -133,8 +133,8 @@ class MaskedSentenceModel(nn.Module):
 
     def forward(self, papers: PackedPapers, masked: MaskedSentences) -> Tensor:
         """Return (N, V) logits of the masked sentences' tokens; output weights = embeddings."""
-        context = self.encoder(papers).index_select(0, masked.rows)  # (M, D)
-        x = self.encoder.embed_tokens(masked.inputs, masked.groups)
+        context = self.encoder(papers).index_select(0, masked.document_rows)  # (M, D)
+        x = self.encoder.embed_tokens(masked.inputs, masked.sentences)
         for block in self.decoder_blocks:
-            x = block(x, context, masked.groups)
+            x = block(x, context, masked.sentences)
         return F.linear(x, self.encoder.embedding.weight)

@@ -2,59 +2,104 @@
 
 A batch is laid out twice. Sentences are sorted by their number of tokens, papers by their number
 of sentences, so that rows of equal length are neighbours: each such group is a *view* of shape
-(rows, length, D), attention runs on the views, and nothing is ever padded or masked.
+(rows, length, D), and nothing is ever padded or masked.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mpbert.data.ragged import offsets_of, ranges
+from mpbert.data.ragged import offsets_of, ranges, row_numbers
 
-Groups = list[tuple[int, int]]
-"""(number of rows, length of each) per group, in the order in which they lie in memory."""
+B = TypeVar("B", bound="_OnDevice")
 
 
-class PackedPapers(NamedTuple):
+class _OnDevice:
+    """A dataclass of tensors that moves to a device as a whole."""
+
+    def to(self: B, device: torch.device) -> B:
+        """Return the same batch on a device."""
+        values = (getattr(self, field.name) for field in fields(self))
+        moved = (v.to(device) if isinstance(v, (Tensor, _OnDevice)) else v for v in values)
+        return type(self)(*moved)
+
+
+@dataclass(frozen=True)
+class Rows(_OnDevice):
+    """M rows of N elements, ascending by length.
+
+    :param groups: (number of rows, their length) of each distinct length, in order.
+    :param row: (N,) row of each element; ``place`` (N,) its 0-based place in that row.
+    :param offsets: (M + 1,) int32, row i owns elements ``offsets[i]`` to ``offsets[i + 1]``.
+    """
+
+    groups: list[tuple[int, int]]
+    row: Tensor
+    place: Tensor
+    offsets: Tensor
+
+    @classmethod
+    def of(cls, lengths: np.ndarray) -> "Rows":
+        """Lay out rows of these ascending lengths, each at least 1."""
+        values, counts = np.unique(lengths, return_counts=True)
+        offsets = offsets_of(lengths)
+        return cls(
+            groups=list(zip(counts.tolist(), values.tolist(), strict=True)),
+            row=torch.from_numpy(row_numbers(lengths)),
+            place=torch.from_numpy(ranges(np.zeros(len(lengths)), lengths)),
+            offsets=torch.from_numpy(offsets.astype(np.int32)),
+        )
+
+    @property
+    def max_length(self) -> int:
+        """Length of the longest row."""
+        return self.groups[-1][1]
+
+    def views(self, x: Tensor) -> list[Tensor]:
+        """Return views (rows, length, ...) of the groups of ``x`` (N, ...)."""
+        parts = x.split([rows * length for rows, length in self.groups])
+        return [
+            part.view(rows, length, *x.shape[1:])
+            for part, (rows, length) in zip(parts, self.groups, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class PackedPapers(_OnDevice):
     """A batch of papers (or manuscripts), each a list of sentences, each a list of tokens.
 
     :param tokens: (N,) token ids, sentence after sentence, sentences ascending by length.
-    :param sentence_groups: groups of sentences: (sentences, tokens of each).
+    :param sentences: the sentences as rows of tokens.
     :param sentence_order: (S,) place among the packed sentences of each sentence, the sentences
         taken paper after paper, papers ascending by number of sentences.
-    :param paper_groups: groups of papers: (papers, sentences of each).
+    :param papers: the papers as rows of sentences.
     :param paper_order: (B,) place among the packed papers of each paper in the caller's order.
     """
 
     tokens: Tensor
-    sentence_groups: Groups
+    sentences: Rows
     sentence_order: Tensor
-    paper_groups: Groups
+    papers: Rows
     paper_order: Tensor
 
 
-class MaskedSentences(NamedTuple):
-    """The sentences to predict, packed by length (Zhang et al., ACL 2019, Sec. 3.2).
+@dataclass(frozen=True)
+class MaskedSentences(_OnDevice):
+    """The sentences to predict (Zhang et al., ACL 2019, Sec. 3.2).
 
-    :param rows: (M,) row of each among the document encoder's sentence vectors.
+    :param document_rows: (M,) row of each among the document encoder's sentence vectors.
     :param inputs: (N,) decoder input: end-of-sequence, then the sentence without its last token.
     :param targets: (N,) the sentence, its separator replaced by end-of-sequence.
-    :param groups: groups of masked sentences.
+    :param sentences: the masked sentences as rows of tokens.
     """
 
-    rows: Tensor
+    document_rows: Tensor
     inputs: Tensor
     targets: Tensor
-    groups: Groups
-
-
-def sort_by_length(lengths: np.ndarray) -> tuple[np.ndarray, Groups]:
-    """Return the (M,) stable order of rows by length, and the groups of equal length."""
-    order = np.argsort(lengths, kind="stable")
-    values, counts = np.unique(lengths, return_counts=True)
-    return order, list(zip(counts.tolist(), values.tolist(), strict=True))
+    sentences: Rows
 
 
 def inverse(order: np.ndarray) -> np.ndarray:
@@ -64,6 +109,13 @@ def inverse(order: np.ndarray) -> np.ndarray:
     return back
 
 
+def _by_paper_length(sentences_per_paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (B,) papers ascending by length, and (S,) their sentences in that order."""
+    order = np.argsort(sentences_per_paper, kind="stable")
+    first = offsets_of(sentences_per_paper)[:-1]
+    return order, ranges(first[order], sentences_per_paper[order])
+
+
 def pack(tokens: np.ndarray, lengths: np.ndarray, sentences_per_paper: np.ndarray) -> PackedPapers:
     """Lay out a batch.
 
@@ -71,26 +123,17 @@ def pack(tokens: np.ndarray, lengths: np.ndarray, sentences_per_paper: np.ndarra
     :param lengths: (S,) tokens of each sentence, at least 1.
     :param sentences_per_paper: (B,) sentences of each paper, at least 1.
     """
-    paper_order, paper_groups = sort_by_length(sentences_per_paper)
-    first = offsets_of(sentences_per_paper)[:-1]
-    by_paper = ranges(first[paper_order], sentences_per_paper[paper_order])  # (S,)
-    by_length, sentence_groups = sort_by_length(lengths[by_paper])
+    paper_order, by_paper = _by_paper_length(sentences_per_paper)
+    by_length = np.argsort(lengths[by_paper], kind="stable")
     sentences = by_paper[by_length]  # packed place -> the caller's sentence
     token_order = ranges(offsets_of(lengths)[:-1][sentences], lengths[sentences])
     return PackedPapers(
         tokens=torch.from_numpy(tokens[token_order].astype(np.int64)),
-        sentence_groups=sentence_groups,
+        sentences=Rows.of(lengths[sentences]),
         sentence_order=torch.from_numpy(inverse(by_length)),
-        paper_groups=paper_groups,
+        papers=Rows.of(sentences_per_paper[paper_order]),
         paper_order=torch.from_numpy(inverse(paper_order)),
     )
-
-
-def document_rows(sentences_per_paper: np.ndarray) -> np.ndarray:
-    """Return (S,) the row that each of the caller's sentences has after the document encoder."""
-    order, _ = sort_by_length(sentences_per_paper)
-    first = offsets_of(sentences_per_paper)[:-1]
-    return inverse(ranges(first[order], sentences_per_paper[order]))
 
 
 def pack_masked(
@@ -106,41 +149,15 @@ def pack_masked(
     :param masked: (M,) numbers of the masked sentences.
     :param end_token: id of end-of-sequence: first input and last target of every sentence.
     """
-    order, groups = sort_by_length(lengths[masked])
-    sentences = masked[order]
+    sentences = masked[np.argsort(lengths[masked], kind="stable")]
     sizes = lengths[sentences]
     targets = tokens[ranges(offsets_of(lengths)[:-1][sentences], sizes)].astype(np.int64)
-    ends = np.cumsum(sizes) - 1
-    targets[ends] = end_token
+    targets[np.cumsum(sizes) - 1] = end_token
     inputs = np.roll(targets, 1)  # the last target of a sentence is the first input of the next
+    _, by_paper = _by_paper_length(sentences_per_paper)
     return MaskedSentences(
-        rows=torch.from_numpy(document_rows(sentences_per_paper)[sentences]),
+        document_rows=torch.from_numpy(inverse(by_paper)[sentences]),
         inputs=torch.from_numpy(inputs),
         targets=torch.from_numpy(targets),
-        groups=groups,
-    )
-
-
-def split_groups(x: Tensor, groups: Groups) -> list[Tensor]:
-    """Return views (rows, length, ...) of the groups of ``x`` (N, ...)."""
-    parts = x.split([rows * length for rows, length in groups])
-    return [
-        part.view(rows, length, *x.shape[1:])
-        for part, (rows, length) in zip(parts, groups, strict=True)
-    ]
-
-
-def places(groups: Groups, device: torch.device) -> Tensor:
-    """Return (N,) the 0-based place of each element in its row."""
-    return torch.cat([torch.arange(length, device=device).repeat(rows) for rows, length in groups])
-
-
-def spread(rows_of_vectors: Tensor, groups: Groups) -> Tensor:
-    """Return (N, D): the (M, D) vector of each row, repeated for each of its elements."""
-    parts = rows_of_vectors.split([rows for rows, _ in groups])
-    return torch.cat(
-        [
-            part.unsqueeze(1).expand(-1, length, -1).flatten(0, 1)
-            for part, (_, length) in zip(parts, groups, strict=True)
-        ]
+        sentences=Rows.of(sizes),
     )

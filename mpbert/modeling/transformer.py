@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention.varlen import varlen_attn
 
-from mpbert.modeling.packing import Groups, split_groups, spread
+from mpbert.modeling.packing import Rows
 
 
 @dataclass(frozen=True)
@@ -56,26 +57,38 @@ class SelfAttention(nn.Module):
         nn.init.zeros_(self.qkv.bias)
         nn.init.zeros_(self.out.bias)
 
-    def forward(self, x: Tensor, groups: Groups) -> Tensor:
+    def forward(self, x: Tensor, rows: Rows) -> Tensor:
         """Map (N, D) packed rows to (N, D)."""
         qkv = self.qkv(x).view(len(x), 3, self.num_heads, -1)  # (N, 3, H, D/H)
-        if x.device.type == "cuda":
-            return self.out(self._attend(qkv, groups))
+        dropout = self.dropout if self.training else 0.0
+        if x.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
+            return self.out(self._attend_at_once(qkv, rows))
         # the CPU's fused attention is several times slower backwards in bfloat16 than in float32
         with torch.autocast(x.device.type, enabled=False):
-            attended = self._attend(qkv.float(), groups)
+            attended = self._attend_by_length(qkv.float(), rows, dropout)
         return self.out(attended)
 
-    def _attend(self, qkv: Tensor, groups: Groups) -> Tensor:
-        """Return (N, D): the mixed values of each row."""
+    def _attend_by_length(self, qkv: Tensor, rows: Rows, dropout: float) -> Tensor:
+        """Return (N, D), by one call for each group of rows of equal length."""
         attended = []
-        for part in split_groups(qkv, groups):  # (M, T, 3, H, D/H)
-            q, k, v = part.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
+        for view in rows.views(qkv):  # (M, T, 3, H, D/H)
+            q, k, v = view.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
             mixed = F.scaled_dot_product_attention(
-                q, k, v, dropout_p=self.dropout if self.training else 0.0, is_causal=self.causal
+                q, k, v, dropout_p=dropout, is_causal=self.causal
             )
             attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
         return torch.cat(attended)
+
+    def _attend_at_once(self, qkv: Tensor, rows: Rows) -> Tensor:
+        """Return (N, D), by one call for all rows; a GPU waits long between many small ones.
+
+        The kernel takes half precision only and has no dropout.
+        """
+        longest, window = rows.max_length, (-1, 0) if self.causal else (-1, -1)
+        q, k, v = qkv.unbind(1)  # each (N, H, D/H)
+        offsets = rows.offsets
+        mixed = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
+        return mixed.flatten(1)
 
 
 class FeedForward(nn.Module):
@@ -106,9 +119,9 @@ class EncoderBlock(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(config.dim)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, groups: Groups) -> Tensor:
+    def forward(self, x: Tensor, rows: Rows) -> Tensor:
         """Map (N, D) packed rows to (N, D)."""
-        x = self.attention_norm(x + self.dropout(self.attention(x, groups)))
+        x = self.attention_norm(x + self.dropout(self.attention(x, rows)))
         return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
 
 
@@ -128,11 +141,11 @@ class DecoderBlock(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(config.dim)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Tensor, context: Tensor, groups: Groups) -> Tensor:
+    def forward(self, x: Tensor, context: Tensor, rows: Rows) -> Tensor:
         """Map (N, D) packed rows to (N, D).
 
         :param context: (M, D), one vector a row.
         """
-        x = self.attention_norm(x + self.dropout(self.attention(x, groups)))
-        x = self.context_norm(x + spread(self.dropout(context), groups))
+        x = self.attention_norm(x + self.dropout(self.attention(x, rows)))
+        x = self.context_norm(x + self.dropout(context).index_select(0, rows.row))
         return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))

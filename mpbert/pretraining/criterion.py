@@ -32,7 +32,7 @@ class MaskedSentenceCriterion(FairseqCriterion):
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """Return loss, number of target tokens and what to log."""
         logits = model(sample["papers"], sample["masked"])
-        targets = sample["masked"][2]
+        targets = sample["masked"].targets.to(logits.device)
         loss = masked_sentence_loss(logits, targets, self.label_smoothing)
         return (
             loss,

@@ -61,9 +61,9 @@ class FairseqMaskedSentenceModel(BaseFairseqModel):
 
     def forward(self, papers: PackedPapers, masked: MaskedSentences) -> Tensor:
         """Return (N, V) logits."""
-        papers, masked = PackedPapers(*papers), MaskedSentences(*masked)
-        with torch.autocast(papers.tokens.device.type, torch.bfloat16, enabled=self.autocast_bf16):
-            return self.model(papers, masked)
+        device = self.model.encoder.embedding.weight.device
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
+            return self.model(papers.to(device), masked.to(device))
 
     def max_positions(self) -> None:
         """Return None: lengths are the corpus' and the task's business."""
