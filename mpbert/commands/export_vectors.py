@@ -1,0 +1,57 @@
+"""``export-vectors``: vectors directory -> files that other programs read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from mpbert.config import option, positional
+from mpbert.data.store import CorpusStore
+from mpbert.errors import VectorsError
+from mpbert.manifest import is_finished, output_directory
+from mpbert.vectors.formats import WRITERS
+from mpbert.vectors.store import VectorStore
+
+
+@dataclass(frozen=True)
+class Config:
+    """Write vectors in the format of another program; zero vectors are written as they are."""
+
+    vectors: Path = positional("vectors", "vectors directory to read")
+    output: Path = positional("output", "directory to write")
+    format: str = option("word2vec", "format of the files", choices=sorted(WRITERS))
+    side: str = option(
+        "papers", "which vectors", choices=["contexts.test", "contexts.valid", "papers"]
+    )
+    corpus: Optional[Path] = option(
+        None, "corpus store with the titles for tsv and parquet, else the ids", type=Path
+    )
+
+
+def run(config: Config) -> None:
+    """Write the files of the format; print what was written."""
+    inputs = [path for path in (config.vectors, config.corpus) if path is not None]
+    if is_finished(config.output, "export-vectors", config, inputs):
+        print(f"{config.output} exists, reused")
+        return
+    store = VectorStore.load(config.vectors, config.side)
+    titles = _titles(store, config)
+    with output_directory(config.output, "export-vectors", config, inputs) as out:
+        WRITERS[config.format](store, titles, out.path)
+        out.counts.update(vectors=len(store), dim=store.dim)
+        names = sorted(path.name for path in out.path.iterdir())
+    print(f"{config.output}: {len(store):,} vectors of {store.dim} in {', '.join(names)}")
+
+
+def _titles(store: VectorStore, config: Config) -> list[str]:
+    """Titles of the papers; a context's is the title of its citing paper."""
+    if config.corpus is None:
+        return store.ids
+    corpus = CorpusStore(config.corpus)
+    papers = [name if config.side == "papers" else name.rpartition("#")[0] for name in store.ids]
+    unknown = next((name for name in papers if name not in corpus.row_of), None)
+    if unknown is not None:
+        raise VectorsError(
+            f"{config.vectors}: paper {unknown!r} is not in {config.corpus}; expected vectors of "
+            f"this corpus, give the one they were made of"
+        )
+    return [corpus.titles[corpus.row_of[name]] for name in papers]

@@ -1,0 +1,1 @@
+"""Vectors with ids, independent of how they were trained."""

@@ -1,0 +1,130 @@
+"""Vectors in the formats of other programs; each writer takes a directory that exists.
+
+* ``word2vec``, ``word2vec-bin``: text and binary of word2vec, as gensim's KeyedVectors loads them;
+* ``npy``: the matrix, and one id per line;
+* ``tsv``: ``vectors.tsv`` and ``metadata.tsv`` of the TensorFlow projector;
+* ``parquet``: columns ``id``, ``title`` and ``vector``;
+* ``faiss``: an index of inner products over the vectors scaled to length 1, and one id per line.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from mpbert.errors import VectorsError
+from mpbert.vectors.normal import normalized
+from mpbert.vectors.store import VectorStore
+
+_BLOCK = 8192  # rows written at once
+
+
+def write_word2vec(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``vectors.txt``; each float is the shortest text that reads back as the same float.
+
+    :raises VectorsError: an id holds white space, which the format cannot express.
+    """
+    _refuse_white_space(store)
+    with (directory / "vectors.txt").open("wb") as file:
+        file.write(f"{len(store)} {store.dim}\n".encode())
+        for start, block in _blocks(store):
+            _write_numbers(file, " ", block, store.ids[start : start + len(block)])
+
+
+def write_word2vec_binary(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``vectors.bin``: "id ", then little-endian float32 numbers, then a line feed.
+
+    :raises VectorsError: an id holds white space, which the format cannot express.
+    """
+    _refuse_white_space(store)
+    with (directory / "vectors.bin").open("wb") as file:
+        file.write(f"{len(store)} {store.dim}\n".encode())
+        for start, block in _blocks(store):
+            ids = store.ids[start : start + len(block)]
+            rows = zip(ids, np.ascontiguousarray(block, dtype="<f4"), strict=True)
+            file.write(b"".join(b"%b %b\n" % (name.encode(), row.tobytes()) for name, row in rows))
+
+
+def write_npy(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``vectors.npy`` and ``vectors.ids.txt``."""
+    store.save(directory, "vectors")
+
+
+def write_tsv(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``vectors.tsv`` and ``metadata.tsv``, whose columns are id and title."""
+    with (directory / "vectors.tsv").open("wb") as file:
+        for _, block in _blocks(store):
+            _write_numbers(file, "\t", block)
+    lines = ["id\ttitle\n"]
+    for name, title in zip(store.ids, titles, strict=True):
+        lines.append(f"{' '.join(name.split())}\t{' '.join(title.split())}\n")
+    (directory / "metadata.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def write_parquet(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``vectors.parquet``."""
+    vector_type = pa.list_(pa.float32(), store.dim)
+    schema = pa.schema([("id", pa.string()), ("title", pa.string()), ("vector", vector_type)])
+    with pq.ParquetWriter(directory / "vectors.parquet", schema, compression="zstd") as writer:
+        for start, block in _blocks(store):
+            end = start + len(block)
+            numbers = pa.array(block.ravel(), pa.float32())
+            columns = [
+                pa.array(store.ids[start:end], pa.string()),
+                pa.array(list(titles[start:end]), pa.string()),
+                pa.FixedSizeListArray.from_arrays(numbers, type=vector_type),
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def write_faiss(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``index.faiss``, whose inner products are cosines, and ``index.ids.txt``."""
+    import faiss  # the one format that needs it
+
+    index = faiss.IndexFlatIP(store.dim)
+    for _, block in _blocks(store):
+        index.add(normalized(block))
+    faiss.write_index(index, str(directory / "index.faiss"))
+    text = "".join(f"{name}\n" for name in store.ids)
+    (directory / "index.ids.txt").write_text(text, encoding="utf-8")
+
+
+# format -> writer of (vectors, titles, directory)
+WRITERS: dict[str, Callable[[VectorStore, Sequence[str], Path], None]] = {
+    "faiss": write_faiss,
+    "npy": write_npy,
+    "parquet": write_parquet,
+    "tsv": write_tsv,
+    "word2vec": write_word2vec,
+    "word2vec-bin": write_word2vec_binary,
+}
+
+
+def _blocks(store: VectorStore) -> Iterator[tuple[int, np.ndarray]]:
+    for start in range(0, len(store), _BLOCK):
+        yield start, np.asarray(store.vectors[start : start + _BLOCK])
+
+
+def _write_numbers(
+    file: BinaryIO, delimiter: str, block: np.ndarray, ids: Sequence[str] | None = None
+) -> None:
+    """Write a block of rows, each with its id in front where ids are given."""
+    columns = [pa.array(np.ascontiguousarray(column)) for column in block.T]
+    if ids is not None:
+        columns.insert(0, pa.array(ids, pa.string()))
+    table = pa.table(columns, names=[str(i) for i in range(len(columns))])
+    options = pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    pacsv.write_csv(table, file, options)
+
+
+def _refuse_white_space(store: VectorStore) -> None:
+    for row, name in enumerate(store.ids):
+        if name.split() != [name]:
+            raise VectorsError(
+                f"id {name!r} (row {row}) holds white space, which word2vec files cannot express; "
+                f"expected ids without; choose --format npy, tsv, parquet or faiss"
+            )

@@ -1,0 +1,123 @@
+"""A matrix of vectors with ids, as two files: ``NAME.npy`` and ``NAME.ids.txt``.
+
+A vectors directory holds three of them: ``papers`` (citation vectors), ``contexts.valid`` and
+``contexts.test`` (query vectors of the citation contexts of a split).
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.errors import VectorsError
+
+_BLOCK = 1 << 16  # rows checked at once: a memory-mapped matrix is never copied whole
+
+
+class VectorStore:
+    """Vectors by row and by id; read-only.
+
+    :param ids: (N,) distinct, not empty, without line breaks.
+    :param vectors: (N, D), kept as float32.
+    :param source: what the messages call it, such as the file it was read from.
+    :raises VectorsError: wrong shapes, a duplicate or unusable id, a number that is not finite.
+    """
+
+    def __init__(
+        self, ids: Sequence[str], vectors: np.ndarray, source: str = "these vectors"
+    ) -> None:
+        self.ids = list(ids)
+        if vectors.ndim != 2 or len(vectors) != len(self.ids):
+            raise VectorsError(
+                f"{source}: found vectors of shape {vectors.shape} for {len(self.ids)} ids; "
+                f"expected one row per id, embed again"
+            )
+        self.vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float32)
+        self._check_ids(source)
+        for start in range(0, len(self.vectors), _BLOCK):
+            finite = np.isfinite(self.vectors[start : start + _BLOCK]).all(axis=1)
+            if not finite.all():
+                row = start + int(np.argmin(finite))
+                raise VectorsError(
+                    f"{source}: the vector of {self.ids[row]!r} (row {row}) holds NaN or infinity; "
+                    f"train with a lower learning rate, or embed again"
+                )
+
+    def _check_ids(self, source: str) -> None:
+        if len(self.row_of) != len(self.ids):
+            row = next(r for r, name in enumerate(self.ids) if self.row_of[name] != r)
+            raise VectorsError(
+                f"{source}: id {self.ids[row]!r} stands twice, first in row {row}; expected "
+                f"distinct ids"
+            )
+        for row, name in enumerate(self.ids):
+            if not name or name.splitlines() != [name]:
+                raise VectorsError(
+                    f"{source}: the id of row {row} is {name!r}; expected one line of text"
+                )
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Row of each id."""
+        return {name: row for row, name in enumerate(self.ids)}
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector, D."""
+        return self.vectors.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Return the vector of an id.
+
+        :raises VectorsError: there is none.
+        """
+        if name not in self.row_of:
+            raise VectorsError(f"no vector of {name!r} among {len(self)}; see the .ids.txt file")
+        return self.vectors[self.row_of[name]]
+
+    def save(self, directory: Path, name: str) -> None:
+        """Write ``NAME.npy`` and ``NAME.ids.txt`` into a directory that exists."""
+        np.save(directory / f"{name}.npy", self.vectors)
+        text = "".join(f"{line}\n" for line in self.ids)
+        (directory / f"{name}.ids.txt").write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, directory: Path, name: str) -> "VectorStore":
+        """Read what :meth:`save` wrote; the matrix is memory-mapped.
+
+        :raises VectorsError: a file is missing or malformed.
+        """
+        path = Path(directory) / f"{name}.npy"
+        try:
+            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+            text = path.with_name(f"{name}.ids.txt").read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise VectorsError(
+                f"{path}: unreadable ({reason}); expected a vectors directory with {name}.npy and "
+                f"{name}.ids.txt, made by mpbert embed or fit-baseline"
+            ) from error
+        return cls(text.splitlines(), vectors, source=str(path))
+
+
+def check_ids(found: VectorStore, expected: Sequence[str], source: str) -> None:
+    """Check that vectors have these ids, in this order.
+
+    :param source: what the message calls the vectors.
+    :raises VectorsError: they have not; the first difference is named.
+    """
+    if len(found) != len(expected):
+        raise VectorsError(
+            f"{source}: found {len(found)} vectors; expected {len(expected)}, one per row of the "
+            f"corpus; embed this corpus"
+        )
+    for row, (ours, theirs) in enumerate(zip(found.ids, expected, strict=True)):
+        if ours != theirs:
+            raise VectorsError(
+                f"{source}: found id {ours!r} in row {row}; expected {theirs!r} as in the corpus; "
+                f"embed this corpus"
+            )
