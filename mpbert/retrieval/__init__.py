@@ -1,0 +1,1 @@
+"""Queries to rankings of all papers: exact dense search and BM25."""

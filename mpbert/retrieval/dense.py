@@ -1,0 +1,87 @@
+"""Exact search by cosine similarity.
+
+FAISS proposes candidates in float32, whose last digits change with threads and block sizes; their
+scores are then computed anew in float64, each by itself, so that the ranking depends on nothing
+but the vectors. Where the proposal might be short of a paper, all papers are scored.
+"""
+
+import faiss
+import numpy as np
+
+from mpbert.progress import progress
+from mpbert.retrieval.ranking import num_ranked, sort_by_score, top_k
+from mpbert.vectors.normal import normalized
+
+_SPARE = 27  # candidates beyond the cutoff
+_NOISE = 1e-5  # bound of the error of a float32 inner product of vectors of length 1
+_BLOCK = 1024  # queries searched at once
+_RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
+
+
+class DenseIndex:
+    """All papers by their vectors.
+
+    :param vectors: (N, D), of any length; a zero vector has the score 0 with every query.
+    """
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        self._vectors = normalized(vectors)
+        self._index = faiss.IndexFlatIP(vectors.shape[1])
+        self._index.add(self._vectors)
+
+    def search(
+        self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k papers of largest cosine similarity of each query, best first.
+
+        :param queries: (Q, D).
+        :param excluded_rows: (Q,) row of the citing paper, which is no candidate, or -1.
+        :returns: (Q, K) rows and (Q, K) float64 scores; K is smaller than k where the papers are
+            too few.
+        """
+        k = num_ranked(k, len(self._vectors), excluded_rows)
+        rows = np.empty((len(queries), k), dtype=np.int64)
+        scores = np.empty((len(queries), k))
+        starts = range(0, len(queries), _BLOCK)
+        for start in progress(starts, "dense search", "block"):
+            block = slice(start, start + _BLOCK)
+            rows[block], scores[block] = self._search(
+                normalized(queries[block]), k, excluded_rows[block]
+            )
+        return rows, scores
+
+    def _search(
+        self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        depth = min(k + 1 + _SPARE, len(self._vectors))
+        proposed, found = self._index.search(queries, depth)  # (Q, depth) scores, rows
+        rows = np.sort(found, axis=1)
+        scores = np.empty(rows.shape)
+        for start in range(0, len(queries), _RESCORED):
+            block = slice(start, start + _RESCORED)
+            scores[block] = np.einsum(
+                "qd,qkd->qk",
+                queries[block].astype(np.float64),
+                self._vectors[rows[block]].astype(np.float64),
+            )
+        scores[rows == excluded_rows[:, None]] = -np.inf
+        rows, scores = sort_by_score(rows, scores)
+        rows, scores = rows[:, :k], scores[:, :k]
+        if depth < len(self._vectors):
+            unsure = np.flatnonzero(proposed[:, -1] >= scores[:, -1] - _NOISE)
+            for query in unsure:
+                rows[query], scores[query] = self._search_all(
+                    queries[query], k, excluded_rows[query]
+                )
+        return rows, scores
+
+    def _search_all(
+        self, query: np.ndarray, k: int, excluded_row: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        exact = query.astype(np.float64)
+        scores = np.empty((1, len(self._vectors)))
+        for start in range(0, len(self._vectors), _BLOCK):
+            block = self._vectors[start : start + _BLOCK].astype(np.float64)
+            scores[0, start : start + _BLOCK] = np.einsum("d,nd->n", exact, block)
+        rows, best = top_k(scores, k, np.array([excluded_row]))
+        return rows[0], best[0]

@@ -1,0 +1,36 @@
+"""From scores to rankings, with one tie rule for every retriever.
+
+Tie rule: larger score first; among equal scores the smaller row, that is the smaller paper id.
+"""
+
+import numpy as np
+
+
+def top_k(scores: np.ndarray, k: int, excluded_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the k largest scores of each query, and these scores, best first.
+
+    :param scores: (Q, N); overwritten at the excluded places.
+    :param k: cutoff, at most the number of candidates, see :func:`num_ranked`.
+    :param excluded_rows: (Q,) the one candidate that a query must not rank, or -1.
+    :returns: (Q, K) int64 rows and (Q, K) scores.
+    """
+    num_queries, num_papers = scores.shape
+    queries = np.flatnonzero(excluded_rows >= 0)
+    scores[queries, excluded_rows[queries]] = -np.inf
+    kth = np.partition(scores, num_papers - k, axis=1)[:, num_papers - k, None]  # (Q, 1)
+    above, equal = scores > kth, scores == kth
+    missing = k - above.sum(axis=1, keepdims=True)
+    taken = above | (equal & (np.cumsum(equal, axis=1) <= missing))
+    rows = np.nonzero(taken)[1].reshape(num_queries, k)  # ascending in each query
+    return sort_by_score(rows, np.take_along_axis(scores, rows, axis=1))
+
+
+def sort_by_score(rows: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (Q, K) rows and scores in the order of the tie rule; rows come in ascending."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+
+def num_ranked(k: int, num_papers: int, excluded_rows: np.ndarray) -> int:
+    """Return how many papers a ranking can hold: ``k``, or all candidates where they are fewer."""
+    return min(k, num_papers - int((excluded_rows >= 0).any()))

@@ -1,0 +1,87 @@
+import faiss
+import numpy as np
+import pytest
+
+from mpbert.retrieval import dense
+from mpbert.retrieval.dense import DenseIndex
+
+NONE = np.array([-1])
+
+
+def by_definition(papers, queries, k, excluded):
+    """Cosines one by one, sorted by (-score, row)."""
+    ranking = []
+    for query, own in zip(queries, excluded, strict=True):
+        scores = []
+        for row, paper in enumerate(papers):
+            lengths = np.linalg.norm(query) * np.linalg.norm(paper)
+            if row != own:
+                scores.append((-(float(query @ paper / lengths) if lengths else 0.0), row))
+        ranking.append([row for _, row in sorted(scores)[:k]])
+    return ranking
+
+
+def test_ranking_of_three_papers_by_pencil():
+    papers = np.array([[1.0, 0.0], [0.0, 9.0], [1.0, 1.0]])
+    rows, scores = DenseIndex(papers).search(np.array([[2.0, 0.0]]), 3, NONE)
+    assert rows.tolist() == [[0, 2, 1]]
+    assert np.allclose(scores, [[1, 0.5**0.5, 0]])
+
+
+@pytest.mark.parametrize(("num_papers", "k"), [(300, 10), (20, 10), (8, 100), (300, 290)])
+def test_search_equals_the_slow_loop(num_papers, k):
+    rng = np.random.default_rng(1)
+    papers, queries = rng.standard_normal((num_papers, 7)), rng.standard_normal((9, 7))
+    excluded = np.array([0, 1, 2, 3, 4, 5, 6, 7, -1])
+    rows, scores = DenseIndex(papers).search(queries, k, excluded)
+    assert rows.tolist() == by_definition(papers, queries, min(k, num_papers - 1), excluded)
+    assert (np.diff(scores, axis=1) <= 0).all()
+
+
+def test_equal_vectors_are_ranked_by_row_however_many_they_are():
+    rng = np.random.default_rng(2)
+    papers = np.repeat(rng.standard_normal((2, 33)), 100, axis=0)  # two papers, 100 times each
+    rows, scores = DenseIndex(papers).search(papers[[150]], 10, np.array([103]))
+    assert rows.tolist() == [[100, 101, 102, 104, 105, 106, 107, 108, 109, 110]]
+    assert len(set(scores[0])) == 1
+
+
+def test_zero_vectors_score_0_and_zero_queries_rank_by_row():
+    papers = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    rows, scores = DenseIndex(papers).search(np.array([[1.0, 0.0], [0.0, 0.0]]), 3, NONE)
+    assert rows.tolist() == [[2, 1, 0], [0, 1, 2]]
+    assert scores.tolist() == [[1, 0, -1], [0, 0, 0]]
+
+
+def test_the_citing_paper_is_never_ranked():
+    papers = np.eye(4)
+    rows, _ = DenseIndex(papers).search(papers, 10, np.arange(4))
+    assert rows.shape == (4, 3)
+    assert not (rows == np.arange(4)[:, None]).any()
+
+
+def test_scores_rise_as_a_paper_comes_closer():
+    query = np.array([[1.0, 0.0]])
+    near, far = np.array([[1.0, 0.1]]), np.array([[1.0, 2.0]])
+    assert DenseIndex(near).search(query, 1, NONE)[1] > DenseIndex(far).search(query, 1, NONE)[1]
+
+
+def test_threads_and_blocks_do_not_change_a_bit(monkeypatch):
+    rng = np.random.default_rng(4)
+    papers = rng.standard_normal((500, 65)) * 1e-3 + 1  # cosines near 1, many near ties
+    queries = rng.standard_normal((70, 65)) * 1e-3 + 1
+    excluded = np.arange(70)
+    rows, scores = DenseIndex(papers).search(queries, 20, excluded)
+    threads = faiss.omp_get_max_threads()
+    try:
+        faiss.omp_set_num_threads(2)
+        monkeypatch.setattr(dense, "_BLOCK", 13)
+        again_rows, again_scores = DenseIndex(papers).search(queries, 20, excluded)
+    finally:
+        faiss.omp_set_num_threads(threads)
+    assert np.array_equal(rows, again_rows) and np.array_equal(scores, again_scores)
+
+
+def test_no_query_has_no_ranking():
+    rows, scores = DenseIndex(np.eye(3)).search(np.zeros((0, 3)), 2, np.zeros(0, dtype=int))
+    assert rows.shape == scores.shape == (0, 2)

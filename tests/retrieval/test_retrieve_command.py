@@ -1,0 +1,63 @@
+import pytest
+
+from mpbert.baselines.chance import Chance
+from mpbert.commands import retrieve
+from mpbert.data.store import CorpusStore
+from mpbert.data.trec import read_qrels, read_run
+from mpbert.errors import ConfigError, VectorsError
+from mpbert.manifest import read_manifest
+from mpbert.seeding import named_rng
+
+
+@pytest.fixture(scope="module")
+def vectors(rfc_corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("vectors")
+    store = CorpusStore(rfc_corpus)
+    chance = Chance()
+    chance.fit(store, named_rng(1, "test"))
+    chance.embed_papers(store).save(path, "papers")
+    for split in ("valid", "test"):
+        chance.embed_contexts(store, split).save(path, f"contexts.{split}")
+    return path
+
+
+def test_every_query_of_the_qrels_is_ranked_without_its_own_paper(rfc_corpus, vectors, tmp_path):
+    output = tmp_path / "chance"
+    retrieve.run(retrieve.Config(rfc_corpus, output, vectors=vectors, top=30))
+    for split in ("valid", "test"):
+        run = read_run(output / f"{split}.run")
+        assert set(run.query_ids) == set(read_qrels(rfc_corpus / f"qrels.{split}.txt").query_ids)
+        for query, start, end in zip(run.query_ids, run.offsets, run.offsets[1:], strict=False):
+            ranked = [run.paper_ids[code] for code in run.codes[start:end]]
+            assert len(set(ranked)) == 30 and query.rpartition("#")[0] not in ranked
+        counts = read_manifest(output)["counts"]
+        assert counts[f"queries_{split}"] == counts[f"citing_papers_excluded_{split}"] == len(run)
+
+
+def test_the_same_inputs_give_the_same_bytes_and_a_second_run_reuses_them(
+    rfc_corpus, tmp_path, capsys
+):
+    for name in ("a/run", "b/run", "a/run"):
+        config = retrieve.Config(rfc_corpus, tmp_path / name, lexical="bm25-citing")
+        retrieve.run(config)
+    assert "exists, reused" in capsys.readouterr().out
+    for file in ("valid.run", "test.run", "manifest.json"):
+        one, two = tmp_path / "a" / "run" / file, tmp_path / "b" / "run" / file
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_one_thing_to_search_is_needed(tmp_path):
+    with pytest.raises(ConfigError, match="expected one of --vectors and --lexical"):
+        retrieve.Config(tmp_path, tmp_path)
+    with pytest.raises(ConfigError, match="--top is 0; expected 1 or more"):
+        retrieve.Config(tmp_path, tmp_path, lexical="bm25-citing", top=0)
+
+
+def test_vectors_of_another_corpus_leave_no_run(rfc_corpus, vectors, tmp_path):
+    for file in vectors.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    ids = tmp_path / "contexts.test.ids.txt"
+    ids.write_text(ids.read_text().replace("#", "~", 1))
+    with pytest.raises(VectorsError, match=r"contexts\.test: found id .* in row 0; expected"):
+        retrieve.run(retrieve.Config(rfc_corpus, tmp_path / "out", vectors=tmp_path))
+    assert not (tmp_path / "out").exists()
