@@ -16,6 +16,11 @@ COMMANDS = {
     "binarize": "corpus store -> tokenizer and memory-mapped token ids",
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
     "embed": "encoder -> vectors of papers and of manuscripts",
+    "fit-baseline": "corpus store -> vectors of a baseline",
+    "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
+    "evaluate": "qrels and a run -> measures of this one run",
+    "report": "runs of all conditions -> one report with tests, intervals and plots",
+    "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet or FAISS files",
 }
 
 
@@ -37,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"mpbert: unknown command {command!r}{hint}", file=sys.stderr)
         return 2
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    for chatty in ("faiss", "gensim"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
     try:
         module.run(parse_config(module.Config, command, argv[1:]))

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The rows without an encoder: chance, Word2Vec, BM25 on what papers say of themselves, and BM25 on
+# what training sentences say when citing them.
+#   usage:  eval/baselines.sh CORPUS     e.g. eval/baselines.sh rfc
+#   reads:  runs/corpus/CORPUS     writes: runs/vectors/CORPUS/METHOD, runs/trec/CORPUS/METHOD
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ./setup.sh
+corpus=${1:?"CORPUS is missing; see the usage line in $0"}
+for method in chance word2vec; do
+  "$python" -m mpbert fit-baseline "runs/corpus/$corpus" "runs/vectors/$corpus/$method" \
+    --baseline "$method"
+  eval/retrieve.sh "$corpus" "$method"
+done
+for method in bm25-abstract bm25-citing; do
+  "$python" -m mpbert retrieve "runs/corpus/$corpus" "runs/trec/$corpus/${method//-/_}" \
+    --lexical "$method"
+done

@@ -1,0 +1,37 @@
+"""Chance: random vectors, so that every ranking is a random one."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mpbert.baselines.base import BASELINES, Baseline
+from mpbert.data.store import CorpusStore
+from mpbert.seeding import named_rng
+from mpbert.vectors.store import VectorStore
+
+
+@BASELINES.register
+@dataclass
+class Chance(Baseline):
+    """Vectors of a standard normal distribution, whose directions are uniform."""
+
+    name: ClassVar[str] = "chance"
+    dim: int = 64
+
+    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Draw a seed; there is nothing to learn."""
+        self._seed = int(rng.integers(2**31))
+        return {}
+
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return a random vector of every paper."""
+        return self._draw(store.paper_ids, "papers")
+
+    def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
+        """Return a random vector of every context."""
+        return self._draw(store.contexts(split).context_ids, f"contexts {split}")
+
+    def _draw(self, ids: list[str], purpose: str) -> VectorStore:
+        rng = named_rng(self._seed, purpose)
+        return VectorStore(ids, rng.standard_normal((len(ids), self.dim), dtype=np.float32))

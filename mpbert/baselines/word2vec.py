@@ -1,0 +1,142 @@
+"""Word2Vec with cited papers as words, the baseline W2V of MP-BERT4CR (Sec. 5.2-5.3).
+
+Mikolov et al. (NIPS 2013) by gensim, with the settings of gensim's defaults. The text is that of
+the training papers. Where a sentence cites papers, one word per cited paper stands in its middle:
+the store knows the sentence of a citation but not the place in it. A query vector is the mean of
+the word vectors of the local context, a citation vector the input vector of the paper's word.
+
+The paper does not say what to do about a paper which no training sentence cites. Its vector is
+zero, so its similarity to every query is 0; how many these are is counted. Words that occur fewer
+than ``min_count`` times are dropped, as gensim does, but never the word of a paper.
+"""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from gensim import utils
+from gensim.models import Word2Vec as GensimWord2Vec
+
+from mpbert.baselines.base import BASELINES, Baseline
+from mpbert.data.bags import count_matrix, spaced_words
+from mpbert.data.store import CorpusStore
+from mpbert.errors import CorpusError
+from mpbert.progress import progress
+from mpbert.vectors.store import VectorStore
+
+_PREFIX = "paper:"  # no word holds a colon
+_BLOCK = 1 << 17  # sentences written at once
+
+
+@BASELINES.register
+@dataclass
+class Word2Vec(Baseline):
+    """Means of word vectors as queries, vectors of cited papers' words as citation vectors.
+
+    Several workers are faster, but only one gives the same vectors every time.
+    """
+
+    name: ClassVar[str] = "word2vec"
+    dim: int = 100
+    window: int = 5
+    negatives: int = 5
+    min_count: int = 5
+    epochs: int = 5
+    learning_rate: float = 0.025
+    workers: int = 1
+
+    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Train by continuous bag of words and negative sampling."""
+        with tempfile.TemporaryDirectory(prefix="mpbert-") as directory:
+            text = Path(directory) / "text"
+            write_training_text(store, text)
+            model = self._train(text, int(rng.integers(2**31)))
+        words = model.wv.index_to_key
+        is_paper = np.array([word.startswith(_PREFIX) for word in words])
+        self._paper_rows = np.array(
+            [int(word[len(_PREFIX) :]) for word in words if word.startswith(_PREFIX)], dtype=int
+        )
+        self._paper_vectors = model.wv.vectors[is_paper]
+        self._words = pa.array(
+            [word for word in words if not word.startswith(_PREFIX)], pa.large_string()
+        )
+        self._word_vectors = model.wv.vectors[~is_paper]
+        return {
+            "words": len(self._words),
+            "papers_with_vector": len(self._paper_rows),
+            "papers_never_cited_in_training": store.num_papers - len(self._paper_rows),
+        }
+
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return the input vectors of the papers' words; zero for papers that have none."""
+        vectors = np.zeros((store.num_papers, self.dim), dtype=np.float32)
+        vectors[self._paper_rows] = self._paper_vectors
+        return VectorStore(store.paper_ids, vectors)
+
+    def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
+        """Return the mean word vectors of the local contexts; unknown words are skipped."""
+        contexts = store.contexts(split)
+        texts = pa.array(store.local_texts(contexts), pa.large_string())
+        counts, _ = count_matrix(texts, self._words)
+        totals = np.maximum(counts.sum(axis=1), 1)[:, None]
+        means = (counts.astype(np.float32) @ self._word_vectors) / totals
+        return VectorStore(contexts.context_ids, means.astype(np.float32))
+
+    def _train(self, text: Path, seed: int) -> GensimWord2Vec:
+        model = GensimWord2Vec(
+            vector_size=self.dim,
+            window=self.window,
+            negative=self.negatives,
+            min_count=self.min_count,
+            alpha=self.learning_rate,
+            seed=seed,
+            workers=self.workers,
+        )
+        model.build_vocab(corpus_file=str(text), trim_rule=_keep_papers)
+        if not len(model.wv):
+            raise CorpusError(
+                f"no word occurs {self.min_count} times in the training split, and no paper is "
+                f"cited; choose other years or --settings min_count=1"
+            )
+        rates = np.linspace(self.learning_rate, model.min_alpha, self.epochs + 1)
+        for epoch in progress(range(self.epochs), "word2vec", "epoch"):
+            model.train(
+                corpus_file=str(text),
+                total_words=model.corpus_total_words,
+                epochs=1,
+                start_alpha=rates[epoch],
+                end_alpha=rates[epoch + 1],
+            )
+        return model
+
+
+def write_training_text(store: CorpusStore, path: Path) -> None:
+    """Write the sentences of the training papers, one a line, as words with spaces between.
+
+    In the middle of a citing sentence stands ``paper:ROW`` for each paper it cites.
+    """
+    contexts = store.contexts("train")
+    citing_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions  # ascending
+    in_train = np.repeat(store.paper_splits == "train", np.diff(store.sentence_offsets))
+    rows = np.flatnonzero(in_train)
+    with path.open("w", encoding="utf-8") as file:
+        for start in progress(range(0, len(rows), _BLOCK), "word2vec text", "block"):
+            block = rows[start : start + _BLOCK]
+            texts = store.sentences.take(pa.array(block, pa.int64()))
+            lines = spaced_words(texts).to_pylist()
+            first, last = np.searchsorted(citing_rows, [block[0], block[-1] + 1])
+            for context, line in zip(
+                range(first, last), np.searchsorted(block, citing_rows[first:last]), strict=True
+            ):
+                tokens = lines[line].split()
+                middle = len(tokens) // 2
+                tokens[middle:middle] = [f"{_PREFIX}{row}" for row in contexts.cited(context)]
+                lines[line] = " ".join(tokens)
+            file.write("\n".join(lines) + "\n")
+
+
+def _keep_papers(word: str, count: int, min_count: int) -> int:
+    return utils.RULE_KEEP if word.startswith(_PREFIX) else utils.RULE_DEFAULT

@@ -1,0 +1,45 @@
+"""``fit-baseline``: corpus store -> vectors directory of a baseline."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.baselines import BASELINES
+from mpbert.baselines.base import make_baseline
+from mpbert.config import option, positional
+from mpbert.data.store import CorpusStore
+from mpbert.manifest import is_finished, output_directory
+from mpbert.seeding import named_rng
+
+
+@dataclass(frozen=True)
+class Config:
+    """Fit a baseline on the training split and embed all papers and the contexts to rank for."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    output: Path = positional("output", "vectors directory to write")
+    baseline: str = option("word2vec", "which one", choices=BASELINES.names())
+    settings: list[str] = option(
+        (), "settings of the baseline, for example dim=200 epochs=10", nargs="*", type=str
+    )
+    seed: int = option(1, "seed of every random choice")
+
+
+def run(config: Config) -> None:
+    """Write ``papers`` and ``contexts.valid`` and ``contexts.test``; print the counts."""
+    if is_finished(config.output, "fit-baseline", config, [config.corpus]):
+        print(f"{config.output} exists, reused")
+        return
+    baseline = make_baseline(config.baseline, config.settings)
+    store = CorpusStore(config.corpus)
+    with output_directory(config.output, "fit-baseline", config, [config.corpus]) as out:
+        counts = baseline.fit(store, named_rng(config.seed, f"fit {config.baseline}"))
+        stores = {"papers": baseline.embed_papers(store)}
+        for split in ("valid", "test"):
+            stores[f"contexts.{split}"] = baseline.embed_contexts(store, split)
+        for name, vectors in stores.items():
+            vectors.save(out.path, name)
+            out.counts[f"{name}_zero"] = int((~vectors.vectors.any(axis=1)).sum())
+            out.counts[name] = len(vectors)
+        out.counts.update(counts)
+    for name, count in out.counts.items():
+        print(f"{name:<32} {count:>10,}")

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from mpbert.baselines import BASELINES
+from mpbert.baselines.base import make_baseline
+from mpbert.commands import fit_baseline
+from mpbert.data.store import CorpusStore
+from mpbert.errors import ConfigError
+from mpbert.manifest import read_manifest
+from mpbert.seeding import named_rng
+
+QUICK = {"word2vec": ["dim=16", "epochs=1"], "chance": ["dim=8"]}
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.mark.parametrize("name", BASELINES.names())
+class TestContract:
+    """What every member of the registry keeps."""
+
+    @pytest.fixture
+    def baseline(self, name, store):
+        baseline = make_baseline(name, QUICK.get(name, []))
+        self.counts = baseline.fit(store, named_rng(1, "test"))
+        return baseline
+
+    def test_there_is_a_vector_per_paper_and_context_in_the_order_of_the_store(
+        self, baseline, store
+    ):
+        papers = baseline.embed_papers(store)
+        assert papers.ids == store.paper_ids
+        for split in ("valid", "test"):
+            contexts = baseline.embed_contexts(store, split)
+            assert contexts.ids == store.contexts(split).context_ids
+            assert contexts.dim == papers.dim
+            assert contexts.vectors.any(axis=1).mean() > 0.9
+
+    def test_the_same_generator_gives_the_same_vectors(self, baseline, name, store):
+        again = make_baseline(name, QUICK.get(name, []))
+        again.fit(store, named_rng(1, "test"))
+        assert np.array_equal(
+            baseline.embed_contexts(store, "test").vectors,
+            again.embed_contexts(store, "test").vectors,
+        )
+        assert np.array_equal(
+            baseline.embed_papers(store).vectors, again.embed_papers(store).vectors
+        )
+
+    def test_only_the_training_split_is_learnt_from(self, name, store):
+        asked = []
+
+        class Spy(CorpusStore):
+            def contexts(self, split):
+                asked.append(split)
+                return super().contexts(split)
+
+            def citations(self):
+                raise AssertionError("citations of all splits are not for training")
+
+        make_baseline(name, QUICK.get(name, [])).fit(Spy(store.path), named_rng(1, "test"))
+        assert set(asked) <= {"train"}
+
+
+def test_unknown_baselines_and_settings_are_refused_with_the_closest_name():
+    with pytest.raises(ConfigError, match=r"unknown baseline 'word2vek'.*did you mean 'word2vec'"):
+        make_baseline("word2vek", [])
+    with pytest.raises(ConfigError, match=r"no setting 'epoch'.*did you mean 'epochs'"):
+        make_baseline("word2vec", ["epoch=3"])
+    with pytest.raises(ConfigError, match="found 'many'; expected int"):
+        make_baseline("word2vec", ["epochs=many"])
+    with pytest.raises(ConfigError, match="found 0; expected more than 0"):
+        make_baseline("word2vec", ["epochs=0"])
+
+
+def test_fit_baseline_writes_a_vectors_directory_and_counts_zero_vectors(rfc_corpus, tmp_path):
+    output = tmp_path / "word2vec"
+    fit_baseline.run(fit_baseline.Config(rfc_corpus, output, settings=QUICK["word2vec"]))
+    counts = read_manifest(output)["counts"]
+    assert counts["papers_zero"] == counts["papers_never_cited_in_training"] > 0
+    assert counts["papers"] == 120
+    names = {"papers", "contexts.valid", "contexts.test"}
+    assert {f"{n}.npy" for n in names} <= {path.name for path in output.iterdir()}

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from mpbert.baselines.word2vec import Word2Vec, write_training_text
+from mpbert.data.store import CorpusStore
+from mpbert.data.text import words
+from mpbert.seeding import named_rng
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+def test_training_text_is_the_training_papers_with_cited_papers_in_the_middle(
+    store, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("mpbert.baselines.word2vec._BLOCK", 777)
+    write_training_text(store, tmp_path / "text")
+    contexts = store.contexts("train")
+    cited = {}
+    for i, (row, position) in enumerate(zip(contexts.citing_rows, contexts.positions, strict=True)):
+        cited[store.paper_ids[row], position] = contexts.cited(i)
+    expected = []
+    for paper in store.papers("train"):
+        for position, sentence in enumerate(paper.sentences):
+            tokens = words(sentence)
+            middle = len(tokens) // 2
+            rows = cited.get((paper.paper_id, position), [])
+            expected.append(tokens[:middle] + [f"paper:{row}" for row in rows] + tokens[middle:])
+    lines = (tmp_path / "text").read_text().split("\n")
+    assert [line.split() for line in lines[:-1]] == expected
+
+
+def test_a_query_is_the_mean_of_its_known_words_and_an_uncited_paper_is_zero(store):
+    baseline = Word2Vec(dim=8, epochs=1)
+    counts = baseline.fit(store, named_rng(1, "test"))
+    vectors = dict(zip(baseline._words.to_pylist(), baseline._word_vectors, strict=True))
+    text = store.local_texts(store.contexts("valid"))[3]
+    known = [vectors[word] for word in words(text) if word in vectors]
+    found = baseline.embed_contexts(store, "valid").vectors[3]
+    assert np.allclose(found, np.mean(known, axis=0), atol=1e-6)
+    cited = np.unique(store.contexts("train").cited_rows)
+    papers = baseline.embed_papers(store).vectors
+    assert np.array_equal(np.flatnonzero(papers.any(axis=1)), cited)
+    assert counts["papers_with_vector"] == len(cited)
