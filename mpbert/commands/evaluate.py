@@ -1,0 +1,49 @@
+"""evaluate: qrels and a run -> measures of this one run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.config import option, positional
+from mpbert.data.trec import read_qrels, read_run
+from mpbert.evaluation.evaluate import judge, num_gold
+from mpbert.evaluation.measures import measure, parse_measure
+from mpbert.evaluation.subsets import subsets_by_num_gold
+
+
+@dataclass(frozen=True)
+class Config:
+    """Print measures of one run, in percent, by the number of papers a query cites."""
+
+    qrels: Path = positional("qrels", "TREC qrels, such as qrels.test.txt of a corpus store")
+    ranked: Path = positional("ranked", "TREC run to measure")
+    measures: list[str] = option(
+        ("Recall@10", "MAP@10", "MRR@10", "nDCG@10"),
+        "measures: Recall, MAP, MRR or nDCG with a cutoff",
+        nargs="+",
+        type=str,
+    )
+
+
+def run(config: Config) -> None:
+    """Print a line per measure and a column per subset.
+
+    :raises RunError: a file is malformed, or the run has queries that the qrels lack.
+    """
+    depth = max(parse_measure(name)[1] for name in config.measures)
+    qrels = read_qrels(config.qrels)
+    judged = judge(read_run(config.ranked), qrels, depth, str(config.ranked))
+    gold = num_gold(qrels)
+    subsets = subsets_by_num_gold(gold)
+    width = max(map(len, (*config.measures, "missing in the run"))) + 2
+
+    def line(name: str, entries: list[str]) -> str:
+        return name.ljust(width) + "".join(entry.rjust(10) for entry in entries)
+
+    print(line("", [subset.name for subset in subsets]))
+    print(line("queries", [f"{len(subset):,}" for subset in subsets]))
+    missing = judged.depths == 0
+    print(line("missing in the run", [f"{(missing & s.mask).sum():,}" for s in subsets]))
+    for name in config.measures:
+        values = measure(name, judged.hits, gold)
+        means = [f"{100 * values[s.mask].mean():.2f}" if len(s) else "-" for s in subsets]
+        print(line(name, means))

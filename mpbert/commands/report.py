@@ -1,0 +1,206 @@
+"""report: corpus store, conditions and their runs -> one report in five formats, with plots."""
+
+import dataclasses
+import logging
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from mpbert.config import option, positional
+from mpbert.data.cocitation import cocitation_counts
+from mpbert.data.store import CorpusStore
+from mpbert.data.trec import Qrels, read_qrels, read_run
+from mpbert.errors import ConfigError, MpbertError, RunError
+from mpbert.evaluation.conditions import Comparison, Condition, compare, parse_condition
+from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
+from mpbert.evaluation.plots import plot_report
+from mpbert.evaluation.render import render_report
+from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
+from mpbert.evaluation.subsets import mean_pair_frequency
+from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
+from mpbert.progress import progress
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Measure every condition that was run; write report.{txt,md,tex,html,json} and plots."""
+
+    corpus: Path = positional("corpus", "corpus store the runs were made from")
+    output: Path = positional("output", "directory to write")
+    conditions: Path = option(
+        Path("eval/conditions"), "directory of NAME.yaml, one row of the tables each"
+    )
+    split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
+    cluster: str = option(
+        "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
+    )
+    seed: int = option(1, "seed of tests and intervals")
+    expected: bool = option(False, "compare with the expected scores; fail where they differ")
+    replace: bool = option(False, "write anew where an older report of the place exists")
+
+    def __post_init__(self) -> None:
+        if self.expected and self.split != "test":
+            raise ConfigError(
+                f"--expected needs --split test, found {self.split}: expected scores are of test"
+            )
+
+
+def run(config: Config) -> None:
+    """Write the report and print its text; then the comparison with what was expected.
+
+    :raises RunError: a run is malformed, or names unknown queries or papers.
+    :raises ConfigError: a condition is wrong, or no condition was run.
+    :raises MpbertError: with ``--expected``, a score is missing or differs.
+    """
+    conditions = _read_conditions(config)
+    corpus = config.corpus.name
+    directories = {c.name: Path(c.run.replace("{corpus}", corpus)) for c in conditions}
+    files = sorted(config.conditions.glob("*.yaml"))
+    inputs = [config.corpus, *files, *directories.values()]
+    made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
+    reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
+    if config.replace and config.output.exists():
+        _refuse_other_output(config.output)
+    if reused and not config.expected:
+        print(f"{config.output} exists, reused")
+        return
+    report = _measure(config, conditions, directories)
+    if not reused:
+        _write(made_by, report, inputs, config.replace)
+    print((config.output / "report.txt").read_text(encoding="utf-8"), end="")
+    if config.expected:
+        _print_comparisons(compare(conditions, corpus, _scores(report)), config)
+
+
+def _read_conditions(config: Config) -> list[Condition]:
+    conditions = []
+    for path in sorted(config.conditions.glob("*.yaml")):
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"{path}: unreadable ({reason}); expected a condition") from error
+        conditions.append(parse_condition(path.stem, content, str(path)))
+    if not conditions:
+        raise ConfigError(f"{config.conditions}: found no *.yaml; expected one file per row")
+    return sorted(conditions, key=lambda condition: (condition.order, condition.name))
+
+
+def _measure(config: Config, conditions: list[Condition], directories: dict[str, Path]) -> Report:
+    store = CorpusStore(config.corpus)
+    qrels = read_qrels(config.corpus / f"qrels.{config.split}.txt")
+    rows = [
+        _row(condition, directories[condition.name] / f"{config.split}.run", store, qrels)
+        for condition in progress(conditions, "report", "row")
+    ]
+    if all(row.judged is None for row in rows):
+        raise ConfigError(
+            f"{config.conditions}: none of {len(rows)} conditions was run on {config.corpus.name} "
+            f"(looked for {directories[conditions[0].name] / f'{config.split}.run'} and the like); "
+            f"run mpbert retrieve first"
+        )
+    setting = Setting(
+        config.corpus.name,
+        config.split,
+        store.num_papers,
+        fingerprint(config.corpus),
+        config.cluster,
+        config.seed,
+    )
+    return build_report(setting, _queries(config, store, qrels), rows)
+
+
+def _row(condition: Condition, path: Path, store: CorpusStore, qrels: Qrels) -> Row:
+    if not path.exists():
+        logger.info("%s: %s is not there, so this row was not run", condition.name, path)
+        return Row(condition.name, condition.title, condition.note)
+    ranked = read_run(path)
+    judged = judge(ranked, qrels, DEPTH, str(path), pool=store.paper_ids)
+    remarks = []
+    if judged.num_missing:
+        remarks.append(f"{judged.num_missing:,} queries are missing in its run and count 0")
+    shortest = min(judged.depths[judged.depths > 0], default=0)
+    if 0 < shortest < min(DEPTH, store.num_papers - 1):
+        remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
+    if times := times_citing_paper_ranked(ranked):
+        remarks.append(f"ranks the citing paper itself for {times:,} queries")
+    return Row(condition.name, condition.title, condition.note, judged, tuple(remarks))
+
+
+def _queries(config: Config, store: CorpusStore, qrels: Qrels) -> Queries:
+    citing_ids = [query.rpartition("#")[0] for query in qrels.query_ids]
+    unknown = [p for p in (*citing_ids, *qrels.paper_ids) if p not in store.row_of]
+    if unknown:
+        raise RunError(
+            f"{config.corpus}: qrels.{config.split}.txt names the paper {unknown[0]!r}, which the "
+            f"corpus lacks; expected queries like 'paper#12', build the corpus again"
+        )
+    train = store.contexts("train")
+    counts = cocitation_counts(train.cited_offsets, train.cited_rows, store.num_papers)
+    gold_rows = np.array([store.row_of[paper] for paper in qrels.paper_ids])[qrels.codes]
+    return Queries(
+        num_gold(qrels),
+        citing_ids,
+        store.years[[store.row_of[paper] for paper in citing_ids]],
+        mean_pair_frequency(qrels.offsets, gold_rows, counts),
+    )
+
+
+def _write(config: Config, report: Report, inputs: list[Path], replace: bool) -> None:
+    with output_directory(config.output, "report", config, inputs) as out:
+        svg, png = plot_report(report, "svg"), plot_report(report, "png")
+        for suffix, plots in (("svg", svg), ("png", png)):
+            for name, (_, picture) in plots.items():
+                (out.path / f"{name}.{suffix}").write_bytes(picture)
+        texts = render_report(report, dict(svg.values()))
+        for suffix, text in texts.items():
+            (out.path / f"report.{suffix}").write_text(text, encoding="utf-8")
+        out.counts["rows"] = len(report.rows)
+        out.counts["rows_not_run"] = len(report.not_run)
+        if replace and config.output.exists():
+            shutil.rmtree(config.output)
+
+
+def _refuse_other_output(output: Path) -> None:
+    command = read_manifest(output).get("command")
+    if command != "report":
+        raise ConfigError(
+            f"{output}: was made by mpbert {command}; --replace replaces reports only"
+        )
+
+
+def _scores(report: Report) -> dict[str, dict[str, float]]:
+    return {
+        row.name: {
+            column.name: float(table.means[r, j])
+            for table in report.tables
+            for j, column in enumerate(table.columns)
+        }
+        for r, row in enumerate(report.rows)
+    }
+
+
+def _print_comparisons(comparisons: list[Comparison], config: Config) -> None:
+    if not comparisons:
+        raise ConfigError(
+            f"{config.conditions}: no condition holds expected scores of {config.corpus.name}; "
+            f"add 'expected:' to one, or leave out --expected"
+        )
+    print("\nExpected scores: OK within the tolerance, CLOSE within twice, else DIFFERENT")
+    for c in comparisons:
+        found = "not run" if np.isnan(c.found) else f"{c.found:.4f}"
+        print(
+            f"{c.verdict:<10}{c.condition:<30}{c.column:<18}"
+            f"found {found:<8} expected {c.expected:.4f} ± {c.tolerance:.4f}"
+        )
+    different = sum(c.verdict == "DIFFERENT" for c in comparisons)
+    if different:
+        raise MpbertError(
+            f"{different} of {len(comparisons)} scores differ from those expected; find out why, "
+            f"or correct {config.conditions} and note it in CHANGELOG.md"
+        )

@@ -1,0 +1,92 @@
+"""A run beside the qrels: which ranks hold relevant papers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mpbert.data.ragged import ranges, row_numbers
+from mpbert.data.trec import Qrels, Run
+from mpbert.errors import RunError
+
+_NAMED = 3  # unknown ids that a message names
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged ranking of every query of the qrels.
+
+    :param hits: (Q, K) whether the paper at each rank is relevant; False beyond the end of a list.
+    :param depths: (Q,) number of ranked papers, at most K; 0 where the run lacks the query.
+    """
+
+    hits: np.ndarray
+    depths: np.ndarray
+
+    @property
+    def num_missing(self) -> int:
+        """Number of queries that the run lacks; each of their measures is 0."""
+        return int((self.depths == 0).sum())
+
+
+def judge(
+    run: Run,
+    qrels: Qrels,
+    depth: int,
+    source: str = "this run",
+    pool: Sequence[str] | None = None,
+) -> Judged:
+    """Look up the first papers of every query in the qrels.
+
+    :param depth: K, ranks to look at.
+    :param source: what the messages call the run.
+    :param pool: ids of all candidates, where the run is to be checked for others.
+    :raises RunError: the run has queries that the qrels lack, or papers outside the pool.
+    """
+    queries = _places(run.query_ids, qrels.query_ids)
+    _refuse_unknown(source, "query", run.query_ids, queries, "the qrels")
+    if pool is not None:
+        _refuse_unknown(source, "paper", run.paper_ids, _places(run.paper_ids, pool), "the corpus")
+    kept = np.minimum(np.diff(run.offsets), depth)
+    depths = np.zeros(len(qrels), dtype=np.int64)
+    depths[queries] = kept
+    papers = _places(run.paper_ids, qrels.paper_ids)[run.codes[ranges(run.offsets[:-1], kept)]]
+    owners = np.repeat(queries, kept)
+    gold = np.sort(row_numbers(np.diff(qrels.offsets)) * len(qrels.paper_ids) + qrels.codes)
+    keys = owners * len(qrels.paper_ids) + papers
+    found = np.minimum(np.searchsorted(gold, keys), len(gold) - 1)
+    hits = np.zeros((len(qrels), depth), dtype=bool)
+    hits[owners, ranges(np.zeros_like(kept), kept)] = (papers >= 0) & (gold[found] == keys)
+    return Judged(hits, depths)
+
+
+def num_gold(qrels: Qrels) -> np.ndarray:
+    """Return (Q,) the number of relevant papers of each query, at least 1."""
+    return np.diff(qrels.offsets)
+
+
+def times_citing_paper_ranked(run: Run) -> int:
+    """Return for how many queries, ``citing_id#position``, the citing paper itself is ranked."""
+    citing = _places([query.rpartition("#")[0] for query in run.query_ids], run.paper_ids)
+    return int((np.repeat(citing, np.diff(run.offsets)) == run.codes).sum())
+
+
+def _places(ids: Sequence[str], known: Sequence[str]) -> np.ndarray:
+    """Return the place of each id among the known ones, -1 where it is unknown."""
+    places = pc.index_in(pa.array(ids, pa.string()), pa.array(known, pa.string()))
+    return pc.fill_null(places, -1).to_numpy().astype(np.int64)
+
+
+def _refuse_unknown(
+    source: str, what: str, ids: Sequence[str], places: np.ndarray, where: str
+) -> None:
+    unknown = np.flatnonzero(places < 0)
+    if len(unknown):
+        names = ", ".join(repr(ids[i]) for i in unknown[:_NAMED])
+        more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
+        raise RunError(
+            f"{source}: found {len(unknown):,} unknown {what} ids ({names}{more}); expected ids of "
+            f"{where} only, retrieve again from the same corpus"
+        )

@@ -1,0 +1,141 @@
+"""Measures of one ranking per query, for all queries at once, and what chance would reach.
+
+Symbols: Q queries, K depth of the rankings, k cutoff, G number of relevant papers of a query,
+n number of candidates. Every measure is a number from 0 to 1 per query; a report gives means.
+The definitions are those of trec_eval (``recall_k``, ``map_cut_k``, ``recip_rank`` within the
+first k, ``ndcg_cut_k``); relevance is 0 or 1.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpbert.errors import ConfigError
+
+
+def recall(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
+    """Return (Q,) the part of the relevant papers that is among the first k: hits / G.
+
+    :param hits: (Q, K) whether the paper at each rank is relevant.
+    :param num_gold: (Q,) number of relevant papers, G.
+    """
+    return hits[:, :k].sum(axis=1) / num_gold
+
+
+def average_precision(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
+    """Return (Q,) average precision within the first k; its mean over queries is MAP@k.
+
+        AP@k = 1/G · Σ_{i <= k, relevant at i} (relevant papers among the first i) / i
+
+    The divisor is G, not min(G, k): a query with more than k relevant papers cannot reach 1.
+
+    :param hits: (Q, K) whether the paper at each rank is relevant.
+    :param num_gold: (Q,) number of relevant papers, G.
+    """
+    hits = hits[:, :k]
+    precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)  # (Q, k)
+    return (precision * hits).sum(axis=1) / num_gold
+
+
+def reciprocal_rank(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
+    """Return (Q,) 1 / rank of the first relevant paper, 0 where none is among the first k.
+
+    :param hits: (Q, K) whether the paper at each rank is relevant.
+    :param num_gold: (Q,) not needed; all measures are called alike.
+    """
+    hits = hits[:, :k]
+    return np.where(hits.any(axis=1), 1 / (hits.argmax(axis=1) + 1), 0.0)
+
+
+def ndcg(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
+    """Return (Q,) normalised discounted cumulative gain: Järvelin & Kekäläinen (TOIS 2002).
+
+        nDCG@k = Σ_{i <= k, relevant at i} 1 / log2(i + 1)  /  Σ_{i <= min(G, k)} 1 / log2(i + 1)
+
+    :param hits: (Q, K) whether the paper at each rank is relevant.
+    :param num_gold: (Q,) number of relevant papers, G.
+    """
+    discount = _discounts(k)
+    return hits[:, :k] @ discount / np.cumsum(discount)[np.minimum(num_gold, k) - 1]
+
+
+def _discounts(k: int) -> np.ndarray:
+    return 1 / np.log2(np.arange(2, k + 2))
+
+
+FORMULAS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "MAP": average_precision,
+    "MRR": reciprocal_rank,
+    "Recall": recall,
+    "nDCG": ndcg,
+}
+
+
+def parse_measure(name: str) -> tuple[str, int]:
+    """Split a name like ``Recall@10`` into formula and cutoff.
+
+    :raises ConfigError: it is no measure.
+    """
+    formula, _, cutoff = name.partition("@")
+    if formula not in FORMULAS or not cutoff.isdecimal() or int(cutoff) < 1:
+        known = ", ".join(f"{formula}@k" for formula in sorted(FORMULAS))
+        raise ConfigError(
+            f"unknown measure {name!r}; expected one of {known}, with k a number from 1"
+        )
+    return formula, int(cutoff)
+
+
+def measure(name: str, hits: np.ndarray, num_gold: np.ndarray) -> np.ndarray:
+    """Return (Q,) one measure of every query.
+
+    :param name: such as ``MAP@10``.
+    :param hits: (Q, K) whether the paper at each rank is relevant.
+    :param num_gold: (Q,) number of relevant papers, at least 1.
+    :raises ConfigError: it is no measure.
+    :raises ValueError: the cutoff is deeper than the rankings.
+    """
+    formula, k = parse_measure(name)
+    if k > hits.shape[1]:
+        raise ValueError(f"{name} needs rankings of depth {k}; found {hits.shape[1]}")
+    return FORMULAS[formula](hits, num_gold, k)
+
+
+def recall_curve(hits: np.ndarray, num_gold: np.ndarray) -> np.ndarray:
+    """Return (K,) mean Recall@k for k = 1..K.
+
+    :param hits: (Q, K) whether the paper at each rank is relevant.
+    :param num_gold: (Q,) number of relevant papers.
+    """
+    gain = (hits / num_gold[:, None]).mean(axis=0)  # (K,)
+    return np.cumsum(gain)
+
+
+def expected_at_random(name: str, num_gold: np.ndarray, num_candidates: int) -> np.ndarray:
+    """Return (Q,) the expectation of a measure over all orders of n candidates, all as likely.
+
+        E Recall@k = k/n              E nDCG@k = G/n · Σ_{i <= k} 1/log2(i+1) / (ideal)
+        E AP@k     = 1/n · Σ_{i <= k} 1/i · (1 + (i-1)·(G-1)/(n-1))
+        E RR@k     = Σ_{i <= k} 1/i · P(first relevant paper at i)
+
+    :param name: such as ``MAP@10``.
+    :param num_gold: (Q,) number of relevant papers, all of them candidates.
+    :param num_candidates: n, without the citing paper itself.
+    """
+    formula, k = parse_measure(name)
+    k, n = min(k, num_candidates), num_candidates
+    ranks, gold = np.arange(1, k + 1), num_gold[:, None]
+    if formula == "Recall":
+        return np.full(len(num_gold), k / n)
+    if formula == "MAP":
+        others = (ranks - 1) * (gold - 1) / max(n - 1, 1)  # (Q, k) relevant papers before rank i
+        return ((1 + others) / ranks).sum(axis=1) / n
+    if formula == "nDCG":
+        return (
+            num_gold
+            / n
+            * _discounts(k).sum()
+            / np.cumsum(_discounts(k))[np.minimum(num_gold, k) - 1]
+        )
+    none_so_far = np.cumprod(np.maximum(n - gold - ranks + 1, 0) / (n - ranks + 1), axis=1)
+    before = np.concatenate([np.ones_like(none_so_far[:, :1]), none_so_far[:, :-1]], axis=1)
+    return ((before - none_so_far) / ranks).sum(axis=1)

@@ -1,0 +1,102 @@
+"""Plots of a report; the same numbers give the same bytes."""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from mpbert.evaluation.report import Curve, Report
+from mpbert.evaluation.tables import Table
+
+# Okabe & Ito: told apart by colour-blind readers; the line style changes with each round
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5d6778", "#1c2330")
+_LINES = ("-", "--", ":")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_STYLE = {
+    "svg.hashsalt": "mpbert",  # otherwise ids of SVG elements are random
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e7ee",
+    "legend.frameon": False,
+}
+_NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+_TICKS = (1, 2, 5, 10, 20, 50, 100)
+
+
+def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
+    """Return the title and the picture of each plot by its name.
+
+    :param suffix: ``svg`` or ``png``.
+    """
+    titles = [row.title for row in report.rows]
+    with rc_context(_STYLE):
+        figures = {curve.name: (curve.title, _lines(curve, titles)) for curve in report.curves}
+        main = report.tables[0]
+        figures["intervals"] = ("95 % intervals, P ≥ 1", _dots(main, titles))
+        return {name: (title, _save(figure, suffix)) for name, (title, figure) in figures.items()}
+
+
+def _lines(curve: Curve, titles: Sequence[str]) -> Figure:
+    figure, axes = _figure(9.0, max(3.6, 0.22 * len(titles) + 1.2))
+    ranks = curve.name == "recall"
+    x = np.array(curve.x) if ranks else np.arange(len(curve.x))
+    for r in np.argsort(-curve.values[:, -1], kind="stable"):  # the legend is in this order
+        axes.plot(
+            x,
+            100 * curve.values[r],
+            color=_COLORS[r % len(_COLORS)],
+            linestyle=_LINES[r // len(_COLORS) % len(_LINES)],
+            marker=None if ranks else _MARKERS[r % len(_MARKERS)],
+            markersize=4,
+            linewidth=1.6,
+            label=titles[r],
+        )
+    if ranks:
+        axes.set_xscale("log")
+        ticks = [t for t in _TICKS if t <= x[-1]]
+        axes.set_xticks(ticks, [str(t) for t in ticks])
+        axes.minorticks_off()
+    else:
+        labels = [f"{name}\n{size:,}" for name, size in zip(curve.x, curve.sizes, strict=True)]
+        axes.set_xticks(x, labels)
+    axes.set_xlabel(curve.x_label + ("" if ranks else " (below: queries)"))
+    axes.set_ylabel(f"{curve.y_label}, %")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure
+
+
+def _dots(table: Table, titles: Sequence[str]) -> Figure:
+    columns = [j for j, c in enumerate(table.columns) if c.subset.name == "P>=1"]
+    figure = Figure(figsize=(9.0, 0.28 * len(titles) + 1.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    places = np.arange(len(titles))
+    for axes, j in zip(figure.subplots(1, len(columns), sharey=True), columns, strict=True):
+        axes.hlines(places, 100 * table.low[:, j], 100 * table.high[:, j], _COLORS[0], linewidth=2)
+        axes.plot(100 * table.means[:, j], places, "o", color=_COLORS[0], markersize=5)
+        axes.set_yticks(places, titles)
+        axes.set_ylim(len(titles) - 0.5, -0.5)
+        axes.set_xlim(left=0)
+        axes.set_xlabel(f"{table.columns[j].measure}, %")
+    return figure
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots()
+
+
+def _save(figure: Figure, suffix: str) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix, dpi=150, metadata=_NO_DATES[suffix])
+    return buffer.getvalue()

@@ -1,0 +1,156 @@
+"""The report in its formats: txt, md, tex, html by Jinja templates, and json."""
+
+import base64
+import json
+import math
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from mpbert.evaluation.report import Report
+from mpbert.evaluation.sheets import sheets_of
+from mpbert.evaluation.tables import Table
+
+WIDTH = 100  # columns of the txt report
+_TEMPLATES = Path(__file__).parent / "templates"
+_ASCII = str.maketrans({"≥": ">=", "≤": "<=", "–": "-", "·": "."})
+_TEX = {
+    "\\": r"\textbackslash{}",
+    **{c: "\\" + c for c in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "[": "{[}",  # after a line break it would begin an argument
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "–": "--",
+}
+_MD = {c: "\\" + c for c in "\\`*_|<>~[]#"}
+
+
+def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the text of each format by its suffix.
+
+    :param plots: SVG of each plot by its title, to be put into the HTML page.
+    """
+    context = {"report": report, "sheets": sheets_of(report), "setting": report.setting}
+    pictures = {title: base64.b64encode(svg).decode() for title, svg in plots.items()}
+    return {
+        "txt": re.sub(
+            " +\n",
+            "\n",
+            _environment(_to_text).get_template("report.txt.j2").render(context, width=WIDTH),
+        ),
+        "md": _environment(_escaper(_MD)).get_template("report.md.j2").render(context),
+        "tex": _environment(_escaper(_TEX)).get_template("report.tex.j2").render(context),
+        "html": _environment(None).get_template("report.html.j2").render(context, plots=pictures),
+        "json": json.dumps(as_dict(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+    }
+
+
+def as_dict(report: Report) -> dict[str, Any]:
+    """Return all numbers of a report, as fractions; None where there is none."""
+    setting = report.setting
+    return {
+        "corpus": setting.corpus,
+        "split": setting.split,
+        "num_papers": setting.num_papers,
+        "fingerprint": setting.fingerprint,
+        "cluster": setting.cluster,
+        "seed": setting.seed,
+        "caption": list(report.caption),
+        "rows": [
+            {"name": r.name, "title": r.title, "note": r.note, "remarks": list(r.remarks)}
+            for r in report.rows
+        ],
+        "not_run": [{"name": r.name, "title": r.title} for r in report.not_run],
+        "tables": {table.name: _table_as_dict(table, report) for table in report.tables},
+        "curves": {
+            curve.name: {
+                "title": curve.title,
+                "x": list(curve.x),
+                "queries": list(curve.sizes),
+                "values": {
+                    row.name: [_number(v) for v in values]
+                    for row, values in zip(report.rows, curve.values, strict=True)
+                },
+            }
+            for curve in report.curves
+        },
+    }
+
+
+def _table_as_dict(table: Table, report: Report) -> dict[str, Any]:
+    names = [row.name for row in report.rows]
+    arrays = {
+        "mean": table.means,
+        "low": table.low,
+        "high": table.high,
+        "difference": table.differences,
+        "difference_low": table.differences_low,
+        "difference_high": table.differences_high,
+        "p_randomization": table.p_randomization,
+        "p_t_test": table.p_t_test,
+    }
+
+    def cell(r: int, j: int) -> dict[str, Any]:
+        other = int(table.others[r, j])
+        return {
+            **{key: _number(array[r, j]) for key, array in arrays.items()},
+            "other": names[other] if other >= 0 else None,
+        }
+
+    return {
+        "title": table.title,
+        "queries": {c.subset.name: len(c.subset) for c in table.columns},
+        "scores": {
+            name: {column.name: cell(r, j) for j, column in enumerate(table.columns)}
+            for r, name in enumerate(names)
+        },
+    }
+
+
+def _number(value: float | np.floating) -> float | None:
+    return None if math.isnan(value) else round(float(value), 6)
+
+
+def _environment(escape: Callable[[object], object] | None) -> jinja2.Environment:
+    """Return an environment that escapes every expression: as HTML, or by the given function."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=escape is None,
+        finalize=escape,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(left=_left, right=_right, wrapped=_wrapped)
+    return environment
+
+
+def _escaper(table: dict[str, str]) -> Callable[[object], str]:
+    translation = str.maketrans(table)
+    return lambda value: str(value).translate(translation)
+
+
+def _to_text(value: object) -> str:
+    return str(value).translate(_ASCII)
+
+
+def _left(value: str, width: int) -> str:
+    return _to_text(value).ljust(width)
+
+
+def _right(value: str, width: int) -> str:
+    return _to_text(value).rjust(width)
+
+
+def _wrapped(value: str, width: int) -> str:
+    return textwrap.fill(_to_text(value), width, subsequent_indent="  ")

@@ -1,0 +1,250 @@
+"""The report as numbers and sentences: tables, curves and a caption; no layout, no files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpbert.evaluation.evaluate import Judged
+from mpbert.evaluation.measures import expected_at_random, measure, recall_curve
+from mpbert.evaluation.significance import clusters_of
+from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
+from mpbert.evaluation.tables import ALPHA, Column, Resampling, Table, build_table
+from mpbert.seeding import named_rng
+
+DEPTH = 100  # ranks of the Recall@k curve
+NUM_RESAMPLES = 2000
+NUM_SAMPLES = 9999
+_MAIN = ("Recall@10", "MAP@10")
+_MORE = ("MRR@10", "nDCG@10")
+_EDGES = (0.0, 1.0, 3.0, 10.0, 30.0)  # of mean pair frequencies, about a factor of 3
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What is known of the queries without any run; arrays are (Q,).
+
+    :param num_gold: number of papers each context cites.
+    :param citing_ids: ids of the citing papers.
+    :param years: years of the citing papers.
+    :param frequency: mean training co-citation frequency of the pairs cited; NaN without a pair.
+    """
+
+    num_gold: np.ndarray
+    citing_ids: Sequence[str]
+    years: np.ndarray
+    frequency: np.ndarray
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the tables.
+
+    :param judged: its rankings; None: it was not run.
+    :param remarks: what a reader should know of its run.
+    """
+
+    name: str
+    title: str
+    note: str = ""
+    judged: Judged | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What was evaluated, and how.
+
+    :param num_papers: papers of the corpus; all but the citing one are candidates.
+    :param fingerprint: SHA-256 of the corpus manifest, or empty.
+    :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    """
+
+    corpus: str
+    split: str
+    num_papers: int
+    fingerprint: str = ""
+    cluster: str = "paper"
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One measure of each row against something.
+
+    :param x: (X,) numbers or names along the axis.
+    :param sizes: (X,) queries behind each point.
+    :param values: (R, X) means.
+    """
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x: Sequence[float | int | str]
+    sizes: Sequence[int]
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is printed; tables and curves have the rows of ``rows``, in this order."""
+
+    setting: Setting
+    rows: Sequence[Row]
+    not_run: Sequence[Row]
+    tables: Sequence[Table]
+    curves: Sequence[Curve]
+    caption: Sequence[str]
+
+
+def build_report(
+    setting: Setting,
+    queries: Queries,
+    rows: Sequence[Row],
+    num_resamples: int = NUM_RESAMPLES,
+    num_samples: int = NUM_SAMPLES,
+) -> Report:
+    """Measure all rows and say how.
+
+    :param rows: in the order of the tables; at least one was run.
+    :param num_resamples: of the bootstrap.
+    :param num_samples: of the randomization tests.
+    """
+    run = [row for row in rows if row.judged is not None]
+    hits = [row.judged.hits for row in run]
+    by_gold = subsets_by_num_gold(queries.num_gold)
+    by_frequency, median = subsets_by_frequency(queries.frequency)
+    clusters = (
+        clusters_of(queries.citing_ids)
+        if setting.cluster == "paper"
+        else np.arange(len(queries.num_gold))
+    )
+    resampling = Resampling(clusters, num_resamples, num_samples)
+    tables = [
+        build_table(
+            name,
+            title,
+            [Column(m, subset) for subset in subsets for m in measures],
+            hits,
+            queries.num_gold,
+            resampling,
+            named_rng(setting.seed, f"report table {name}"),
+        )
+        for name, title, subsets, measures in (
+            ("main", "Recall and MAP by the number of papers a context cites", by_gold, _MAIN),
+            ("more", "MRR and nDCG by the number of papers a context cites", by_gold, _MORE),
+            (
+                "frequency",
+                "P ≥ 2 by how often the cited papers were cited together in training",
+                by_frequency,
+                _MAIN,
+            ),
+        )
+    ]
+    return Report(
+        setting=setting,
+        rows=run,
+        not_run=[row for row in rows if row.judged is None],
+        tables=tables,
+        curves=_curves(queries, hits),
+        caption=_caption(setting, queries, run, by_gold, by_frequency, median, tables, resampling),
+    )
+
+
+def _curves(queries: Queries, hits: Sequence[np.ndarray]) -> list[Curve]:
+    size = len(queries.num_gold)
+    recalls = np.array([recall_curve(h, queries.num_gold) for h in hits])  # (R, K)
+    ranks = list(range(1, recalls.shape[1] + 1))
+    curves = [
+        Curve("recall", "Recall@k, P ≥ 1", "k", "Recall@k", ranks, [size] * len(ranks), recalls)
+    ]
+    at_10 = np.array([measure("Recall@10", h, queries.num_gold) for h in hits])  # (R, Q)
+    bins = np.digitize(queries.frequency, _EDGES, right=True)  # NaN comes last
+    bins = np.where(np.isnan(queries.frequency), -1, bins)
+    names = ["0", *(f"≤ {edge:g}" for edge in _EDGES[1:])]
+    names.append(f"> {_EDGES[-1]:g}")
+    curves.append(
+        _grouped(
+            "frequency",
+            "Recall@10, P ≥ 2, by co-citation history",
+            "mean number of training contexts that cite a pair of the cited papers together",
+            names,
+            bins,
+            at_10,
+        )
+    )
+    years, year_of = np.unique(queries.years, return_inverse=True)
+    curves.append(
+        _grouped(
+            "year", "Recall@10, P ≥ 1, by year", "year of the citing paper", years, year_of, at_10
+        )
+    )
+    return [curve for curve in curves if len(curve.x) > 1]
+
+
+def _grouped(
+    name: str,
+    title: str,
+    x_label: str,
+    groups: Sequence[str | int],
+    group_of: np.ndarray,
+    values: np.ndarray,
+) -> Curve:
+    sizes = np.bincount(group_of[group_of >= 0], minlength=len(groups))
+    used = np.flatnonzero(sizes)
+    means = [values[:, group_of == group].mean(axis=1) for group in used]
+    x = [str(groups[group]) for group in used]
+    stacked = np.array(means).reshape(len(used), len(values)).T  # (R, X)
+    return Curve(name, title, x_label, "Recall@10", x, sizes[used].tolist(), stacked)
+
+
+def _caption(
+    setting: Setting,
+    queries: Queries,
+    rows: Sequence[Row],
+    by_gold: Sequence[Subset],
+    by_frequency: Sequence[Subset],
+    median: float,
+    tables: Sequence[Table],
+    resampling: Resampling,
+) -> list[str]:
+    num_clusters = int(resampling.clusters.max()) + 1
+    candidates = setting.num_papers - 1
+    chance = [
+        f"{name} {100 * expected_at_random(name, queries.num_gold, candidates).mean():.2f}"
+        for name in (*_MAIN, *_MORE)
+    ]
+    sizes = ", ".join(f"{subset.title}: {len(subset):,}" for subset in by_gold)
+    unit = "citing papers" if setting.cluster == "paper" else "queries"
+    why = " (queries of one paper are not independent)" if setting.cluster == "paper" else ""
+    comparisons = ", ".join(f"{table.num_comparisons}" for table in tables)
+    lines = [
+        f"Corpus {setting.corpus}, split {setting.split}"
+        + (f", manifest {setting.fingerprint[:12]}" if setting.fingerprint else "")
+        + f". A query is a citation context; queries by the number of papers they cite: {sizes}; "
+        f"{len(set(queries.citing_ids)):,} citing papers.",
+        f"Pool: all {setting.num_papers:,} papers of the corpus but the citing one, "
+        f"{candidates:,} candidates a query. Ties: larger score first, then the smaller paper id.",
+        "Numbers are means over queries, in %. Average precision is divided by the number of "
+        "cited papers, as map_cut of trec_eval. A query that a run lacks counts 0.",
+        "Expected of a random order (P ≥ 1): " + ", ".join(chance) + ".",
+        f"Bold, or in brackets: largest of a column. *: significantly better than the best other "
+        f"row. ~: not significantly worse than the best row. Two-sided randomization test, "
+        f"{resampling.num_samples:,} exchanges of whole {unit}, each row against the best other "
+        f"one, p < {ALPHA:g} after Holm's correction over all comparisons of a table "
+        f"({comparisons}).",
+        f"Intervals: 95 %, percentile bootstrap, {resampling.num_resamples:,} resamples of "
+        f"{num_clusters:,} {unit}{why}. t-test: paired, over queries, as in MP-BERT4CR, "
+        f"Holm-corrected too. Seed {setting.seed}.",
+    ]
+    if any(len(subset) for subset in by_frequency):
+        groups = ", ".join(f"{subset.name} {len(subset):,}" for subset in by_frequency)
+        pairs = queries.frequency[~np.isnan(queries.frequency)]
+        lines.append(
+            f"Co-citation history: mean, over the pairs of papers a query cites, of the number of "
+            f"training contexts that cite both. unseen: 0; low: up to the median of the seen, "
+            f"{median:g}; high: above it ({groups} queries; median with the unseen "
+            f"{np.median(pairs):g})."
+        )
+    return lines + [f"{row.title}: {remark}." for row in rows for remark in row.remarks]

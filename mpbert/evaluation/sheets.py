@@ -1,0 +1,137 @@
+"""Tables as words: what every format of the report prints, whatever its layout."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpbert.evaluation.report import Report, Row
+from mpbert.evaluation.tables import Table
+
+_OVERALL = "P>=1"
+_TESTED = "MAP@10"
+
+
+@dataclass(frozen=True)
+class SheetCell:
+    """One entry.
+
+    :param mark: ``*`` or ``~``, see the caption of the report, or nothing.
+    :param interval: 95 % interval, for formats that have room for it.
+    """
+
+    text: str
+    is_best: bool = False
+    mark: str = ""
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of words.
+
+    :param groups: (words, number of columns) above the heads.
+    :param heads: (words, width in characters) of each column.
+    :param rows: (title, cells).
+    """
+
+    title: str
+    groups: Sequence[tuple[str, int]]
+    heads: Sequence[tuple[str, int]]
+    rows: Sequence[tuple[str, Sequence[SheetCell]]]
+
+
+def sheets_of(report: Report) -> list[Sheet]:
+    """Return the tables of scores, then intervals and tests over all queries."""
+    titles = [row.title for row in report.rows]
+    tables = [table for table in report.tables if any(len(c.subset) for c in table.columns)]
+    sheets = [_scores(table, titles) for table in tables]
+    sheets += [_intervals(report.tables[0], titles), _tests(report.tables[0], report.rows)]
+    return sheets
+
+
+def percent(value: float, signed: bool = False) -> str:
+    """Return a fraction in percent with two digits; ``-`` for NaN."""
+    if math.isnan(value):
+        return "-"
+    rounded = round(100 * value, 2) + 0.0  # no -0.00
+    return f"{rounded:+.2f}" if signed else f"{rounded:.2f}"
+
+
+def _interval(low: float, high: float, signed: bool = False) -> str:
+    if math.isnan(low):
+        return "-"
+    return f"[{percent(low, signed)}, {percent(high, signed)}]"
+
+
+def _p_value(p: float) -> str:
+    if math.isnan(p):
+        return "-"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _scores(table: Table, titles: Sequence[str]) -> Sheet:
+    is_best, is_better, is_level = table.is_best, table.is_better, table.is_level
+
+    def cell(r: int, j: int) -> SheetCell:
+        mark = "*" if is_better[r, j] else "~" if is_level[r, j] else ""
+        interval = _interval(table.low[r, j], table.high[r, j])
+        return SheetCell(percent(table.means[r, j]), bool(is_best[r, j]), mark, interval)
+
+    groups: list[tuple[str, int]] = []
+    for column in table.columns:
+        label = f"{column.subset.title} ({len(column.subset):,})"
+        if groups and groups[-1][0] == label:
+            groups[-1] = (label, groups[-1][1] + 1)
+        else:
+            groups.append((label, 1))
+    cells = range(len(table.columns))
+    rows = [(title, [cell(r, j) for j in cells]) for r, title in enumerate(titles)]
+    return Sheet(table.title, groups, [(c.measure, 10) for c in table.columns], rows)
+
+
+def _overall(table: Table) -> list[int]:
+    return [j for j, column in enumerate(table.columns) if column.subset.name == _OVERALL]
+
+
+def _intervals(table: Table, titles: Sequence[str]) -> Sheet:
+    columns = _overall(table)
+    rows = [
+        (
+            title,
+            [
+                SheetCell(
+                    f"{percent(table.means[r, j])} {_interval(table.low[r, j], table.high[r, j])}"
+                )
+                for j in columns
+            ],
+        )
+        for r, title in enumerate(titles)
+    ]
+    heads = [(table.columns[j].measure, 26) for j in columns]
+    size = len(table.columns[columns[0]].subset)
+    return Sheet("95 % intervals", [(f"P ≥ 1 ({size:,})", len(heads))], heads, rows)
+
+
+def _tests(table: Table, rows: Sequence[Row]) -> Sheet:
+    j = next(j for j in _overall(table) if table.columns[j].measure == _TESTED)
+
+    def cells(r: int) -> list[SheetCell]:
+        return [
+            SheetCell(percent(table.differences[r, j], signed=True)),
+            SheetCell(_interval(table.differences_low[r, j], table.differences_high[r, j], True)),
+            SheetCell(_p_value(table.p_randomization[r, j])),
+            SheetCell(_p_value(table.p_t_test[r, j])),
+        ]
+
+    best = int(np.argmax(table.means[:, j]))
+    second = int(table.others[best, j])
+    against = f"minus {rows[best].title}" if len(rows) > 1 else "no other row"
+    label = f"{against} (that row: minus {rows[second].title})" if len(rows) > 1 else against
+    return Sheet(
+        f"{_TESTED}, P ≥ 1: each row {label}",
+        [],
+        [("difference", 12), ("95 % interval", 18), ("p exchange", 12), ("p t-test", 10)],
+        [(row.title, cells(r)) for r, row in enumerate(rows)],
+    )

@@ -1,0 +1,138 @@
+"""Tables of means over queries: rows are systems, columns are a measure on a subset of queries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpbert.evaluation.measures import measure
+from mpbert.evaluation.significance import (
+    best_other_rows,
+    bootstrap_means,
+    cluster_sums,
+    holm,
+    percentile_interval,
+    randomization_p_values,
+    t_test_p_values,
+)
+from mpbert.evaluation.subsets import Subset
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure on one subset of the queries."""
+
+    measure: str
+    subset: Subset
+
+    @property
+    def name(self) -> str:
+        """Such as ``Recall@10 P>=1``."""
+        return f"{self.measure} {self.subset.name}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """All numbers of a table; arrays are (R, J): by row and column. NaN: not to be had.
+
+    :param name: one word, for files.
+    :param title: what the table shows.
+    :param means: from 0 to 1.
+    :param low: and ``high``, ends of the 95 % intervals of the means.
+    :param others: row each row is compared with, the best other one; -1 where it stands alone.
+    :param differences: mean of the row minus mean of the other one.
+    :param differences_low: and ``differences_high``, ends of the 95 % intervals of the differences.
+    :param p_randomization: and ``p_t_test``, p-values after Holm's correction over the table.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    means: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    others: np.ndarray
+    differences: np.ndarray
+    differences_low: np.ndarray
+    differences_high: np.ndarray
+    p_randomization: np.ndarray
+    p_t_test: np.ndarray
+
+    @property
+    def is_best(self) -> np.ndarray:
+        """(R, J) whether a row has the largest mean of its column."""
+        with np.errstate(invalid="ignore"):
+            return self.means == np.max(self.means, axis=0, initial=-1.0)
+
+    @property
+    def is_better(self) -> np.ndarray:
+        """(R, J) whether a row is significantly better than the best other row."""
+        return (self.differences > 0) & (self.p_randomization < ALPHA)
+
+    @property
+    def is_level(self) -> np.ndarray:
+        """(R, J) whether a row is not the best, yet not significantly worse than the best."""
+        return (self.differences <= 0) & ~self.is_best & (self.p_randomization >= ALPHA)
+
+    @property
+    def num_comparisons(self) -> int:
+        """Number of comparisons that Holm's correction takes into account."""
+        return int((~np.isnan(self.p_randomization)).sum())
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How often clusters are drawn and exchanged, and which ones.
+
+    :param clusters: (Q,) number of each query's cluster.
+    :param num_resamples: of the bootstrap.
+    :param num_samples: of the randomization test.
+    """
+
+    clusters: np.ndarray
+    num_resamples: int
+    num_samples: int
+
+
+def build_table(
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    hits: Sequence[np.ndarray],
+    num_gold: np.ndarray,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> Table:
+    """Measure, test and give intervals.
+
+    :param hits: for each row (Q, K), whether the paper at each rank is relevant.
+    :param num_gold: (Q,) number of relevant papers.
+    """
+    names = list(dict.fromkeys(column.measure for column in columns))
+    per_row = [{n: measure(n, h, num_gold) for n in names} for h in hits]
+    values = np.array([[row[c.measure] for c in columns] for row in per_row])  # (R, J, Q)
+    masks = np.array([column.subset.mask for column in columns])  # (J, Q)
+    data = cluster_sums(values, masks, resampling.clusters)
+    means = data.means
+    others, cells = best_other_rows(means), np.arange(len(columns))
+    alone = others < 0
+    drawn = bootstrap_means(data, resampling.num_resamples, rng)  # (B, R, J)
+    low, high = percentile_interval(drawn)
+    differences_low, differences_high = percentile_interval(drawn - drawn[:, others, cells])
+    p_randomization = randomization_p_values(data, others, resampling.num_samples, rng)
+    return Table(
+        name=name,
+        title=title,
+        columns=columns,
+        means=means,
+        low=low,
+        high=high,
+        others=others,
+        differences=np.where(alone, np.nan, means - means[others, cells]),
+        differences_low=np.where(alone, np.nan, differences_low),
+        differences_high=np.where(alone, np.nan, differences_high),
+        p_randomization=holm(p_randomization),
+        p_t_test=holm(t_test_p_values(values, masks, others)),
+    )

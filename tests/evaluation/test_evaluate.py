@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from mpbert.commands import evaluate
+from mpbert.data.trec import Qrels, read_qrels, read_run
+from mpbert.errors import RunError
+from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
+
+QRELS = "a#1 0 x 1\na#1 0 y 1\nb#2 0 x 1\nb#9 0 z 1\n"
+RUN = "b#2 Q0 w 1 9 t\nb#2 Q0 x 2 8 t\na#1 Q0 y 1 9 t\na#1 Q0 b 2 8 t\na#1 Q0 x 3 7 t\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path
+
+
+def test_hits_stand_in_the_order_of_the_qrels_and_a_missing_query_has_none(files):
+    judged = judge(read_run(files / "run"), read_qrels(files / "qrels"), 3)
+    assert judged.hits.astype(int).tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+    assert judged.depths.tolist() == [3, 2, 0]
+    assert judged.num_missing == 1
+
+
+def test_ranks_beyond_the_depth_are_not_looked_at(files):
+    judged = judge(read_run(files / "run"), read_qrels(files / "qrels"), 1)
+    assert judged.hits.astype(int).tolist() == [[1], [0], [0]]
+    assert judged.depths.tolist() == [1, 1, 0]
+
+
+def test_hits_equal_a_slow_double_loop(tmp_path):
+    rng = np.random.default_rng(3)
+    lines = [
+        f"q{q} Q0 p{p} 0 {s} t\n"
+        for q in range(30)
+        for p, s in zip(rng.permutation(40)[:20], rng.integers(0, 9, 20), strict=True)
+    ]
+    gold = {q: set(rng.choice(40, rng.integers(1, 6), replace=False).tolist()) for q in range(30)}
+    offsets = np.cumsum([0, *(len(gold[q]) for q in range(30))])
+    codes = np.array([p for q in range(30) for p in gold[q]])
+    qrels = Qrels([f"q{q}" for q in range(30)], offsets, [f"p{p}" for p in range(40)], codes)
+    order = rng.permutation(len(lines))
+    (tmp_path / "run").write_text("".join(lines[i] for i in order))
+    judged = judge(read_run(tmp_path / "run"), qrels, 10)
+    for q in range(30):
+        fields = [line.split() for line in lines if line.startswith(f"q{q} ")]
+        ranked = sorted((-float(f[4]), f[2]) for f in fields)
+        assert judged.hits[q].tolist() == [int(p[1:]) in gold[q] for _, p in ranked[:10]]
+
+
+def test_queries_that_the_qrels_lack_are_named(files):
+    (files / "run").write_text("".join(f"c#{i} Q0 x 1 1 t\n" for i in range(5)))
+    with pytest.raises(RunError) as error:
+        judge(read_run(files / "run"), read_qrels(files / "qrels"), 3, "some.run")
+    assert str(error.value).startswith(
+        "some.run: found 5 unknown query ids ('c#0', 'c#1', 'c#2' and 2 more); expected ids of "
+        "the qrels only"
+    )
+
+
+def test_papers_outside_the_pool_are_named(files):
+    run, qrels = read_run(files / "run"), read_qrels(files / "qrels")
+    with pytest.raises(RunError, match=r"found 1 unknown paper ids \('w'\); expected ids of the c"):
+        judge(run, qrels, 3, pool=["b", "x", "y", "z"])
+
+
+def test_a_run_that_ranks_the_citing_paper_is_noticed(tmp_path):
+    (tmp_path / "run").write_text(
+        "a#1 Q0 b 1 2 t\na#1 Q0 a 2 1 t\nb#1 Q0 a 1 1 t\nc#1 Q0 a 1 1 t\n"
+    )
+    assert times_citing_paper_ranked(read_run(tmp_path / "run")) == 1
+
+
+def test_num_gold_counts_the_relevant_papers(files):
+    assert num_gold(read_qrels(files / "qrels")).tolist() == [2, 1, 1]
+
+
+def test_the_command_prints_measures_by_subset(files, capsys):
+    evaluate.run(evaluate.Config(files / "qrels", files / "run", ["Recall@1", "MRR@2"]))
+    assert capsys.readouterr().out == (
+        "                           P=1      P>=1      P>=2\n"
+        "queries                      2         3         1\n"
+        "missing in the run           1         1         0\n"
+        "Recall@1                  0.00     16.67     50.00\n"
+        "MRR@2                    25.00     50.00    100.00\n"
+    )

@@ -1,0 +1,109 @@
+import itertools
+import math
+
+import ir_measures
+import numpy as np
+import pytest
+
+from mpbert.errors import ConfigError
+from mpbert.evaluation.measures import (
+    FORMULAS,
+    expected_at_random,
+    measure,
+    parse_measure,
+    recall_curve,
+)
+
+# ranks 1 and 3 of four hold two of three relevant papers; nothing found; one of one at rank 2
+HITS = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], dtype=bool)
+NUM_GOLD = np.array([3, 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Recall@1", [1 / 3, 0, 0]),
+        ("Recall@4", [2 / 3, 0, 1]),
+        ("MAP@2", [1 / 3, 0, 1 / 2]),
+        ("MAP@4", [(1 + 2 / 3) / 3, 0, 1 / 2]),
+        ("MRR@1", [1, 0, 0]),
+        ("MRR@4", [1, 0, 1 / 2]),
+        ("nDCG@1", [1, 0, 0]),
+        ("nDCG@2", [1 / (1 + 1 / math.log2(3)), 0, 1 / math.log2(3)]),
+    ],
+)
+def test_a_measure_of_three_queries_by_pencil(name, expected):
+    assert np.allclose(measure(name, HITS, NUM_GOLD), expected)
+
+
+def test_average_precision_is_divided_by_all_relevant_papers_not_by_the_cutoff():
+    hits = np.ones((1, 2), dtype=bool)
+    assert measure("MAP@2", hits, np.array([4])).tolist() == [0.5]
+
+
+def test_the_recall_curve_holds_the_mean_of_every_recall():
+    curve = recall_curve(HITS, NUM_GOLD)
+    expected = [measure(f"Recall@{k}", HITS, NUM_GOLD).mean() for k in (1, 2, 3, 4)]
+    assert np.allclose(curve, expected)
+
+
+@pytest.mark.parametrize("formula", sorted(FORMULAS))
+def test_a_measure_does_not_fall_when_a_hit_moves_up(formula):
+    rng = np.random.default_rng(1)
+    hits = rng.random((200, 10)) < 0.3
+    moved = hits.copy()
+    moved[:, [4, 5]] = np.sort(hits[:, [4, 5]], axis=1)[:, ::-1]
+    num_gold = hits.sum(axis=1) + 1
+    before, after = (measure(f"{formula}@10", h, num_gold) for h in (hits, moved))
+    assert (after >= before - 1e-12).all()
+    if formula in ("MAP", "nDCG"):
+        assert (after > before).any()
+
+
+def test_measures_equal_those_of_ir_measures():
+    rng = np.random.default_rng(2)
+    qrels, run, hits = [], [], np.zeros((60, 30), dtype=bool)
+    num_gold = rng.integers(1, 14, size=60)
+    for q, size in enumerate(num_gold):
+        gold = set(rng.choice(40, size, replace=False).tolist())
+        ranking = rng.permutation(40)[:30]
+        hits[q] = [paper in gold for paper in ranking.tolist()]
+        qrels += [ir_measures.Qrel(str(q), str(paper), 1) for paper in gold]
+        run += [
+            ir_measures.ScoredDoc(str(q), str(paper), float(30 - rank))
+            for rank, paper in enumerate(ranking)
+        ]
+    theirs = {
+        "Recall@10": ir_measures.R @ 10,
+        "MAP@10": ir_measures.AP @ 10,
+        "MRR@10": ir_measures.RR @ 10,
+        "nDCG@10": ir_measures.nDCG @ 10,
+    }
+    for name, their in theirs.items():
+        values = {m.query_id: m.value for m in ir_measures.iter_calc([their], qrels, run)}
+        expected = [values[str(q)] for q in range(60)]
+        assert np.allclose(measure(name, hits, num_gold), expected, atol=1e-6), name
+
+
+@pytest.mark.parametrize("formula", sorted(FORMULAS))
+@pytest.mark.parametrize("gold", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 2, 4, 9])
+def test_the_expectation_at_random_is_the_mean_over_all_orders(formula, gold, k):
+    num_candidates = 5
+    orders = itertools.combinations(range(num_candidates), gold)  # ranks of the relevant papers
+    hits = np.array([[rank in ranks for rank in range(num_candidates)] for ranks in orders])
+    num_gold = np.full(len(hits), gold)
+    name = f"{formula}@{k}"
+    expected = measure(f"{formula}@{min(k, num_candidates)}", hits, num_gold).mean()
+    assert np.allclose(expected_at_random(name, np.array([gold]), num_candidates), expected)
+
+
+@pytest.mark.parametrize("name", ["Recall", "Recall@0", "Recall@x", "recall@10", "P@10", ""])
+def test_an_unknown_measure_is_refused_with_all_choices(name):
+    with pytest.raises(ConfigError, match="expected one of MAP@k, MRR@k, Recall@k, nDCG@k"):
+        parse_measure(name)
+
+
+def test_a_cutoff_beyond_the_rankings_is_an_error():
+    with pytest.raises(ValueError, match="Recall@5 needs rankings of depth 5; found 4"):
+        measure("Recall@5", HITS, NUM_GOLD)
