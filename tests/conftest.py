@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,21 @@ def rfc_corpus(rfc_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     output = tmp_path_factory.mktemp("corpus") / "rfc"
     build_corpus.run(build_corpus.Config(rfc_archive, output, reader="rfc"))
     return output
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag that rewrites golden files."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Function of a name and a text: the text must be that of tests/golden/NAME."""
+
+    def check(name: str, text: str) -> None:
+        path = REPOSITORY / "tests" / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8"), f"see {path}, or pytest --update-golden"
+
+    return check
