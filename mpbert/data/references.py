@@ -4,6 +4,7 @@ Evidence is graded. A grade is given to each pair of a citation and a reference,
 wins; where several references share it, their suffixes (1999a, 1999b) decide.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ _PASSES: tuple[tuple[tuple[int, ...], int], ...] = (
     ((0,), FIRST_NAME),
     ((-1, 1), ALL_NAMES),
 )
+_ARTICLE = re.compile(r"^(?:an?|the)\s")  # BibTeX sorts titles without it
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,9 @@ class Resolver:
             suffixes[tuple(rows)].add(citations[place].suffix)
         for place, rows in chosen.items():
             citation = citations[place]
-            if len(rows) > 1:
-                rows = self._by_suffix(citation.suffix, rows, suffixes[tuple(rows)])
+            letters = suffixes[tuple(rows)] - {""}
+            if len(rows) > 1 or len(letters) > 1:
+                rows = self._by_suffix(citation.suffix, rows, letters)
             if rows:
                 self._accept(citation, rows)
 
@@ -164,21 +167,23 @@ class Resolver:
                 return rows
         return []
 
-    def _by_suffix(self, suffix: str, rows: list[int], suffixes: set[str]) -> list[int]:
-        printed = [row for row in rows if self._references[row].suffix == suffix]
-        if suffix and len(printed) == 1:
-            return printed
-        letters = sorted(s for s in suffixes if s)
-        if suffix and len(letters) <= len(rows):
-            order = sorted(rows, key=lambda row: self._sort_key(row))
-            place = ord(suffix) - ord("a")
-            if place < len(order):
-                return [order[place]]
-        return []
+    def _by_suffix(self, suffix: str, rows: list[int], letters: set[str]) -> list[int]:
+        """Return the one of several references that a letter after the year means, if any.
+
+        The printed list decides. Without it, letters follow the order of BibTeX's styles; but where
+        there are more letters than references, some are outside the corpus: nothing is sure.
+        """
+        printed = [row for row in rows if self._references[row].suffix]
+        if printed:
+            return [row for row in printed if self._references[row].suffix == suffix][:1]
+        highest = max((ord(letter) - ord("a") for letter in letters), default=0)
+        if not suffix or highest >= len(rows):
+            return []
+        return [sorted(rows, key=self._sort_key)[ord(suffix) - ord("a")]]
 
     def _sort_key(self, row: int) -> tuple[list[str], str]:
-        reference = self._references[row]
-        return [f[0] if f else "" for f in self._forms[row]], reference.title.lower()
+        title = _ARTICLE.sub("", self._references[row].title.lower())
+        return [forms[0] for forms in self._forms[row]], title
 
     def _accept(self, citation: Citation, rows: list[int]) -> None:
         citation.cited_ids = tuple(self._references[row].paper_id for row in rows)
