@@ -28,10 +28,10 @@ class VectorStore:
         self, ids: Sequence[str], vectors: np.ndarray, source: str = "these vectors"
     ) -> None:
         self.ids = list(ids)
-        if vectors.ndim != 2 or len(vectors) != len(self.ids):
+        if vectors.ndim != 2 or len(vectors) != len(self.ids) or vectors.dtype.kind not in "fiu":
             raise VectorsError(
-                f"{source}: found vectors of shape {vectors.shape} for {len(self.ids)} ids; "
-                f"expected one row per id, embed again"
+                f"{source}: found {vectors.dtype} vectors of shape {vectors.shape} for "
+                f"{len(self.ids)} ids; expected one row of numbers per id, embed again"
             )
         self.vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float32)
         self._check_ids(source)

@@ -34,8 +34,10 @@ def test_numbers_that_are_not_finite_are_refused_with_id_and_row(value):
 
 
 def test_another_number_of_ids_is_refused():
-    with pytest.raises(VectorsError, match=r"shape \(3, 2\) for 2 ids; expected one row per id"):
+    with pytest.raises(VectorsError, match=r"shape \(3, 2\) for 2 ids; expected one row of"):
         VectorStore(["a", "b"], np.ones((3, 2)))
+    with pytest.raises(VectorsError, match=r"found <U1 vectors of shape \(1, 1\) for 1 ids"):
+        VectorStore(["a"], np.array([["x"]]))
 
 
 def test_duplicate_ids_are_refused():
