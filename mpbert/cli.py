@@ -20,6 +20,7 @@ COMMANDS = {
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
     "evaluate": "qrels and a run -> measures of this one run",
     "report": "runs of all conditions -> one report with tests, intervals and plots",
+    "recommend": "manuscript with [CITATION] marks -> ranked papers for each",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet or FAISS files",
 }
 

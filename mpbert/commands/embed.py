@@ -12,11 +12,12 @@ from torch import nn
 
 from mpbert.config import option, positional
 from mpbert.data.binary import BinaryCorpus
-from mpbert.data.sampling import SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.data.sampling import sample_manuscripts, sample_papers
+from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError, EncoderError
 from mpbert.manifest import fingerprint, is_finished, output_directory
 from mpbert.modeling.embedding import blocks, embed_sampled, mean_over_draws
-from mpbert.modeling.encoder import load_two_tower, pick_device, read_config
+from mpbert.modeling.encoder import load_two_tower, pick_device, read_config, sampling_of
 from mpbert.progress import progress
 from mpbert.vectors.store import VectorStore
 
@@ -31,7 +32,9 @@ class Config:
     data: Path = positional("data", "binary corpus to read")
     encoder: Path = positional("encoder", "encoder directory")
     output: Path = positional("output", "vectors directory to write")
-    splits: str = option("valid,test", "splits whose manuscripts are embedded, comma-separated")
+    splits: list[str] = option(
+        ("valid", "test"), "splits whose manuscripts are embedded", nargs="+", choices=SPLITS
+    )
     draws: int = option(1, "random readings of each item whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
     max_tokens: int = option(16384, "most tokens of a batch: memory, not results")
@@ -51,20 +54,15 @@ def run(config: Config) -> None:
         logger.info("%s: exists, reused", config.output)
         return
     corpus = BinaryCorpus(config.data)
-    if fingerprint(config.data / "tokenizer.json") != fingerprint(config.encoder / "tokenizer.json"):
+    if fingerprint(config.data / "tokenizer.json") != fingerprint(
+        config.encoder / "tokenizer.json"
+    ):
         raise EncoderError(
             f"{config.encoder}: was trained with another tokenizer than {config.data}; "
             f"binarize the corpus with the encoder's tokenizer, or train on this corpus"
         )
     _, _, settings = read_config(config.encoder)
-    sampling = SamplingConfig()
-    if settings:
-        sampling = SamplingConfig(
-            settings["manuscript_sentences"],
-            settings["abstract_sentences"],
-            settings["body_sentences"],
-            not settings["no_dynamic_sampling"],
-        )
+    sampling = sampling_of(settings)
     model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
     parts = _parts_directory(config, inputs)
     embed_all = functools.partial(_embed_all, corpus=corpus, config=config, parts=parts)
@@ -76,7 +74,7 @@ def run(config: Config) -> None:
         return sample_papers(offsets[rows], abstract, lengths, rows, sampling, config.seed, draw)
 
     stores = {"papers": (corpus.paper_ids, model.citation, read_papers)}
-    for split in config.splits.split(","):
+    for split in sorted(set(config.splits)):
         contexts = corpus.contexts(split)
 
         def read_manuscripts(items: np.ndarray, draw: int, contexts: object = contexts) -> object:

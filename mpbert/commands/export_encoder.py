@@ -40,18 +40,21 @@ def run(config: Config) -> None:
     checkpoint = _read_checkpoint(config.checkpoint)
     arch, task = checkpoint["cfg"]["model"], checkpoint["cfg"]["task"]
     kind = _KIND_OF_ARCH[arch["_name"]]
-    sizes = _sizes(arch, BinaryCorpus(config.data).vocab_size)
+    corpus = BinaryCorpus(config.data)
+    sizes = _sizes(arch, corpus.vocab_size)
     state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
-    settings = {}
+    settings: dict[str, Any] = {"max_tokens": corpus.max_tokens}
     if kind == "two-tower":
-        settings = {name: task[name] for name in _SAMPLING}
+        settings |= {name: task[name] for name in _SAMPLING}
         settings["objective"] = str(checkpoint["cfg"]["criterion"]["objective"])
     with output_directory(config.output, "export-encoder", config, inputs) as out:
         tokenizer = config.data / "tokenizer.json"
         save_encoder(out.path, kind, sizes, state, tokenizer, settings)
         out.counts["parameters"] = sum(value.numel() for value in state.values())
         out.counts["updates"] = checkpoint["optimizer_history"][-1]["num_updates"]
-    logger.info("%s: %s encoder, %s parameters", config.output, kind, f"{out.counts['parameters']:,}")
+    logger.info(
+        "%s: %s encoder, %s parameters", config.output, kind, f"{out.counts['parameters']:,}"
+    )
 
 
 def _read_checkpoint(path: Path) -> dict[str, Any]:

@@ -101,9 +101,18 @@ class BinaryCorpus:
         )
 
     @cached_property
+    def _meta(self) -> dict[str, int]:
+        return json.loads((self.path / "meta.json").read_text(encoding="utf-8"))
+
+    @property
     def vocab_size(self) -> int:
         """Tokens of the tokenizer, special ones included."""
-        return int(json.loads((self.path / "meta.json").read_text(encoding="utf-8"))["vocab_size"])
+        return self._meta["vocab_size"]
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens at which sentences were cut, without the separator."""
+        return self._meta["max_tokens"]
 
     def gather(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the tokens of sentences, one after another, and (S,) their lengths."""

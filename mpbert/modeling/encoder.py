@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import EncoderError
 from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel, TwoTower
 
@@ -34,7 +35,8 @@ def save_encoder(
 
     :param kind: ``pretrained`` or ``two-tower``; ``state`` fits the model of this kind.
     :param tokenizer: the ``tokenizer.json`` that its tokens come from.
-    :param settings: what a reader must know to embed as trained, such as the sampling.
+    :param settings: what a reader must know to embed as trained: ``max_tokens`` of a sentence,
+        the sampling, the objective.
     """
     KINDS[kind](config).load_state_dict(state)  # refuse to write what cannot be loaded
     text = json.dumps(
@@ -74,6 +76,18 @@ def read_state(path: Path) -> dict[str, Tensor]:
         return load_file(file)
     except (OSError, SafetensorError) as error:
         raise EncoderError(f"{file}: unreadable ({error}); export the encoder again") from error
+
+
+def sampling_of(settings: dict[str, Any]) -> SamplingConfig:
+    """Return how an encoder was trained to read; the paper's way if it was only pretrained."""
+    if "manuscript_sentences" not in settings:
+        return SamplingConfig()
+    return SamplingConfig(
+        settings["manuscript_sentences"],
+        settings["abstract_sentences"],
+        settings["body_sentences"],
+        not settings["no_dynamic_sampling"],
+    )
 
 
 def load_two_tower(path: Path, dropout: float | None = None) -> TwoTower:
