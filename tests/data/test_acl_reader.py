@@ -1,0 +1,104 @@
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+from mpbert.commands import build_corpus
+from mpbert.data.readers import READERS
+from mpbert.data.store import CorpusStore
+from mpbert.errors import CorpusError
+from mpbert.manifest import read_manifest
+
+EXPECTED = Path(__file__).parents[2] / "datasets" / "acl" / "expected.json"
+BUILT = Path(__file__).parents[2] / "runs" / "corpus" / "acl"
+
+
+def record(paper_id, authors, year, references=(), sections=()):
+    info = {"authors": authors, "book": "ACL", "id": paper_id, "title": f"On {paper_id}"}
+    info |= {"url": "", "year": year}
+    return {"info": info, "references": list(references), "sections": list(sections)}
+
+
+CITED = [
+    record(
+        "a", ["Terry Koo", "Xavier Carreras", "Michael Collins"], 2008, (), [{"text": ["A b."]}]
+    ),
+    record("b", ["Michael Collins"], 2003, (), [{"heading": "Abstract", "text": ["C d e."]}]),
+]
+SECTIONS = [
+    {"text": ["We parse (Koo et al.", ", 2008) fast.", "12"]},
+    {
+        "heading": "1 Beyond Collins (2003)",
+        "text": ["Collins (2003) and Smith (1999) parse.", "= +"],
+    },
+    {"heading": "REFERENCES", "text": ["Michael Collins.", "2003.", "Head-Driven Models."]},
+]
+
+
+def corpus(tmp_path, records, name="papers.jsonl"):
+    path = tmp_path / name
+    lines = "".join(json.dumps(r, separators=(",", ":")) + "\n" for r in records)
+    opened = lzma.open(path, "wt") if name.endswith(".xz") else path.open("w")
+    with opened as file:
+        file.write(lines)
+    return path
+
+
+@pytest.mark.parametrize("name", ["papers.jsonl", "papers.jsonl.xz"])
+def test_a_paper_is_read_with_abstract_body_and_markers(tmp_path, name):
+    path = corpus(tmp_path, [*CITED, record("c", ["A B"], 2010, ["a", "b", "x"], SECTIONS)], name)
+    reader = READERS["acl"]()
+    paper = list(reader.read(path))[2]
+    (sentence,) = paper.abstract
+    assert sentence.text == "We parse (Koo et al. , 2008) fast."
+    assert [m.cited_ids for m in sentence.markers] == [("a",)]
+    (section,) = paper.sections
+    assert section.heading == "1 Beyond"
+    assert [m.cited_ids for m in section.sentences[0].markers] == [("b",), ()]
+    assert paper.references == ("a", "b", "x")
+    assert reader.counts["sentences_of_lists_of_references"] == 3
+    assert reader.counts["sentences_dropped_as_page_numbers"] == 1
+    assert reader.counts["sentences_dropped_as_debris_without_words"] == 1
+
+
+def test_a_long_text_without_heading_gives_15_sentences_of_abstract(tmp_path):
+    text = [f"Sentence number {n} is here." for n in range(40)]
+    path = corpus(tmp_path, [record("c", ["A B"], 2010, (), [{"text": text}])])
+    (paper,) = READERS["acl"]().read(path)
+    assert len(paper.abstract) == 15
+    assert len(paper.sections[0].sentences) == 25
+
+
+def test_a_store_is_split_at_2012_and_2013(tmp_path):
+    papers = [
+        record(f"c{year}", ["A B"], year, ["a"], [{"text": ["It is (Koo et al., 2008)."]}])
+        for year in (2011, 2012, 2013)
+    ]
+    path = corpus(tmp_path, [*CITED, *papers])
+    build_corpus.run(build_corpus.Config(path, tmp_path / "acl", reader="acl"))
+    store = CorpusStore(tmp_path / "acl")
+    assert store.contexts("train").context_ids == ["c2011#0"]
+    assert store.contexts("valid").context_ids == ["c2012#0"]
+    assert store.contexts("test").context_ids == ["c2013#0"]
+    assert store.local_texts(store.contexts("test")) == ["It is."]
+
+
+def test_a_broken_record_is_named_by_its_line(tmp_path):
+    path = tmp_path / "papers.jsonl"
+    path.write_text(json.dumps(CITED[0]) + "\n" + '{"info": {"id": "z"}}\n')
+    with pytest.raises(CorpusError, match=r"line 2: broken record \(KeyError.*expected an object"):
+        list(READERS["acl"]().read(path))
+
+
+def test_a_damaged_archive_is_named(tmp_path):
+    path = tmp_path / "papers.jsonl.xz"
+    path.write_bytes(b"no archive")
+    with pytest.raises(CorpusError, match=r"papers.jsonl.xz: unreadable .*expected papers.jsonl"):
+        list(READERS["acl"]().read(path))
+
+
+@pytest.mark.skipif(not BUILT.is_dir(), reason="runs/corpus/acl is not built")
+def test_the_built_corpus_has_exactly_the_expected_counts():
+    expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
+    assert read_manifest(BUILT)["counts"] == expected
