@@ -79,7 +79,7 @@ class Table:
     @property
     def num_comparisons(self) -> int:
         """Number of comparisons that Holm's correction takes into account."""
-        return int((~np.isnan(self.p_randomization)).sum())
+        return int((~np.isnan(self.p_randomization) & ~_is_mutual(self.others)).sum())
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,19 @@ def build_table(
         differences=np.where(alone, np.nan, means - means[others, cells]),
         differences_low=np.where(alone, np.nan, differences_low),
         differences_high=np.where(alone, np.nan, differences_high),
-        p_randomization=holm(p_randomization),
-        p_t_test=holm(t_test_p_values(values, masks, others)),
+        p_randomization=_corrected(p_randomization, others),
+        p_t_test=_corrected(t_test_p_values(values, masks, others), others),
     )
+
+
+def _corrected(p_values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Correct by Holm; best against second and second against best are one comparison."""
+    mutual = _is_mutual(others)
+    corrected = holm(np.where(mutual, np.nan, p_values))
+    return np.where(mutual, np.take_along_axis(corrected, others, axis=0), corrected)
+
+
+def _is_mutual(others: np.ndarray) -> np.ndarray:
+    """Return (R, J) True for the later row of each two that are compared with one another."""
+    rows = np.arange(len(others))[:, None]
+    return (np.take_along_axis(others, others, axis=0) == rows) & (others < rows) & (others >= 0)

@@ -1,0 +1,142 @@
+import json
+
+import numpy as np
+import pytest
+
+from mpbert.cli import main
+from mpbert.commands import report
+from mpbert.data.store import CorpusStore
+from mpbert.data.trec import run_of_matrix, write_run
+from mpbert.errors import ConfigError, RunError
+
+
+def _rank(store, split, gain, seed):
+    contexts = store.contexts(split)
+    scores = np.random.default_rng(seed).random((len(contexts), store.num_papers))
+    queries = np.repeat(np.arange(len(contexts)), np.diff(contexts.cited_offsets))
+    scores[queries, contexts.cited_rows] += gain
+    scores[np.arange(len(contexts)), contexts.citing_rows] = -1
+    rows = np.argsort(-scores, axis=1)[:, :50]
+    scores = np.take_along_axis(scores, rows, axis=1)
+    return run_of_matrix(contexts.context_ids, store.paper_ids, rows, scores)
+
+
+@pytest.fixture(scope="module")
+def workplace(rfc_corpus, tmp_path_factory):
+    """Runs of two systems and conditions of three, beside a real corpus."""
+    path = tmp_path_factory.mktemp("report")
+    store = CorpusStore(rfc_corpus)
+    (path / "conditions").mkdir()
+    for seed, (name, gain) in enumerate({"chance": 0.0, "better": 0.5, "absent": None}.items()):
+        pattern = path / "{corpus}" / name
+        (path / "conditions" / f"{name}.yaml").write_text(f"title: {name}\nrun: {pattern}\n")
+        if gain is not None:
+            (path / "rfc" / name).mkdir(parents=True)
+            write_run(path / "rfc" / name / "test.run", _rank(store, "test", gain, seed), name)
+    return path
+
+
+def _config(rfc_corpus, workplace, output, **options):
+    options = {"conditions": workplace / "conditions", **options}
+    return report.Config(rfc_corpus, output, **options)
+
+
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Leave out the pictures, which take the most time."""
+    monkeypatch.setattr(report, "plot_report", lambda *_: {})
+
+
+@pytest.fixture(scope="module")
+def written(rfc_corpus, workplace):
+    report.run(_config(rfc_corpus, workplace, workplace / "written"))
+    return workplace / "written"
+
+
+def test_the_report_holds_every_format_and_the_rows_in_order(written):
+    names = {path.name for path in written.iterdir()}
+    assert {f"report.{s}" for s in ("txt", "md", "tex", "html", "json")} <= names
+    assert {"recall.svg", "recall.png", "intervals.svg", "frequency.png"} <= names
+    found = json.loads((written / "report.json").read_text())
+    assert [row["name"] for row in found["rows"]] == ["better", "chance"]
+    assert [row["name"] for row in found["not_run"]] == ["absent"]
+    assert "its shortest list has 50 papers" in (written / "report.txt").read_text()
+
+
+def test_two_reports_of_the_same_runs_have_the_same_bytes(rfc_corpus, workplace, written, tmp_path):
+    report.run(_config(rfc_corpus, workplace, tmp_path / "again"))
+    for path in written.iterdir():
+        if path.name not in ("log.txt", "config.yaml"):  # seconds; paths
+            assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
+
+
+def test_a_finished_report_is_reused_and_with_replace_written_anew(
+    rfc_corpus, workplace, no_plots, tmp_path, capsys
+):
+    output = tmp_path / "out"
+    for replace, shown in ((False, None), (False, f"{output} exists, reused\n"), (True, None)):
+        report.run(_config(rfc_corpus, workplace, output, replace=replace))
+        assert capsys.readouterr().out == (shown or (output / "report.txt").read_text())
+
+
+def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
+    with pytest.raises(ConfigError, match="was made by mpbert build-corpus; --replace replaces re"):
+        report.run(_config(rfc_corpus, workplace, rfc_corpus, replace=True))
+    assert (rfc_corpus / "papers.parquet").exists()
+
+
+def test_expected_scores_are_judged_and_a_difference_ends_with_2(
+    rfc_corpus, workplace, written, no_plots, tmp_path, capsys
+):
+    scores = json.loads((written / "report.json").read_text())["tables"]["main"]["scores"]
+    right = scores["better"]["MAP@10 P>=1"]["mean"]
+    (tmp_path / "conditions").mkdir()
+    for source in (workplace / "conditions").iterdir():
+        (tmp_path / "conditions" / source.name).write_text(source.read_text())
+    path = tmp_path / "conditions" / "better.yaml"
+    start = path.read_text()
+    for shift, verdict, code in ((0.0, "OK", 0), (0.015, "CLOSE", 0), (0.03, "DIFFERENT", 2)):
+        path.write_text(start + f"expected: {{rfc: {{MAP@10 P>=1: [{right + shift}, 0.01]}}}}\n")
+        argv = ["report", str(rfc_corpus), str(tmp_path / f"out{code}{verdict}"), "--expected"]
+        assert main([*argv, "--conditions", str(tmp_path / "conditions")]) == code
+        out, err = capsys.readouterr()
+        assert out.splitlines()[-1].startswith(f"{verdict:<10}better")
+        assert ("1 of 1 scores differ from those expected" in err) == (code == 2)
+
+
+def test_a_check_without_any_expected_score_fails(rfc_corpus, workplace, written):
+    with pytest.raises(ConfigError, match="no condition holds expected scores of rfc"):
+        report.run(_config(rfc_corpus, workplace, written, expected=True))
+
+
+def test_expected_scores_are_of_the_test_split(rfc_corpus, workplace, tmp_path):
+    with pytest.raises(ConfigError, match="--expected needs --split test, found valid"):
+        _config(rfc_corpus, workplace, tmp_path / "out", split="valid", expected=True)
+
+
+def test_without_any_run_the_error_says_where_it_looked(rfc_corpus, workplace, tmp_path):
+    with pytest.raises(
+        ConfigError, match=r"none of 3 conditions was run on rfc \(looked for .*run"
+    ):
+        report.run(_config(rfc_corpus, workplace, tmp_path / "out", split="valid"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_conditions_the_error_says_so(rfc_corpus, tmp_path):
+    with pytest.raises(ConfigError, match=r"found no \*.yaml; expected one file per row"):
+        report.run(report.Config(rfc_corpus, tmp_path / "out", conditions=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nobody#1 Q0 RFC2119 1 1 t", r"unknown query ids \('nobody#1'\)"),
+        ("{query} Q0 RFC0 1 1 t", r"unknown paper ids \('RFC0'\)"),
+    ],
+)
+def test_a_run_of_another_corpus_is_refused(rfc_corpus, tmp_path, line, message):
+    query = CorpusStore(rfc_corpus).contexts("test").context_ids[0]
+    (tmp_path / "test.run").write_text(line.format(query=query) + "\n")
+    (tmp_path / "other.yaml").write_text(f"title: other\nrun: {tmp_path}\n")
+    with pytest.raises(RunError, match=message):
+        report.run(report.Config(rfc_corpus, tmp_path / "out", conditions=tmp_path))
