@@ -22,9 +22,9 @@ def record(paper_id, authors, year, references=(), sections=()):
 
 CITED = [
     record(
-        "a", ["Terry Koo", "Xavier Carreras", "Michael Collins"], 2008, (), [{"text": ["A b."]}]
+        "a", ["Terry Koo", "Xavier Carreras", "Michael Collins"], 2008, (), [{"text": ["We parse simply."]}]
     ),
-    record("b", ["Michael Collins"], 2003, (), [{"heading": "Abstract", "text": ["C d e."]}]),
+    record("b", ["Michael Collins"], 2003, (), [{"heading": "Abstract", "text": ["We parse with heads."]}]),
 ]
 SECTIONS = [
     {"text": ["We parse (Koo et al.", ", 2008) fast.", "12"]},
