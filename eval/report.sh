@@ -6,9 +6,9 @@
 #   cost:   seconds; half a minute and 1 GiB for a dozen runs of 30,000 queries
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export PATH="$PWD/.venv/bin:$PATH"
+. ./setup.sh
 corpus=${1:?"CORPUS is missing; see the usage line in $0"}
 split=${2:-test}
 output=runs/report/$corpus
 [[ $split == test ]] || output+=-$split
-python -m mpbert report "runs/corpus/$corpus" "$output" --split "$split" --replace "${@:3}"
+"$python" -m mpbert report "runs/corpus/$corpus" "$output" --split "$split" --replace "${@:3}"

@@ -22,7 +22,7 @@ from mpbert.vectors.store import VectorStore, check_ids
 
 @dataclass(frozen=True)
 class Config:
-    """Recommend papers for each [CITATION] in a manuscript (text, or JSON; - for standard input)."""
+    """Recommend papers for each [CITATION] in a text or JSON manuscript (- for standard input)."""
 
     manuscript: Path = positional("manuscript", "text file with [CITATION] where papers belong")
     encoder: Path = positional("encoder", "encoder directory")
