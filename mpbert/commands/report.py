@@ -69,9 +69,16 @@ def run(config: Config) -> None:
     if reused and not config.expected:
         print(f"{config.output} exists, reused")
         return
-    report = _measure(config, conditions, directories)
-    if not reused:
-        _write(made_by, report, inputs, config.replace)
+    if reused:
+        report = _measure(config, conditions, directories)
+    else:
+        with output_directory(config.output, "report", made_by, inputs) as out:
+            report = _measure(config, conditions, directories)
+            _write(out.path, report)
+            out.counts["rows"] = len(report.rows)
+            out.counts["rows_not_run"] = len(report.not_run)
+            if config.replace:
+                shutil.rmtree(config.output, ignore_errors=True)
     print((config.output / "report.txt").read_text(encoding="utf-8"), end="")
     if config.expected:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
@@ -151,19 +158,13 @@ def _queries(config: Config, store: CorpusStore, qrels: Qrels) -> Queries:
     )
 
 
-def _write(config: Config, report: Report, inputs: list[Path], replace: bool) -> None:
-    with output_directory(config.output, "report", config, inputs) as out:
-        svg, png = plot_report(report, "svg"), plot_report(report, "png")
-        for suffix, plots in (("svg", svg), ("png", png)):
-            for name, (_, picture) in plots.items():
-                (out.path / f"{name}.{suffix}").write_bytes(picture)
-        texts = render_report(report, dict(svg.values()))
-        for suffix, text in texts.items():
-            (out.path / f"report.{suffix}").write_text(text, encoding="utf-8")
-        out.counts["rows"] = len(report.rows)
-        out.counts["rows_not_run"] = len(report.not_run)
-        if replace and config.output.exists():
-            shutil.rmtree(config.output)
+def _write(directory: Path, report: Report) -> None:
+    svg, png = plot_report(report, "svg"), plot_report(report, "png")
+    for suffix, plots in (("svg", svg), ("png", png)):
+        for name, (_, picture) in plots.items():
+            (directory / f"{name}.{suffix}").write_bytes(picture)
+    for suffix, text in render_report(report, dict(svg.values())).items():
+        (directory / f"report.{suffix}").write_text(text, encoding="utf-8")
 
 
 def _refuse_other_output(output: Path) -> None:

@@ -210,7 +210,7 @@ def _read(path: Path, fields: tuple[str, ...], number: pa.DataType) -> tuple[pa.
     types = {name: wanted[name] for name in fields if name in wanted}
     try:
         table = csv.read_csv(
-            io.BytesIO(data),
+            pa.BufferReader(data),
             read_options=csv.ReadOptions(column_names=list(fields)),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
             convert_options=csv.ConvertOptions(
@@ -254,8 +254,10 @@ def _codes(table: pa.Table) -> tuple[np.ndarray, list[str], np.ndarray, list[str
         column = table[name].chunk(0)
         found += [column.indices.to_numpy(), column.dictionary.to_pylist()]
     queries, query_ids, papers, paper_ids = found
-    used, first = np.unique(queries, return_index=True)
-    order = used[np.argsort(first)]
+    lines = np.arange(len(queries))
+    first = np.empty(len(query_ids), dtype=np.int64)
+    first[queries[::-1]] = lines[::-1]  # of several assignments the last one, the first line, stays
+    order = np.argsort(first)
     renumbered = np.empty(len(query_ids), dtype=np.int64)
     renumbered[order] = np.arange(len(order))
     return renumbered[queries], [query_ids[code] for code in order], papers, paper_ids
