@@ -156,10 +156,8 @@ def test_markdown_escapes_titles(texts):
     assert r"A \<b\>bold\</b\> \| 100 % \[x\]\_1 & \~ \\ end" in texts["md"]
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png"])
-def test_the_same_numbers_give_the_same_pictures(report, suffix):
-    first, second = plot_report(report, suffix), plot_report(_report(), suffix)
+def test_the_same_numbers_give_the_same_pictures(report):
+    first, second = plot_report(report, "svg"), plot_report(_report(), "svg")
     assert set(first) == {"recall", "frequency", "year", "intervals"}
     assert first == second
-    start = b"<?xml" if suffix == "svg" else b"\x89PNG"
-    assert all(picture.startswith(start) for _, picture in first.values())
+    assert all(picture.startswith(b"<?xml") for _, picture in first.values())
