@@ -52,7 +52,6 @@ class Citation:
     is_inherited: bool = False
     is_distant: bool = False
     is_certain: bool = True
-    is_textual: bool = False
     is_in_press: bool = False
     is_short: bool = False
     cited_ids: tuple[str, ...] = ()
@@ -80,7 +79,6 @@ def find_citations(text: str) -> list[Citation]:
                         citation.year,
                         more.group(1),
                         is_inherited=True,
-                        is_textual=citation.is_textual,
                     )
                 )
             if pages := _PAGES.match(text, low):
@@ -118,7 +116,6 @@ def _citation_at(
             year,
             suffix,
             is_inherited=True,
-            is_textual=last.is_textual,
             is_certain=match["short"] is None,
         )
     gap = _BEFORE_YEAR.search(text, low, match.start())
@@ -136,7 +133,6 @@ def _citation_at(
                 suffix,
                 is_distant=True,
                 is_certain=False,
-                is_textual=True,
             )
         return None
     start = names[0].start
@@ -157,7 +153,6 @@ def _citation_at(
         year,
         suffix,
         is_certain=certain,
-        is_textual=opened,
         is_in_press=match["press"] is not None,
         is_short=match["short"] is not None,
     )

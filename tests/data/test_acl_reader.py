@@ -22,9 +22,19 @@ def record(paper_id, authors, year, references=(), sections=()):
 
 CITED = [
     record(
-        "a", ["Terry Koo", "Xavier Carreras", "Michael Collins"], 2008, (), [{"text": ["We parse simply."]}]
+        "a",
+        ["Terry Koo", "Xavier Carreras", "Michael Collins"],
+        2008,
+        (),
+        [{"text": ["We parse simply."]}],
     ),
-    record("b", ["Michael Collins"], 2003, (), [{"heading": "Abstract", "text": ["We parse with heads."]}]),
+    record(
+        "b",
+        ["Michael Collins"],
+        2003,
+        (),
+        [{"heading": "Abstract", "text": ["We parse with heads."]}],
+    ),
 ]
 SECTIONS = [
     {"text": ["We parse (Koo et al.", ", 2008) fast.", "12"]},
