@@ -11,7 +11,7 @@ import torch
 from mpbert.config import positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.errors import EncoderError
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import fingerprint, is_finished, output_directory
 from mpbert.modeling.encoder import read_config, save_encoder
 from mpbert.modeling.hierarchical import HierarchicalConfig
 
@@ -41,6 +41,12 @@ def run(config: Config) -> None:
     arch, task = checkpoint["cfg"]["model"], checkpoint["cfg"]["task"]
     kind = _KIND_OF_ARCH[arch["_name"]]
     corpus = BinaryCorpus(config.data)
+    trained_on = (checkpoint.get("task_state") or {}).get("tokenizer")
+    if trained_on and trained_on != fingerprint(config.data / "tokenizer.json"):
+        raise EncoderError(
+            f"{config.checkpoint}: was trained with another tokenizer than that of {config.data}; "
+            f"expected the binary corpus it was trained on, {task['data']}"
+        )
     sizes = _sizes(arch, corpus.vocab_size)
     state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
     settings: dict[str, Any] = {"max_tokens": corpus.max_tokens}
@@ -65,6 +71,8 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
         raise EncoderError(
             f"{path}: unreadable ({reason}); expected a checkpoint of mpbert training"
         ) from error
+    if not isinstance(checkpoint, dict):
+        checkpoint = {}
     arch = ((checkpoint.get("cfg") or {}).get("model") or {}).get("_name")
     if arch not in _KIND_OF_ARCH:
         raise EncoderError(

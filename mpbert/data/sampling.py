@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.data.ragged import ranges, row_numbers, smallest_per_row
+from mpbert.errors import ConfigError
 from mpbert.seeding import hashed_uniform
 
 
@@ -30,6 +31,19 @@ class SamplingConfig:
     abstract_sentences: int = 10
     body_sentences: int = 30
     dynamic: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what would leave a paper without a sentence, or exceeds the encoder."""
+        manuscript, abstract, body = (
+            self.manuscript_sentences,
+            self.abstract_sentences,
+            self.body_sentences,
+        )
+        if min(manuscript, abstract) < 1 or body < 0 or max(manuscript, abstract + body) > 1024:
+            raise ConfigError(
+                f"{manuscript} manuscript, {abstract} abstract and {body} body sentences; expected "
+                f"at least 1, 1 and 0, and at most 1024 of a manuscript or paper"
+            )
 
 
 @dataclass(frozen=True)

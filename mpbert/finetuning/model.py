@@ -9,7 +9,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.models import BaseFairseqModel, register_model
 from torch import Tensor
 
-from mpbert.modeling.encoder import load_two_tower
+from mpbert.modeling.encoder import check_same_tokenizer, load_two_tower
 from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
 from mpbert.modeling.packing import PackedPapers
 
@@ -46,6 +46,7 @@ class FairseqTwoTower(BaseFairseqModel):
     def build_model(cls, cfg: TwoTowerConfig, task: Any) -> "FairseqTwoTower":
         """Start from ``--init``, or at random with the given sizes."""
         if cfg.init:
+            check_same_tokenizer(Path(cfg.init), task.corpus.path)
             model = load_two_tower(Path(cfg.init), dropout=cfg.dropout)
         else:
             model = TwoTower(

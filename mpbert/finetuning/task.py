@@ -13,6 +13,7 @@ from mpbert.data.cocitation import POSITIVES
 from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import ConfigError, CorpusError
 from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
+from mpbert.manifest import fingerprint
 
 
 @dataclass
@@ -66,7 +67,15 @@ class FinetuneTask(FairseqTask):
                 f"--negatives {cfg.negatives} --positives {cfg.positives}; "
                 f"expected at least 1 negative and 0 positives"
             )
+        if cfg.seed < 0 or (cfg.max_valid_examples is not None and cfg.max_valid_examples < 1):
+            raise ConfigError(
+                f"--seed {cfg.seed} --max-valid-examples {cfg.max_valid_examples}; expected a seed "
+                f"of 0 or more and at least 1 example"
+            )
+        self.sampling = sampling_config(cfg)
         self.corpus = BinaryCorpus(Path(cfg.data))
+        # into every checkpoint, so that export-encoder takes no other tokenizer
+        self.state.merge_state_dict({"tokenizer": fingerprint(self.corpus.path / "tokenizer.json")})
         noise = NoiseConfig(
             cfg.positives,
             cfg.negatives,
@@ -90,7 +99,7 @@ class FinetuneTask(FairseqTask):
             self.corpus,
             contexts,
             self.noise,
-            sampling_config(self.cfg),
+            self.sampling,
             self.cfg.seed,
             shuffle=training,
             max_items=None if training else self.cfg.max_valid_examples,

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import EncoderError
+from mpbert.manifest import fingerprint
 from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel, TwoTower
 
 KINDS: dict[str, type[nn.Module]] = {"pretrained": MaskedSentenceModel, "two-tower": TwoTower}
@@ -38,7 +39,7 @@ def save_encoder(
     :param settings: what a reader must know to embed as trained: ``max_tokens`` of a sentence,
         the sampling, the objective.
     """
-    KINDS[kind](config).load_state_dict(state)  # refuse to write what cannot be loaded
+    _fill(KINDS[kind](config), state, "checkpoint")  # refuse to write what cannot be loaded
     text = json.dumps(
         {"format": 1, "kind": kind, "model": dataclasses.asdict(config), "settings": settings},
         indent=1,
@@ -102,9 +103,9 @@ def load_two_tower(path: Path, dropout: float | None = None) -> TwoTower:
     model, state = TwoTower(config), read_state(path)
     if kind == "pretrained":
         for tower in (model.manuscript, model.citation):
-            _fill(tower.encoder, _under(state, "encoder."), path)
+            _fill(tower.encoder, _under(state, "encoder."), str(path / "model.safetensors"))
     else:
-        _fill(model, state, path)
+        _fill(model, state, str(path / "model.safetensors"))
     return model
 
 
@@ -120,6 +121,18 @@ def read_tokenizer(path: Path) -> Tokenizer:
         raise EncoderError(f"{file}: no tokenizer ({error}); export the encoder again") from error
 
 
+def check_same_tokenizer(encoder: Path, data: Path) -> None:
+    """Check that an encoder reads the token ids of a binary corpus.
+
+    :raises EncoderError: their tokenizers differ.
+    """
+    if fingerprint(encoder / "tokenizer.json") != fingerprint(data / "tokenizer.json"):
+        raise EncoderError(
+            f"{encoder}: was trained with another tokenizer than that of {data}; train an encoder "
+            f"on this corpus, or choose the corpus it was trained on"
+        )
+
+
 def pick_device(name: str) -> torch.device:
     """Return a device; ``auto`` is the GPU where there is one.
 
@@ -127,21 +140,25 @@ def pick_device(name: str) -> torch.device:
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise EncoderError("--device cuda: this machine has no CUDA device; use --device cpu")
-    return torch.device(name)
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise EncoderError(f"--device {name}: unknown; expected auto, cpu or cuda") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise EncoderError(f"--device {name}: this machine has no CUDA device; use --device cpu")
+    return device
 
 
 def _under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
 
 
-def _fill(module: nn.Module, state: dict[str, Tensor], path: Path) -> None:
+def _fill(module: nn.Module, state: dict[str, Tensor], source: str) -> None:
     try:
         module.load_state_dict(state)
     except RuntimeError as error:
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise EncoderError(
-            f"{path / 'model.safetensors'}: does not fit config.json ({reason}); "
-            f"export the encoder again"
+            f"{source}: weights and sizes do not fit ({reason}); export the encoder again, with "
+            f"the binary corpus that it was trained on"
         ) from error

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mpbert.errors import ConfigError
 from mpbert.modeling.packing import MaskedSentences, PackedPapers, Rows
 from mpbert.modeling.pooling import mean_pool, sum_pool
 from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
@@ -36,8 +37,18 @@ class HierarchicalConfig:
     dropout: float
     attention_dropout: float
     activation_dropout: float
-    max_tokens: int = 64
-    max_sentences: int = 128
+    max_tokens: int = 1024
+    max_sentences: int = 1024
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that no model has."""
+        if min(self.vocab_size, self.dim, self.ffn_dim, self.num_heads) < 1:
+            raise ConfigError(f"a size of the model is below 1: {self}")
+        if self.dim % self.num_heads:
+            raise ConfigError(
+                f"dim {self.dim} is no multiple of {self.num_heads} heads; choose another --dim "
+                f"or --num-heads"
+            )
 
     @property
     def block(self) -> BlockConfig:

@@ -11,7 +11,8 @@ from omegaconf import II
 
 from mpbert.data.binary import BinaryCorpus
 from mpbert.data.splits import SPLITS
-from mpbert.errors import CorpusError
+from mpbert.errors import ConfigError, CorpusError
+from mpbert.manifest import fingerprint
 from mpbert.pretraining.dataset import MaskedBlocks
 
 
@@ -35,7 +36,16 @@ class PretrainTask(FairseqTask):
 
     def __init__(self, cfg: PretrainConfig) -> None:
         super().__init__(cfg)
+        if not 1 <= cfg.max_block_sentences <= 1024 or cfg.seed < 0:
+            raise ConfigError(
+                f"--max-block-sentences {cfg.max_block_sentences} --seed {cfg.seed}; expected "
+                f"1 to 1024 sentences and a seed of 0 or more"
+            )
+        if cfg.max_valid_blocks is not None and cfg.max_valid_blocks < 1:
+            raise ConfigError(f"--max-valid-blocks is {cfg.max_valid_blocks}; expected 1 or more")
         self.corpus = BinaryCorpus(Path(cfg.data))
+        # into every checkpoint, so that export-encoder takes no other tokenizer
+        self.state.merge_state_dict({"tokenizer": fingerprint(self.corpus.path / "tokenizer.json")})
 
     def load_dataset(self, split: str, **kwargs: Any) -> None:
         """Load the papers of ``train`` or ``valid``.
