@@ -79,13 +79,17 @@ class Examples(BudgetDataset):
             kept = np.linspace(0, len(self.targets) - 1, max_items).astype(np.int64)
             self.context_of, self.targets = self.context_of[kept], self.targets[kept]
         self._paper_costs = self._costs_of_papers()
-        self._draw(0)
+        self._draw(self._visit)
 
     def set_epoch(self, epoch: int) -> None:
         """Draw positives and negatives of all examples afresh; validation keeps its own."""
-        if self.shuffle and epoch != self.epoch:
-            self._draw(epoch)
-        self.epoch = epoch
+        known, self.epoch = self._visit, epoch
+        if self._visit != known:
+            self._draw(self._visit)
+
+    @property
+    def _visit(self) -> int:
+        return self.epoch if self.shuffle else 0
 
     def _draw(self, visit: int) -> None:
         config, noise = self.noise.config, self.noise
@@ -105,12 +109,19 @@ class Examples(BudgetDataset):
             visit,
         )
         self.negatives = noise.negatives.sample(
-            items, offsets, gold.astype(np.int64), config.negatives, self.seed, visit
+            items, *self._forbidden(offsets, gold), config.negatives, self.seed, visit
         )
         drawn = np.where(self.positives >= 0, self._paper_costs[self.positives], 0)
         papers = self._paper_costs[self.targets] + drawn.sum(1)
         papers += self._paper_costs[self.negatives].sum(1)
         self._costs = np.ceil(papers + self._costs_of_manuscripts()).astype(np.int64)
+
+    def _forbidden(self, offsets: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what no negative may be: papers the context cites, and positives of history."""
+        owner = np.concatenate([row_numbers(np.diff(offsets)), np.nonzero(self.positives >= 0)[0]])
+        rows = np.concatenate([gold, self.positives[self.positives >= 0]])
+        order = np.argsort(owner, kind="stable")
+        return offsets_of(np.bincount(owner, minlength=len(self.targets))), rows[order]
 
     def _mean_tokens(self) -> np.ndarray:
         offsets = self.corpus.sentence_offsets
@@ -136,8 +147,9 @@ class Examples(BudgetDataset):
 
     def collater(self, samples: list[int]) -> dict[str, Any]:
         """Read the manuscripts and, once each, the distinct papers of a batch."""
+        if len(samples) == 0:  # fairseq's filler where one process has a batch less than another
+            return {}
         items = np.asarray(samples)
-        visit = self.epoch if self.shuffle else 0
         corpus, context_of = self.corpus, self.context_of[items]
         citing = self.contexts.citing_rows[context_of]
         manuscripts = sample_manuscripts(
@@ -147,7 +159,7 @@ class Examples(BudgetDataset):
             items,
             self.sampling,
             self.seed,
-            visit,
+            self._visit,
         )
         positives, negatives = self.positives[items], self.negatives[items]
         wanted = np.concatenate([self.targets[items, None], positives, negatives], axis=1)
@@ -162,7 +174,7 @@ class Examples(BudgetDataset):
             keys,
             self.sampling,
             self.seed,
-            visit,
+            self._visit,
         )
         num_positives = positives.shape[1]
         return {

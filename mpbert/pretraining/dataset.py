@@ -61,6 +61,8 @@ class MaskedBlocks(BudgetDataset):
 
     def collater(self, samples: list[int]) -> dict[str, Any]:
         """Mask and pack a batch of blocks."""
+        if len(samples) == 0:  # fairseq's filler where one process has a batch less than another
+            return {}
         blocks = np.asarray(samples)
         per_paper = self.sizes_in_sentences[blocks]
         tokens, lengths = self.corpus.gather(ranges(self.first[blocks], per_paper))
