@@ -7,9 +7,11 @@ nothing else. All draws are for whole batches, by keys of (seed, visit, item).
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from mpbert.data.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.data.ragged import budget_batches, offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.errors import CorpusError
 from mpbert.seeding import hashed_uniform
+
+_MAX_CANDIDATES = 1 << 21  # weighted at once: bounds memory, does not change the draws
 
 
 def citation_counts(cited_rows: np.ndarray, num_papers: int) -> np.ndarray:
@@ -155,10 +157,15 @@ def sample_positives_from_history(
     runs over the whole collection. Same parameters and result as :func:`sample_positives`.
     """
     sizes = np.diff(counts.indptr)[targets]
-    places = ranges(counts.indptr[targets], sizes)
-    rows, owner = counts.indices[places], row_numbers(sizes)
-    weights = counts.data[places].astype(np.float64) ** power
-    return _weighted_draw(rows, owner, weights, items, num_positives, seed, visit)
+    positives = np.empty((len(items), num_positives), dtype=np.int64)
+    for part in budget_batches(sizes, np.arange(len(items)), _MAX_CANDIDATES, None):
+        places = ranges(counts.indptr[targets[part]], sizes[part])
+        rows, owner = counts.indices[places], row_numbers(sizes[part])
+        weights = counts.data[places].astype(np.float64) ** power
+        positives[part] = _weighted_draw(
+            rows, owner, weights, items[part], num_positives, seed, visit
+        )
+    return positives
 
 
 POSITIVES = {"context": sample_positives, "history": sample_positives_from_history}
