@@ -37,8 +37,12 @@ class Config:
         """Check the numbers."""
         if not 300 <= self.vocab_size <= 2**31 - 1:
             raise ConfigError(f"--vocab-size is {self.vocab_size}; expected 300 or more")
-        if self.max_tokens < 1:
-            raise ConfigError(f"--max-tokens is {self.max_tokens}; expected 1 or more")
+        if not 1 <= self.max_tokens <= 1023:  # the encoder has 1024 places, separator included
+            raise ConfigError(f"--max-tokens is {self.max_tokens}; expected 1 to 1023")
+        if self.tokenizer_sentences < 1:
+            raise ConfigError(
+                f"--tokenizer-sentences is {self.tokenizer_sentences}; expected 1 or more"
+            )
 
 
 def run(config: Config) -> None:
@@ -86,7 +90,7 @@ def _train(store: CorpusStore, config: Config) -> Tokenizer:
         for chunk in progress(chunks, "tokenizer", "chunk"):
             yield from store.sentence_texts(chunk)
 
-    return train_tokenizer(texts(), config.vocab_size, len(rows) + len(titles))
+    return train_tokenizer(texts, config.vocab_size, len(rows) + len(titles))
 
 
 def _write_tokens(
