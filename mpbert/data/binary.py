@@ -40,16 +40,26 @@ class BinaryCorpus:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not (path / "tokens.npy").is_file():
-            raise CorpusError(f"{path}: found no tokens.npy; expected an output of mpbert binarize")
+        if not (path / "tokens.npy").is_file() or not (path / "meta.json").is_file():
+            raise CorpusError(
+                f"{path}: found no tokens.npy and meta.json; expected an output of mpbert binarize"
+            )
 
     def _map(self, name: str) -> np.ndarray:
         try:
             return np.load(self.path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise self._unreadable(f"{name}.npy", error) from error
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self.path / name).read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise CorpusError(
-                f"{self.path / name}.npy: unreadable ({error}); run mpbert binarize again"
-            ) from error
+            raise self._unreadable(name, error) from error
+
+    def _unreadable(self, name: str, error: Exception) -> CorpusError:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        return CorpusError(f"{self.path / name}: unreadable ({reason}); run mpbert binarize again")
 
     @cached_property
     def tokens(self) -> np.ndarray:
@@ -84,12 +94,11 @@ class BinaryCorpus:
     @cached_property
     def paper_ids(self) -> list[str]:
         """Ids of the papers, by row."""
-        return (self.path / "papers.ids.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        return self._read("papers.ids.txt").split("\n")[:-1]
 
     def context_ids(self, split: str) -> list[str]:
         """Ids of the contexts of a split, in their order."""
-        text = (self.path / f"contexts.{split}.ids.txt").read_text(encoding="utf-8")
-        return text.split("\n")[:-1]
+        return self._read(f"contexts.{split}.ids.txt").split("\n")[:-1]
 
     def contexts(self, split: str) -> BinaryContexts:
         """Return the contexts of one split; training asks for no other than its own."""
@@ -102,7 +111,12 @@ class BinaryCorpus:
 
     @cached_property
     def _meta(self) -> dict[str, int]:
-        return json.loads((self.path / "meta.json").read_text(encoding="utf-8"))
+        text = self._read("meta.json")
+        try:
+            meta = json.loads(text)
+            return {name: int(meta[name]) for name in ("vocab_size", "max_tokens")}
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._unreadable("meta.json", error) from error
 
     @property
     def vocab_size(self) -> int:
