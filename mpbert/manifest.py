@@ -6,6 +6,7 @@ is finished. Beside the data it holds ``config.yaml`` (the configuration as reso
 work gives the same bytes) and ``log.txt`` (seconds and peak memory).
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -57,8 +58,8 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
         return False
     expected = _identity(command, config, inputs)
     try:
-        found = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = read_manifest(output)
+    except MpbertError as error:
         raise OutputError(
             f"{output}: exists, but is no finished output of mpbert {command}; "
             f"move it away or choose another output"
@@ -84,10 +85,13 @@ def output_directory(
     """
     start = time.monotonic()
     partial = output.with_name(output.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
     try:
-        shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        directory = OutputDirectory(partial)
+    except OSError as error:
+        raise _cannot_write(output, error) from error
+    directory = OutputDirectory(partial)
+    try:
         yield directory
         write_manifest(partial, command, config, inputs, directory.counts)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -98,16 +102,26 @@ def output_directory(
             encoding="utf-8",
         )
         partial.rename(output)
-    except MpbertError:
-        shutil.rmtree(partial, ignore_errors=True)
+    except Exception as error:
+        if _is_of_output(error, output):
+            raise _cannot_write(output, error) from error
         raise
-    except OSError as error:
+    finally:  # after the rename there is none
         shutil.rmtree(partial, ignore_errors=True)
-        if error.filename is not None and not str(error.filename).startswith(str(output)):
-            raise
-        raise OutputError(
-            f"{output}: cannot be written ({error.strerror}); free space, or choose another output"
-        ) from error
+
+
+def _is_of_output(error: Exception, output: Path) -> bool:
+    """Whether writing failed; libraries in Rust and C++ say so in words of their own."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return os.fsdecode(error.filename).startswith(str(output))
+    return isinstance(error, OSError) or os.strerror(errno.ENOSPC) in str(error)
+
+
+def _cannot_write(output: Path, error: Exception) -> OutputError:
+    reason = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    return OutputError(
+        f"{output}: cannot be written ({reason}); free space, or choose another output"
+    )
 
 
 def write_manifest(
@@ -153,5 +167,13 @@ def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any
     return {
         "command": command,
         "config": settings,
-        "inputs": {path.name: fingerprint(path) for path in inputs},
+        "inputs": _fingerprints(inputs),
     }
+
+
+def _fingerprints(inputs: list[Path]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for place, path in enumerate(inputs, start=1):  # a corpus and its vectors may have one name
+        name = path.name if path.name not in found else f"{path.name} ({place})"
+        found[name] = fingerprint(path)
+    return found
