@@ -14,10 +14,16 @@ from mpbert.config import option, positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.data.sampling import sample_manuscripts, sample_papers
 from mpbert.data.splits import SPLITS
-from mpbert.errors import ConfigError, EncoderError
+from mpbert.errors import ConfigError
 from mpbert.manifest import fingerprint, is_finished, output_directory
 from mpbert.modeling.embedding import blocks, embed_sampled, mean_over_draws
-from mpbert.modeling.encoder import load_two_tower, pick_device, read_config, sampling_of
+from mpbert.modeling.encoder import (
+    check_same_tokenizer,
+    load_two_tower,
+    pick_device,
+    read_config,
+    sampling_of,
+)
 from mpbert.progress import progress
 from mpbert.vectors.store import VectorStore
 
@@ -43,8 +49,11 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.draws < 1:
-            raise ConfigError(f"--draws is {self.draws}; expected 1 or more")
+        if self.draws < 1 or self.max_tokens < 1 or self.seed < 0:
+            raise ConfigError(
+                f"--draws {self.draws} --max-tokens {self.max_tokens} --seed {self.seed}; "
+                f"expected at least 1, 1 and 0"
+            )
 
 
 def run(config: Config) -> None:
@@ -54,18 +63,10 @@ def run(config: Config) -> None:
         logger.info("%s: exists, reused", config.output)
         return
     corpus = BinaryCorpus(config.data)
-    if fingerprint(config.data / "tokenizer.json") != fingerprint(
-        config.encoder / "tokenizer.json"
-    ):
-        raise EncoderError(
-            f"{config.encoder}: was trained with another tokenizer than {config.data}; "
-            f"binarize the corpus with the encoder's tokenizer, or train on this corpus"
-        )
     _, _, settings = read_config(config.encoder)
+    check_same_tokenizer(config.encoder, config.data)
     sampling = sampling_of(settings)
     model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
-    parts = _parts_directory(config, inputs)
-    embed_all = functools.partial(_embed_all, corpus=corpus, config=config, parts=parts)
 
     def read_papers(rows: np.ndarray, draw: int) -> object:
         offsets = corpus.sentence_offsets
@@ -91,6 +92,8 @@ def run(config: Config) -> None:
             read_manuscripts,
         )
     with output_directory(config.output, "embed", config, inputs) as out:
+        parts = _parts_directory(config, inputs)
+        embed_all = functools.partial(_embed_all, corpus=corpus, config=config, parts=parts)
         for name, (ids, tower, read) in stores.items():
             vectors = embed_all(name, len(ids), tower, read)
             VectorStore(ids, vectors).save(out.path, name)
