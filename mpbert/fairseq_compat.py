@@ -9,6 +9,7 @@ import dataclasses
 import importlib
 import logging
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable
@@ -51,9 +52,20 @@ def _import_fairseq() -> None:
             ) from error
     import torch
     from fairseq.distributed.utils import _TensorPlaceholder
+    from fairseq.file_io import PathManager
 
     # several processes exchange the trainer's state in this class; torch.load refuses it otherwise
     torch.serialization.add_safe_globals([_TensorPlaceholder])
+    # fairseq copies a checkpoint onto checkpoint_last.pt byte by byte; a run killed meanwhile would
+    # leave a torn one, from which it could not resume
+    PathManager.copy = staticmethod(_copy_whole)
+
+
+def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
+    """Copy a file so that the target is the old one or the new one at any time."""
+    shutil.copyfile(source, target + ".tmp")
+    os.replace(target + ".tmp", target)
+    return target
 
 
 if __name__ == "__main__":  # before fairseq sends a first message elsewhere
@@ -62,6 +74,9 @@ if __name__ == "__main__":  # before fairseq sends a first message elsewhere
         format="%(asctime)s | %(levelname)s | %(name)s | %(message)s",
         stream=sys.stdout,
     )
+    # threads beside data workers fight for the cores and slow training down many times over, so
+    # the default is one thread a core and no worker; read when torch is imported
+    os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
 _import_fairseq()
 
 
@@ -70,9 +85,6 @@ def main() -> None:
 
     An ``MpbertError`` prints its one line and exits with 2.
     """
-    # threads beside data workers fight for the cores and slow training down many times over, so
-    # the default is one thread a core and no worker; set OMP_NUM_THREADS to choose otherwise
-    os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
     warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
     warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
     warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")
