@@ -46,7 +46,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     :raises ConfigError: the YAML file is unreadable or has a key that is no option.
     :raises SystemExit: with 2 for wrong flags, with 0 after ``--help``.
     """
-    argv = list(argv)
+    argv = [part for word in argv for part in _split_config(word)]
     from_file: list[str] = []
     if "--config" in argv:
         place = argv.index("--config")
@@ -64,6 +64,10 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
         allow_abbrev=False,
     )
     return parser.parse_args([*from_file, *argv])
+
+
+def _split_config(word: str) -> list[str]:
+    return ["--config", word[len("--config=") :]] if word.startswith("--config=") else [word]
 
 
 def _flags_of_file(config_class: type, path: Path) -> list[str]:
@@ -89,6 +93,8 @@ def _flags_of_file(config_class: type, path: Path) -> list[str]:
             raise ConfigError(f"{path}: unknown option {key!r}; expected one of {known}")
         flag = "--" + name.replace("_", "-")
         if options[name].type is bool:  # argparse_dataclass offers only the flag that changes it
+            if not isinstance(value, bool):
+                raise ConfigError(f"{path}: {key} is {value!r}; expected true or false")
             if value != options[name].default:
                 flags.append(flag if value else "--no-" + flag[2:])
         elif value is not None:

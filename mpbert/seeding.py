@@ -21,6 +21,7 @@ def hashed_uniform(seed: int, purpose: str, *keys: np.ndarray | int) -> np.ndarr
     A counter-based generator (the finaliser of splitmix64): what is drawn for an item does not
     change with the batch, the worker or the order in which it is drawn.
 
+    :param seed: seed of the command, 0 or more.
     :param keys: integers or integer arrays that broadcast together, such as epoch, item, place.
     :returns: float64 array of the broadcast shape.
     """
@@ -29,7 +30,7 @@ def hashed_uniform(seed: int, purpose: str, *keys: np.ndarray | int) -> np.ndarr
         mixed = _splitmix(np.asarray(state))
         for key in keys:
             mixed = _splitmix(mixed ^ np.asarray(key).astype(np.uint64))
-    return ((mixed >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return ((mixed >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52  # exact: never 0 or 1
 
 
 def _splitmix(x: np.ndarray) -> np.ndarray:
