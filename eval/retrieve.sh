@@ -2,7 +2,7 @@
 # Rank all papers for every validation and test context, by the vectors of one method.
 #   usage:  eval/retrieve.sh CORPUS METHOD [flags]     e.g. eval/retrieve.sh rfc word2vec --top 200
 #   reads:  runs/corpus/CORPUS, runs/vectors/CORPUS/METHOD     writes: runs/trec/CORPUS/METHOD
-#   cost:   RFC: 1 s; ACL: about half a minute, 0.5 GiB
+#   cost:   RFC: 1 s; ACL: about 20 s, 0.7 GiB
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh

@@ -12,22 +12,15 @@ def store(rfc_corpus):
     return CorpusStore(rfc_corpus)
 
 
-def test_training_text_is_the_training_papers_with_cited_papers_in_the_middle(
-    store, tmp_path, monkeypatch
-):
-    monkeypatch.setattr("mpbert.baselines.word2vec._BLOCK", 777)
+def test_training_text_is_the_training_contexts_with_cited_papers_in_the_middle(store, tmp_path):
     write_training_text(store, tmp_path / "text")
     contexts = store.contexts("train")
-    cited = {}
-    for i, (row, position) in enumerate(zip(contexts.citing_rows, contexts.positions, strict=True)):
-        cited[store.paper_ids[row], position] = contexts.cited(i)
     expected = []
-    for paper in store.papers("train"):
-        for position, sentence in enumerate(paper.sentences):
-            tokens = words(sentence)
-            middle = len(tokens) // 2
-            rows = cited.get((paper.paper_id, position), [])
-            expected.append(tokens[:middle] + [f"paper:{row}" for row in rows] + tokens[middle:])
+    for i, text in enumerate(store.local_texts(contexts)):
+        tokens = words(text)
+        middle = len(tokens) // 2
+        cited = [f"paper:{row}" for row in contexts.cited(i)]
+        expected.append(tokens[:middle] + cited + tokens[middle:])
     lines = (tmp_path / "text").read_text().split("\n")
     assert [line.split() for line in lines[:-1]] == expected
 
