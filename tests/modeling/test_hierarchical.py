@@ -1,0 +1,158 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from mpbert.data.ragged import offsets_of
+from mpbert.errors import ConfigError
+from mpbert.modeling.hierarchical import (
+    HierarchicalConfig,
+    MaskedSentenceModel,
+    PaperEncoder,
+    TwoTower,
+)
+from mpbert.modeling.packing import pack, pack_masked
+from mpbert.modeling.transformer import sinusoids
+
+CONFIG = HierarchicalConfig(
+    vocab_size=50,
+    dim=8,
+    ffn_dim=16,
+    num_heads=2,
+    sentence_layers=2,
+    document_layers=2,
+    decoder_layers=1,
+    dropout=0.1,
+    attention_dropout=0.1,
+    activation_dropout=0.1,
+)
+
+
+@pytest.fixture
+def papers():
+    """7 papers of 1 to 6 sentences of 1 to 9 tokens."""
+    rng = np.random.default_rng(1)
+    per_paper = np.array([3, 1, 6, 2, 3, 1, 5])
+    lengths = rng.integers(1, 10, per_paper.sum())
+    return rng.integers(4, 50, lengths.sum()), lengths, per_paper
+
+
+def nested(tokens, lengths, per_paper):
+    sentences = np.split(tokens, offsets_of(lengths)[1:-1])
+    ends = offsets_of(per_paper)
+    return [sentences[a:b] for a, b in itertools.pairwise(ends)]
+
+
+def padded_block(block, x, is_padding):
+    """One encoder block on a padded (R, L, D) tensor with PyTorch's own attention and mask."""
+    attention = nn.MultiheadAttention(8, 2, batch_first=True)
+    attention.in_proj_weight, attention.in_proj_bias = (
+        block.attention.qkv.weight,
+        block.attention.qkv.bias,
+    )
+    attention.out_proj = block.attention.out
+    y, _ = attention(x, x, x, key_padding_mask=is_padding)
+    x = block.attention_norm(x + y)
+    return block.feed_forward_norm(x + block.feed_forward(x))
+
+
+def padded_vectors(model, documents):
+    """Paper vectors as the papers say, on padded tensors with masks, paper by paper."""
+    encoder, vectors = model.encoder, []
+    for sentences in documents:
+        longest = max(map(len, sentences)) + 3  # padding on purpose
+        ids = torch.zeros(len(sentences), longest, dtype=torch.long)
+        is_padding = torch.ones(len(sentences), longest, dtype=torch.bool)
+        for row, sentence in enumerate(sentences):
+            ids[row, : len(sentence)] = torch.tensor(sentence)
+            is_padding[row, : len(sentence)] = False
+        x = encoder.embedding(ids) * math.sqrt(8) + sinusoids(longest, 8)
+        for block in encoder.sentence_blocks:
+            x = padded_block(block, x, is_padding)
+        real = (~is_padding)[:, :, None].float()
+        x = (x * real).sum(1) / real.sum(1)  # mean pooling without padding
+        x = (x + sinusoids(len(sentences), 8))[None]
+        for block in encoder.document_blocks:
+            x = padded_block(block, x, None)
+        vectors.append(F.layer_norm(x[0].sum(0), (8,)))
+    return torch.stack(vectors)
+
+
+def test_packed_vectors_equal_a_padded_reference(papers):
+    torch.manual_seed(1)
+    model = PaperEncoder(CONFIG).eval()
+    assert torch.allclose(model(pack(*papers)), padded_vectors(model, nested(*papers)), atol=1e-5)
+
+
+def test_a_paper_has_the_same_vector_alone_and_in_any_batch(papers):
+    torch.manual_seed(2)
+    model = PaperEncoder(CONFIG).eval()
+    together = model(pack(*papers))
+    for row, sentences in enumerate(nested(*papers)):
+        lengths = np.array([len(s) for s in sentences])
+        alone = model(pack(np.concatenate(sentences), lengths, np.array([len(sentences)])))
+        assert torch.allclose(alone[0], together[row], atol=1e-5)  # rounding of matrix products
+
+
+def test_vectors_depend_on_the_order_of_sentences_and_of_words():
+    torch.manual_seed(3)
+    model, tokens = PaperEncoder(CONFIG).eval(), np.array([10, 11, 2, 12, 13, 2])
+
+    def vector(order):
+        return model(pack(tokens[order], np.array([3, 3]), np.array([2])))[0]
+
+    plain = vector([0, 1, 2, 3, 4, 5])
+    assert not torch.allclose(plain, vector([1, 0, 2, 3, 4, 5]), atol=1e-3)
+    assert not torch.allclose(plain, vector([3, 4, 5, 0, 1, 2]), atol=1e-3)
+
+
+def test_masked_sentence_logits_come_from_the_sentence_in_its_document(papers):
+    torch.manual_seed(4)
+    tokens, lengths, per_paper = papers
+    model = MaskedSentenceModel(CONFIG).eval()
+    masked = np.array([0, 4, 12])
+    together = model(pack(*papers), pack_masked(*papers, masked, 1))
+    order = masked[np.argsort(lengths[masked], kind="stable")]
+    parts = together.split(lengths[order].tolist())
+    starts, token_starts = offsets_of(per_paper), offsets_of(lengths)
+    for sentence, part in zip(order, parts, strict=True):
+        paper = int(np.searchsorted(starts, sentence, side="right")) - 1
+        first, last = starts[paper], starts[paper + 1]
+        alone = (
+            tokens[token_starts[first] : token_starts[last]],
+            lengths[first:last],
+            per_paper[paper : paper + 1],
+        )
+        found = model(pack(*alone), pack_masked(*alone, np.array([sentence - first]), 1))
+        assert torch.allclose(found, part, atol=1e-4)
+
+
+def test_output_weights_are_the_embeddings_and_learn():
+    model = MaskedSentenceModel(CONFIG)
+    tokens = np.array([10, 11, 2, 12, 2])
+    arguments = (tokens, np.array([3, 2]), np.array([2]))
+    logits = model(pack(*arguments), pack_masked(*arguments, np.array([1]), 1))
+    assert logits.shape == (2, 50)
+    logits.sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+    assert model.encoder.embedding.weight.grad.abs().sum(1).gt(0).all()
+
+
+def test_two_towers_share_no_weight():
+    model = TwoTower(CONFIG)
+    assert not {id(p) for p in model.manuscript.parameters()} & {
+        id(p) for p in model.citation.parameters()
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"num_heads": 3}, "dim 8 is no multiple of 3 heads"), ({"dim": 0}, "below 1")],
+)
+def test_sizes_that_no_model_has_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        HierarchicalConfig(**{**vars(CONFIG), **changes})
