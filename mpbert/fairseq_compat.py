@@ -2,7 +2,8 @@
 
 ``import mpbert.fairseq_compat`` imports fairseq with the fixes in place. Run as a module it is
 ``fairseq-train`` with the semantics of that command line, the fixes, and one-line errors:
-``python -m mpbert.fairseq_compat DATA --user-dir pretrain/mpbert_fairseq ...``.
+``python -m mpbert.fairseq_compat DATA --user-dir pretrain/mpbert_fairseq ...``. Two processes,
+on GPUs or without: ``python -m torch.distributed.run --nproc-per-node 2 -m mpbert.fairseq_compat``.
 """
 
 import dataclasses
@@ -95,6 +96,8 @@ def main() -> None:
 
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")
+    if "--cpu" in sys.argv:  # fairseq's defaults for several processes need a GPU
+        sys.argv[1:1] = ["--distributed-backend=gloo", "--ddp-backend=legacy_ddp"]
     try:
         cli_main()
     except MpbertError as error:
