@@ -17,15 +17,16 @@ def store(rfc_corpus):
     return CorpusStore(rfc_corpus)
 
 
-@pytest.mark.parametrize("name", BASELINES.names())
+@pytest.fixture(scope="class")
+def baseline(name, store):
+    fitted = make_baseline(name, QUICK.get(name, []))
+    fitted.fit(store, named_rng(1, "test"))
+    return fitted
+
+
+@pytest.mark.parametrize("name", BASELINES.names(), scope="class")
 class TestContract:
     """What every member of the registry keeps."""
-
-    @pytest.fixture
-    def baseline(self, name, store):
-        baseline = make_baseline(name, QUICK.get(name, []))
-        self.counts = baseline.fit(store, named_rng(1, "test"))
-        return baseline
 
     def test_there_is_a_vector_per_paper_and_context_in_the_order_of_the_store(
         self, baseline, store
