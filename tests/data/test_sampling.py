@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from mpbert.data.ragged import offsets_of
+from mpbert.data.sampling import SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.errors import ConfigError
+
+CONFIG = SamplingConfig(manuscript_sentences=8, abstract_sentences=3, body_sentences=4)
+FIXED = SamplingConfig(8, 3, 4, dynamic=False)
+
+
+def manuscripts(citing, visit=0, first=None, last=None, config=CONFIG, items=None, seed=1):
+    """Queries in papers of 40 sentences, 100 to 139, or as given; a list of sentences for each."""
+    citing = np.asarray(citing)
+    first = np.full(len(citing), 100) if first is None else np.asarray(first)
+    last = np.full(len(citing), 139) if last is None else np.asarray(last)
+    items = np.arange(len(citing)) if items is None else np.asarray(items)
+    sampled = sample_manuscripts(first, citing, last, items, config, seed, visit)
+    return [s.tolist() for s in np.split(sampled.sentences, offsets_of(sampled.per_item)[1:-1])]
+
+
+def papers(num_abstract, num_sentences, visit=0, config=CONFIG, rows=None, seed=1):
+    num_abstract, num_sentences = np.asarray(num_abstract), np.asarray(num_sentences)
+    first = offsets_of(num_sentences)[:-1]
+    rows = np.arange(len(first)) if rows is None else rows
+    sampled = sample_papers(first, num_abstract, num_sentences, rows, config, seed, visit)
+    parts = np.split(sampled.sentences, offsets_of(sampled.per_item)[1:-1])
+    return [(part - start).tolist() for part, start in zip(parts, first, strict=True)]
+
+
+@pytest.mark.parametrize("citing", range(100, 140))
+def test_a_manuscript_is_its_fundamental_block_and_sentences_before_it(citing):
+    for visit in range(5):
+        (found,) = manuscripts([citing], visit)
+        block = [s for s in (citing - 1, citing, citing + 1) if 100 <= s <= 139]
+        assert found[-len(block) :] == block
+        assert found == sorted(set(found))  # reading order, no sentence twice
+        assert max(found) <= citing + 1
+        assert min(found) >= 100
+        assert len(found) == min(8, block[0] - 100 + len(block))
+
+
+def test_a_manuscript_of_one_sentence_is_that_sentence():
+    assert manuscripts([100], first=[100], last=[100]) == [[100]]
+
+
+def test_the_fundamental_block_stands_even_where_the_limit_is_smaller():
+    assert manuscripts([120], config=SamplingConfig(1, 3, 4)) == [[119, 120, 121]]
+
+
+def test_the_supplement_is_fresh_per_visit_and_the_same_for_the_same_key():
+    assert manuscripts([130], visit=1) == manuscripts([130], visit=1)
+    assert len({tuple(manuscripts([130], visit)[0]) for visit in range(20)}) > 15
+    assert manuscripts([130], seed=1) != manuscripts([130], seed=2)
+    assert manuscripts([130, 130])[0] != manuscripts([130, 130])[1]  # items differ
+
+
+def test_an_item_is_read_the_same_in_any_batch():
+    together = manuscripts([110, 139, 125], items=[7, 8, 9], visit=3)
+    assert together[1:2] == manuscripts([139], items=[8], visit=3)
+    backwards = manuscripts([125, 139, 110], items=[9, 8, 7], visit=3)
+    assert backwards == together[::-1]
+
+
+def test_every_sentence_before_the_block_is_drawn_equally_often():
+    draws = 4000
+    found = manuscripts([112] * draws)
+    counts = np.bincount(np.concatenate(found) - 100, minlength=14)
+    assert counts[11:14].tolist() == [draws] * 3
+    expected = draws * 5 / 11  # 5 of the 11 sentences before the block
+    variance = draws * (5 / 11) * (6 / 11)
+    assert ((counts[:11] - expected) ** 2 / variance).sum() < 31.3  # chi-square, p = 0.001
+
+
+def test_without_dynamic_sampling_the_nearest_sentences_are_read_at_each_visit():
+    expected = [[114, 115, 116, 117, 118, 119, 120, 121]]
+    assert [manuscripts([120], visit, config=FIXED) for visit in range(3)] == [expected] * 3
+
+
+def test_a_paper_is_its_first_abstract_sentences_and_random_body():
+    for visit in range(20):
+        found = papers([5, 2, 1, 3], [30, 4, 1, 3], visit)
+        assert found[0][:3] == [0, 1, 2]
+        assert len(found[0]) == 7
+        assert min(found[0][3:]) >= 5  # the rest of the abstract is no body
+        assert found[0] == sorted(set(found[0]))
+        assert found[1:] == [[0, 1, 2, 3], [0], [0, 1, 2]]  # short papers are read whole
+
+
+def test_the_body_is_fresh_per_visit_and_fixed_without_dynamic_sampling():
+    assert len({tuple(papers([2], [60], visit)[0]) for visit in range(20)}) > 15
+    for visit in range(3):
+        assert papers([2], [60], visit, config=FIXED) == [[0, 1, 2, 3, 4, 5]]
+
+
+def test_a_paper_is_read_the_same_in_any_batch():
+    rows = np.array([4, 9])
+    together = papers([2, 2], [50, 50], rows=rows)
+    sampled = sample_papers(
+        np.array([50]), np.array([2]), np.array([50]), np.array([9]), CONFIG, 1, 0
+    )
+    assert (sampled.sentences - 50).tolist() == together[1]
+
+
+def test_an_empty_batch_gives_no_sentence():
+    none = np.zeros(0, dtype=np.int64)
+    assert len(sample_manuscripts(none, none, none, none, CONFIG, 1, 0).sentences) == 0
+    assert len(sample_papers(none, none, none, none, CONFIG, 1, 0).sentences) == 0
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 1), (1, 0, 1), (1, 1, -1), (1025, 1, 1), (1, 1, 1024)])
+def test_numbers_that_leave_papers_empty_or_exceed_the_encoder_are_refused(numbers):
+    with pytest.raises(ConfigError, match="expected at least 1, 1 and 0, and at most 1024"):
+        SamplingConfig(*numbers)
