@@ -1,16 +1,113 @@
 """Fixtures for all tests: a corpus store of real RFCs, built once per session."""
 
 import io
+import multiprocessing
+import subprocess
+import sys
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
 
-from mpbert.commands import build_corpus
+from mpbert.commands import binarize, build_corpus
 
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
+
+
+_MICRO = {
+    "pretrain": [
+        *("--task=mpbert_pretrain", "--arch=mpbert_hibert", "--criterion=mpbert_masked_sentences"),
+        *("--dim=16", "--ffn-dim=32", "--num-heads=2", "--sentence-layers=1"),
+        *("--document-layers=1", "--decoder-layers=1", "--attention-dropout=0"),
+        *("--max-block-sentences=12", "--max-valid-blocks=5", "--max-tokens=36000"),
+    ],
+    "finetune": [
+        *("--task=mpbert_finetune", "--arch=mpbert_two_tower"),
+        *("--criterion=mpbert_multi_positive", "--max-valid-examples=20", "--max-tokens=45000"),
+        *("--manuscript-sentences=4", "--abstract-sentences=1", "--body-sentences=1"),
+    ],
+}
+# what a forked process executes; kill_at: the number of updates after which it dies
+_TRAIN = """
+import os, signal, sys
+os.environ.update(environment)
+file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+os.dup2(file, 1), os.dup2(file, 2)
+sys.argv = ["train", *flags]
+import torch
+import mpbert.fairseq_compat
+from fairseq.trainer import Trainer
+torch.set_num_threads(1)
+train_step = Trainer.train_step
+def train_step_or_die(self, *arguments, **named):
+    if self.get_num_updates() == kill_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return train_step(self, *arguments, **named)
+Trainer.train_step = train_step_or_die
+mpbert.fairseq_compat.main()
+"""
+
+
+@dataclass(frozen=True)
+class MicroTrainer:
+    """Trains models of 16 dimensions with fairseq, by its command line or in forked processes."""
+
+    data: Path
+    root: Path
+    server: BaseContext
+
+    def flags(self, save: Path, stage: str, *flags: str) -> list[str]:
+        """Return the arguments of fairseq-train."""
+        return [
+            *(str(self.data), f"--user-dir={REPOSITORY / 'pretrain' / 'mpbert_fairseq'}"),
+            *(*_MICRO[stage], f"--save-dir={save}", "--optimizer=adam", "--lr=0.01"),
+            *("--lr-scheduler=fixed", "--no-epoch-checkpoints", "--num-workers=0", "--cpu"),
+            *("--log-interval=1", "--log-format=json", "--save-interval-updates=6", *flags),
+        ]
+
+    def run(
+        self,
+        name: str,
+        stage: str,
+        *flags: str,
+        by_command: bool = False,
+        kill_at: int | None = None,
+        environments: tuple[dict[str, str], ...] = ({},),
+    ) -> Path:
+        """Train; the log is train.log in the directory that is returned."""
+        save = self.root / name
+        save.mkdir(exist_ok=True)
+        flags, log = self.flags(save, stage, *flags), save / "train.log"
+        if by_command:
+            command = [sys.executable, "-m", "mpbert.fairseq_compat", *flags]
+            with log.open("a") as file:
+                code = subprocess.run(command, stdout=file, stderr=file, cwd=REPOSITORY).returncode
+            assert code == 0, log.read_text()[-3000:]
+            return save
+        known = {"log": str(log), "flags": flags, "kill_at": kill_at}
+        processes = [
+            self.server.Process(target=exec, args=(_TRAIN, {**known, "environment": environment}))
+            for environment in environments
+        ]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(120)
+            expected = 0 if kill_at is None else -9
+            assert process.exitcode == expected, log.read_text()[-3000:]
+        return save
+
+    def export(self, save: Path) -> Path:
+        """Return the encoder directory of a training directory."""
+        from mpbert.commands import export_encoder  # imports torch
+
+        encoder = save / "encoder"
+        export_encoder.run(export_encoder.Config(save / "checkpoint_last.pt", self.data, encoder))
+        return encoder
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +147,48 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8"), f"see {path}, or pytest --update-golden"
 
     return check
+
+
+@pytest.fixture(scope="session")
+def rfc_binary(rfc_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Binary corpus of those RFCs with short sentences, so that training takes a moment."""
+    output = tmp_path_factory.mktemp("binary") / "rfc"
+    binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, max_tokens=12))
+    return output
+
+
+@pytest.fixture(scope="session")
+def trainer(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MicroTrainer]:
+    """Trains micro models with fairseq."""
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(
+        ["mpbert.fairseq_compat", "mpbert.pretraining", "mpbert.finetuning", "fairseq_cli.train"]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield MicroTrainer(rfc_binary, tmp_path_factory.mktemp("trained"), server)
+
+
+@pytest.fixture(scope="session")
+def pretrained(trainer: MicroTrainer) -> Path:
+    """Directory of 9 updates of pretraining, in three epochs, by the command line."""
+    return trainer.run("pretrained", "pretrain", "--max-update=9", by_command=True)
+
+
+@pytest.fixture(scope="session")
+def pretrained_encoder(pretrained: Path, trainer: MicroTrainer) -> Path:
+    """Encoder directory of that model."""
+    return trainer.export(pretrained)
+
+
+@pytest.fixture(scope="session")
+def finetuned(trainer: MicroTrainer, pretrained_encoder: Path) -> Path:
+    """Directory of 9 updates of fine-tuning that start there."""
+    init = f"--init={pretrained_encoder}"
+    return trainer.run("finetuned", "finetune", init, "--max-update=9", by_command=True)
+
+
+@pytest.fixture(scope="session")
+def finetuned_encoder(finetuned: Path, trainer: MicroTrainer) -> Path:
+    """Encoder directory of that model."""
+    return trainer.export(finetuned)

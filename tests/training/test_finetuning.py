@@ -1,0 +1,209 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+
+pytestmark = pytest.mark.fairseq
+
+
+@pytest.fixture(scope="module")
+def task(rfc_binary):
+    from mpbert.finetuning.task import FinetuneConfig, FinetuneTask
+
+    def make(**changes):
+        settings = {"data": str(rfc_binary), "seed": 1, "manuscript_sentences": 6}
+        cfg = FinetuneConfig(
+            **{**settings, "abstract_sentences": 3, "body_sentences": 3, **changes}
+        )
+        task = FinetuneTask(cfg)
+        for split in ("train", "valid"):
+            task.load_dataset(split)
+        return task
+
+    return make
+
+
+def gold(dataset, item):
+    contexts, context = dataset.contexts, dataset.context_of[item]
+    first, last = contexts.cited_offsets[context : context + 2]
+    return contexts.cited_rows[first:last].tolist()
+
+
+def test_every_update_logs_a_loss_and_an_accuracy(finetuned):
+    lines = (finetuned / "train.log").read_text().splitlines()
+    logs = [json.loads(x[x.index("{") :]) for x in lines if "| train_inner |" in x]
+    assert len(logs) == 9
+    assert all(0 < float(log["loss"]) < 5 for log in logs)
+    assert all(0 <= float(log["accuracy"]) <= 1 for log in logs)
+
+
+@pytest.mark.parametrize("objective", ["triplet", "mpt-src", "mpt-tgt", "mpt-src-tgt"])
+def test_the_loss_falls_and_targets_come_nearest(task, pretrained_encoder, objective):
+    from mpbert.finetuning.criterion import MultiPositiveCriterion
+    from mpbert.finetuning.model import FairseqTwoTower, TwoTowerConfig
+
+    torch.manual_seed(1)
+    pairs = task()
+    config = TwoTowerConfig(init=str(pretrained_encoder), dropout=0.0)
+    model = FairseqTwoTower.build_model(config, pairs)
+    criterion = MultiPositiveCriterion(pairs, objective)
+    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    logs = []
+    for _ in range(25):
+        loss, size, log = criterion(model, batch)
+        optimizer.zero_grad()
+        (loss / size).backward()
+        optimizer.step()
+        logs.append(log)
+    assert logs[-1]["loss"] < 0.6 * logs[0]["loss"]
+    assert logs[-1]["nearest"] > logs[0]["nearest"]
+
+
+def test_each_cited_paper_of_a_training_context_is_a_target_once(task):
+    train = task().dataset("train")
+    contexts = train.corpus.contexts("train")
+    assert len(train) == len(contexts.cited_rows)
+    assert train.targets.tolist() == contexts.cited_rows.tolist()
+    assert all(train.targets[item] in gold(train, item) for item in range(len(train)))
+
+
+def test_positives_are_the_contexts_other_citations_and_negatives_are_none_of_them(task):
+    train = task().dataset("train")
+    for item in range(len(train)):
+        others = set(gold(train, item)) - {train.targets[item]}
+        drawn = [row for row in train.positives[item].tolist() if row >= 0]
+        assert len(set(drawn)) == len(drawn) == min(3, len(others))
+        assert set(drawn) <= others
+        assert not set(train.negatives[item].tolist()) & set(gold(train, item))
+
+
+def test_positives_of_history_are_never_negatives_of_the_same_example(task):
+    train = task(positives_from="history").dataset("train")
+    assert (train.positives >= 0).sum() > len(train)
+    for item in range(len(train)):
+        taboo = set(gold(train, item)) | set(train.positives[item].tolist())
+        assert not set(train.negatives[item].tolist()) & taboo
+
+
+def test_draws_differ_between_epochs_and_repeat_within_one(task):
+    train, again = task().dataset("train"), task().dataset("train")
+    seen = {}
+    for epoch in (1, 2, 3, 1):
+        train.set_epoch(epoch)
+        negatives, batch = train.negatives.copy(), train.collater([3, 1, 4])
+        first = seen.setdefault(epoch, (negatives, batch))
+        assert np.array_equal(negatives, first[0])
+        assert torch.equal(batch["manuscripts"].tokens, first[1]["manuscripts"].tokens)
+        assert torch.equal(batch["papers"].tokens, first[1]["papers"].tokens)
+    assert not np.array_equal(seen[1][0], seen[2][0])
+    assert not torch.equal(seen[1][1]["manuscripts"].tokens, seen[2][1]["manuscripts"].tokens)
+    again.set_epoch(2)  # as a resumed run does
+    assert np.array_equal(again.negatives, seen[2][0])
+
+
+def test_validation_stays_the_same_and_counts_come_from_training(task):
+    valid = task(max_valid_examples=20).dataset("valid")
+    assert len(valid) == 20
+    negatives, batch = valid.negatives.copy(), valid.collater([0, 1])
+    valid.set_epoch(7)
+    assert np.array_equal(valid.negatives, negatives)
+    assert torch.equal(valid.collater([0, 1])["papers"].tokens, batch["papers"].tokens)
+
+
+def test_a_batch_points_at_its_papers(task):
+    train = task().dataset("train")
+    items = [5, 0, 17, 40]
+    batch = train.collater(items)
+    wanted = np.concatenate([train.targets[items, None], train.negatives[items]], axis=1)
+    rows = np.unique(np.concatenate([wanted.ravel(), train.positives[items][batch["is_positive"]]]))
+    assert batch["num_papers"] == len(rows)
+    assert rows[batch["targets"]].tolist() == train.targets[items].tolist()
+    assert np.array_equal(rows[batch["negatives"]], train.negatives[items])
+    real = train.positives[items] >= 0
+    assert np.array_equal(batch["is_positive"].numpy(), real)
+    assert np.array_equal(rows[batch["positives"]][real], train.positives[items][real])
+    assert len(batch["manuscripts"].paper_order) == 4
+
+
+def test_expected_costs_are_near_the_tokens_of_a_batch(task):
+    train = task().dataset("train")
+    items = np.arange(0, len(train), 10)
+    one_by_one = [train.collater([item]) for item in items.tolist()]
+    real = sum(len(b["papers"].tokens) + len(b["manuscripts"].tokens) for b in one_by_one)
+    assert real == pytest.approx(train.costs()[items].sum(), rel=0.1)
+
+
+def test_without_positives_there_are_none(task):
+    batch = task(positives=0).dataset("train").collater([0, 1, 2])
+    assert batch["is_positive"].shape == (3, 0)
+
+
+def test_no_dynamic_sampling_reads_the_same_sentences_in_each_epoch(task):
+    train = task(no_dynamic_sampling=True).dataset("train")
+    train.set_epoch(1)
+    first = train.collater([3, 1, 4])["manuscripts"].tokens
+    train.set_epoch(2)
+    assert torch.equal(first, train.collater([3, 1, 4])["manuscripts"].tokens)
+
+
+def test_a_batch_of_nothing_is_the_empty_batch_that_fairseq_expects(task):
+    assert task().dataset("train").collater([]) == {}
+
+
+def test_an_encoder_of_another_tokenizer_is_no_start(task, tmp_path):
+    from mpbert.errors import EncoderError
+    from mpbert.finetuning.model import FairseqTwoTower, TwoTowerConfig
+
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(EncoderError, match="another tokenizer"):
+        FairseqTwoTower.build_model(TwoTowerConfig(init=str(tmp_path)), task())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"negatives": 0}, "at least 1 negative"),
+        ({"positives": -1}, "--positives -1"),
+        ({"abstract_sentences": 0}, "0 abstract"),
+        ({"body_sentences": -1}, "-1 body"),
+        ({"seed": -1}, "--seed -1"),
+        ({"max_valid_examples": 0}, "--max-valid-examples 0"),
+        ({"data": "/nowhere"}, "/nowhere: found no tokens.npy"),
+    ],
+)
+def test_settings_out_of_range_are_refused(task, changes, message):
+    from mpbert.errors import MpbertError
+
+    with pytest.raises(MpbertError, match=message):
+        task(**changes)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--num-heads=3", "dim 16 is no multiple of 3 heads"),
+        ("--max-block-sentences=0", "--max-block-sentences 0"),
+        ("--data=/nowhere", "/nowhere: found no tokens.npy"),
+    ],
+)
+def test_the_launcher_prints_one_line_and_exits_with_2(
+    trainer, tmp_path, monkeypatch, capsys, argument, message
+):
+    import sys
+
+    from mpbert import fairseq_compat
+
+    flags = trainer.flags(tmp_path / "save", "pretrain", "--max-update=1")
+    if argument.startswith("--data="):
+        flags[0] = argument.removeprefix("--data=")
+    else:
+        flags.append(argument)
+    monkeypatch.setattr(sys, "argv", ["train", *flags])
+    with pytest.raises(SystemExit) as stopped:
+        fairseq_compat.main()
+    assert stopped.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("mpbert training: ")
+    assert message in last
