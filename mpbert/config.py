@@ -47,7 +47,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     :raises SystemExit: with 2 for wrong flags, with 0 after ``--help``.
     """
     argv = [part for word in argv for part in _split_config(word)]
-    from_file: list[str] = []
+    from_file: dict[str, list[str]] = {}
     if "--config" in argv:
         place = argv.index("--config")
         if place + 1 == len(argv):
@@ -63,14 +63,16 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
         epilog="Options may also stand in a YAML file given with --config FILE; flags win over it.",
         allow_abbrev=False,
     )
-    return parser.parse_args([*from_file, *argv])
+    given = {word.split("=")[0] for word in argv}
+    added = [word for flag, words in from_file.items() if flag not in given for word in words]
+    return parser.parse_args([*argv, *added])  # at the end: a list of values would go on
 
 
 def _split_config(word: str) -> list[str]:
     return ["--config", word[len("--config=") :]] if word.startswith("--config=") else [word]
 
 
-def _flags_of_file(config_class: type, path: Path) -> list[str]:
+def _flags_of_file(config_class: type, path: Path) -> dict[str, list[str]]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -85,7 +87,7 @@ def _flags_of_file(config_class: type, path: Path) -> list[str]:
         for field in dataclasses.fields(config_class)
         if "args" not in field.metadata
     }
-    flags: list[str] = []
+    flags: dict[str, list[str]] = {}
     for key, value in values.items():
         name = str(key).replace("-", "_")
         if name not in options:
@@ -96,9 +98,11 @@ def _flags_of_file(config_class: type, path: Path) -> list[str]:
             if not isinstance(value, bool):
                 raise ConfigError(f"{path}: {key} is {value!r}; expected true or false")
             if value != options[name].default:
-                flags.append(flag if value else "--no-" + flag[2:])
+                flag = flag if value else "--no-" + flag[2:]
+                flags[flag] = [flag]
         elif value is not None:
-            flags += [flag, *map(str, value)] if isinstance(value, list) else [f"{flag}={value}"]
+            words = [flag, *map(str, value)] if isinstance(value, list) else [f"{flag}={value}"]
+            flags[flag] = words
     return flags
 
 
