@@ -1,0 +1,59 @@
+import importlib
+import subprocess
+import sys
+from dataclasses import is_dataclass
+
+import pytest
+
+import mpbert
+from mpbert import cli
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
+def test_the_overview_lists_all_commands(argv, capsys):
+    assert cli.main(argv) == 0
+    out = capsys.readouterr().out
+    assert all(f"  {name} " in out for name in cli.COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == mpbert.__version__
+
+
+def test_an_unknown_command_exits_with_2_and_suggests_the_closest(capsys):
+    assert cli.main(["embedd"]) == 2
+    error = capsys.readouterr().err
+    assert error == "mpbert: unknown command 'embedd'; did you mean 'embed'?\n"
+    assert cli.main(["xyzzy"]) == 2
+    assert "see mpbert --help" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_every_command_has_a_configuration_a_run_and_a_help(name, capsys):
+    module = importlib.import_module("mpbert.commands." + name.replace("-", "_"))
+    assert is_dataclass(module.Config)
+    assert module.Config.__doc__
+    assert callable(module.run)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([name, "--help"])
+    assert stopped.value.code == 0
+    assert f"usage: mpbert {name}" in capsys.readouterr().out
+
+
+def test_an_interrupt_is_one_line_and_130(monkeypatch, capsys, rfc_corpus, tmp_path):
+    from mpbert.commands import binarize
+
+    def interrupt(config):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(binarize, "run", interrupt)
+    assert cli.main(["binarize", str(rfc_corpus), str(tmp_path / "out")]) == 130
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "mpbert", "no-such"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "unknown command" in found.stderr

@@ -1,0 +1,99 @@
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+import pytest
+
+from mpbert.config import as_plain_dict, option, parse_config, positional
+from mpbert.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Config:
+    """Do something."""
+
+    input: Path = positional("input", "what to read")
+    seed: int = option(1, "seed")
+    share: float = option(0.5, "share of 100%")
+    limit: Optional[int] = option(None, "limit")
+    quick: bool = option(False, "be quick")
+    careful: bool = option(True, "be careful")
+    splits: list[str] = option(("a",), "splits", nargs="+", choices=["a", "b"])
+
+
+def parse(*argv):
+    return parse_config(Config, "test", argv)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(text):
+        (tmp_path / "c.yaml").write_text(text)
+        return str(tmp_path / "c.yaml")
+
+    return make
+
+
+def test_a_flag_wins_over_the_file_and_the_file_over_the_default(write):
+    path = write("seed: 5\nlimit: 3\n")
+    found = parse("in", "--config", path, "--seed=7")
+    assert (found.seed, found.limit, found.share) == (7, 3, 0.5)
+    assert parse("in", f"--config={path}") == parse("in", "--config", path)
+    assert parse("in") == Config(Path("in"))
+
+
+def test_files_hold_booleans_lists_and_names_with_dashes(write):
+    path = write("quick: true\ncareful: false\nsplits: [b, a]\nlimit: null\n")
+    found = parse("in", "--config", path)
+    assert (found.quick, found.careful, found.splits) == (True, False, ["b", "a"])
+    assert parse("in", "--quick", "--no-careful").careful is False
+
+
+def test_a_configuration_as_written_is_read_back(write):
+    import yaml
+
+    config = Config(Path("in"), seed=3, limit=4, quick=True)
+    values = as_plain_dict(config)
+    assert values.pop("input") == "in"
+    found = parse("in", "--config", write(yaml.safe_dump(values)))
+    assert as_plain_dict(found) == as_plain_dict(config)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sead: 1", "unknown option 'sead'; expected one of careful, limit, quick, seed"),
+        ("input: x", "unknown option 'input'"),
+        ("[1, 2]", "found list; expected lines like"),
+        ("a: b: c", "unreadable"),
+        ("quick: maybe", "quick is 'maybe'; expected true or false"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_line(write, text, message):
+    with pytest.raises(ConfigError, match=message) as error:
+        parse("in", "--config", write(text))
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_and_a_missing_name_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="unreadable"):
+        parse("in", "--config", str(tmp_path / "none.yaml"))
+    with pytest.raises(ConfigError, match="--config is the last word"):
+        parse("in", "--config")
+
+
+@pytest.mark.parametrize("argv", [[], ["in", "--seed=x"], ["in", "--see=1"], ["in", "--splits=c"]])
+def test_wrong_flags_exit_with_2(argv, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        parse(*argv)
+    assert stopped.value.code == 2
+    assert "usage: mpbert test" in capsys.readouterr().err
+
+
+def test_help_shows_defaults(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        parse("--help")
+    assert stopped.value.code == 0
+    found = " ".join(capsys.readouterr().out.split())
+    assert "share of 100% (default: 0.5)" in found
+    assert "Do something." in found

@@ -1,0 +1,180 @@
+import errno
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpbert.errors import CorpusError, MpbertError, OutputError
+from mpbert.manifest import is_finished, output_directory, read_manifest
+
+
+@dataclass(frozen=True)
+class Config:
+    input: Path
+    output: Path
+    seed: int = 1
+
+
+@pytest.fixture
+def paths(tmp_path):
+    (tmp_path / "in").write_text("data")
+    return tmp_path / "in", tmp_path / "made" / "out"
+
+
+def make(paths, seed=1):
+    source, output = paths
+    with output_directory(output, "test", Config(source, output, seed), [source]) as out:
+        (out.path / "data.txt").write_text("result")
+        out.counts["items"] = 3
+    return output
+
+
+def finished(paths, command="test", seed=1):
+    source, output = paths
+    return is_finished(output, command, Config(source, output, seed), [source])
+
+
+def test_a_directory_is_absent_until_it_is_complete(paths):
+    source, output = paths
+    with output_directory(output, "test", Config(*paths), [source]) as out:
+        (out.path / "data.txt").write_text("result")
+        assert not output.exists()
+    names = sorted(path.name for path in output.iterdir())
+    assert names == ["config.yaml", "data.txt", "log.txt", "manifest.json"]
+    assert [path.name for path in output.parent.iterdir()] == ["out"]
+
+
+def test_the_manifest_holds_counts_and_checksums_and_no_time(paths, tmp_path):
+    first = make(paths)
+    second = make((paths[0], tmp_path / "elsewhere" / "out"))
+    assert (first / "manifest.json").read_bytes() == (second / "manifest.json").read_bytes()
+    manifest = read_manifest(first)
+    assert manifest["counts"] == {"items": 3}
+    assert set(manifest["files"]) == {"data.txt"}
+    assert manifest["config"] == {"input": "in", "seed": 1}
+
+
+def test_the_same_work_is_finished_and_other_work_refused(paths):
+    assert not finished(paths)
+    make(paths)
+    assert finished(paths)
+    with pytest.raises(OutputError, match="made with another config"):
+        finished(paths, seed=2)
+    with pytest.raises(OutputError, match="made with another command"):
+        finished(paths, command="other")
+    paths[0].write_text("changed")
+    with pytest.raises(OutputError, match="made with another inputs"):
+        finished(paths)
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{"])
+def test_a_directory_that_is_no_finished_output_is_never_overwritten(paths, text):
+    paths[1].mkdir(parents=True)
+    if text is not None:
+        (paths[1] / "manifest.json").write_text(text)
+    with pytest.raises(OutputError, match=r"exists, but is no finished output of mpbert test"):
+        finished(paths)
+
+
+def test_two_inputs_of_one_name_are_both_noted(tmp_path):
+    inputs = [tmp_path / "a" / "rfc", tmp_path / "b" / "rfc"]
+    for path in inputs:
+        path.parent.mkdir()
+        path.write_text(str(path.parent.name))
+    output = tmp_path / "out"
+    config = Config(inputs[0], output)
+    with output_directory(output, "test", config, inputs):
+        pass
+    assert is_finished(output, "test", config, inputs)
+    inputs[0].write_text("changed")
+    with pytest.raises(OutputError, match="made with another inputs"):
+        is_finished(output, "test", config, inputs)
+
+
+@pytest.mark.parametrize(
+    "error", [CorpusError("bad"), KeyboardInterrupt(), ValueError("bad"), SystemExit(1)], ids=repr
+)
+def test_after_any_error_nothing_is_left_and_the_error_stays(paths, error):
+    source, output = paths
+    with (
+        pytest.raises(type(error)) as raised,
+        output_directory(output, "test", Config(*paths), [source]) as out,
+    ):
+        (out.path / "data.txt").write_text("result")
+        raise error
+    assert raised.value is error
+    assert list(output.parent.iterdir()) == []
+
+
+def full_disk():
+    return OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (full_disk(), "No space left on device"),
+        (OSError("1000 requested and 10 written"), "1000 requested and 10 written"),  # numpy
+        (Exception("Error: No space left on device (os error 28)"), "No space left"),  # Rust
+    ],
+    ids=["system", "numpy", "rust"],
+)
+def test_a_full_disk_in_the_middle_is_one_line_and_leaves_nothing(paths, error, reason):
+    source, output = paths
+    with (
+        pytest.raises(OutputError, match=rf"out: cannot be written \(.*{reason}"),
+        output_directory(output, "test", Config(*paths), [source]) as out,
+    ):
+        np.save(out.path / "a.npy", np.zeros(3))
+        raise error
+    assert list(output.parent.iterdir()) == []
+
+
+def test_a_file_that_the_work_cannot_read_is_not_called_the_outputs_fault(paths):
+    source, output = paths
+    with (
+        pytest.raises(FileNotFoundError),
+        output_directory(output, "test", Config(*paths), [source]),
+    ):
+        open("/nowhere/input")
+
+
+@pytest.mark.parametrize("below", ["out", "deep/down/out"])
+def test_a_place_that_refuses_directories_is_one_line(tmp_path, below):
+    (tmp_path / "file").write_text("")
+    output = tmp_path / "file" / below
+    with (
+        pytest.raises(OutputError, match=r"cannot be written \(Not a directory\)"),
+        output_directory(output, "test", Config(tmp_path, output), []),
+    ):
+        pass
+
+
+def test_a_read_only_place_is_one_line(tmp_path, monkeypatch):
+    def refuse(self, *arguments, **named):
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "above"))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    output = tmp_path / "above" / "out"
+    with (
+        pytest.raises(OutputError, match=r"cannot be written \(Permission denied\)"),
+        output_directory(output, "test", Config(tmp_path, output), []),
+    ):
+        pass
+
+
+def test_what_a_killed_run_left_is_replaced(paths):
+    partial = paths[1].with_name("out.partial")
+    partial.mkdir(parents=True)
+    (partial / "old.txt").write_text("old")
+    assert not (make(paths) / "old.txt").exists()
+
+
+def test_a_manifest_that_is_none_is_refused(tmp_path):
+    with pytest.raises(MpbertError, match=r"found no readable manifest.json"):
+        read_manifest(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps([1]))
+    with pytest.raises(MpbertError, match="expected a JSON object"):
+        read_manifest(tmp_path)
