@@ -16,8 +16,17 @@ def test_two_processes_without_a_gpu_give_a_checkpoint_that_loads(trainer):
         {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "RANK": str(rank)}
         for rank in range(2)
     )
-    flags = ("--max-epoch=1", "--max-tokens=45000", "--save-interval-updates=0")
+    flags = ("--max-epoch=1", "--max-tokens=50000", "--save-interval-updates=0")
     save = trainer.run("two", "pretrain", *flags, environments=ranks)
     log = (save / "train.log").read_text()
     assert "training on 2 devices" in log
     load_two_tower(trainer.export(save))
+
+
+def test_that_number_of_batches_is_odd(rfc_binary):
+    from mpbert.pretraining.task import PretrainConfig, PretrainTask
+
+    task = PretrainTask(PretrainConfig(data=str(rfc_binary), seed=1, max_block_sentences=12))
+    task.load_dataset("train")
+    train = task.dataset("train")
+    assert len(train.batch_by_size(train.ordered_indices(), 50000)) % 2 == 1

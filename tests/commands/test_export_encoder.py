@@ -1,0 +1,64 @@
+import shutil
+
+import pytest
+import torch
+
+from mpbert.cli import main
+from mpbert.modeling.encoder import load_two_tower, read_config
+
+pytestmark = pytest.mark.fairseq
+
+
+def test_the_encoder_holds_the_weights_of_the_checkpoint(finetuned, finetuned_encoder):
+    saved = torch.load(finetuned / "checkpoint_last.pt", weights_only=True)["model"]
+    loaded = load_two_tower(finetuned_encoder).state_dict()
+    assert {f"model.{name}" for name in loaded} == set(saved)
+    assert all(torch.equal(loaded[name], saved[f"model.{name}"]) for name in loaded)
+
+
+def test_settings_say_how_the_encoder_was_trained_to_read(finetuned_encoder, pretrained_encoder):
+    kind, config, settings = read_config(finetuned_encoder)
+    assert (kind, config.dim, config.decoder_layers) == ("two-tower", 16, 0)
+    assert settings == {
+        "max_tokens": 12,
+        "manuscript_sentences": 4,
+        "abstract_sentences": 1,
+        "body_sentences": 1,
+        "no_dynamic_sampling": False,
+        "objective": "mpt-src-tgt",
+    }
+    assert read_config(pretrained_encoder)[0] == "pretrained"
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", "torn", "list", "stranger"], ids=str)
+def test_what_is_no_checkpoint_of_ours_is_refused_in_one_line(
+    finetuned, rfc_binary, tmp_path, capsys, content
+):
+    file = tmp_path / "checkpoint.pt"
+    if content == "torn":
+        file.write_bytes((finetuned / "checkpoint_last.pt").read_bytes()[:3000])
+    elif content == "list":
+        torch.save([1, 2], file)
+    elif content == "stranger":
+        torch.save({"cfg": {"model": {"_name": "transformer"}}}, file)
+    else:
+        file.write_bytes(content)
+    assert main(["export-encoder", str(file), str(rfc_binary), str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(file) in error
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_missing_checkpoint_is_one_line(rfc_binary, tmp_path, capsys):
+    missing = str(tmp_path / "none.pt")
+    assert main(["export-encoder", missing, str(rfc_binary), str(tmp_path / "out")]) == 2
+    assert "expected a checkpoint of mpbert training" in capsys.readouterr().err
+
+
+def test_the_binary_corpus_of_another_tokenizer_is_refused(finetuned, rfc_binary, tmp_path, capsys):
+    other = shutil.copytree(rfc_binary, tmp_path / "other")
+    (other / "tokenizer.json").write_text("{}")
+    checkpoint = str(finetuned / "checkpoint_last.pt")
+    assert main(["export-encoder", checkpoint, str(other), str(tmp_path / "out")]) == 2
+    assert "trained with another tokenizer" in capsys.readouterr().err
