@@ -1,0 +1,159 @@
+"""The import table of the package: who may import whom, and what a module may weigh."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "mpbert"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FILES = [str(path.relative_to(ROOT)) for path in MODULES]
+
+# layer 0: what everything may import; each of them imports no more than is said here
+BASE = {
+    "errors": set(),
+    "registry": {"errors"},
+    "seeding": set(),
+    "progress": set(),
+    "config": {"errors"},
+    "manifest": {"errors", "config"},
+}
+FAIRSEQ = {"fairseq_compat", "fairseq_dataset"}
+# folder -> folders of mpbert that it may import beside its own and layer 0
+FOLDERS = {
+    "data": set(),
+    "vectors": {"data"},
+    "modeling": {"vectors", "data"},
+    "retrieval": {"vectors", "data"},
+    "evaluation": {"data"},
+    "baselines": {"vectors", "data"},
+    "pretraining": {"modeling", "data"} | FAIRSEQ,
+    "finetuning": {"modeling", "data"} | FAIRSEQ,
+    "commands": {
+        *("data", "vectors", "modeling", "retrieval", "evaluation", "baselines"),
+    },
+}
+LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}, "cli": set()}
+NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
+# folder -> third-party packages that it may import
+PACKAGES = {
+    "data": NUMERIC | {"tokenizers", "jsonschema"},
+    "vectors": {"numpy", "scipy", "pyarrow", "faiss"},
+    "modeling": {"numpy", "torch", "safetensors", "tokenizers"},
+    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s"},
+    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
+    "baselines": {"numpy", "scipy", "pyarrow", "gensim", "numba", "torch", "sentence_transformers"},
+    "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
+    "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
+    "commands": NUMERIC | {"torch", "tokenizers", "yaml"},
+}
+LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass"}
+HEAVY = {"torch", "gensim", "fairseq"}
+
+
+def imports_of(source: str) -> set[str]:
+    """Names of all modules that a source imports, wherever in it."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names.add(node.module)
+            if node.module == "mpbert":
+                names |= {f"mpbert.{alias.name}" for alias in node.names}
+    return names
+
+
+def ours(source: str) -> set[str]:
+    """Parts of mpbert that a source imports: folders and top modules."""
+    return {name.split(".")[1] for name in imports_of(source) if name.startswith("mpbert.")}
+
+
+def theirs(source: str) -> set[str]:
+    """Packages of others that a source imports."""
+    roots = {name.split(".")[0] for name in imports_of(source)}
+    return roots - set(sys.stdlib_module_names) - {"mpbert"}
+
+
+def wrong_imports(file: str, source: str) -> set[str]:
+    parts = Path(file).parts[1:]
+    part = parts[0].removesuffix(".py")
+    if part in FOLDERS:
+        wrong = ours(source) - FOLDERS[part] - {part} - set(BASE)
+        return wrong | (theirs(source) - PACKAGES[part])
+    if part in BASE:
+        return (ours(source) - BASE[part]) | (theirs(source) - LAYER_0_PACKAGES)
+    if part in LEAVES:
+        return ours(source) - LEAVES[part] - set(BASE)
+    return ours(source) - {"cli"}  # __init__, __main__
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_imports_follow_the_table(file):
+    assert wrong_imports(file, (ROOT / file).read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "wrong"),
+    [
+        ("mpbert/data/x.py", "import torch", {"torch"}),
+        ("mpbert/data/x.py", "from mpbert.vectors.store import VectorStore", {"vectors"}),
+        ("mpbert/evaluation/x.py", "def f():\n    import gensim.models", {"gensim"}),
+        ("mpbert/modeling/x.py", "import mpbert.fairseq_compat", {"fairseq_compat"}),
+        ("mpbert/pretraining/x.py", "from mpbert import finetuning", {"finetuning"}),
+        ("mpbert/errors.py", "from mpbert.config import option", {"config"}),
+    ],
+)
+def test_a_wrong_import_is_caught(file, source, wrong):
+    assert wrong_imports(file, source) == wrong
+
+
+def test_every_folder_is_in_the_table():
+    found = {path.parent.name for path in PACKAGE.glob("*/*.py")}
+    assert found == set(FOLDERS)
+
+
+def test_every_folder_is_a_package_that_a_wheel_would_hold():
+    assert {path.parent for path in MODULES} == {p.parent for p in PACKAGE.rglob("__init__.py")}
+
+
+@pytest.mark.parametrize("folder", ["data", "vectors", "evaluation"])
+def test_data_vectors_and_evaluation_need_no_torch(folder):
+    sources = [path.read_text(encoding="utf-8") for path in (PACKAGE / folder).rglob("*.py")]
+    assert not HEAVY & set().union(*map(theirs, sources))
+
+
+@pytest.mark.parametrize("module", ["mpbert", "mpbert.cli"])
+def test_importing_the_package_loads_nothing_heavy(module):
+    code = f"import {module}, sys; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert found.returncode == 0, found.stderr
+    assert not (HEAVY | {"pandas"}) & set(found.stdout.split())
+
+
+def test_evaluation_runs_without_torch():
+    names = sorted(path.stem for path in (PACKAGE / "evaluation").glob("*.py"))
+    modules = ", ".join(f"mpbert.evaluation.{name}" for name in names if name != "__init__")
+    code = f"import {modules}, sys; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert found.returncode == 0, found.stderr
+    assert not HEAVY & set(found.stdout.split())
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_modules_are_short_documented_and_named_for_what_they_hold(file):
+    source = (ROOT / file).read_text(encoding="utf-8")
+    assert source.count("\n") <= 400
+    assert ast.get_docstring(ast.parse(source))
+    assert Path(file).stem not in {"utils", "util", "helpers", "misc", "common"}
+    assert Path(file).stem not in sys.stdlib_module_names
+
+
+def test_recipe_folders_are_no_packages():
+    for folder in ("pretrain", "finetune", "datasets", "eval"):
+        found = {str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob("*.py")}
+        assert found <= {"pretrain/mpbert_fairseq/__init__.py"}

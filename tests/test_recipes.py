@@ -1,0 +1,150 @@
+"""Recipes say what they read and write; fairseq reads their configurations."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("pretrain", "finetune", "datasets", "eval")
+RECIPES = sorted(str(p.relative_to(ROOT)) for f in FOLDERS for p in (ROOT / f).rglob("*.sh"))
+SCRIPTS = [*RECIPES, "setup.sh", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("tests/*.sh"))]
+CONFIGS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("*/configs/*.flags"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_bash_reads_the_script(script):
+    found = subprocess.run(["bash", "-n", script], capture_output=True, text=True, cwd=ROOT)
+    assert found.returncode == 0, found.stderr
+
+
+def test_shellcheck_finds_nothing():
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    shellcheck = shutil.which("shellcheck", path=path)
+    if shellcheck is None:
+        pytest.skip("shellcheck is not installed; see requirements.txt")
+    found = subprocess.run([shellcheck, "-x", *SCRIPTS], capture_output=True, text=True, cwd=ROOT)
+    assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_says_how_it_is_used_and_what_it_reads_and_writes(recipe):
+    lines = (ROOT / recipe).read_text().splitlines()
+    assert lines[0] == "#!/usr/bin/env bash"
+    header = "\n".join(line for line in lines[1:15] if line.startswith("#"))
+    for word in ("usage:", "reads:", "writes:"):
+        assert word in header, f"{recipe} has no {word} line"
+    assert "set -euo pipefail" in lines
+    assert len(lines) <= 40
+    assert os.access(ROOT / recipe, os.X_OK)
+
+
+@pytest.mark.parametrize("recipe", [r for r in RECIPES if "corpus=${1:?" in (ROOT / r).read_text()])
+def test_a_recipe_without_its_corpus_says_so(recipe):
+    environment = {**os.environ, "MPBERT_PYTHON": sys.executable}
+    found = subprocess.run(
+        ["bash", recipe], capture_output=True, text=True, cwd=ROOT, env=environment
+    )
+    assert found.returncode != 0
+    assert "CORPUS is missing; see the usage line" in found.stderr
+
+
+@pytest.mark.parametrize("stage", ["pretrain", "finetune"])
+def test_an_unknown_configuration_is_named(stage):
+    environment = {**os.environ, "MPBERT_PYTHON": sys.executable}
+    found = subprocess.run(
+        ["bash", f"{stage}/train.sh", "no-corpus", "no-config"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    assert found.returncode == 2
+    assert f"no such configuration: {stage}/configs/no-config.flags" in found.stderr
+
+
+def test_each_stage_has_the_three_configurations():
+    names = [f"{stage}/configs/{n}.flags" for stage in ("finetune", "pretrain") for n in NAMES]
+    assert set(names) <= set(CONFIGS)
+
+
+NAMES = ("paper", "small", "tiny")
+TRAINING = {
+    "pretrain": ("mpbert_pretrain", "mpbert_hibert", "mpbert_masked_sentences"),
+    "finetune": ("mpbert_finetune", "mpbert_two_tower", "mpbert_multi_positive"),
+}
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # fairseq's, of hydra
+
+
+@pytest.fixture(scope="module")
+def parse():
+    """Read flags as fairseq-train does, and build task options and model sizes from them."""
+    import mpbert.fairseq_compat  # noqa: F401  # isort: skip
+    from fairseq import options
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+
+    def read(stage, flags):
+        task, arch, criterion = TRAINING[stage]
+        words = ["data", f"--user-dir={ROOT / 'pretrain' / 'mpbert_fairseq'}", f"--task={task}"]
+        words += [f"--arch={arch}", f"--criterion={criterion}", *flags]
+        with pytest.MonkeyPatch.context() as patch:  # get_training_parser looks for --user-dir
+            patch.setattr(sys, "argv", ["train", *words])
+            parser = options.get_training_parser()
+            arguments = options.parse_args_and_arch(parser, words)
+        return convert_namespace_to_omegaconf(arguments)
+
+    return read
+
+
+@pytest.mark.fairseq
+@pytest.mark.parametrize("config", CONFIGS)
+def test_fairseq_reads_the_configuration(parse, config):
+    stage = config.split("/")[0]
+    lines = (ROOT / config).read_text().splitlines()
+    flags = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    assert all(flag.startswith("--") for flag in flags)
+    names = [flag.split("=")[0] for flag in flags]
+    assert len(set(names)) == len(names)
+    found = parse(stage, flags)
+    assert found.common.seed == found.task.seed == 1
+    assert found.dataset.max_tokens
+    assert found.checkpoint.keep_interval_updates == 1
+    assert found.checkpoint.no_epoch_checkpoints
+    if stage == "pretrain":
+        from mpbert.pretraining.model import hierarchical_config
+
+        assert hierarchical_config(found.model, 30000).dim == found.model.dim
+    else:
+        from mpbert.finetuning.task import sampling_config
+
+        assert sampling_config(found.task).abstract_sentences >= 1
+
+
+@pytest.mark.fairseq
+def test_the_papers_configuration_has_the_papers_numbers(parse):
+    """Zhang & Ma (WI-IAT 2021), Table 2 and Sec. 4.1.1."""
+
+    def read(stage):
+        lines = (ROOT / stage / "configs" / "paper.flags").read_text().splitlines()
+        return parse(stage, [line for line in lines if line.startswith("--")])
+
+    pretraining, finetuning = read("pretrain"), read("finetune")
+    model, task = pretraining.model, finetuning.task
+    assert (model.dim, model.num_heads) == (768, 12)
+    assert {model.sentence_layers, model.document_layers, model.decoder_layers} == {6}
+    assert (pretraining.optimization.lr, finetuning.optimization.lr) == ([1e-4], [2e-5])
+    assert pretraining.lr_scheduler.warmup_init_lr == 1e-7
+    assert finetuning.lr_scheduler.warmup_init_lr == 1e-9
+    for found, beta2 in ((pretraining, "0.999"), (finetuning, "0.98")):
+        assert found.lr_scheduler.warmup_updates == 1000
+        assert found.optimizer.weight_decay == 0.01
+        assert found.optimizer.adam_betas == f"(0.9, {beta2})"
+    assert (pretraining.optimization.max_epoch, finetuning.optimization.max_epoch) == (50, 5)
+    assert (task.manuscript_sentences, task.abstract_sentences, task.body_sentences) == (30, 10, 30)
+    assert (task.positives, task.negatives) == (3, 4)
+    assert (task.positive_power, task.negative_power) == (0.75, 0.75)
