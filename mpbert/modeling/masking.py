@@ -38,7 +38,8 @@ def mask_sentences(
     """Mask sentences: 80 % become mask tokens, 10 % stay, 10 % come from another document.
 
     A hidden sentence keeps its length and its last token, the separator. The replacement is a
-    random sentence of the batch, of any length; after ten tries that met the same document it stays unchanged.
+    random sentence of the batch, of any length; after ten tries that met the same document it stays
+    unchanged.
 
     :param tokens: (N,) token ids of all sentences; not changed.
     :param lengths: (S,) tokens of each sentence.
