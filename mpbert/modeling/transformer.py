@@ -37,7 +37,7 @@ class BlockConfig:
 def sinusoids(num_places: int, dim: int) -> Tensor:
     """Return (num_places, dim) sinusoidal positions: Vaswani et al. (NIPS 2017), Sec. 3.5.
 
-    All sines first, then all cosines, frequencies from 1 to exactly 1/10000, as HIBERT's code has them.
+    Sines first, then cosines, frequencies from 1 to exactly 1/10000, as in HIBERT's code.
     """
     half = dim // 2
     frequency = torch.exp(torch.arange(half) * (-math.log(10000.0) / max(half - 1, 1)))
