@@ -5,5 +5,5 @@
 set -euo pipefail
 papers=$(realpath -e "${1:?"PAPERS is missing; see the usage line in $0"}")
 cd "$(dirname "$0")/../.."
-export PATH="$PWD/.venv/bin:$PATH"
-python -m mpbert build-corpus "$papers" runs/corpus/acl --reader acl "${@:2}"
+. ./setup.sh
+"$python" -m mpbert build-corpus "$papers" runs/corpus/acl --reader acl "${@:2}"

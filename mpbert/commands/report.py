@@ -124,7 +124,6 @@ def _measure(config: Config, conditions: list[Condition], directories: dict[str,
 
 def _row(condition: Condition, path: Path, store: CorpusStore, qrels: Qrels) -> Row:
     if not path.exists():
-        logger.info("%s: %s is not there, so this row was not run", condition.name, path)
         return Row(condition.name, condition.title, condition.note)
     ranked = read_run(path)
     judged = judge(ranked, qrels, DEPTH, str(path), pool=store.paper_ids)

@@ -142,13 +142,17 @@ def build_report(
             ),
         )
     ]
+    caption = _caption(setting, queries, run, by_gold, by_frequency, median, tables, resampling)
+    not_run = [row for row in rows if row.judged is None]
+    if not_run:
+        caption.append("Not run: " + "; ".join(row.title for row in not_run) + ".")
     return Report(
         setting=setting,
         rows=run,
-        not_run=[row for row in rows if row.judged is None],
+        not_run=not_run,
         tables=tables,
         curves=_curves(queries, hits),
-        caption=_caption(setting, queries, run, by_gold, by_frequency, median, tables, resampling),
+        caption=caption,
     )
 
 
