@@ -15,7 +15,7 @@ from mpbert.data.readers import READERS, Reader
 from mpbert.data.splits import check_splits, split_at_random, split_by_year
 from mpbert.data.tables import write_tables
 from mpbert.errors import ConfigError, CorpusError
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import MANIFEST, is_finished, output_directory
 from mpbert.progress import progress
 from mpbert.seeding import named_rng
 
@@ -43,7 +43,7 @@ class Config:
 
 
 def run(config: Config) -> None:
-    """Build the store, unless it is there; print its counts.
+    """Build the store, unless it is there; print its sizes.
 
     :raises CorpusError: the raw corpus is broken, or a split would be empty.
     """
@@ -65,9 +65,10 @@ def run(config: Config) -> None:
         written = write_tables(out.path, papers, links, splits)
         dropped = {name: n for name, n in sorted(counts.items()) if name not in written}
         out.counts.update({**written, **dropped})
-    width = max(map(len, out.counts))
-    for name, count in out.counts.items():
+    width = max(map(len, written))
+    for name, count in written.items():
         print(f"{name:<{width}} {count:>10,}")
+    print(f"what was cut and dropped is counted in {config.output / MANIFEST}")
 
 
 def _split(config: Config, reader: Reader, papers: list[CleanPaper]) -> np.ndarray:

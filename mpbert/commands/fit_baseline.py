@@ -25,7 +25,7 @@ class Config:
 
 
 def run(config: Config) -> None:
-    """Write ``papers`` and ``contexts.valid`` and ``contexts.test``; print the counts."""
+    """Write ``papers`` and ``contexts.valid`` and ``contexts.test``; print how many."""
     if is_finished(config.output, "fit-baseline", config, [config.corpus]):
         print(f"{config.output} exists, reused")
         return
@@ -41,5 +41,7 @@ def run(config: Config) -> None:
             out.counts[f"{name}_zero"] = int((~vectors.vectors.any(axis=1)).sum())
             out.counts[name] = len(vectors)
         out.counts.update(counts)
-    for name, count in out.counts.items():
-        print(f"{name:<32} {count:>10,}")
+    print(
+        f"{config.output}: {len(stores['papers']):,} papers, "
+        f"{out.counts['papers_zero']:,} of them without a vector"
+    )

@@ -45,7 +45,7 @@ def read_manuscript(text: str, name: str) -> Manuscript:
         for paragraph in re.split(r"\n\s*\n", part.replace(PLACE, _MARK)):
             for sentence in split_sentences(clean_characters(_without_markers(paragraph))):
                 places += [len(sentences)] * sentence.count(_MARK)
-                sentences.append(clean_characters(sentence.replace(_MARK, " ")))
+                sentences.append(re.sub(rf"\s*{_MARK}", "", sentence).strip())
     if not places:
         raise CorpusError(
             f"{name}: found no {PLACE}; put {PLACE} where papers are to be recommended"
