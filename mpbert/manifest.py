@@ -3,7 +3,8 @@
 A directory is written under a temporary name and renamed when it is complete, so one that exists
 is finished. Beside the data it holds ``config.yaml`` (the configuration as resolved),
 ``manifest.json`` (format, counts, inputs and a checksum of each file; no time, so that the same
-work gives the same bytes; a checkpoint among the inputs holds times of its own) and ``log.txt`` (seconds and peak memory).
+work gives the same bytes; but a checkpoint among the inputs holds times of its own) and
+``log.txt`` (seconds and peak memory).
 """
 
 import errno
