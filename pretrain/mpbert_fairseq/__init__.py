@@ -1,6 +1,6 @@
 """fairseq's ``--user-dir``: registers the tasks, models and criteria of mpbert.
 
-It stands outside the package because fairseq imports a user directory under its last path component.
+It stands outside the package: fairseq imports a user directory under its last path component.
 """
 
 import mpbert.finetuning

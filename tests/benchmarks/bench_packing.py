@@ -1,6 +1,6 @@
 """Training steps of the sentence encoder: packed rows beside torch's padded TransformerEncoder.
 
-    .venv/bin/python tests/benchmarks/bench_packing.py [runs/binarized/rfc]
+    PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_packing.py [runs/binarized/rfc]
 
 Same sizes, same real sentences, float32, dropout 0, forward and backward; the median of several
 rounds in which the two take turns. Prints real tokens per second and the ratio.

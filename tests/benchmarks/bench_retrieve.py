@@ -1,7 +1,7 @@
 """Exact search beside a plain matrix product and a partial sort, as a ratio.
 
-Run it: ``python tests/benchmarks/bench_retrieve.py [papers] [queries] [dim]``. The plain way has
-neither a tie rule nor results that are free of threads and block sizes.
+Run it: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_retrieve.py [papers] [queries] [dim]``.
+The plain way has neither a tie rule nor results that are free of threads and block sizes.
 """
 
 import sys
