@@ -1,6 +1,6 @@
 """Exact search beside a plain matrix product and a partial sort, as a ratio.
 
-Run it: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_retrieve.py [papers] [queries] [dim]``.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_retrieve.py [papers] [queries] [dim]``.
 The plain way has neither a tie rule nor results that are free of threads and block sizes.
 """
 
