@@ -3,7 +3,7 @@
 #   usage:  pretrain/train.sh CORPUS [CONFIG] [flags]     e.g. pretrain/train.sh rfc tiny
 #   reads:  runs/binarized/CORPUS, pretrain/configs/CONFIG.flags
 #   writes: runs/pretrained/CORPUS/CONFIG (checkpoints, train.log), runs/encoders/CORPUS/CONFIG-pretrained
-#   cost:   tiny: 3 min, small: hours, both on 2 cores; paper: hours on a GPU
+#   cost:   on 2 cores tiny 2 min, small 8 hours; paper: hours on a GPU
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh
