@@ -1,9 +1,10 @@
-"""What the fairseq datasets of pretraining and fine-tuning share: batches by a budget of tokens."""
+"""What the fairseq datasets and tasks of pretraining and fine-tuning share."""
 
 import mpbert.fairseq_compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
 
 import numpy as np
 from fairseq.data import FairseqDataset
+from fairseq.tasks import FairseqTask
 
 from mpbert.data.ragged import budget_batches
 from mpbert.seeding import named_rng
@@ -67,3 +68,14 @@ class BudgetDataset(FairseqDataset):
     def supports_fetch_outside_dataloader(self) -> bool:
         """True: an item is only its number."""
         return True
+
+
+class TokenTask(FairseqTask):
+    """A task on token ids: the tokenizer has done what fairseq's dictionaries are for."""
+
+    source_dictionary = None
+    target_dictionary = None
+
+    def max_positions(self) -> None:
+        """Return None: no item is filtered by length."""
+        return

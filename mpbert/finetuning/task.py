@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
-from fairseq.tasks import FairseqTask, register_task
+from fairseq.tasks import register_task
 from omegaconf import II
 
 from mpbert.data.binary import BinaryCorpus
 from mpbert.data.cocitation import POSITIVES
 from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import ConfigError, CorpusError
+from mpbert.fairseq_dataset import TokenTask
 from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
 from mpbert.manifest import fingerprint
 
@@ -57,7 +58,7 @@ def sampling_config(cfg: Any) -> SamplingConfig:
 
 
 @register_task("mpbert_finetune", dataclass=FinetuneConfig)
-class FinetuneTask(FairseqTask):
+class FinetuneTask(TokenTask):
     """Bring manuscripts near the papers they cite."""
 
     def __init__(self, cfg: FinetuneConfig) -> None:
@@ -104,17 +105,3 @@ class FinetuneTask(FairseqTask):
             shuffle=training,
             max_items=None if training else self.cfg.max_valid_examples,
         )
-
-    @property
-    def source_dictionary(self) -> None:
-        """None: the tokenizer has done its work."""
-        return
-
-    @property
-    def target_dictionary(self) -> None:
-        """None: the tokenizer has done its work."""
-        return
-
-    def max_positions(self) -> None:
-        """Return None: no item is filtered by length."""
-        return

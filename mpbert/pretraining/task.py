@@ -6,12 +6,13 @@ from typing import Any, Optional
 
 import numpy as np
 from fairseq.dataclass import FairseqDataclass
-from fairseq.tasks import FairseqTask, register_task
+from fairseq.tasks import register_task
 from omegaconf import II
 
 from mpbert.data.binary import BinaryCorpus
 from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError, CorpusError
+from mpbert.fairseq_dataset import TokenTask
 from mpbert.manifest import fingerprint
 from mpbert.pretraining.dataset import MaskedBlocks
 
@@ -31,7 +32,7 @@ class PretrainConfig(FairseqDataclass):
 
 
 @register_task("mpbert_pretrain", dataclass=PretrainConfig)
-class PretrainTask(FairseqTask):
+class PretrainTask(TokenTask):
     """Predict masked sentences of the papers of the training split."""
 
     def __init__(self, cfg: PretrainConfig) -> None:
@@ -64,17 +65,3 @@ class PretrainTask(FairseqTask):
             shuffle=training,
             max_blocks=None if training else self.cfg.max_valid_blocks,
         )
-
-    @property
-    def source_dictionary(self) -> None:
-        """None: the tokenizer has done its work."""
-        return
-
-    @property
-    def target_dictionary(self) -> None:
-        """None: the tokenizer has done its work."""
-        return
-
-    def max_positions(self) -> None:
-        """Return None: no item is filtered by length."""
-        return
