@@ -60,3 +60,15 @@ def test_broken_utf8_and_missing_files_give_one_line(tmp_path: Path):
         read_manuscript_file(path)
     with pytest.raises(CorpusError, match="No such file"):
         read_manuscript_file(tmp_path / "absent.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Koo, Carreras, and Collins (2008) parse well [CITATION].", "parse well."),
+        ("We follow Koo et al. here [CITATION].", "We follow here."),
+        ("This was shown by van der Plas and Tiedemann (2006) [CITATION].", "This was shown by."),
+    ],
+)
+def test_all_names_of_a_citation_in_the_sentence_are_gone(text, expected):
+    assert read_manuscript(text, "text").sentences == [expected]
