@@ -5,6 +5,7 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 """
 
 import dataclasses
+import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -104,6 +105,57 @@ def _flags_of_file(config_class: type, path: Path) -> dict[str, list[str]]:
             words = [flag, *map(str, value)] if isinstance(value, list) else [f"{flag}={value}"]
             flags[flag] = words
     return flags
+
+
+def setting(default: object, choices: Sequence[str] = (), minimum: float | None = None) -> Any:
+    """Return a field of a method that ``name=value`` sets, see :func:`from_settings`.
+
+    :param default: default value; its type is the type of the setting.
+    :param choices: what a text may be; empty: anything.
+    :param minimum: smallest number; None: anything above 0.
+    """
+    return dataclasses.field(
+        default=default, metadata={"choices": tuple(choices), "minimum": minimum}
+    )
+
+
+def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
+    """Return a method, a dataclass whose fields are int, float or str, with these settings.
+
+    :param settings: ``field=value`` each.
+    :param name: what the messages call the method.
+    :raises ConfigError: no such setting, or no such value.
+    """
+    fields = {field.name: field for field in dataclasses.fields(method)}
+    values: dict[str, int | float | str] = {}
+    for words in settings:
+        key, _, text = words.partition("=")
+        if key not in fields:
+            close = difflib.get_close_matches(key, fields, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(
+                f"--settings {words}: {name} has no setting {key!r}; expected one of "
+                f"{', '.join(sorted(fields))}, as name=value{hint}"
+            )
+        values[key] = _setting_of(text, fields[key], f"--settings {words}")
+    return method(**values)
+
+
+def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float | str:
+    kind, choices = type(field.default), field.metadata.get("choices", ())
+    if choices and text not in choices:
+        raise ConfigError(f"{source}: found {text!r}; expected one of {', '.join(sorted(choices))}")
+    try:
+        value = kind(text)
+    except ValueError as error:
+        raise ConfigError(f"{source}: found {text!r}; expected {kind.__name__}") from error
+    if kind is str:
+        return value
+    minimum = field.metadata.get("minimum")
+    if not (value > 0 if minimum is None else value >= minimum):
+        bound = "more than 0" if minimum is None else f"at least {minimum:g}"
+        raise ConfigError(f"{source}: found {text}; expected {bound}")
+    return value
 
 
 def as_plain_dict(config: object) -> dict[str, Any]:

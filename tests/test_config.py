@@ -4,7 +4,7 @@ from typing import Optional
 
 import pytest
 
-from mpbert.config import as_plain_dict, option, parse_config, positional
+from mpbert.config import as_plain_dict, from_settings, option, parse_config, positional, setting
 from mpbert.errors import ConfigError
 
 
@@ -97,3 +97,35 @@ def test_help_shows_defaults(capsys):
     found = " ".join(capsys.readouterr().out.split())
     assert "share of 100% (default: 0.5)" in found
     assert "Do something." in found
+
+
+@dataclass
+class Method:
+    """A method with a setting of each kind."""
+
+    rate: float = 0.5
+    draws: int = setting(3, minimum=0)
+    pooling: str = setting("mean", choices=("mean", "sum"))
+    model: str = "none"
+
+
+def test_settings_are_read_by_the_types_of_the_fields():
+    words = ["rate=1e-3", "draws=0", "pooling=sum", "model=a=b"]
+    assert from_settings(Method, words, "m") == Method(0.001, 0, "sum", "a=b")
+    assert from_settings(Method, [], "m") == Method()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("draw=1", "m has no setting 'draw'; expected one of .*did you mean 'draws'"),
+        ("draws=x", "found 'x'; expected int"),
+        ("draws=-1", "found -1; expected at least 0"),
+        ("rate=0", "found 0; expected more than 0"),
+        ("rate=nan", "found nan; expected more than 0"),
+        ("pooling=max", "found 'max'; expected one of mean, sum"),
+    ],
+)
+def test_wrong_settings_are_refused(words, message):
+    with pytest.raises(ConfigError, match=message):
+        from_settings(Method, [words], "m")

@@ -1,15 +1,13 @@
 """The interface of all baselines, and their registry."""
 
-import dataclasses
-import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from mpbert.config import from_settings
 from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError
 from mpbert.registry import Registry
 from mpbert.vectors.store import VectorStore
 
@@ -17,7 +15,8 @@ from mpbert.vectors.store import VectorStore
 class Baseline(ABC):
     """From a corpus store to citation and query vectors, which are compared by cosine.
 
-    A member is a dataclass whose fields, all of them int or float, are its settings.
+    A member is a dataclass whose fields, of int, float or str, are its settings; see
+    :func:`mpbert.config.setting` for fields with choices or with 0 among their values.
     """
 
     name: ClassVar[str]
@@ -37,6 +36,10 @@ class Baseline(ABC):
     def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
         """Return the query vector of every citation context of a split, in its order."""
 
+    def matrices(self, store: CorpusStore) -> dict[str, VectorStore]:
+        """Return further vectors that are worth keeping, by name; most baselines have none."""
+        return {}
+
 
 BASELINES: Registry[type[Baseline]] = Registry("baseline")
 
@@ -44,27 +47,7 @@ BASELINES: Registry[type[Baseline]] = Registry("baseline")
 def make_baseline(name: str, settings: Sequence[str]) -> Baseline:
     """Return a baseline that is not yet fitted.
 
-    :param settings: ``name=value`` each, for fields of the baseline.
-    :raises ConfigError: no such baseline or setting, or no number.
+    :param settings: ``field=value`` each, for fields of the baseline.
+    :raises ConfigError: no such baseline, setting or value.
     """
-    baseline = BASELINES[name]
-    fields = {field.name: type(field.default) for field in dataclasses.fields(baseline)}
-    values: dict[str, int | float] = {}
-    for setting in settings:
-        key, _, text = setting.partition("=")
-        if key not in fields:
-            close = difflib.get_close_matches(key, fields, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ConfigError(
-                f"--settings {setting}: {name} has no setting {key!r}; expected one of "
-                f"{', '.join(sorted(fields))}, as name=value{hint}"
-            )
-        try:
-            values[key] = fields[key](text)
-        except ValueError as error:
-            raise ConfigError(
-                f"--settings {setting}: found {text!r}; expected {fields[key].__name__}"
-            ) from error
-        if values[key] <= 0:
-            raise ConfigError(f"--settings {setting}: found {text}; expected more than 0")
-    return baseline(**values)
+    return from_settings(BASELINES[name], settings, name)

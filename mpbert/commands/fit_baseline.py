@@ -33,7 +33,7 @@ def run(config: Config) -> None:
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "fit-baseline", config, [config.corpus]) as out:
         counts = baseline.fit(store, named_rng(config.seed, f"fit {config.baseline}"))
-        stores = {"papers": baseline.embed_papers(store)}
+        stores = {"papers": baseline.embed_papers(store), **baseline.matrices(store)}
         for split in ("valid", "test"):
             stores[f"contexts.{split}"] = baseline.embed_contexts(store, split)
         for name, vectors in stores.items():
