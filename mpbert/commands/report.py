@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from mpbert.config import option, positional
 from mpbert.data.cocitation import cocitation_counts
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import Qrels, read_qrels, read_run
 from mpbert.errors import ConfigError, MpbertError, RunError
-from mpbert.evaluation.conditions import Comparison, Condition, compare, parse_condition
+from mpbert.evaluation.conditions import Comparison, Condition, compare, read_conditions
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
@@ -57,9 +56,9 @@ def run(config: Config) -> None:
     :raises ConfigError: a condition is wrong, or no condition was run.
     :raises MpbertError: with ``--expected``, a score is missing or differs.
     """
-    conditions = _read_conditions(config)
     corpus = config.corpus.name
-    directories = {c.name: Path(c.run.replace("{corpus}", corpus)) for c in conditions}
+    conditions = [c for c in read_conditions(config.conditions) if c.is_for(corpus)]
+    directories = {c.name: c.run_directory(corpus, c.settings) for c in conditions}
     files = sorted(config.conditions.glob("*.yaml"))
     inputs = [config.corpus, *files, *directories.values()]
     made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
@@ -82,20 +81,6 @@ def run(config: Config) -> None:
     print((config.output / "report.txt").read_text(encoding="utf-8"), end="")
     if config.expected:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
-
-
-def _read_conditions(config: Config) -> list[Condition]:
-    conditions = []
-    for path in sorted(config.conditions.glob("*.yaml")):
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            reason = " ".join(str(error).split())
-            raise ConfigError(f"{path}: unreadable ({reason}); expected a condition") from error
-        conditions.append(parse_condition(path.stem, content, str(path)))
-    if not conditions:
-        raise ConfigError(f"{config.conditions}: found no *.yaml; expected one file per row")
-    return sorted(conditions, key=lambda condition: (condition.order, condition.name))
 
 
 def _measure(config: Config, conditions: list[Condition], directories: dict[str, Path]) -> Report:

@@ -1,23 +1,65 @@
-"""Conditions: one row of the report each, with the scores we expect of it.
+"""Conditions: one row of the report each, with how it is made and the scores we expect of it.
 
-A condition is ``eval/conditions/NAME.yaml``::
+A condition is ``eval/conditions/NAME.yaml``; its name is the stem of the file. One that ranks by a
+method of ours::
 
     title: BM25, title + abstract         # at most 40 characters
-    run: runs/trec/{corpus}/bm25-abstract # directory that holds SPLIT.run
-    note: k1 1.2, b 0.75                  # optional
+    method: bm25                          # a baseline or a lexical method
+    settings: {fields: abstract, k1: 2}   # optional: of that method
+    similarity: dot                       # optional, of baselines: cosine (default) or dot
+    space: {k1: [1.2, 2, 3]}              # optional: values of settings that tuning may try
+    note: stems                           # optional
     order: 20                             # optional: place in the table
+    corpora: [rfc]                        # optional: the only corpora it is for
+    optional: true                        # optional: it may fail, for lack of a download
+    gpu: true                             # optional: left out without a GPU, unless it is named
     expected:                             # optional, of the test split
       rfc: {"Recall@10 P>=1": [0.283, 0.010]}  # value and tolerance
+
+Its vectors are in ``runs/vectors/CORPUS/NAME``, its runs in ``runs/trec/CORPUS/NAME``. One that is
+made by recipes has, in place of method and similarity::
+
+    recipe:                               # a command line, or several in order
+      - pretrain/train.sh {corpus} tiny   # each does nothing where its work is finished
+      - eval/mp_bert4cr.sh {corpus} tiny mpt-src{variant} --objective mpt-src {flags}
+    run: runs/trec/{corpus}/tiny-mpt-src{variant}  # what the last one makes
+    settings: {--lr: 1e-3}                # optional: what {flags} stands for
+    space: {--lr: [3e-4, 1e-3]}           # optional: needs {flags} and {variant}
+
+``{variant}`` is empty for the settings of the file; for others it names them, so that each choice
+of flags has directories of its own.
 """
 
 import math
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from mpbert.errors import ConfigError
 
+SettingValue = int | float | str
 MAX_TITLE = 40  # so that a table of six numbers fits a terminal of 100 columns
-_KEYS = {"title": str, "run": str, "note": str, "order": int, "expected": dict}
+SIMILARITIES = ("cosine", "dot")
+_KEYS: dict[str, type | tuple[type, ...]] = {
+    "title": str,
+    "method": str,
+    "settings": dict,
+    "similarity": str,
+    "recipe": (str, list),
+    "run": str,
+    "space": dict,
+    "corpora": list,
+    "optional": bool,
+    "gpu": bool,
+    "note": str,
+    "order": int,
+    "expected": dict,
+}
 _CLOSE = 2.0  # times the tolerance
 
 
@@ -27,16 +69,68 @@ class Condition:
 
     :param name: name of its file.
     :param title: what the tables call it.
-    :param run: pattern of the run directory; ``{corpus}`` stands for the name of the corpus.
+    :param method: what makes it; empty where recipes do.
+    :param settings: of the method, or flags of the recipes.
+    :param similarity: what dense vectors are compared by.
+    :param recipe: command lines, in order.
+    :param run: of recipes: pattern of the run directory.
+    :param space: what tuning may try: name of a setting to its values.
+    :param corpora: the only corpora it is for; empty: all.
+    :param optional: whether it may fail.
+    :param gpu: whether it is left out where there is no GPU.
     :param expected: corpus to column name to (value, tolerance).
     """
 
     name: str
     title: str
-    run: str
+    method: str = ""
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
+    similarity: str = "cosine"
+    recipe: tuple[str, ...] = ()
+    run: str = ""
+    space: Mapping[str, tuple[SettingValue, ...]] = field(default_factory=dict)
+    corpora: tuple[str, ...] = ()
+    optional: bool = False
+    gpu: bool = False
     note: str = ""
     order: int = 1000
     expected: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+
+    def is_for(self, corpus: str) -> bool:
+        """Whether the row is one of a corpus."""
+        return not self.corpora or corpus in self.corpora
+
+    def vectors_directory(self, corpus: str) -> Path:
+        """Return where the vectors of a dense method lie."""
+        return Path("runs/vectors", corpus, self.name)
+
+    def run_directory(self, corpus: str, settings: Mapping[str, SettingValue]) -> Path:
+        """Return where ``SPLIT.run`` lies.
+
+        :param settings: all that are in force, see :func:`effective_settings`.
+        """
+        if self.method:
+            return Path("runs/trec", corpus, self.name)
+        return Path(self._filled(self.run, corpus, settings))
+
+    def commands(self, corpus: str, settings: Mapping[str, SettingValue]) -> list[str]:
+        """Return the command lines of its recipes."""
+        return [self._filled(line, corpus, settings) for line in self.recipe]
+
+    def _filled(self, text: str, corpus: str, settings: Mapping[str, SettingValue]) -> str:
+        flags = " ".join(f"{flag} {shlex.quote(str(v))}" for flag, v in settings.items())
+        others = [f"{k}-{v}" for k, v in settings.items() if self.settings.get(k) != v]
+        variant = "".join("-" + re.sub(r"[^\w.-]+", "_", text).lstrip("-") for text in others)
+        for key, value in (("corpus", corpus), ("flags", flags), ("variant", variant)):
+            text = text.replace("{" + key + "}", value)
+        return text.strip()
+
+
+def effective_settings(
+    condition: Condition, tuned: Mapping[str, SettingValue]
+) -> dict[str, SettingValue]:
+    """Return the settings of a condition under those that tuning chose, sorted by name."""
+    return dict(sorted({**condition.settings, **tuned}.items()))
 
 
 @dataclass(frozen=True)
@@ -58,37 +152,116 @@ class Comparison:
         return "CLOSE" if distance <= _CLOSE * self.tolerance else "DIFFERENT"
 
 
+def read_conditions(directory: Path) -> list[Condition]:
+    """Read all conditions of a directory, in the order of the tables.
+
+    :raises ConfigError: there is none, or one is wrong.
+    """
+    conditions = []
+    for path in sorted(directory.glob("*.yaml")):
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"{path}: unreadable ({reason}); expected a condition") from error
+        conditions.append(parse_condition(path.stem, content, str(path)))
+    if not conditions:
+        raise ConfigError(f"{directory}: found no *.yaml; expected one file per row")
+    return sorted(conditions, key=lambda condition: (condition.order, condition.name))
+
+
 def parse_condition(name: str, content: object, source: str) -> Condition:
-    """Check what a condition's file says.
+    """Check what a condition's file says; the methods and their settings are checked when used.
 
     :param content: the YAML document.
     :param source: what the messages call the file.
     :raises ConfigError: a key is missing, unknown or of the wrong kind.
     """
     if not isinstance(content, dict):
-        raise ConfigError(f"{source}: found {type(content).__name__}; expected keys title and run")
+        raise ConfigError(
+            f"{source}: found {type(content).__name__}; expected keys title and method"
+        )
     for key, value in content.items():
         if key not in _KEYS:
             known = ", ".join(sorted(_KEYS))
             raise ConfigError(f"{source}: unknown key {key!r}; expected one of {known}")
         if not isinstance(value, _KEYS[key]):
+            kinds = _KEYS[key] if isinstance(_KEYS[key], tuple) else (_KEYS[key],)
             raise ConfigError(
-                f"{source}: {key} is {value!r}; expected {_KEYS[key].__name__}, as in the other "
-                f"conditions"
+                f"{source}: {key} is {value!r}; expected {' or '.join(k.__name__ for k in kinds)}, "
+                f"as in the other conditions"
             )
-    for key in ("title", "run"):
-        if not content.get(key, "").strip():
-            raise ConfigError(f"{source}: found no {key}; expected a line '{key}: ...'")
+    if not content.get("title", "").strip():
+        raise ConfigError(f"{source}: found no title; expected a line 'title: ...'")
     if len(content["title"]) > MAX_TITLE or "\n" in content["title"]:
         raise ConfigError(
             f"{source}: the title has {len(content['title'])} characters; expected one line of at "
             f"most {MAX_TITLE}, put the rest into the note"
         )
-    expected = {
+    parsed: dict[str, Any] = {**content, "name": name}
+    if isinstance(content.get("recipe"), str):
+        parsed["recipe"] = [content["recipe"]]
+    for key in ("recipe", "corpora"):
+        parsed[key] = tuple(parsed.get(key, ()))
+        if wrong := [value for value in parsed[key] if not isinstance(value, str)]:
+            raise ConfigError(f"{source}: {key} holds {wrong[0]!r}; expected text")
+    parsed["settings"] = {
+        str(key): _checked(value, f"{source}: settings, {key}")
+        for key, value in content.get("settings", {}).items()
+    }
+    parsed["space"] = {
+        str(key): _parse_values(values, f"{source}: space, {key}")
+        for key, values in content.get("space", {}).items()
+    }
+    parsed["expected"] = {
         str(corpus): _parse_scores(scores, f"{source}: expected, {corpus}")
         for corpus, scores in content.get("expected", {}).items()
     }
-    return Condition(**{**content, "name": name, "expected": expected})
+    condition = Condition(**parsed)
+    _check_maker(condition, content, source)
+    return condition
+
+
+def _check_maker(condition: Condition, content: Mapping[str, object], source: str) -> None:
+    if bool(condition.method) == bool(condition.recipe):
+        found = "both method and recipe" if condition.method else "neither method nor recipe"
+        raise ConfigError(f"{source}: found {found}; expected one of them")
+    if condition.method and "run" in content:
+        raise ConfigError(
+            f"{source}: found run beside method; leave it out, it is "
+            f"runs/trec/CORPUS/{condition.name}"
+        )
+    if condition.similarity not in SIMILARITIES:
+        raise ConfigError(
+            f"{source}: similarity is {condition.similarity!r}; expected one of "
+            f"{', '.join(SIMILARITIES)}"
+        )
+    if not condition.recipe:
+        return
+    if "similarity" in content:
+        raise ConfigError(f"{source}: found similarity beside recipe; it belongs to a method")
+    if not condition.run.strip():
+        raise ConfigError(f"{source}: found no run; a recipe needs a line 'run: runs/trec/...'")
+    lines = " ".join(condition.recipe)
+    if condition.settings and "{flags}" not in lines:
+        raise ConfigError(f"{source}: found settings, but no {{flags}} in recipe; add it there")
+    if condition.space and not ("{flags}" in lines and "{variant}" in condition.run):
+        raise ConfigError(
+            f"{source}: found space, but not {{flags}} in recipe and {{variant}} in run; expected "
+            f"both, so that each choice has a run of its own"
+        )
+
+
+def _checked(value: object, source: str) -> SettingValue:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ConfigError(f"{source}: found {value!r}; expected a number or a text")
+    return value
+
+
+def _parse_values(values: object, source: str) -> tuple[SettingValue, ...]:
+    if not isinstance(values, list) or not values:
+        raise ConfigError(f"{source}: found {values!r}; expected a list of values to try")
+    return tuple(_checked(value, source) for value in values)
 
 
 def _parse_scores(scores: object, source: str) -> dict[str, tuple[float, float]]:

@@ -29,7 +29,9 @@ def workplace(rfc_corpus, tmp_path_factory):
     (path / "conditions").mkdir()
     for seed, (name, gain) in enumerate({"chance": 0.0, "better": 0.5, "absent": None}.items()):
         pattern = path / "{corpus}" / name
-        (path / "conditions" / f"{name}.yaml").write_text(f"title: {name}\nrun: {pattern}\n")
+        (path / "conditions" / f"{name}.yaml").write_text(
+            f"title: {name}\nrecipe: make\nrun: {pattern}\n"
+        )
         if gain is not None:
             (path / "rfc" / name).mkdir(parents=True)
             write_run(path / "rfc" / name / "test.run", _rank(store, "test", gain, seed), name)
@@ -137,6 +139,6 @@ def test_without_conditions_the_error_says_so(rfc_corpus, tmp_path):
 def test_a_run_of_another_corpus_is_refused(rfc_corpus, tmp_path, line, message):
     query = CorpusStore(rfc_corpus).contexts("test").context_ids[0]
     (tmp_path / "test.run").write_text(line.format(query=query) + "\n")
-    (tmp_path / "other.yaml").write_text(f"title: other\nrun: {tmp_path}\n")
+    (tmp_path / "other.yaml").write_text(f"title: other\nrecipe: make\nrun: {tmp_path}\n")
     with pytest.raises(RunError, match=message):
         report.run(report.Config(rfc_corpus, tmp_path / "out", conditions=tmp_path))
