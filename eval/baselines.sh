@@ -13,7 +13,8 @@ for method in chance word2vec; do
     --baseline "$method"
   eval/retrieve.sh "$corpus" "$method"
 done
-for method in bm25-abstract bm25-citing; do
-  "$python" -m mpbert retrieve "runs/corpus/$corpus" "runs/trec/$corpus/${method//-/_}" \
-    --lexical "$method"
+for row in "bm25_abstract abstract" "bm25_citing abstract+citing"; do
+  read -r name fields <<<"$row"
+  "$python" -m mpbert retrieve "runs/corpus/$corpus" "runs/trec/$corpus/$name" \
+    --lexical bm25 --settings "fields=$fields"
 done

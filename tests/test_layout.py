@@ -43,7 +43,7 @@ PACKAGES = {
     "data": NUMERIC | {"tokenizers", "jsonschema"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss"},
     "modeling": {"numpy", "torch", "safetensors", "tokenizers"},
-    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s"},
+    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
     "baselines": {"numpy", "scipy", "pyarrow", "gensim", "numba", "torch", "sentence_transformers"},
     "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},

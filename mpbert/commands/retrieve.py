@@ -11,13 +11,14 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.config import option, positional
+from mpbert.config import from_settings, option, positional
 from mpbert.data.store import Contexts, CorpusStore
 from mpbert.data.trec import run_of_matrix, write_run
 from mpbert.errors import ConfigError
 from mpbert.manifest import is_finished, output_directory
-from mpbert.retrieval.dense import DenseIndex
-from mpbert.retrieval.lexical import LEXICAL, build_index, query_texts
+from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
+from mpbert.retrieval.fields import paper_counts, query_texts
+from mpbert.retrieval.lexical import LEXICAL, LexicalIndex
 from mpbert.vectors.store import VectorStore, check_ids
 
 logger = logging.getLogger(__name__)
@@ -30,8 +31,12 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
-    vectors: Optional[Path] = option(None, "vectors directory to search by cosine", type=Path)
-    lexical: Optional[str] = option(None, "or: lexical index to search", choices=LEXICAL)
+    vectors: Optional[Path] = option(None, "vectors directory to search", type=Path)
+    similarity: str = option("cosine", "of vectors", choices=SIMILARITIES)
+    lexical: Optional[str] = option(None, "or: lexical method", choices=LEXICAL.names())
+    settings: list[str] = option(
+        (), "settings of it, for example fields=abstract+citing k1=1.2", nargs="*", type=str
+    )
     splits: list[str] = option(
         ("valid", "test"), "splits to rank for", nargs="+", choices=["test", "valid"], type=str
     )
@@ -41,6 +46,12 @@ class Config:
         """Check what argparse cannot."""
         if (self.vectors is None) == (self.lexical is None):
             raise ConfigError("expected one of --vectors and --lexical; give the one to search")
+        if self.settings and self.lexical is None:
+            raise ConfigError("--settings are of a lexical method; vectors have none, leave it out")
+        if self.similarity != "cosine" and self.vectors is None:
+            raise ConfigError(
+                "--similarity is of vectors; a lexical method has its own, leave it out"
+            )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
 
@@ -66,16 +77,17 @@ def run(config: Config) -> None:
 
 
 def _lexical(store: CorpusStore, config: Config) -> Search:
-    index = build_index(store, config.lexical)
+    method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
+    index = LexicalIndex(method, *paper_counts(store, method.fields))
     return lambda contexts, split: index.search(
-        query_texts(store, contexts), config.top, contexts.citing_rows
+        query_texts(store, contexts, method.citing_weight), config.top, contexts.citing_rows
     )
 
 
 def _dense(store: CorpusStore, config: Config) -> Search:
     papers = VectorStore.load(config.vectors, "papers")
     check_ids(papers, store.paper_ids, str(config.vectors / "papers"))
-    index = DenseIndex(papers.vectors)
+    index = DenseIndex(papers.vectors, config.similarity)
 
     def search(contexts: Contexts, split: str) -> tuple[np.ndarray, np.ndarray]:
         name = f"contexts.{split}"

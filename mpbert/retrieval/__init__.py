@@ -1,1 +1,1 @@
-"""Queries to rankings of all papers: exact dense search and BM25."""
+"""Queries to rankings of all papers: exact search by vectors, and by words."""

@@ -1,9 +1,11 @@
-"""Exact search by cosine similarity.
+"""Exact search by cosine similarity or inner product.
 
 FAISS proposes candidates in float32, whose last digits change with threads and block sizes; their
 scores are then computed anew in float64, each by itself, so that the ranking depends on nothing
 but the vectors. Where the proposal might be short of a paper, all papers are scored.
 """
+
+from collections.abc import Callable
 
 import faiss
 import numpy as np
@@ -13,26 +15,42 @@ from mpbert.retrieval.ranking import num_ranked, sort_by_score, top_k
 from mpbert.vectors.normal import normalized
 
 _SPARE = 27  # candidates beyond the cutoff
-_NOISE = 1e-5  # bound of the error of a float32 inner product of vectors of length 1
+_NOISE = 1e-5  # bound of the error of a float32 inner product of vectors no longer than 1
 _BLOCK = 1024  # queries searched at once
 _RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
+
+
+def _as_they_are(vectors: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
+# similarity -> what is done to vectors whose inner product it then is
+SIMILARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "cosine": normalized,
+    "dot": _as_they_are,
+}
 
 
 class DenseIndex:
     """All papers by their vectors.
 
     :param vectors: (N, D), of any length; a zero vector has the score 0 with every query.
+    :param similarity: ``cosine`` or ``dot``.
     """
 
-    def __init__(self, vectors: np.ndarray) -> None:
-        self._vectors = normalized(vectors)
-        self._index = faiss.IndexFlatIP(vectors.shape[1])
-        self._index.add(self._vectors)
+    def __init__(self, vectors: np.ndarray, similarity: str = "cosine") -> None:
+        self._prepare = SIMILARITIES[similarity]
+        self._vectors = self._prepare(vectors)
+        self._longest = _lengths(self._vectors).max(initial=0.0) or 1.0
+        self._index = faiss.IndexFlatIP(vectors.shape[1])  # of vectors no longer than 1
+        for start in range(0, len(vectors), _BLOCK):
+            block = self._vectors[start : start + _BLOCK].astype(np.float64)
+            self._index.add((block / self._longest).astype(np.float32))
 
     def search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k papers of largest cosine similarity of each query, best first.
+        """Return the k most similar papers of each query, best first.
 
         :param queries: (Q, D).
         :param excluded_rows: (Q,) row of the citing paper, which is no candidate, or -1.
@@ -45,16 +63,15 @@ class DenseIndex:
         starts = range(0, len(queries), _BLOCK)
         for start in progress(starts, "dense search", "block"):
             block = slice(start, start + _BLOCK)
-            rows[block], scores[block] = self._search(
-                normalized(queries[block]), k, excluded_rows[block]
-            )
+            rows[block], scores[block] = self._search(queries[block], k, excluded_rows[block])
         return rows, scores
 
     def _search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         depth = min(k + 1 + _SPARE, len(self._vectors))
-        proposed, found = self._index.search(queries, depth)  # (Q, depth) scores, rows
+        proposed, found = self._index.search(normalized(queries), depth)  # (Q, depth) each
+        queries = self._prepare(queries)
         rows = np.sort(found, axis=1)
         scores = np.empty(rows.shape)
         for start in range(0, len(queries), _RESCORED):
@@ -68,8 +85,9 @@ class DenseIndex:
         rows, scores = sort_by_score(rows, scores)
         rows, scores = rows[:, :k], scores[:, :k]
         if depth < len(self._vectors):
-            unsure = np.flatnonzero(proposed[:, -1] >= scores[:, -1] - _NOISE)
-            for query in unsure:
+            scale = _lengths(queries) * self._longest
+            worst = scores[:, -1] / np.where(scale > 0, scale, 1)  # as a proposal would score it
+            for query in np.flatnonzero(proposed[:, -1] >= worst - _NOISE):
                 rows[query], scores[query] = self._search_all(
                     queries[query], k, excluded_rows[query]
                 )
@@ -85,3 +103,7 @@ class DenseIndex:
             scores[0, start : start + _BLOCK] = np.einsum("d,nd->n", exact, block)
         rows, best = top_k(scores, k, np.array([excluded_row]))
         return rows[0], best[0]
+
+
+def _lengths(vectors: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("md,md->m", vectors, vectors, dtype=np.float64))

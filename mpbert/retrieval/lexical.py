@@ -1,50 +1,155 @@
-"""BM25 over what a paper says of itself, and over what training sentences say when citing it.
+"""Rankings by words: BM25 and TF-IDF over fields of the papers.
 
-Robertson and Zaragoza (Foundations and Trends in IR 2009), Sec. 3, with the idf of Lucene, which
-is never negative:
-
-    score(q, d) = Σ_w count(w, q) · idf(w) · tf / (tf + k1 · (1 - b + b · |d| / mean |d|))
-    idf(w) = ln(1 + (N - df(w) + 0.5) / (df(w) + 0.5)),    tf = count(w, d)
-
-Words are those of :mod:`mpbert.data.text`, without plural endings; there are no stop words, since
-their idf is small.
+A paper and a query are each a vector over stems (words of :mod:`mpbert.data.text` without plural
+endings), and the score is their inner product. There are no stop words, since their idf is small.
+What a word weighs comes from libraries, bm25s and scikit-learn; the ranking is exact, in float64,
+with the tie rule of :mod:`mpbert.retrieval.ranking`.
 
 Chosen on the validation splits of the RFC and ACL corpora: k1 = 2 and b = 0.75; stems better than
-words; of a training context the citing sentence alone, better than all three sentences; of a query
-context all three sentences, the citing one counted three times, better than once.
+words; of a query context all three sentences, the citing one counted three times, better than once.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from mpbert.config import setting
 from mpbert.data.bags import count_matrix
-from mpbert.data.ragged import ranges, row_numbers
-from mpbert.data.store import Contexts, CorpusStore
 from mpbert.errors import ConfigError
 from mpbert.progress import progress
+from mpbert.registry import Registry
+from mpbert.retrieval.fields import split_fields
 from mpbert.retrieval.ranking import num_ranked, top_k
 
-LEXICAL = ("bm25-abstract", "bm25-citing")
 _BLOCK = 256  # queries scored at once: their scores of all papers lie in memory
 
 
-class Bm25:
-    """All papers by their words.
+@dataclass
+class LexicalMethod(ABC):
+    """What words weigh; the fields of a member are its settings.
 
-    :param counts: (N, V) how often each paper holds each word.
-    :param vocabulary: (V,) stems of the columns.
+    :param fields: what of a paper is indexed, see :mod:`mpbert.retrieval.fields`.
+    :param citing_weight: how often the citing sentence counts beside its neighbours.
+    """
+
+    name: ClassVar[str]
+    fields: str = setting("abstract")
+    citing_weight: int = setting(3, minimum=1)
+
+    def __post_init__(self) -> None:
+        """Check what a single setting cannot."""
+        split_fields(self.fields)
+
+    @abstractmethod
+    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
+        """Return (N, V) weights of the words of papers.
+
+        :param counts: (N, V) how often each paper holds each word.
+        """
+
+    def weigh_queries(self, counts: sparse.csr_array) -> sparse.sparray:
+        """Return (Q, V) weights of the words of queries, after those of the papers are known.
+
+        :param counts: (Q, V) how often each query holds each word.
+        """
+        return counts
+
+
+LEXICAL: Registry[type[LexicalMethod]] = Registry("lexical method")
+
+
+@LEXICAL.register
+@dataclass
+class Bm25(LexicalMethod):
+    """Robertson and Zaragoza (FnTIR 2009), Sec. 3, with the idf of Lucene, never negative.
+
+        score(q, d) = Σ_w count(w, q) · idf(w) · tf / (tf + k1 · (1 - b + b · |d| / mean |d|))
+        idf(w) = ln(1 + (N - df(w) + 0.5) / (df(w) + 0.5)),    tf = count(w, d)
+
     :param k1: how soon a repeated word counts no more.
     :param b: from 0, lengths do not matter, to 1, they do.
     """
 
+    name: ClassVar[str] = "bm25"
+    k1: float = setting(2.0, minimum=0)
+    b: float = setting(0.75, minimum=0)
+
+    def __post_init__(self) -> None:
+        """Check what a single setting cannot."""
+        super().__post_init__()
+        if self.b > 1:
+            raise ConfigError(f"b={self.b}: found more than 1; expected a number from 0 to 1")
+
+    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
+        """Return the part of each word in a paper's score, for a query that holds it once."""
+        import bm25s  # half a second, which search by vectors need not wait for
+
+        num_papers, num_words = counts.shape
+        index = bm25s.BM25(self.k1, self.b, method="lucene", dtype="float64", csc_backend="scipy")
+        scores = index.build_index_from_ids(
+            range(num_words), _PaperWords(counts), show_progress=False
+        )
+        parts = scores["data"], scores["indices"], scores["indptr"]
+        return sparse.csc_array(parts, shape=(num_papers, num_words))
+
+
+class _PaperWords:
+    """Columns of the words of each paper, as often as it holds them: lists made one at a time."""
+
+    def __init__(self, counts: sparse.csr_array) -> None:
+        self._counts = counts
+
+    def __len__(self) -> int:
+        return self._counts.shape[0]
+
+    def __iter__(self) -> Iterator[list[int]]:
+        offsets, columns, counts = self._counts.indptr, self._counts.indices, self._counts.data
+        for start, end in pairwise(offsets):
+            yield np.repeat(columns[start:end], counts[start:end]).tolist()
+
+
+@LEXICAL.register
+@dataclass
+class TfIdf(LexicalMethod):
+    """Cosine of TF-IDF vectors: Manning, Raghavan and Schütze (2008), Sec. 6.4.1.
+
+    weight(w, d) = (1 + ln count(w, d)) · (1 + ln((1 + N) / (1 + df(w)))),  scaled to length 1
+    """
+
+    name: ClassVar[str] = "tfidf"
+
+    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
+        """Return rows of length 1, and keep the frequencies of words for the queries."""
+        from sklearn.feature_extraction.text import TfidfTransformer  # a second, as above
+
+        self._transformer = TfidfTransformer(sublinear_tf=True)
+        return sparse.csr_array(self._transformer.fit_transform(counts.astype(np.float64)))
+
+    def weigh_queries(self, counts: sparse.csr_array) -> sparse.sparray:
+        """Return rows of length 1."""
+        return sparse.csr_array(self._transformer.transform(counts.astype(np.float64)))
+
+
+class LexicalIndex:
+    """All papers by their words.
+
+    :param method: what the words weigh.
+    :param counts: (N, V) how often each paper holds each word.
+    :param vocabulary: (V,) stems of the columns.
+    """
+
     def __init__(
-        self, counts: sparse.csr_array, vocabulary: pa.Array, k1: float = 2.0, b: float = 0.75
+        self, method: LexicalMethod, counts: sparse.csr_array, vocabulary: pa.Array
     ) -> None:
+        self._method = method
         self._vocabulary = vocabulary
-        self._weights = bm25_weights(counts, k1, b).T.tocsr()  # (V, N)
+        self._weights = method.weigh_papers(counts).T.tocsr()  # (V, N)
 
     def search(
         self, texts: Sequence[str], k: int, excluded_rows: np.ndarray
@@ -55,7 +160,8 @@ class Bm25:
         :param excluded_rows: (Q,) row of the citing paper, which is no candidate, or -1.
         :returns: (Q, K) rows and (Q, K) scores; K is smaller than k where the papers are too few.
         """
-        queries, _ = count_matrix(pa.array(texts, pa.string()), self._vocabulary, stemmed=True)
+        counts, _ = count_matrix(pa.array(texts, pa.string()), self._vocabulary, stemmed=True)
+        queries = self._method.weigh_queries(counts)  # (Q, V)
         k = num_ranked(k, self._weights.shape[1], excluded_rows)
         rows = np.empty((len(texts), k), dtype=np.int64)
         scores = np.empty((len(texts), k))
@@ -64,64 +170,3 @@ class Bm25:
             dense = (queries[block] @ self._weights).toarray()  # (Q, N)
             rows[block], scores[block] = top_k(dense, k, excluded_rows[block])
         return rows, scores
-
-
-def bm25_weights(counts: sparse.csr_array, k1: float, b: float) -> sparse.csr_array:
-    """Return the (N, V) part of each word in a paper's score, for a query that holds it once.
-
-    :param counts: (N, V) how often each paper holds each word.
-    """
-    num_papers, num_words = counts.shape
-    frequency = np.bincount(counts.indices, minlength=num_words)  # (V,)
-    idf = np.log1p((num_papers - frequency + 0.5) / (frequency + 0.5))
-    lengths = counts.sum(axis=1)  # (N,)
-    norm = k1 * (1 - b + b * lengths / max(lengths.mean(), 1))  # (N,)
-    tf = counts.data.astype(np.float64)
-    rows = row_numbers(np.diff(counts.indptr))
-    weights = idf[counts.indices] * tf / (tf + norm[rows])
-    return sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def build_index(store: CorpusStore, name: str) -> Bm25:
-    """Return the index called ``bm25-abstract`` or ``bm25-citing``.
-
-    Both hold title and abstract of every paper; the second also the training sentences that cite
-    it, of which no word comes from a validation or test paper.
-
-    :raises ConfigError: there is no such index.
-    """
-    if name not in LEXICAL:
-        raise ConfigError(f"unknown lexical index {name!r}; expected one of {', '.join(LEXICAL)}")
-    texts, papers = own_texts(store)
-    if name == "bm25-citing":
-        citing, cited_papers = citing_texts(store)
-        texts, papers = pa.concat_arrays([texts, citing]), np.concatenate([papers, cited_papers])
-    counts, vocabulary = count_matrix(texts, stemmed=True)  # (M, V)
-    ones = np.ones(len(papers), dtype=np.int32)
-    places = (papers, np.arange(len(papers)))
-    owners = sparse.csr_array((ones, places), shape=(store.num_papers, len(papers)))  # (N, M)
-    return Bm25((owners @ counts).tocsr(), vocabulary)
-
-
-def own_texts(store: CorpusStore) -> tuple[pa.Array, np.ndarray]:
-    """Return all titles and all sentences of abstracts, and the row of the paper of each."""
-    sentence_rows = ranges(store.sentence_offsets[:-1], store.num_abstract)
-    sentences = store.sentences.take(pa.array(sentence_rows, pa.int64()))
-    texts = pa.concat_arrays([pa.array(store.titles, pa.large_string()), sentences])
-    return texts, np.concatenate([np.arange(store.num_papers), row_numbers(store.num_abstract)])
-
-
-def citing_texts(store: CorpusStore) -> tuple[pa.Array, np.ndarray]:
-    """Return the training sentences that cite papers, once per cited paper, and its row."""
-    contexts = store.contexts("train")
-    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
-    once_per_cited = np.repeat(sentence_rows, np.diff(contexts.cited_offsets))
-    return store.sentences.take(pa.array(once_per_cited, pa.int64())), contexts.cited_rows
-
-
-def query_texts(store: CorpusStore, contexts: Contexts) -> list[str]:
-    """Return (Q,) local texts in which the citing sentence stands three times."""
-    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
-    citing = store.sentence_texts(sentence_rows)
-    local = store.local_texts(contexts)
-    return [f"{text} {one} {one}" for text, one in zip(local, citing, strict=True)]

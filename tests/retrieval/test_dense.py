@@ -3,18 +3,19 @@ import numpy as np
 import pytest
 
 from mpbert.retrieval import dense
-from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
 
 NONE = np.array([-1])
 
 
-def by_definition(papers, queries, k, excluded):
-    """Cosines one by one, sorted by (-score, row)."""
+def by_definition(papers, queries, k, excluded, similarity="cosine"):
+    """Similarities one by one, sorted by (-score, row)."""
     ranking = []
     for query, own in zip(queries, excluded, strict=True):
         scores = []
         for row, paper in enumerate(papers):
             lengths = np.linalg.norm(query) * np.linalg.norm(paper)
+            lengths = lengths if similarity == "cosine" else 1.0
             if row != own:
                 scores.append((-(float(query @ paper / lengths) if lengths else 0.0), row))
         ranking.append([row for _, row in sorted(scores)[:k]])
@@ -26,6 +27,27 @@ def test_ranking_of_three_papers_by_pencil():
     rows, scores = DenseIndex(papers).search(np.array([[2.0, 0.0]]), 3, NONE)
     assert rows.tolist() == [[0, 2, 1]]
     assert np.allclose(scores, [[1, 0.5**0.5, 0]])
+
+
+def test_inner_products_by_pencil():
+    papers = np.array([[1.0, 0.0], [0.0, 9.0], [3.0, 1.0], [0.0, 0.0]])
+    queries = np.array([[2.0, 0.0], [0.0, -1.0]])
+    rows, scores = DenseIndex(papers, "dot").search(queries, 4, np.array([-1, -1]))
+    assert rows.tolist() == [[2, 0, 1, 3], [0, 3, 2, 1]]
+    assert scores.tolist() == [[6, 2, 0, 0], [0, 0, -1, -9]]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e15])
+def test_inner_products_equal_the_slow_loop_however_long_the_vectors(scale):
+    rng = np.random.default_rng(3)
+    papers = rng.standard_normal((300, 7)) * rng.uniform(0.01, 100, (300, 1)) * scale
+    papers = papers.astype(np.float32)
+    queries = (rng.standard_normal((9, 7)) * scale).astype(np.float32)
+    excluded = np.arange(9)
+    rows, scores = DenseIndex(papers, "dot").search(queries, 10, excluded)
+    exact = papers.astype(np.float64), queries.astype(np.float64)
+    assert rows.tolist() == by_definition(*exact, 10, excluded, "dot")
+    assert np.allclose(scores, np.take_along_axis(exact[1] @ exact[0].T, rows, 1), atol=0)
 
 
 @pytest.mark.parametrize(("num_papers", "k"), [(300, 10), (20, 10), (8, 100), (300, 290)])
@@ -46,9 +68,12 @@ def test_equal_vectors_are_ranked_by_row_however_many_they_are():
     assert len(set(scores[0])) == 1
 
 
-def test_zero_vectors_score_0_and_zero_queries_rank_by_row():
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_zero_vectors_score_0_and_zero_queries_rank_by_row(similarity):
     papers = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
-    rows, scores = DenseIndex(papers).search(np.array([[1.0, 0.0], [0.0, 0.0]]), 3, NONE)
+    rows, scores = DenseIndex(papers, similarity).search(
+        np.array([[1.0, 0.0], [0.0, 0.0]]), 3, NONE
+    )
     assert rows.tolist() == [[2, 1, 0], [0, 1, 2]]
     assert scores.tolist() == [[1, 0, -1], [0, 0, 0]]
 
@@ -66,17 +91,18 @@ def test_scores_rise_as_a_paper_comes_closer():
     assert DenseIndex(near).search(query, 1, NONE)[1] > DenseIndex(far).search(query, 1, NONE)[1]
 
 
-def test_threads_and_blocks_do_not_change_a_bit(monkeypatch):
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+def test_threads_and_blocks_do_not_change_a_bit(similarity, monkeypatch):
     rng = np.random.default_rng(4)
     papers = rng.standard_normal((500, 65)) * 1e-3 + 1  # cosines near 1, many near ties
     queries = rng.standard_normal((70, 65)) * 1e-3 + 1
     excluded = np.arange(70)
-    rows, scores = DenseIndex(papers).search(queries, 20, excluded)
+    rows, scores = DenseIndex(papers, similarity).search(queries, 20, excluded)
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(2)
         monkeypatch.setattr(dense, "_BLOCK", 13)
-        again_rows, again_scores = DenseIndex(papers).search(queries, 20, excluded)
+        again_rows, again_scores = DenseIndex(papers, similarity).search(queries, 20, excluded)
     finally:
         faiss.omp_set_num_threads(threads)
     assert np.array_equal(rows, again_rows) and np.array_equal(scores, again_scores)

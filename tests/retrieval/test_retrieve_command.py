@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from mpbert.baselines.chance import Chance
@@ -38,7 +39,8 @@ def test_the_same_inputs_give_the_same_bytes_and_a_second_run_reuses_them(
     rfc_corpus, tmp_path, capsys
 ):
     for name in ("a/run", "b/run", "a/run"):
-        config = retrieve.Config(rfc_corpus, tmp_path / name, lexical="bm25-citing")
+        settings = ["fields=abstract+citing", "k1=1.2"]
+        config = retrieve.Config(rfc_corpus, tmp_path / name, lexical="bm25", settings=settings)
         retrieve.run(config)
     assert "exists, reused" in capsys.readouterr().out
     for file in ("valid.run", "test.run", "manifest.json"):
@@ -50,7 +52,24 @@ def test_one_thing_to_search_is_needed(tmp_path):
     with pytest.raises(ConfigError, match="expected one of --vectors and --lexical"):
         retrieve.Config(tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="--top is 0; expected 1 or more"):
-        retrieve.Config(tmp_path, tmp_path, lexical="bm25-citing", top=0)
+        retrieve.Config(tmp_path, tmp_path, lexical="bm25", top=0)
+    with pytest.raises(ConfigError, match="--settings are of a lexical method"):
+        retrieve.Config(tmp_path, tmp_path, vectors=tmp_path, settings=["k1=1"])
+    with pytest.raises(ConfigError, match="--similarity is of vectors"):
+        retrieve.Config(tmp_path, tmp_path, lexical="bm25", similarity="dot")
+
+
+def test_settings_and_similarity_reach_the_search(rfc_corpus, vectors, tmp_path):
+    for name, search in {
+        "cosine": {"vectors": vectors},
+        "dot": {"vectors": vectors, "similarity": "dot"},
+        "bm25": {"lexical": "bm25"},
+        "text": {"lexical": "bm25", "settings": ["fields=text"]},
+    }.items():
+        retrieve.run(retrieve.Config(rfc_corpus, tmp_path / name, splits=["valid"], **search))
+    runs = {path.name: read_run(path / "valid.run") for path in tmp_path.iterdir()}
+    for one, two in (("cosine", "dot"), ("bm25", "text")):
+        assert not np.array_equal(runs[one].codes, runs[two].codes)
 
 
 def test_vectors_of_another_corpus_leave_no_run(rfc_corpus, vectors, tmp_path):

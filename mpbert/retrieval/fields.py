@@ -1,0 +1,126 @@
+"""The words that stand for a paper, and those that stand for a citation context.
+
+Fields of a paper, which are joined by ``+``; words of two fields are counted in both:
+
+* ``abstract``: title and abstract;
+* ``text``: title, abstract and body;
+* ``citing``: the training sentences that cite it, of which no word comes from a validation or test
+  paper; the sentence alone, since its neighbours did worse on the validation splits.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from mpbert.data.bags import count_matrix
+from mpbert.data.ragged import ranges, row_numbers
+from mpbert.data.store import Contexts, CorpusStore
+from mpbert.errors import ConfigError, CorpusError
+from mpbert.progress import progress
+
+Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) row of the paper of each
+_BLOCK = 1 << 17  # texts counted at once: their words lie in memory one by one
+
+
+def titles(store: CorpusStore) -> Texts:
+    """Return all titles."""
+    return pa.array(store.titles, pa.large_string()), np.arange(store.num_papers)
+
+
+def abstract_sentences(store: CorpusStore) -> Texts:
+    """Return all sentences of abstracts."""
+    sentence_rows = ranges(store.sentence_offsets[:-1], store.num_abstract)
+    texts = store.sentences.take(pa.array(sentence_rows, pa.int64()))
+    return texts, row_numbers(store.num_abstract)
+
+
+def all_sentences(store: CorpusStore) -> Texts:
+    """Return all sentences of abstracts and bodies."""
+    return store.sentences, row_numbers(np.diff(store.sentence_offsets))
+
+
+def citing_sentences(store: CorpusStore) -> Texts:
+    """Return the training sentences that cite papers, once per cited paper."""
+    contexts = store.contexts("train")
+    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
+    once_per_cited = np.repeat(sentence_rows, np.diff(contexts.cited_offsets))
+    return store.sentences.take(pa.array(once_per_cited, pa.int64())), contexts.cited_rows
+
+
+FIELDS: dict[str, tuple[Callable[[CorpusStore], Texts], ...]] = {
+    "abstract": (titles, abstract_sentences),
+    "citing": (citing_sentences,),
+    "text": (titles, all_sentences),
+}
+
+
+def split_fields(fields: str) -> list[str]:
+    """Return the names of fields that ``+`` joins.
+
+    :raises ConfigError: one is unknown or stands twice.
+    """
+    names = fields.split("+")
+    for name in names:
+        if name not in FIELDS or names.count(name) > 1:
+            raise ConfigError(
+                f"fields={fields}: found {name!r}{' twice' if name in FIELDS else ''}; expected "
+                f"one or more of {', '.join(FIELDS)}, each once, with + between"
+            )
+    return names
+
+
+def paper_counts(store: CorpusStore, fields: str) -> tuple[sparse.csr_array, pa.Array]:
+    """Return how often each paper holds each stem in these fields.
+
+    :returns: (N, V) int32 counts and the (V,) stems.
+    :raises ConfigError: a field is unknown or stands twice.
+    :raises CorpusError: there is no word.
+    """
+    blocks = []  # rows of papers, columns among the block's own stems, counts
+    vocabularies = []
+    for name in split_fields(fields):
+        for source in FIELDS[name]:
+            texts, papers = source(store)
+            starts = range(0, len(texts), _BLOCK)
+            for start in progress(starts, f"words of {source.__name__}", "block"):
+                owners = papers[start : start + _BLOCK]
+                counts, stems = count_matrix(texts[start : start + _BLOCK], stemmed=True)
+                blocks.append(_sum_by_paper(counts, owners, store.num_papers))
+                vocabularies.append(stems)
+    if not any(map(len, vocabularies)):
+        raise CorpusError(
+            f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
+        )
+    vocabulary = pc.unique(pa.concat_arrays(vocabularies))
+    columns = [
+        pc.index_in(stems, value_set=vocabulary).to_numpy()[block.col]
+        for stems, block in zip(vocabularies, blocks, strict=True)
+    ]
+    places = np.concatenate([block.row for block in blocks]), np.concatenate(columns)
+    counts = np.concatenate([block.data for block in blocks])
+    return sparse.csr_array((counts, places), shape=(store.num_papers, len(vocabulary))), vocabulary
+
+
+def _sum_by_paper(
+    counts: sparse.csr_array, papers: np.ndarray, num_papers: int
+) -> sparse.coo_array:
+    ones = np.ones(len(papers), dtype=np.int32)
+    owners = sparse.csr_array((ones, (papers, np.arange(len(papers)))), (num_papers, len(papers)))
+    return (owners @ counts).tocoo()  # (N, V)
+
+
+def query_texts(store: CorpusStore, contexts: Contexts, citing_weight: int) -> list[str]:
+    """Return (Q,) local texts: previous, citing and next sentence.
+
+    :param citing_weight: how often the citing sentence stands in it, at least once.
+    """
+    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
+    citing = store.sentence_texts(sentence_rows)
+    local = store.local_texts(contexts)
+    return [
+        " ".join([text] + [one] * (citing_weight - 1))
+        for text, one in zip(local, citing, strict=True)
+    ]
