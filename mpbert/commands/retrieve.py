@@ -12,12 +12,12 @@ from typing import Optional
 import numpy as np
 
 from mpbert.config import from_settings, option, positional
+from mpbert.data.fields import paper_counts, query_texts
 from mpbert.data.store import Contexts, CorpusStore
 from mpbert.data.trec import run_of_matrix, write_run
 from mpbert.errors import ConfigError
 from mpbert.manifest import is_finished, output_directory
 from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
-from mpbert.retrieval.fields import paper_counts, query_texts
 from mpbert.retrieval.lexical import LEXICAL, LexicalIndex
 from mpbert.vectors.store import VectorStore, check_ids
 
@@ -78,7 +78,7 @@ def run(config: Config) -> None:
 
 def _lexical(store: CorpusStore, config: Config) -> Search:
     method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
-    index = LexicalIndex(method, *paper_counts(store, method.fields))
+    index = LexicalIndex(method, *paper_counts(store, method.fields, stemmed=True))
     return lambda contexts, split: index.search(
         query_texts(store, contexts, method.citing_weight), config.top, contexts.citing_rows
     )

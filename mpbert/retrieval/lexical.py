@@ -21,10 +21,10 @@ from scipy import sparse
 
 from mpbert.config import setting
 from mpbert.data.bags import count_matrix
+from mpbert.data.fields import split_fields
 from mpbert.errors import ConfigError
 from mpbert.progress import progress
 from mpbert.registry import Registry
-from mpbert.retrieval.fields import split_fields
 from mpbert.retrieval.ranking import num_ranked, top_k
 
 _BLOCK = 256  # queries scored at once: their scores of all papers lie in memory
@@ -34,7 +34,7 @@ _BLOCK = 256  # queries scored at once: their scores of all papers lie in memory
 class LexicalMethod(ABC):
     """What words weigh; the fields of a member are its settings.
 
-    :param fields: what of a paper is indexed, see :mod:`mpbert.retrieval.fields`.
+    :param fields: what of a paper is indexed, see :mod:`mpbert.data.fields`.
     :param citing_weight: how often the citing sentence counts beside its neighbours.
     """
 

@@ -9,10 +9,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mpbert.config import from_settings
 from mpbert.data.bags import count_matrix
+from mpbert.data.fields import paper_counts, query_texts
 from mpbert.data.store import CorpusStore
 from mpbert.data.text import words
 from mpbert.errors import ConfigError
-from mpbert.retrieval.fields import paper_counts, query_texts
 from mpbert.retrieval.lexical import LEXICAL, Bm25, LexicalIndex, TfIdf
 from mpbert.retrieval.ranking import top_k
 
@@ -84,7 +84,9 @@ class TestContract:
     """What every member of the registry keeps."""
 
     def test_a_title_finds_its_paper_and_a_citing_paper_never_itself(self, name, fields, store):
-        index = LexicalIndex(LEXICAL[name](fields=fields), *paper_counts(store, fields))
+        index = LexicalIndex(
+            LEXICAL[name](fields=fields), *paper_counts(store, fields, stemmed=True)
+        )
         rows, scores = index.search(store.titles, 5, np.full(store.num_papers, -1))
         assert (rows == np.arange(store.num_papers)[:, None]).any(axis=1).mean() > 0.8
         assert (np.diff(scores, axis=1) <= 0).all() and (scores >= 0).all()
@@ -133,7 +135,7 @@ def test_citing_sentences_help_on_validation(name, store):
     contexts = store.contexts("valid")
     hits = {}
     for fields in ("abstract", "abstract+citing"):
-        index = LexicalIndex(LEXICAL[name](), *paper_counts(store, fields))
+        index = LexicalIndex(LEXICAL[name](), *paper_counts(store, fields, stemmed=True))
         found = index.search(query_texts(store, contexts, 3), 10, contexts.citing_rows)
         hits[fields] = sum(len(set(r) & set(contexts.cited(i))) for i, r in enumerate(found[0]))
     assert hits["abstract+citing"] > hits["abstract"] > 0

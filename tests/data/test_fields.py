@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from mpbert.data import fields
 from mpbert.data.bags import split_words, stem
+from mpbert.data.fields import citing_sentences, paper_counts, query_texts, split_fields
 from mpbert.data.store import CorpusStore
 from mpbert.errors import ConfigError, CorpusError
-from mpbert.retrieval import fields
-from mpbert.retrieval.fields import citing_sentences, paper_counts, query_texts, split_fields
 
 
 @pytest.fixture(scope="module")
@@ -30,22 +30,33 @@ def texts_by_definition(store, row, names):
     return found
 
 
+@pytest.mark.parametrize("stemmed", [False, True])
 @pytest.mark.parametrize(
     "names", ["abstract", "text", "citing", "abstract+citing", "text+abstract"]
 )
-def test_counts_are_those_of_the_papers_texts_whatever_the_blocks(names, store, monkeypatch):
-    counts, vocabulary = paper_counts(store, names)
+def test_counts_are_those_of_the_papers_texts_whatever_the_blocks(
+    names, stemmed, store, monkeypatch
+):
+    counts, vocabulary = paper_counts(store, names, stemmed=stemmed)
     for row in (0, 57, store.num_papers - 1):
         texts = texts_by_definition(store, row, names.split("+"))
         _, words = split_words(pa.array(texts, pa.large_string()))
-        expected = Counter(stem(words).to_pylist())
+        expected = Counter((stem(words) if stemmed else words).to_pylist())
         columns = counts[[row]].tocoo().coords[1]
-        stems = vocabulary.take(pa.array(columns)).to_pylist()
-        assert dict(zip(stems, counts[[row]].data, strict=True)) == expected
+        found = vocabulary.take(pa.array(columns)).to_pylist()
+        assert dict(zip(found, counts[[row]].data, strict=True)) == expected
     monkeypatch.setattr(fields, "_BLOCK", 700)
-    again, words = paper_counts(store, names)
+    again, words = paper_counts(store, names, stemmed=stemmed)
     assert words.equals(vocabulary)
     assert (again != counts).nnz == 0
+
+
+def test_words_outside_a_given_vocabulary_are_skipped(store):
+    counts, vocabulary = paper_counts(store, "abstract")
+    few = vocabulary.take(pa.array([5, 2, 9]))
+    some, words = paper_counts(store, "abstract", few)
+    assert words.equals(few)
+    assert (some != counts[:, [5, 2, 9]]).nnz == 0
 
 
 def test_citing_sentences_are_those_of_training_papers_once_per_cited_paper(store):

@@ -72,14 +72,18 @@ def split_fields(fields: str) -> list[str]:
     return names
 
 
-def paper_counts(store: CorpusStore, fields: str) -> tuple[sparse.csr_array, pa.Array]:
-    """Return how often each paper holds each stem in these fields.
+def paper_counts(
+    store: CorpusStore, fields: str, vocabulary: pa.Array | None = None, stemmed: bool = False
+) -> tuple[sparse.csr_array, pa.Array]:
+    """Return how often each paper holds each word in these fields.
 
-    :returns: (N, V) int32 counts and the (V,) stems.
+    :param vocabulary: (V,) words to count, others are skipped; None for all words.
+    :param stemmed: whether to count stems; a given vocabulary holds stems too.
+    :returns: (N, V) int32 counts and the vocabulary.
     :raises ConfigError: a field is unknown or stands twice.
     :raises CorpusError: there is no word.
     """
-    blocks = []  # rows of papers, columns among the block's own stems, counts
+    blocks = []  # rows of papers, columns among the block's own words, counts
     vocabularies = []
     for name in split_fields(fields):
         for source in FIELDS[name]:
@@ -87,17 +91,18 @@ def paper_counts(store: CorpusStore, fields: str) -> tuple[sparse.csr_array, pa.
             starts = range(0, len(texts), _BLOCK)
             for start in progress(starts, f"words of {source.__name__}", "block"):
                 owners = papers[start : start + _BLOCK]
-                counts, stems = count_matrix(texts[start : start + _BLOCK], stemmed=True)
+                block = texts[start : start + _BLOCK]
+                counts, words = count_matrix(block, vocabulary, stemmed)
                 blocks.append(_sum_by_paper(counts, owners, store.num_papers))
-                vocabularies.append(stems)
+                vocabularies.append(words)
     if not any(map(len, vocabularies)):
         raise CorpusError(
             f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
         )
     vocabulary = pc.unique(pa.concat_arrays(vocabularies))
     columns = [
-        pc.index_in(stems, value_set=vocabulary).to_numpy()[block.col]
-        for stems, block in zip(vocabularies, blocks, strict=True)
+        pc.index_in(words, value_set=vocabulary).to_numpy()[block.col]
+        for words, block in zip(vocabularies, blocks, strict=True)
     ]
     places = np.concatenate([block.row for block in blocks]), np.concatenate(columns)
     counts = np.concatenate([block.data for block in blocks])
