@@ -11,7 +11,8 @@ step() { printf '\n== %s\n' "$*" >&2; }
 step "1/7 corpus: 593 RFCs with their citation contexts"
 datasets/rfc/build.sh
 step "2/7 baselines: chance, Word2Vec, BM25"
-eval/baselines.sh rfc
+"$python" -m mpbert run-conditions runs/corpus/rfc \
+  --only chance word2vec bm25_abstract bm25_citing
 step "3/7 tokenizer and token ids"
 pretrain/binarize.sh rfc --vocab-size 8000
 step "4/7 pretraining: predict masked sentences"

@@ -13,8 +13,9 @@ from mpbert.data.cocitation import cocitation_counts
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import Qrels, read_qrels, read_run
 from mpbert.errors import ConfigError, MpbertError, RunError
-from mpbert.evaluation.conditions import Comparison, Condition, compare, read_conditions
+from mpbert.evaluation.conditions import Condition, choose_conditions, read_conditions
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
+from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
@@ -57,7 +58,7 @@ def run(config: Config) -> None:
     :raises MpbertError: with ``--expected``, a score is missing or differs.
     """
     corpus = config.corpus.name
-    conditions = [c for c in read_conditions(config.conditions) if c.is_for(corpus)]
+    conditions = choose_conditions(read_conditions(config.conditions), corpus, [])
     directories = {c.name: c.run_directory(corpus, c.settings) for c in conditions}
     files = sorted(config.conditions.glob("*.yaml"))
     inputs = [config.corpus, *files, *directories.values()]

@@ -30,10 +30,11 @@ made by recipes has, in place of method and similarity::
 of flags has directories of its own.
 """
 
+import difflib
 import math
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,6 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "order": int,
     "expected": dict,
 }
-_CLOSE = 2.0  # times the tolerance
 
 
 @dataclass(frozen=True)
@@ -133,25 +133,6 @@ def effective_settings(
     return dict(sorted({**condition.settings, **tuned}.items()))
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """An expected score beside the one found; ``found`` is NaN where there is none."""
-
-    condition: str
-    column: str
-    expected: float
-    tolerance: float
-    found: float
-
-    @property
-    def verdict(self) -> str:
-        """``OK`` within the tolerance, ``CLOSE`` within twice the tolerance, else ``DIFFERENT``."""
-        distance = abs(self.found - self.expected) - 1e-12  # NaN is not within anything
-        if distance <= self.tolerance:
-            return "OK"
-        return "CLOSE" if distance <= _CLOSE * self.tolerance else "DIFFERENT"
-
-
 def read_conditions(directory: Path) -> list[Condition]:
     """Read all conditions of a directory, in the order of the tables.
 
@@ -168,6 +149,27 @@ def read_conditions(directory: Path) -> list[Condition]:
     if not conditions:
         raise ConfigError(f"{directory}: found no *.yaml; expected one file per row")
     return sorted(conditions, key=lambda condition: (condition.order, condition.name))
+
+
+def choose_conditions(
+    conditions: Sequence[Condition], corpus: str, only: Sequence[str]
+) -> list[Condition]:
+    """Return the conditions that are for a corpus, in order.
+
+    :param only: names of the wanted; empty: all.
+    :raises ConfigError: there is none of a name.
+    """
+    known = [condition for condition in conditions if condition.is_for(corpus)]
+    names = [condition.name for condition in known]
+    for name in only:
+        if name not in names:
+            close = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(
+                f"--only {name}: there is no such row of {corpus}; expected one of "
+                f"{', '.join(names)}{hint}"
+            )
+    return [condition for condition in known if not only or condition.name in only]
 
 
 def parse_condition(name: str, content: object, source: str) -> Condition:
@@ -280,25 +282,3 @@ def _parse_scores(scores: object, source: str) -> dict[str, tuple[float, float]]
     return {
         column: (float(value), float(tolerance)) for column, (value, tolerance) in scores.items()
     }
-
-
-def compare(
-    conditions: list[Condition], corpus: str, found: Mapping[str, Mapping[str, float]]
-) -> list[Comparison]:
-    """Set the expected scores of a corpus beside those found; a row that was not run has none.
-
-    :param found: name of the condition to column name to score, for the rows that were run.
-    :raises ConfigError: a condition expects a column that no table has.
-    """
-    columns = {column for scores in found.values() for column in scores}
-    comparisons = []
-    for condition in conditions:
-        for column, (value, tolerance) in condition.expected.get(corpus, {}).items():
-            if columns and column not in columns:
-                raise ConfigError(
-                    f"condition {condition.name}: expects a score of {column!r}; expected one of "
-                    f"{', '.join(sorted(columns))}"
-                )
-            score = found.get(condition.name, {}).get(column, math.nan)
-            comparisons.append(Comparison(condition.name, column, value, tolerance, score))
-    return comparisons

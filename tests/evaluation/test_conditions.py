@@ -1,12 +1,10 @@
-import math
 from pathlib import Path
 
 import pytest
 
 from mpbert.errors import ConfigError
 from mpbert.evaluation.conditions import (
-    Comparison,
-    compare,
+    choose_conditions,
     effective_settings,
     parse_condition,
     read_conditions,
@@ -61,6 +59,15 @@ def test_the_conditions_of_this_repository_can_be_read():
     assert all((ROOT / line.split()[0]).exists() for c in conditions for line in c.recipe)
 
 
+def test_conditions_are_chosen_by_corpus_and_name_and_keep_their_order():
+    contents = {"a": GOOD, "b": {**GOOD, "corpora": ["acl"]}, "c": GOOD}
+    conditions = [parse_condition(name, content, name) for name, content in contents.items()]
+    assert [c.name for c in choose_conditions(conditions, "rfc", [])] == ["a", "c"]
+    assert [c.name for c in choose_conditions(conditions, "acl", ["c", "b"])] == ["b", "c"]
+    with pytest.raises(ConfigError, match="--only b: there is no such row of rfc; expected one of"):
+        choose_conditions(conditions, "rfc", ["b"])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -92,25 +99,3 @@ def test_a_wrong_condition_is_refused(content, message):
     with pytest.raises(ConfigError) as error:
         parse_condition("bm25", content, "bm25.yaml")
     assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [(0.31, "OK"), (0.29, "OK"), (0.3201, "DIFFERENT"), (0.315, "CLOSE"), (math.nan, "DIFFERENT")],
-)
-def test_a_score_is_ok_within_the_tolerance_and_close_within_twice(found, verdict):
-    assert Comparison("bm25", "MAP@10 P>=1", 0.3, 0.01, found).verdict == verdict
-
-
-def test_a_row_that_was_not_run_and_one_that_was_are_both_compared():
-    content = {**GOOD, "expected": {"rfc": {"MAP@10 P>=1": [0.5, 0.1]}, "acl": {}}}
-    conditions = [parse_condition(name, content, name) for name in ("a", "b")]
-    first, second = compare(conditions, "rfc", {"a": {"MAP@10 P>=1": 0.5}})
-    assert (first.verdict, second.verdict) == ("OK", "DIFFERENT")
-    assert compare(conditions, "acl", {}) == []
-
-
-def test_an_expected_score_that_no_table_has_is_an_error():
-    content = {**GOOD, "expected": {"rfc": {"MAP@9 P>=1": [0.5, 0.1]}}}
-    with pytest.raises(ConfigError, match="a: expects a score of 'MAP@9 P>=1'; expected one of M"):
-        compare([parse_condition("a", content, "a")], "rfc", {"a": {"MAP@10 P>=1": 0.5}})

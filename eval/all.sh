@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# All rows of the report: what is not finished is made, one after another, then measured together.
+#   usage:  eval/all.sh CORPUS [flags]     e.g. eval/all.sh rfc --only chance word2vec
+#   reads:  runs/corpus/CORPUS, eval/conditions, eval/tuned/CORPUS.yaml where it exists
+#   writes: runs/vectors/CORPUS, runs/trec/CORPUS, runs/cost/CORPUS, runs/report/CORPUS
+#   cost:   see runs/report/CORPUS/cost.txt; a killed one goes on with what is missing
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ./setup.sh
+corpus=${1:?"CORPUS is missing; see the usage line in $0"}
+failed=0
+"$python" -m mpbert run-conditions "runs/corpus/$corpus" "${@:2}" || failed=$?
+((failed <= 2)) || exit "$failed" # interrupted
+eval/report.sh "$corpus"
+exit "$failed"

@@ -1,0 +1,190 @@
+"""``run-conditions``: corpus store -> vectors and runs of all conditions, and what they cost.
+
+Each step is a process of its own, so that a row that fails leaves the rest alone. What it took is
+appended to ``runs/cost/CORPUS/NAME.jsonl``: a line when it begins and a line when it ends.
+"""
+
+import json
+import logging
+from collections.abc import Hashable
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from mpbert.baselines import BASELINES
+from mpbert.commands import fit_baseline, retrieve
+from mpbert.config import from_settings, option, parse_config, positional
+from mpbert.data.store import CorpusStore
+from mpbert.errors import ConfigError, MpbertError, OutputError
+from mpbert.evaluation.conditions import (
+    Condition,
+    choose_conditions,
+    effective_settings,
+    read_conditions,
+)
+from mpbert.evaluation.measured import Measured, cores, run_measured
+from mpbert.evaluation.steps import (
+    Step,
+    dense_steps,
+    lexical_steps,
+    recipe_steps,
+    setting_words,
+    step_environment,
+)
+from mpbert.evaluation.tuning import Settings, read_tuned, tuned_file
+from mpbert.manifest import MANIFEST, is_finished
+from mpbert.retrieval.lexical import LEXICAL
+
+logger = logging.getLogger(__name__)
+_COMMANDS = {"fit-baseline": fit_baseline, "retrieve": retrieve}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Make every row of the report that is not finished; go on after one that fails."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    conditions: Path = option(Path("eval/conditions"), "directory of NAME.yaml, one row each")
+    only: list[str] = option((), "names of the rows to make", nargs="+", type=str)
+    tuned: Optional[Path] = option(
+        None, "what mpbert tune chose; where it exists, eval/tuned/CORPUS.yaml", type=Path
+    )
+
+
+def run(config: Config) -> None:
+    """Make the rows in the order of the report; name those that failed.
+
+    :raises ConfigError: a condition is wrong; nothing was begun.
+    :raises MpbertError: a row failed that is not optional.
+    """
+    name = CorpusStore(config.corpus).path.name
+    conditions = choose_conditions(read_conditions(config.conditions), name, config.only)
+    tuned = read_tuned(tuned_file(config.tuned, name))
+    settings = {c.name: effective_settings(c, tuned.settings(c.name)) for c in conditions}
+    for condition in conditions:
+        identity_of(condition, settings[condition.name])
+    failed = []
+    for number, condition in enumerate(conditions, start=1):
+        label = f"[{number}/{len(conditions)}] {condition.name}"
+        if reason := left_out(condition, config.only):
+            logger.info("%s: left out, %s", label, reason)
+        elif problem := _make(condition, config.corpus, settings[condition.name], label):
+            logger.info("%s: failed, %s", label, problem)
+            failed.append(condition)
+    if failed:
+        names = ", ".join(c.name + " (optional)" * c.optional for c in failed)
+        message = f"{len(failed)} of {len(conditions)} rows failed: {names}; see above"
+        if not all(condition.optional for condition in failed):
+            raise MpbertError(f"{message}, and run this again: what is finished is reused")
+        logger.info(message)
+
+
+def identity_of(condition: Condition, settings: Settings) -> Hashable:
+    """Return what settings amount to, with the defaults of the method.
+
+    :raises ConfigError: there is no such method, setting or value.
+    """
+    if condition.recipe:
+        return tuple(sorted((name, str(value)) for name, value in settings.items()))
+    families = [family for family in (BASELINES, LEXICAL) if condition.method in family.names()]
+    source = f"condition {condition.name}"
+    if not families:
+        known = ", ".join([*BASELINES.names(), *LEXICAL.names()])
+        raise ConfigError(f"{source}: unknown method {condition.method!r}; expected one of {known}")
+    if families == [LEXICAL] and condition.similarity != "cosine":
+        raise ConfigError(
+            f"{source}: similarity is of vectors, and {condition.method} compares words; leave it "
+            f"out"
+        )
+    method = families[0][condition.method]
+    try:
+        return astuple(from_settings(method, setting_words(settings), condition.method))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+
+
+def left_out(condition: Condition, only: list[str]) -> str:
+    """Return why a row is not made here; empty where it is."""
+    if not condition.gpu or condition.name in only:
+        return ""
+    import torch
+
+    return "" if torch.cuda.is_available() else f"no GPU; --only {condition.name} makes it anyway"
+
+
+def steps_of(
+    condition: Condition,
+    corpus: Path,
+    settings: Settings,
+    vectors: Path,
+    run: Path,
+    splits: tuple[str, ...] = (),
+) -> list[Step]:
+    """Return the steps that make a condition.
+
+    :param vectors: directory for those of a dense method.
+    :param run: directory for the runs of a method.
+    :param splits: that a method ranks for; empty: all.
+    """
+    if condition.recipe:
+        return recipe_steps(condition, corpus.name, settings)
+    if condition.method in LEXICAL.names():
+        return lexical_steps(condition, corpus, settings, run, splits)
+    return dense_steps(condition, corpus, settings, vectors, run, splits)
+
+
+def execute(step: Step) -> Measured:
+    """Run a step to its end."""
+    return run_measured(step.command, step_environment())
+
+
+def _make(condition: Condition, corpus: Path, settings: Settings, label: str) -> str:
+    """Make what a row lacks; return what went wrong, or nothing."""
+    runs = condition.run_directory(corpus.name, settings)
+    if condition.recipe and (runs / MANIFEST).exists():
+        logger.info("%s: finished", label)
+        return ""
+    log = Path("runs/cost", corpus.name, f"{condition.name}.jsonl")
+    vectors = condition.vectors_directory(corpus.name)
+    seconds = []
+    for step in steps_of(condition, corpus, settings, vectors, runs):
+        try:
+            if not step.is_recipe and _is_finished(step):
+                continue
+        except OutputError as error:
+            return f"{str(error).partition(';')[0]}; remove it, and run this again"
+        logger.info("%s: %s ...", label, step.name)
+        _note(log, {"step": step.name, "event": "started"})
+        found = execute(step)
+        _note(log, {"step": step.name, **cost_of(found)})
+        seconds.append(found.seconds)
+        if found.exit_code:
+            return f"{step.name} ended with {found.exit_code}: {found.last_line}"
+    if condition.recipe and not (runs / MANIFEST).exists():
+        return f"the recipe ended well, but {runs} is no finished output; correct recipe or run"
+    logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")
+    return ""
+
+
+def cost_of(found: Measured) -> dict[str, Any]:
+    """Return what the record of costs holds of a step that ended."""
+    return {
+        "seconds": found.seconds,
+        "cpu_seconds": found.cpu_seconds,
+        "peak_mib": found.peak_mib,
+        "exit_code": found.exit_code,
+        "cores": cores(),
+    }
+
+
+def _is_finished(step: Step) -> bool:
+    module = _COMMANDS[step.name]
+    config = parse_config(module.Config, step.name, step.words[1:])
+    inputs = [config.corpus, getattr(config, "vectors", None)]
+    return is_finished(config.output, step.name, config, [p for p in inputs if p is not None])
+
+
+def _note(log: Path, record: dict[str, Any]) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")

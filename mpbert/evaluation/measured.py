@@ -1,0 +1,86 @@
+"""Run a command line and measure it: seconds, CPU seconds, and peak memory of its processes.
+
+On Linux a process begins with the peak memory of the one it was forked from. So a small process
+stands between: this module as a program, ``python -m mpbert.evaluation.measured COMMAND...``. It
+also ends the command when the process that asked for it is gone, however that ended.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a command line took.
+
+    :param cpu_seconds: user and system time of it and all processes it waited for.
+    :param peak_mib: peak memory of the largest of these processes.
+    :param exit_code: negative: the signal that ended it.
+    :param last_line: what it wrote last.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_mib: int
+    exit_code: int
+    last_line: str = ""
+
+
+def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> Measured:
+    """Run a command line, show what it writes on our standard error, and measure it."""
+    start, last_line = time.monotonic(), ""
+    with subprocess.Popen(
+        [sys.executable, "-m", "mpbert.evaluation.measured", *command],
+        stdin=subprocess.PIPE,  # closed when we end
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stderr:
+            sys.stderr.write(line)
+            last_line = line.strip() or last_line
+        found = process.stdout.read()
+    if not found:  # it was killed, or there is no such command
+        return Measured(time.monotonic() - start, 0.0, 0, process.returncode or 1, last_line)
+    return Measured(**json.loads(found), last_line=last_line)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _main() -> None:
+    start = time.monotonic()
+    child = subprocess.Popen(
+        sys.argv[1:], stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+    )
+    signal.signal(signal.SIGINT, lambda *_: None)  # the one that asked decides
+    threading.Thread(target=_end_with_asker, args=(child.pid,), daemon=True).start()
+    _, status, usage = os.wait4(child.pid, 0)
+    found = {
+        "seconds": round(time.monotonic() - start, 2),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "peak_mib": usage.ru_maxrss // 1024,
+        "exit_code": os.waitstatus_to_exitcode(status),
+    }
+    print(json.dumps(found), flush=True)
+    os._exit(0)  # the thread is reading, and Python would wait for its lock
+
+
+def _end_with_asker(child: int) -> None:
+    sys.stdin.buffer.read()
+    os.killpg(child, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    _main()

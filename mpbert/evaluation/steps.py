@@ -1,0 +1,98 @@
+"""Steps: the command lines that make a condition, in order."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpbert
+from mpbert.evaluation.conditions import Condition, SettingValue
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command line.
+
+    :param name: the command of mpbert, or the whole line of a recipe.
+    :param words: after ``python -m mpbert``, or after ``bash``.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    is_recipe: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        """The whole command line."""
+        start = ["bash"] if self.is_recipe else [sys.executable, "-m", "mpbert"]
+        return [*start, *self.words]
+
+
+def dense_steps(
+    condition: Condition,
+    corpus: Path,
+    settings: Mapping[str, SettingValue],
+    vectors: Path,
+    run: Path,
+    splits: Sequence[str] = (),
+) -> list[Step]:
+    """Return the steps of a method that makes vectors.
+
+    :param splits: to rank for; empty: all.
+    """
+    fit = ["fit-baseline", str(corpus), str(vectors), "--baseline", condition.method]
+    rank = ["retrieve", str(corpus), str(run), "--vectors", str(vectors)]
+    if condition.similarity != "cosine":
+        rank += ["--similarity", condition.similarity]
+    return [_step([*fit, *_flags("--settings", setting_words(settings))]), _rank(rank, splits)]
+
+
+def lexical_steps(
+    condition: Condition,
+    corpus: Path,
+    settings: Mapping[str, SettingValue],
+    run: Path,
+    splits: Sequence[str] = (),
+) -> list[Step]:
+    """Return the step of a method that compares words."""
+    rank = ["retrieve", str(corpus), str(run), "--lexical", condition.method]
+    return [_rank([*rank, *_flags("--settings", setting_words(settings))], splits)]
+
+
+def recipe_steps(
+    condition: Condition, corpus: str, settings: Mapping[str, SettingValue]
+) -> list[Step]:
+    """Return the steps of a condition that is made by recipes."""
+    lines = condition.commands(corpus, settings)
+    return [Step(line, tuple(shlex.split(line)), is_recipe=True) for line in lines]
+
+
+def setting_words(settings: Mapping[str, SettingValue]) -> list[str]:
+    """Return settings as ``name=value``."""
+    return [f"{name}={value}" for name, value in settings.items()]
+
+
+def step_environment() -> dict[str, str]:
+    """Return the environment of steps: this Python and this package, and lines as they come."""
+    package = str(Path(mpbert.__file__).resolve().parents[1])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONUNBUFFERED": "1",
+        "MPBERT_PYTHON": sys.executable,
+    }
+
+
+def _rank(words: list[str], splits: Sequence[str]) -> Step:
+    return _step([*words, *_flags("--splits", splits)])
+
+
+def _step(words: list[str]) -> Step:
+    return Step(words[0], tuple(words))
+
+
+def _flags(flag: str, values: Sequence[str]) -> list[str]:
+    return [flag, *values] if values else []

@@ -1,0 +1,179 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mpbert.commands import run_conditions
+from mpbert.errors import ConfigError, MpbertError
+from mpbert.evaluation.steps import step_environment
+
+CHANCE = {"title": "Chance", "method": "chance", "settings": {"dim": 8}, "order": 1}
+SLOW = {"title": "Slow", "recipe": "slow.sh {corpus}", "run": "runs/trec/{corpus}/slow", "order": 2}
+BM25 = {"title": "BM25", "method": "bm25", "settings": {"fields": "abstract"}, "order": 3}
+SLOW_SCRIPT = """
+echo $$ > pid
+[ -e go ] || sleep 100
+mkdir -p runs/trec/$1/slow
+echo '{}' > runs/trec/$1/slow/manifest.json
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _write(place, **conditions):
+    (place / "conditions").mkdir(exist_ok=True)
+    for name, content in conditions.items():
+        (place / "conditions" / f"{name}.yaml").write_text(yaml.safe_dump(content))
+
+
+def _run(corpus, *only):
+    run_conditions.run(run_conditions.Config(corpus, Path("conditions"), only))
+
+
+def _cost(name):
+    return [json.loads(line) for line in Path(f"runs/cost/rfc/{name}.jsonl").open()]
+
+
+def _wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in 30 s")
+
+
+def _is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "zombie" not in Path(f"/proc/{pid}/status").read_text()
+
+
+def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, capfd):
+    _write(place, chance=CHANCE, slow=SLOW, bm25=BM25)
+    (place / "slow.sh").write_text(SLOW_SCRIPT)
+    command = ["run-conditions", str(rfc_corpus), "--conditions", "conditions"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mpbert", *command], env=step_environment(), cwd=place
+    )
+    _wait_for(lambda: (place / "pid").exists() and (place / "pid").read_text())
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    child = int((place / "pid").read_text())
+    _wait_for(lambda: not _is_alive(child))
+    assert not Path("runs/trec/rfc/slow").exists()
+    made = Path("runs/trec/rfc/chance/manifest.json").stat().st_mtime_ns
+    assert [record["step"] for record in _cost("chance")] == ["fit-baseline"] * 2 + ["retrieve"] * 2
+
+    (place / "go").touch()
+    caplog.set_level("INFO")
+    _run(rfc_corpus)
+    assert Path("runs/trec/rfc/chance/manifest.json").stat().st_mtime_ns == made
+    assert [record.get("event") for record in _cost("slow")] == ["started", "started", None]
+    assert Path("runs/trec/rfc/bm25/test.run").exists()
+    ended = _cost("bm25")[-1]
+    assert (ended["step"], ended["exit_code"]) == ("retrieve", 0)
+    assert ended["seconds"] > 0 and ended["cpu_seconds"] > 0
+    assert ended["peak_mib"] > 20 and ended["cores"] >= 1
+
+    shown = caplog.messages
+    for line in (
+        "[1/3] chance: finished",
+        "[2/3] slow: slow.sh rfc ...",
+        "[3/3] bm25: retrieve ...",
+    ):
+        assert line in shown
+    caplog.clear()
+    _run(rfc_corpus)
+    assert caplog.messages == [
+        "[1/3] chance: finished",
+        "[2/3] slow: finished",
+        "[3/3] bm25: finished",
+    ]
+
+    _write(place, chance={**CHANCE, "settings": {"dim": 9}})
+    with pytest.raises(MpbertError, match="1 of 3 rows failed: chance; see above, and run this ag"):
+        _run(rfc_corpus)
+    assert caplog.messages[3] == (
+        "[1/3] chance: failed, runs/vectors/rfc/chance: exists and was made with another config "
+        "(see runs/vectors/rfc/chance/config.yaml); remove it, and run this again"
+    )
+    assert caplog.messages[4] == "[2/3] slow: finished"
+
+
+def test_a_row_that_fails_is_named_and_leaves_the_rest_alone(rfc_corpus, place, caplog, capfd):
+    bad = {"title": "Bad", "recipe": "bad.sh", "run": "runs/bad", "order": 1, "optional": True}
+    good = {"title": "Good", "recipe": ["good.sh"], "run": "runs/good"}
+    lazy = {**good, "run": "runs/lazy", "optional": True}
+    (place / "bad.sh").write_text("echo 'no such model' >&2; exit 3")
+    (place / "good.sh").write_text("mkdir -p runs/good; echo {} > runs/good/manifest.json")
+    _write(place, bad=bad, good=good, lazy=lazy)
+    caplog.set_level("INFO")
+    _run(rfc_corpus)
+    assert "[1/3] bad: failed, bad.sh ended with 3: no such model" in caplog.messages
+    assert caplog.messages[-1] == ("2 of 3 rows failed: bad (optional), lazy (optional); see above")
+    assert "the recipe ended well, but runs/lazy is no finished output" in caplog.messages[-2]
+    assert _cost("bad")[-1]["exit_code"] == 3
+    _write(place, bad={**bad, "optional": False})
+    with pytest.raises(MpbertError, match="1 of 2 rows failed: bad; see above, and run this again"):
+        _run(rfc_corpus, "bad", "good")
+
+
+def test_a_row_that_needs_a_gpu_is_left_out_without_one_unless_it_is_named(
+    rfc_corpus, place, caplog, monkeypatch, capfd
+):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    _write(place, deep={"title": "Deep", "recipe": "x.sh", "run": "runs/deep", "gpu": True})
+    (place / "x.sh").write_text("mkdir -p runs/deep; echo {} > runs/deep/manifest.json")
+    caplog.set_level("INFO")
+    _run(rfc_corpus)
+    assert caplog.messages == ["[1/1] deep: left out, no GPU; --only deep makes it anyway"]
+    _run(rfc_corpus, "deep")
+    assert Path("runs/deep").exists()
+
+
+def test_settings_chosen_by_tuning_go_over_those_of_the_row(rfc_corpus, place, monkeypatch):
+    _write(place, chance=CHANCE)
+    budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
+    row = {"settings": {"dim": 4}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    Path("eval/tuned").mkdir(parents=True)
+    Path("eval/tuned/rfc.yaml").write_text(
+        yaml.safe_dump({"budget": budget, "rows": {"chance": row}})
+    )
+    asked = []
+    monkeypatch.setattr(run_conditions, "execute", lambda step: asked.append(step.words) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        _run(rfc_corpus)
+    assert asked[0][-2:] == ("--settings", "dim=4")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "chanze"}, "condition chance: unknown method 'chanze'; expected one of chance"),
+        ({"settings": {"dims": 8}}, "condition chance: --settings dims=8: chance has no setting"),
+        ({"settings": {"dim": 0.5}}, "condition chance: --settings dim=0.5: found '0.5'; expected"),
+        (
+            {"method": "bm25", "settings": {}, "similarity": "dot"},
+            "condition chance: similarity is of vectors, and bm25 compares words; leave it out",
+        ),
+    ],
+)
+def test_a_wrong_condition_is_refused_before_anything_is_begun(rfc_corpus, place, change, message):
+    _write(place, chance={**CHANCE, **change})
+    with pytest.raises(ConfigError) as error:
+        _run(rfc_corpus)
+    assert message in str(error.value)
+    assert not (place / "runs").exists()

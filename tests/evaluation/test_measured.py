@@ -1,0 +1,31 @@
+import resource
+import sys
+
+from mpbert.evaluation.measured import run_measured
+from mpbert.evaluation.steps import step_environment
+
+
+def _run(*command):
+    return run_measured(command, step_environment())
+
+
+def test_time_memory_exit_code_and_last_line_of_a_process_and_its_children_are_found(capsys):
+    code = "x = bytearray(200 << 20); sum(range(10**7)); raise SystemExit('too\\nbad\\n')"
+    found = _run("bash", "-c", f'"{sys.executable}" -c "{code}"; exit 3')
+    assert (found.exit_code, found.last_line) == (3, "bad")
+    assert 200 < found.peak_mib < 260
+    assert 0.05 < found.cpu_seconds <= found.seconds + 0.5
+    assert capsys.readouterr().err == "too\nbad\n\n"
+
+
+def test_a_process_does_not_begin_with_the_memory_of_the_one_that_asks():
+    ballast = bytearray(300 << 20)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > len(ballast) >> 10
+    assert _run("true").peak_mib < 100
+
+
+def test_a_signal_is_a_negative_exit_code_and_a_missing_command_a_failure():
+    assert _run("bash", "-c", "kill -9 $$").exit_code == -9
+    missing = _run("no-such-command")
+    assert missing.exit_code == 1
+    assert "no-such-command" in missing.last_line
