@@ -16,9 +16,7 @@ abstract did worse: they lie closer to every query than any paper's own vector. 
 fewer than ``min_count`` times are dropped, as gensim does, but never the word of a paper.
 """
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -27,10 +25,9 @@ from gensim import utils
 from gensim.models import Word2Vec as GensimWord2Vec
 
 from mpbert.baselines.base import BASELINES, Baseline
-from mpbert.data.bags import count_matrix, spaced_words
+from mpbert.baselines.gensim_training import context_lines, train
+from mpbert.baselines.word_means import context_means
 from mpbert.data.store import CorpusStore
-from mpbert.errors import CorpusError
-from mpbert.progress import progress
 from mpbert.vectors.store import VectorStore
 
 _PREFIX = "paper:"  # no word holds a colon
@@ -55,10 +52,16 @@ class Word2Vec(Baseline):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train by continuous bag of words and negative sampling."""
-        with tempfile.TemporaryDirectory(prefix="mpbert-") as directory:
-            text = Path(directory) / "text"
-            write_training_text(store, text)
-            model = self._train(text, int(rng.integers(2**31)))
+        model = GensimWord2Vec(
+            vector_size=self.dim,
+            window=self.window,
+            negative=self.negatives,
+            min_count=self.min_count,
+            alpha=self.learning_rate,
+            seed=int(rng.integers(2**31)),
+            workers=self.workers,
+        )
+        train(model, context_lines(store, _PREFIX), self.epochs, _keep_papers)
         words = model.wv.index_to_key
         is_paper = np.array([word.startswith(_PREFIX) for word in words])
         self._paper_rows = np.array(
@@ -83,54 +86,7 @@ class Word2Vec(Baseline):
 
     def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
         """Return the mean word vectors of the local contexts; unknown words are skipped."""
-        contexts = store.contexts(split)
-        texts = pa.array(store.local_texts(contexts), pa.large_string())
-        counts, _ = count_matrix(texts, self._words)
-        totals = np.maximum(counts.sum(axis=1), 1)[:, None]
-        means = (counts.astype(np.float32) @ self._word_vectors) / totals
-        return VectorStore(contexts.context_ids, means.astype(np.float32))
-
-    def _train(self, text: Path, seed: int) -> GensimWord2Vec:
-        model = GensimWord2Vec(
-            vector_size=self.dim,
-            window=self.window,
-            negative=self.negatives,
-            min_count=self.min_count,
-            alpha=self.learning_rate,
-            seed=seed,
-            workers=self.workers,
-        )
-        model.build_vocab(corpus_file=str(text), trim_rule=_keep_papers)
-        if not len(model.wv):
-            raise CorpusError(
-                f"no word occurs {self.min_count} times in the training split, and no paper is "
-                f"cited; choose other years or --settings min_count=1"
-            )
-        rates = np.linspace(self.learning_rate, model.min_alpha, self.epochs + 1)
-        for epoch in progress(range(self.epochs), "word2vec", "epoch"):
-            model.train(
-                corpus_file=str(text),
-                total_words=model.corpus_total_words,
-                epochs=1,
-                start_alpha=rates[epoch],
-                end_alpha=rates[epoch + 1],
-            )
-        return model
-
-
-def write_training_text(store: CorpusStore, path: Path) -> None:
-    """Write the training contexts, one a line, as words with spaces between.
-
-    In the middle stands ``paper:ROW`` for each paper that the context cites.
-    """
-    contexts = store.contexts("train")
-    texts = pa.array(store.local_texts(contexts), pa.large_string())
-    with path.open("w", encoding="utf-8") as file:
-        for context, line in enumerate(spaced_words(texts).to_pylist()):
-            tokens = line.split()
-            middle = len(tokens) // 2
-            tokens[middle:middle] = [f"{_PREFIX}{row}" for row in contexts.cited(context)]
-            file.write(" ".join(tokens) + "\n")
+        return context_means(store, split, self._words, self._word_vectors)
 
 
 def _keep_papers(word: str, count: int, min_count: int) -> int:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpbert.baselines.word2vec import Word2Vec, write_training_text
+from mpbert.baselines.word2vec import Word2Vec
 from mpbert.data.store import CorpusStore
 from mpbert.data.text import words
 from mpbert.seeding import named_rng
@@ -10,19 +10,6 @@ from mpbert.seeding import named_rng
 @pytest.fixture(scope="module")
 def store(rfc_corpus):
     return CorpusStore(rfc_corpus)
-
-
-def test_training_text_is_the_training_contexts_with_cited_papers_in_the_middle(store, tmp_path):
-    write_training_text(store, tmp_path / "text")
-    contexts = store.contexts("train")
-    expected = []
-    for i, text in enumerate(store.local_texts(contexts)):
-        tokens = words(text)
-        middle = len(tokens) // 2
-        cited = [f"paper:{row}" for row in contexts.cited(i)]
-        expected.append(tokens[:middle] + cited + tokens[middle:])
-    lines = (tmp_path / "text").read_text().split("\n")
-    assert [line.split() for line in lines[:-1]] == expected
 
 
 def test_a_query_is_the_mean_of_its_known_words_and_an_uncited_paper_is_zero(store):

@@ -1,0 +1,34 @@
+"""Means of word vectors, the query vectors of several baselines."""
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from mpbert.data.bags import count_matrix
+from mpbert.data.store import CorpusStore
+from mpbert.vectors.store import VectorStore
+
+
+def means_of_counts(counts: sparse.csr_array, vectors: np.ndarray) -> np.ndarray:
+    """Return (M, D) float64 means of the word vectors of texts; zero for a text without words.
+
+    :param counts: (M, V) how often each text holds each word.
+    :param vectors: (V, D).
+    """
+    totals = np.maximum(counts.sum(axis=1), 1)[:, None]
+    return (counts.astype(np.float32) @ vectors) / totals
+
+
+def context_means(
+    store: CorpusStore, split: str, words: pa.Array, vectors: np.ndarray
+) -> VectorStore:
+    """Return the mean word vectors of the local contexts of a split; unknown words are skipped.
+
+    :param words: (V,) known words.
+    :param vectors: (V, D).
+    """
+    contexts = store.contexts(split)
+    texts = pa.array(store.local_texts(contexts), pa.large_string())
+    counts, _ = count_matrix(texts, words)
+    means = means_of_counts(counts, vectors)
+    return VectorStore(contexts.context_ids, means.astype(np.float32))
