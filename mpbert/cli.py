@@ -18,6 +18,7 @@ COMMANDS = {
     "embed": "encoder -> vectors of papers and of manuscripts",
     "fit-baseline": "corpus store -> vectors of a baseline",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
+    "tune": "settings of every row, chosen on validation with the same budget",
     "run-conditions": "all rows of the report that are not finished, and what they cost",
     "evaluate": "qrels and a run -> measures of this one run",
     "report": "runs of all conditions -> one report with tests, intervals and plots",

@@ -138,13 +138,20 @@ def execute(step: Step) -> Measured:
     return run_measured(step.command, step_environment())
 
 
+def read_cost(condition: Condition, corpus: str) -> list[dict[str, Any]]:
+    """Return what was recorded of making a row."""
+    log = _cost_log(condition, corpus)
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return [json.loads(line) for line in lines]
+
+
 def _make(condition: Condition, corpus: Path, settings: Settings, label: str) -> str:
     """Make what a row lacks; return what went wrong, or nothing."""
     runs = condition.run_directory(corpus.name, settings)
     if condition.recipe and (runs / MANIFEST).exists():
         logger.info("%s: finished", label)
         return ""
-    log = Path("runs/cost", corpus.name, f"{condition.name}.jsonl")
+    log = _cost_log(condition, corpus.name)
     vectors = condition.vectors_directory(corpus.name)
     seconds = []
     for step in steps_of(condition, corpus, settings, vectors, runs):
@@ -156,7 +163,7 @@ def _make(condition: Condition, corpus: Path, settings: Settings, label: str) ->
         logger.info("%s: %s ...", label, step.name)
         _note(log, {"step": step.name, "event": "started"})
         found = execute(step)
-        _note(log, {"step": step.name, **cost_of(found)})
+        _note(log, {"step": step.name, **_cost_of(found)})
         seconds.append(found.seconds)
         if found.exit_code:
             return f"{step.name} ended with {found.exit_code}: {found.last_line}"
@@ -166,8 +173,7 @@ def _make(condition: Condition, corpus: Path, settings: Settings, label: str) ->
     return ""
 
 
-def cost_of(found: Measured) -> dict[str, Any]:
-    """Return what the record of costs holds of a step that ended."""
+def _cost_of(found: Measured) -> dict[str, Any]:
     return {
         "seconds": found.seconds,
         "cpu_seconds": found.cpu_seconds,
@@ -182,6 +188,10 @@ def _is_finished(step: Step) -> bool:
     config = parse_config(module.Config, step.name, step.words[1:])
     inputs = [config.corpus, getattr(config, "vectors", None)]
     return is_finished(config.output, step.name, config, [p for p in inputs if p is not None])
+
+
+def _cost_log(condition: Condition, corpus: str) -> Path:
+    return Path("runs/cost", corpus, f"{condition.name}.jsonl")
 
 
 def _note(log: Path, record: dict[str, Any]) -> None:

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Choose the settings of every row on the validation split, with the same small budget for each.
+#   usage:  eval/tune.sh CORPUS [flags]     e.g. eval/tune.sh rfc --only word2vec --trials 6 --minutes 10
+#   reads:  runs/corpus/CORPUS, eval/conditions (what may be tried: space)
+#   writes: eval/tuned/CORPUS.yaml, which eval/all.sh and eval/report.sh read; runs/tuning/CORPUS
+#   cost:   at most 10 minutes and one trial a row; a killed one goes on with the trials that ended
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ./setup.sh
+corpus=${1:?"CORPUS is missing; see the usage line in $0"}
+"$python" -m mpbert tune "runs/corpus/$corpus" "eval/tuned/$corpus.yaml" "${@:2}"

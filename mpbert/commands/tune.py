@@ -1,0 +1,206 @@
+"""``tune``: corpus store -> settings of every row, chosen on validation with the same budget.
+
+Only contexts and qrels of the validation split are ranked and measured. A trial that ended is a
+line of ``runs/tuning/CORPUS/NAME/trials.jsonl`` and is not repeated: a tuning that was killed goes
+on, and its time counts on.
+"""
+
+import json
+import logging
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mpbert.commands.run_conditions import execute, identity_of, left_out, read_cost, steps_of
+from mpbert.config import option, positional
+from mpbert.data.store import CorpusStore
+from mpbert.data.trec import Qrels, read_qrels, read_run
+from mpbert.errors import ConfigError, MpbertError
+from mpbert.evaluation.conditions import (
+    Condition,
+    choose_conditions,
+    effective_settings,
+    read_conditions,
+)
+from mpbert.evaluation.cost import row_cost
+from mpbert.evaluation.evaluate import judge, num_gold
+from mpbert.evaluation.measures import measure, parse_measure
+from mpbert.evaluation.steps import setting_words
+from mpbert.evaluation.tuning import (
+    Budget,
+    Settings,
+    Trial,
+    Tuned,
+    as_plain,
+    best_of,
+    choose_trials,
+    read_tuned,
+)
+from mpbert.manifest import MANIFEST, fingerprint
+from mpbert.seeding import named_rng
+
+logger = logging.getLogger(__name__)
+_SPLIT = "valid"
+
+
+@dataclass(frozen=True)
+class Config:
+    """Choose the settings of every row that has a space of them, by the validation split."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    output: Path = positional("output", "YAML file to write, or to add rows to")
+    conditions: Path = option(Path("eval/conditions"), "directory of NAME.yaml, one row each")
+    only: list[str] = option((), "names of the rows to tune", nargs="+", type=str)
+    trials: int = option(6, "settings tried per row, its own among them")
+    minutes: float = option(10, "after which no trial of a row is begun")
+    measure: str = option("MAP@10", "mean that is to be largest")
+    seed: int = option(1, "seed of the choice of trials")
+
+    def __post_init__(self) -> None:
+        """Check what argparse cannot."""
+        parse_measure(self.measure)
+        if self.trials < 1:
+            raise ConfigError(f"--trials is {self.trials}; expected 1 or more")
+
+
+@dataclass(frozen=True)
+class _Tuning:
+    """What all rows are tuned with."""
+
+    config: Config
+    qrels: Qrels
+    corpus_id: str
+
+
+def run(config: Config) -> None:
+    """Write the file after each row, in the order of the report.
+
+    :raises ConfigError: a condition is wrong, or the file is of another budget.
+    :raises MpbertError: all trials of a row failed.
+    """
+    name = CorpusStore(config.corpus).path.name
+    qrels = read_qrels(config.corpus / f"qrels.{_SPLIT}.txt")
+    budget = Budget(config.trials, config.minutes, config.measure, _SPLIT, len(qrels))
+    tuned = read_tuned(config.output if config.output.exists() else None)
+    if tuned.budget not in (None, budget):
+        raise ConfigError(
+            f"{config.output}: is of another budget ({tuned.budget}); give the same flags, or "
+            f"remove the file to tune all rows anew"
+        )
+    conditions = choose_conditions(read_conditions(config.conditions), name, config.only)
+    conditions = [condition for condition in conditions if condition.space]
+    plans = [_plan(condition, config) for condition in conditions]
+    failed = []
+    for number, (condition, plan) in enumerate(zip(conditions, plans, strict=True), start=1):
+        label = f"[{number}/{len(conditions)}] {condition.name}"
+        if reason := left_out(condition, config.only):
+            logger.info("%s: left out, %s", label, reason)
+        elif condition.name in tuned.rows and condition.name not in config.only:
+            logger.info("%s: is in %s; --only tunes it again", label, config.output)
+        else:
+            tuning = _Tuning(config, qrels, fingerprint(config.corpus)[:12])
+            outcome = best_of(list(_trials(condition, plan, tuning, label)))
+            if outcome is None:
+                failed.append(condition.name)
+                continue
+            tuned = Tuned(budget, {**tuned.rows, condition.name: outcome})
+            _write(config.output, tuned)
+            words = " ".join(setting_words(outcome.settings)) or "its own settings"
+            logger.info("%s: %s, %s %.4f", label, words, config.measure, outcome.score)
+    if failed:
+        raise MpbertError(f"all trials failed of {', '.join(failed)}; see above")
+
+
+def _plan(condition: Condition, config: Config) -> list[Settings]:
+    return choose_trials(
+        condition.space,
+        config.trials,
+        lambda settings: identity_of(condition, effective_settings(condition, settings)),
+        named_rng(config.seed, f"tune {condition.name}"),
+    )
+
+
+def _trials(
+    condition: Condition, plan: list[Settings], tuning: _Tuning, label: str
+) -> Iterator[Trial]:
+    config = tuning.config
+    place = Path("runs/tuning", config.corpus.name, condition.name)
+    log = place / "trials.jsonl"
+    ended = _read(log, tuning.corpus_id)
+    seconds = 0.0
+    for number, settings in enumerate(plan):
+        if seconds > 60 * config.minutes:
+            logger.info("%s: %d trials took %.0f s, no more", label, number, seconds)
+            return
+        key = json.dumps(effective_settings(condition, settings))
+        if key not in ended:
+            words = " ".join(setting_words(effective_settings(condition, settings)))
+            logger.info("%s: trial %d/%d: %s ...", label, number + 1, len(plan), words)
+            ended[key] = _try(condition, settings, place / str(number), tuning, label)
+            _note(log, {"corpus": tuning.corpus_id, **ended[key]})
+        score = ended[key]["scores"].get(config.measure)
+        trial = Trial(settings, score, ended[key]["seconds"])
+        seconds += trial.seconds
+        yield trial
+
+
+def _try(
+    condition: Condition, settings: Settings, place: Path, tuning: _Tuning, label: str
+) -> dict[str, Any]:
+    """Return the record of one trial; what it made is removed, unless recipes made it."""
+    corpus = tuning.config.corpus
+    effective = effective_settings(condition, settings)
+    shutil.rmtree(place, ignore_errors=True)
+    runs = place / "run"
+    record: dict[str, Any] = {"settings": effective, "scores": {}, "seconds": 0.0, "exit_code": 0}
+    steps = steps_of(condition, corpus, effective, place / "vectors", runs, (_SPLIT,))
+    if condition.recipe:
+        runs = condition.run_directory(corpus.name, effective)
+        if (runs / MANIFEST).exists():
+            cost = row_cost(read_cost(condition, corpus.name), [step.name for step in steps])
+            record["seconds"] = cost.seconds if cost else 0.0
+            steps = []
+    for step in steps:
+        found = execute(step)
+        record["seconds"] = round(record["seconds"] + found.seconds, 2)
+        if found.exit_code:
+            record["exit_code"] = found.exit_code
+            logger.info("%s: failed, %s: %s", label, step.name, found.last_line)
+            break
+    else:
+        record["scores"] = _scores(runs / f"{_SPLIT}.run", tuning)
+        logger.info("%s: %s in %.1f s", label, record["scores"], record["seconds"])
+    shutil.rmtree(place, ignore_errors=True)
+    return record
+
+
+def _scores(path: Path, tuning: _Tuning) -> dict[str, float]:
+    name = tuning.config.measure
+    judged = judge(read_run(path), tuning.qrels, parse_measure(name)[1], str(path))
+    return {name: round(float(measure(name, judged.hits, num_gold(tuning.qrels)).mean()), 6)}
+
+
+def _read(log: Path, corpus_id: str) -> dict[str, dict[str, Any]]:
+    """Return the trials that ended on this corpus by their settings."""
+    if not log.exists():
+        return {}
+    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return {json.dumps(r["settings"]): r for r in records if r["corpus"] == corpus_id}
+
+
+def _note(log: Path, record: dict[str, Any]) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def _write(output: Path, tuned: Tuned) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    partial = output.with_name(output.name + ".partial")
+    text = yaml.safe_dump(as_plain(tuned), sort_keys=False, allow_unicode=True)
+    partial.write_text("# written by mpbert tune\n" + text, encoding="utf-8")
+    partial.replace(output)

@@ -1,0 +1,107 @@
+"""What rows cost: sums over the records of run-conditions, as a table."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Record = Mapping[str, Any]
+NOTE = (
+    "Wall seconds of the last time each step ended well; of recipes, whose training resumes, of "
+    "all times they ended. A stage that rows share counts for the row that was made first. Peak memory "
+    "is that of the largest process. Begun: steps, killed and failed ones among them."
+)
+_HEADS = {  # to its width in characters
+    "fit, embed, s": 14,
+    "rank, s": 9,
+    "CPU, s": 13,
+    "peak MiB": 10,
+    "cores": 6,
+    "begun": 8,
+}
+
+
+@dataclass(frozen=True)
+class RowCost:
+    """What one row took.
+
+    :param make_seconds: to fit and embed; None where nothing of it was recorded.
+    :param rank_seconds: to rank; None where it is not told apart.
+    :param begun: number of steps.
+    :param cores: that the steps could use, at most.
+    """
+
+    make_seconds: float | None
+    rank_seconds: float | None
+    cpu_seconds: float
+    peak_mib: int
+    begun: int
+    cores: int
+
+    @property
+    def seconds(self) -> float:
+        """Both together."""
+        return (self.make_seconds or 0.0) + (self.rank_seconds or 0.0)
+
+
+def row_cost(records: Sequence[Record], recipes: Sequence[str] = ()) -> RowCost | None:
+    """Sum up the records of a row; None where no step of it ended well.
+
+    :param records: in the order in which they were written.
+    :param recipes: command lines that make the row; empty: a method makes it.
+    """
+    ended = [record for record in records if "exit_code" in record]
+    if recipes:
+        counted = [record for record in ended if record["step"] in recipes]
+    else:
+        well = {r["step"]: r for r in ended if not r["exit_code"]}
+        counted = [well[step] for step in ("fit-baseline", "retrieve") if step in well]
+    if not any(record["exit_code"] == 0 for record in counted):
+        return None
+    seconds: dict[bool, float] = {}
+    for record in counted:
+        ranks = record["step"] == "retrieve"
+        seconds[ranks] = seconds.get(ranks, 0.0) + record["seconds"]
+    return RowCost(
+        seconds.get(False),
+        seconds.get(True),
+        sum(record["cpu_seconds"] for record in counted),
+        max(record["peak_mib"] for record in counted),
+        sum(record.get("event") == "started" for record in records),
+        max(record["cores"] for record in counted),
+    )
+
+
+def render_cost(rows: Sequence[tuple[str, RowCost]]) -> dict[str, str]:
+    """Return the table by the suffix of its format.
+
+    :param rows: title and cost, in the order of the report.
+    """
+    heads, widths = list(_HEADS), list(_HEADS.values())
+    lines = [(title, _cells(cost)) for title, cost in rows]
+    text = ["WHAT THE ROWS COST", "-" * 100, " " * 40 + _right(heads, widths)]
+    text += [title.ljust(40) + _right(cells, widths) for title, cells in lines]
+    markdown = ["| | " + " | ".join(heads) + " |", "|:--" + "|--:" * len(heads) + "|"]
+    markdown += [f"| {_escaped(title)} | " + " | ".join(cells) + " |" for title, cells in lines]
+    return {
+        "txt": "\n".join([*text, "", textwrap.fill(NOTE, 100)]) + "\n",
+        "md": "\n".join([*markdown, "", NOTE]) + "\n",
+    }
+
+
+def _cells(cost: RowCost) -> list[str]:
+    return [
+        *("-" if s is None else f"{s:,.1f}" for s in (cost.make_seconds, cost.rank_seconds)),
+        f"{cost.cpu_seconds:,.1f}",
+        f"{cost.peak_mib:,}",
+        f"{cost.cores}",
+        f"{cost.begun}",
+    ]
+
+
+def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+
+
+def _escaped(title: str) -> str:
+    return title.replace("|", r"\|")

@@ -1,0 +1,155 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mpbert.commands import tune
+from mpbert.data.store import CorpusStore
+from mpbert.errors import ConfigError, MpbertError
+from mpbert.evaluation.measured import Measured
+
+BM25 = {"title": "BM25", "method": "bm25", "settings": {"k1": 0.001}, "space": {"k1": [0.001, 2]}}
+LOG = Path("runs/tuning/rfc/bm25/trials.jsonl")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _write(place, **conditions):
+    (place / "conditions").mkdir(exist_ok=True)
+    for name, content in conditions.items():
+        (place / "conditions" / f"{name}.yaml").write_text(yaml.safe_dump(content))
+
+
+def _tune(corpus, **options):
+    tune.run(tune.Config(corpus, Path("tuned.yaml"), Path("conditions"), **options))
+    return yaml.safe_load(Path("tuned.yaml").read_text())
+
+
+def _records(log=LOG):
+    return [json.loads(line) for line in log.open()]
+
+
+def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_kept(
+    rfc_corpus, place, capfd
+):
+    _write(place, bm25=BM25, untuned={"title": "Chance", "method": "chance"})
+    corpus = shutil.copytree(rfc_corpus, place / "rfc")
+    (corpus / "qrels.test.txt").unlink()  # it is not read
+    found = _tune(corpus)
+    queries = len(CorpusStore(rfc_corpus).contexts("valid"))
+    assert list(found) == ["budget", "rows"]
+    assert found["budget"] == {
+        **{"trials": 6, "minutes": 10, "measure": "MAP@10", "split": "valid"},
+        "queries": queries,
+    }
+    row = found["rows"].pop("bm25")
+    assert found["rows"] == {}
+    assert (row["settings"], row["trials"]) == ({"k1": 2}, 2)
+    assert row["score"] > row["default"] > 0.1
+    assert [path.name for path in LOG.parent.iterdir()] == ["trials.jsonl"]
+
+    LOG.write_text(LOG.read_text().splitlines()[0] + "\n")  # killed in the second trial
+    again = _tune(corpus, only=["bm25"])["rows"]["bm25"]
+    assert [record["settings"] for record in _records()] == [{"k1": 0.001}, {"k1": 2}]
+    assert {**again, "seconds": 0} == {**row, "seconds": 0}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Steps that take 31 s by their own account, and fail where told to; what they were asked."""
+    asked, failing = [], []
+
+    def execute(step):
+        asked.append(step.words)
+        return Measured(31.0, 31.0, 100, int(step.words[-1] in failing), "no room")
+
+    monkeypatch.setattr(tune, "execute", execute)
+    monkeypatch.setattr(tune, "_scores", lambda path, tuning: {"MAP@10": len(asked) / 10})
+    return asked, failing
+
+
+def test_only_the_validation_split_is_ranked_and_measured(rfc_corpus, place, quick):
+    _write(place, dense={"title": "W", "method": "word2vec", "space": {"dim": [50, 200]}})
+    _tune(rfc_corpus)
+    fits, ranks = quick[0][::2], quick[0][1::2]
+    assert len(fits[0]) == 5
+    assert sorted(words[-1] for words in fits[1:]) == ["dim=200", "dim=50"]
+    assert all(words[-2:] == ("--splits", "valid") for words in ranks)
+
+
+def test_no_trial_is_begun_after_the_time_and_the_time_counts_on(rfc_corpus, place, quick):
+    _write(place, bm25={**BM25, "space": {"k1": [1, 2, 3, 4, 5, 6, 7]}})
+    assert _tune(rfc_corpus, minutes=1)["rows"]["bm25"]["trials"] == 2
+    assert len(quick[0]) == 2
+    assert _tune(rfc_corpus, minutes=1, only=["bm25"])["rows"]["bm25"]["seconds"] == 62
+    assert len(quick[0]) == 2
+    with pytest.raises(
+        ConfigError, match=r"tuned.yaml: is of another budget \(Budget\(trials=6, m"
+    ):
+        _tune(rfc_corpus, minutes=2)
+
+
+def test_rows_that_are_in_the_file_are_left_and_others_added(rfc_corpus, place, quick, caplog):
+    caplog.set_level("INFO")
+    _write(place, bm25=BM25)
+    _tune(rfc_corpus)
+    _write(
+        place, tfidf={**BM25, "method": "tfidf", "settings": {}, "space": {"citing_weight": [1]}}
+    )
+    assert list(_tune(rfc_corpus)["rows"]) == ["bm25", "tfidf"]
+    assert "[1/2] bm25: is in tuned.yaml; --only tunes it again" in caplog.messages
+    assert len(quick[0]) == 4
+
+
+def test_a_trial_that_fails_has_no_score_and_a_row_without_any_is_named(
+    rfc_corpus, place, quick, caplog
+):
+    caplog.set_level("INFO")
+    quick[1].append("valid")  # the last word
+    _write(place, bm25=BM25)
+    with pytest.raises(MpbertError, match="all trials failed of bm25; see above"):
+        _tune(rfc_corpus)
+    assert "[1/1] bm25: failed, retrieve: no room" in caplog.messages
+    assert [record["exit_code"] for record in _records()] == [1, 1]
+    assert not Path("tuned.yaml").exists()
+
+
+def test_recipes_are_tuned_by_their_flags_each_with_a_run_of_its_own(rfc_corpus, place, quick):
+    _write(
+        place,
+        ours={
+            **{"title": "Ours", "recipe": ["a.sh {corpus}", "b.sh ours{variant} {flags}"]},
+            **{"run": "runs/trec/{corpus}/ours{variant}", "space": {"--lr": [0.1, 0.2]}},
+        },
+    )
+    Path("runs/trec/rfc/ours").mkdir(parents=True)
+    Path("runs/trec/rfc/ours/manifest.json").touch()  # run-conditions made it
+    Path("runs/cost/rfc").mkdir(parents=True)
+    cost = {"seconds": 40, "cpu_seconds": 1, "peak_mib": 1, "exit_code": 0, "cores": 2}
+    records = [{"step": step, **cost} for step in ("a.sh rfc", "b.sh ours")]
+    Path("runs/cost/rfc/ours.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
+    rows = _tune(rfc_corpus)["rows"]
+    assert sorted(quick[0][1::2]) == [
+        ("b.sh", "ours-lr-0.1", "--lr", "0.1"),
+        ("b.sh", "ours-lr-0.2", "--lr", "0.2"),
+    ]
+    assert rows["ours"]["trials"] == 3
+    assert [
+        record["seconds"] for record in _records(Path("runs/tuning/rfc/ours/trials.jsonl"))
+    ] == [*(80, 62, 62)]
+
+
+def test_a_wrong_value_of_a_space_is_refused_before_anything_is_begun(rfc_corpus, place, quick):
+    _write(place, bm25={**BM25, "space": {"k1": [-1]}})
+    with pytest.raises(
+        ConfigError, match="condition bm25: --settings k1=-1: found -1; expected at"
+    ):
+        _tune(rfc_corpus)
+    assert not quick[0]
