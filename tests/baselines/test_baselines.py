@@ -9,7 +9,11 @@ from mpbert.errors import ConfigError
 from mpbert.manifest import read_manifest
 from mpbert.seeding import named_rng
 
-QUICK = {"word2vec": ["dim=16", "epochs=1"], "chance": ["dim=8"]}
+QUICK = {
+    "chance": ["dim=8"],
+    "sif": ["dim=8", "epochs=1"],
+    "word2vec": ["dim=16", "epochs=1"],
+}
 
 
 @pytest.fixture(scope="module")
