@@ -1,10 +1,15 @@
-"""report: corpus store, conditions and their runs -> one report in five formats, with plots."""
+"""report: corpus store, conditions and their runs -> one report in five formats, with plots.
+
+The files ``report.*`` have the same bytes whenever the runs are the same. What the rows cost
+differs from time to time, so it stands apart, in ``cost.*``.
+"""
 
 import dataclasses
 import logging
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
@@ -13,13 +18,20 @@ from mpbert.data.cocitation import cocitation_counts
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import Qrels, read_qrels, read_run
 from mpbert.errors import ConfigError, MpbertError, RunError
-from mpbert.evaluation.conditions import Condition, choose_conditions, read_conditions
+from mpbert.evaluation.conditions import (
+    Condition,
+    choose_conditions,
+    effective_settings,
+    read_conditions,
+)
+from mpbert.evaluation.cost import read_cost, render_cost, row_cost
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
 from mpbert.evaluation.expected import Comparison, compare
-from mpbert.evaluation.plots import plot_report
+from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
 from mpbert.evaluation.subsets import mean_pair_frequency
+from mpbert.evaluation.tuning import Budget, Tuned, read_tuned, tuned_file
 from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
 from mpbert.progress import progress
 
@@ -34,6 +46,9 @@ class Config:
     output: Path = positional("output", "directory to write")
     conditions: Path = option(
         Path("eval/conditions"), "directory of NAME.yaml, one row of the tables each"
+    )
+    tuned: Optional[Path] = option(
+        None, "what mpbert tune chose; where it exists, eval/tuned/CORPUS.yaml", type=Path
     )
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
     cluster: str = option(
@@ -59,8 +74,14 @@ def run(config: Config) -> None:
     """
     corpus = config.corpus.name
     conditions = choose_conditions(read_conditions(config.conditions), corpus, [])
-    directories = {c.name: c.run_directory(corpus, c.settings) for c in conditions}
-    files = sorted(config.conditions.glob("*.yaml"))
+    chosen = tuned_file(config.tuned, corpus)
+    tuned = read_tuned(chosen)
+    rows = [_planned(condition, tuned) for condition in conditions]
+    directories = {
+        c.name: c.run_directory(corpus, row.settings)
+        for c, row in zip(conditions, rows, strict=True)
+    }
+    files = [*sorted(config.conditions.glob("*.yaml")), *filter(None, [chosen])]
     inputs = [config.corpus, *files, *directories.values()]
     made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
     reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
@@ -70,32 +91,48 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     if reused:
-        report = _measure(config, conditions, directories)
+        report = _measure(config, rows, directories, tuned.budget)
     else:
         with output_directory(config.output, "report", made_by, inputs) as out:
-            report = _measure(config, conditions, directories)
+            report = _measure(config, rows, directories, tuned.budget)
             _write(out.path, report)
+            _write_cost(out.path, report, conditions)
             out.counts["rows"] = len(report.rows)
             out.counts["rows_not_run"] = len(report.not_run)
             if config.replace:
                 shutil.rmtree(config.output, ignore_errors=True)
-    print((config.output / "report.txt").read_text(encoding="utf-8"), end="")
+    for name in ("report.txt", "cost.txt"):
+        path = config.output / name
+        if path.exists():
+            print(path.read_text(encoding="utf-8"), end="")
     if config.expected:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
 
 
-def _measure(config: Config, conditions: list[Condition], directories: dict[str, Path]) -> Report:
+def _planned(condition: Condition, tuned: Tuned) -> Row:
+    return Row(
+        condition.name,
+        condition.title,
+        condition.note,
+        settings=effective_settings(condition, tuned.settings(condition.name)),
+        tuned=tuned.rows.get(condition.name),
+    )
+
+
+def _measure(
+    config: Config, rows: list[Row], directories: dict[str, Path], budget: Budget | None
+) -> Report:
     store = CorpusStore(config.corpus)
     qrels = read_qrels(config.corpus / f"qrels.{config.split}.txt")
-    rows = [
-        _row(condition, directories[condition.name] / f"{config.split}.run", store, qrels)
-        for condition in progress(conditions, "report", "row")
+    paths = [directories[row.name] / f"{config.split}.run" for row in rows]
+    measured = [
+        _measured(row, path, store, qrels)
+        for row, path in progress(list(zip(rows, paths, strict=True)), "report", "row")
     ]
-    if all(row.judged is None for row in rows):
+    if all(row.judged is None for row in measured):
         raise ConfigError(
             f"{config.conditions}: none of {len(rows)} conditions was run on {config.corpus.name} "
-            f"(looked for {directories[conditions[0].name] / f'{config.split}.run'} and the like); "
-            f"run mpbert retrieve first"
+            f"(looked for {paths[0]} and the like); run mpbert run-conditions first"
         )
     setting = Setting(
         config.corpus.name,
@@ -104,13 +141,14 @@ def _measure(config: Config, conditions: list[Condition], directories: dict[str,
         fingerprint(config.corpus),
         config.cluster,
         config.seed,
+        budget,
     )
-    return build_report(setting, _queries(config, store, qrels), rows)
+    return build_report(setting, _queries(config, store, qrels), measured)
 
 
-def _row(condition: Condition, path: Path, store: CorpusStore, qrels: Qrels) -> Row:
+def _measured(row: Row, path: Path, store: CorpusStore, qrels: Qrels) -> Row:
     if not path.exists():
-        return Row(condition.name, condition.title, condition.note)
+        return row
     ranked = read_run(path)
     judged = judge(ranked, qrels, DEPTH, str(path), pool=store.paper_ids)
     remarks = []
@@ -121,7 +159,7 @@ def _row(condition: Condition, path: Path, store: CorpusStore, qrels: Qrels) -> 
         remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
     if times := times_citing_paper_ranked(ranked):
         remarks.append(f"ranks the citing paper itself for {times:,} queries")
-    return Row(condition.name, condition.title, condition.note, judged, tuple(remarks))
+    return dataclasses.replace(row, judged=judged, remarks=tuple(remarks))
 
 
 def _queries(config: Config, store: CorpusStore, qrels: Qrels) -> Queries:
@@ -150,6 +188,30 @@ def _write(directory: Path, report: Report) -> None:
             (directory / f"{name}.{suffix}").write_bytes(picture)
     for suffix, text in render_report(report, dict(svg.values())).items():
         (directory / f"report.{suffix}").write_text(text, encoding="utf-8")
+
+
+def _write_cost(directory: Path, report: Report, conditions: list[Condition]) -> None:
+    """Write what the rows cost, if run-conditions made any of them."""
+    corpus, scores = report.setting.corpus, _scores(report)
+    by_name = {c.name: c for c in conditions}
+    costs = [
+        row_cost(read_cost(corpus, row.name), by_name[row.name].commands(corpus, row.settings))
+        for row in report.rows
+    ]
+    known = [(row, cost) for row, cost in zip(report.rows, costs, strict=True) if cost]
+    if not known:
+        return
+    titles = [row.title for row, _ in known]
+    for suffix, text in render_cost([(row.title, cost) for row, cost in known]).items():
+        (directory / f"cost.{suffix}").write_text(text, encoding="utf-8")
+    for suffix in ("svg", "png"):
+        picture = plot_cost(
+            titles,
+            [cost.seconds for _, cost in known],
+            [scores[row.name]["MAP@10 P>=1"] for row, _ in known],
+            suffix,
+        )
+        (directory / f"cost.{suffix}").write_bytes(picture)
 
 
 def _refuse_other_output(output: Path) -> None:

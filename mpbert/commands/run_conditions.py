@@ -22,6 +22,7 @@ from mpbert.evaluation.conditions import (
     effective_settings,
     read_conditions,
 )
+from mpbert.evaluation.cost import cost_file
 from mpbert.evaluation.measured import Measured, cores, run_measured
 from mpbert.evaluation.steps import (
     Step,
@@ -138,20 +139,13 @@ def execute(step: Step) -> Measured:
     return run_measured(step.command, step_environment())
 
 
-def read_cost(condition: Condition, corpus: str) -> list[dict[str, Any]]:
-    """Return what was recorded of making a row."""
-    log = _cost_log(condition, corpus)
-    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return [json.loads(line) for line in lines]
-
-
 def _make(condition: Condition, corpus: Path, settings: Settings, label: str) -> str:
     """Make what a row lacks; return what went wrong, or nothing."""
     runs = condition.run_directory(corpus.name, settings)
     if condition.recipe and (runs / MANIFEST).exists():
         logger.info("%s: finished", label)
         return ""
-    log = _cost_log(condition, corpus.name)
+    log = cost_file(corpus.name, condition.name)
     vectors = condition.vectors_directory(corpus.name)
     seconds = []
     for step in steps_of(condition, corpus, settings, vectors, runs):
@@ -188,10 +182,6 @@ def _is_finished(step: Step) -> bool:
     config = parse_config(module.Config, step.name, step.words[1:])
     inputs = [config.corpus, getattr(config, "vectors", None)]
     return is_finished(config.output, step.name, config, [p for p in inputs if p is not None])
-
-
-def _cost_log(condition: Condition, corpus: str) -> Path:
-    return Path("runs/cost", corpus, f"{condition.name}.jsonl")
 
 
 def _note(log: Path, record: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from mpbert.commands.run_conditions import execute, identity_of, left_out, read_cost, steps_of
+from mpbert.commands.run_conditions import execute, identity_of, left_out, steps_of
 from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import Qrels, read_qrels, read_run
@@ -26,7 +26,7 @@ from mpbert.evaluation.conditions import (
     effective_settings,
     read_conditions,
 )
-from mpbert.evaluation.cost import row_cost
+from mpbert.evaluation.cost import read_cost, row_cost
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure, parse_measure
 from mpbert.evaluation.steps import setting_words
@@ -161,7 +161,7 @@ def _try(
     if condition.recipe:
         runs = condition.run_directory(corpus.name, effective)
         if (runs / MANIFEST).exists():
-            cost = row_cost(read_cost(condition, corpus.name), [step.name for step in steps])
+            cost = row_cost(read_cost(corpus.name, condition.name), [step.name for step in steps])
             record["seconds"] = cost.seconds if cost else 0.0
             steps = []
     for step in steps:

@@ -1,15 +1,17 @@
 """What rows cost: sums over the records of run-conditions, as a table."""
 
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 Record = Mapping[str, Any]
 NOTE = (
     "Wall seconds of the last time each step ended well; of recipes, whose training resumes, of "
-    "all times they ended. A stage that rows share counts for the row that was made first. Peak memory "
-    "is that of the largest process. Begun: steps, killed and failed ones among them."
+    "all times they ended. A stage that rows share counts for the row that was made first. Peak "
+    "memory is that of the largest process. Begun: steps, killed and failed ones among them."
 )
 _HEADS = {  # to its width in characters
     "fit, embed, s": 14,
@@ -42,6 +44,18 @@ class RowCost:
     def seconds(self) -> float:
         """Both together."""
         return (self.make_seconds or 0.0) + (self.rank_seconds or 0.0)
+
+
+def cost_file(corpus: str, name: str) -> Path:
+    """Return where the records of a row are written."""
+    return Path("runs/cost", corpus, f"{name}.jsonl")
+
+
+def read_cost(corpus: str, name: str) -> list[Record]:
+    """Return the records of a row, in the order in which they were written."""
+    path = cost_file(corpus, name)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def row_cost(records: Sequence[Record], recipes: Sequence[str] = ()) -> RowCost | None:

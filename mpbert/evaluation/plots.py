@@ -45,6 +45,32 @@ def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
         return {name: (title, _save(figure, suffix)) for name, (title, figure) in figures.items()}
 
 
+def plot_cost(
+    titles: Sequence[str], seconds: Sequence[float], scores: Sequence[float], suffix: str
+) -> bytes:
+    """Return the picture of what each row finds against how long it took.
+
+    :param scores: MAP@10 of all queries, as fractions.
+    """
+    with rc_context(_STYLE):
+        figure, axes = _figure(9.0, max(3.6, 0.22 * len(titles) + 1.2))
+        for r in np.argsort(-np.array(scores), kind="stable"):  # the legend is in this order
+            axes.plot(
+                seconds[r],
+                100 * scores[r],
+                _MARKERS[r // len(_COLORS) % len(_MARKERS)],
+                color=_COLORS[r % len(_COLORS)],
+                linestyle="none",
+                label=titles[r],
+            )
+        axes.set_xscale("log")
+        axes.set_xlabel("seconds to fit, embed and rank")
+        axes.set_ylabel("MAP@10, P ≥ 1, %")
+        axes.set_ylim(bottom=0)
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return _save(figure, suffix)
+
+
 def _lines(curve: Curve, titles: Sequence[str]) -> Figure:
     figure, axes = _figure(9.0, max(3.6, 0.22 * len(titles) + 1.2))
     ranks = curve.name == "recall"

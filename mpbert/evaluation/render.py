@@ -1,11 +1,12 @@
 """The report in its formats: txt, md, tex, html by Jinja templates, and json."""
 
 import base64
+import itertools
 import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import jinja2
 import numpy as np
 
 from mpbert.evaluation.report import Report
-from mpbert.evaluation.sheets import sheets_of
+from mpbert.evaluation.sheets import Sheet, SheetCell, sheets_of
 from mpbert.evaluation.tables import Table
 
 WIDTH = 100  # columns of the txt report
@@ -64,9 +65,14 @@ def as_dict(report: Report) -> dict[str, Any]:
         "fingerprint": setting.fingerprint,
         "cluster": setting.cluster,
         "seed": setting.seed,
+        "budget": vars(setting.budget) if setting.budget else None,
         "caption": list(report.caption),
         "rows": [
-            {"name": r.name, "title": r.title, "note": r.note, "remarks": list(r.remarks)}
+            {
+                **{"name": r.name, "title": r.title, "note": r.note, "remarks": list(r.remarks)},
+                "settings": dict(r.settings),
+                "tuned": vars(r.tuned) if r.tuned else None,
+            }
             for r in report.rows
         ],
         "not_run": [{"name": r.name, "title": r.title} for r in report.not_run],
@@ -131,7 +137,7 @@ def _environment(escape: Callable[[object], object] | None) -> jinja2.Environmen
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(left=_left, right=_right, wrapped=_wrapped)
+    environment.filters.update(left=_left, right=_right, wrapped=_wrapped, broken=_broken)
     return environment
 
 
@@ -154,3 +160,18 @@ def _right(value: str, width: int) -> str:
 
 def _wrapped(value: str, width: int) -> str:
     return textwrap.fill(_to_text(value), width, subsequent_indent="  ")
+
+
+def _broken(sheet: Sheet) -> Iterator[tuple[str, list[SheetCell]]]:
+    """Yield the lines of a sheet: an entry that is too long for its column takes several."""
+    for title, cells in sheet.rows:
+        pieces = [
+            textwrap.wrap(_to_text(cell.text), size - 2, break_on_hyphens=False)
+            for cell, (_, size) in zip(cells, sheet.heads, strict=True)
+        ]
+        if max(map(len, pieces)) < 2:
+            yield title, cells
+            continue
+        for line in itertools.zip_longest(*pieces, fillvalue=""):
+            yield title, [SheetCell(text) for text in line]
+            title = ""

@@ -1,15 +1,17 @@
 """The report as numbers and sentences: tables, curves and a caption; no layout, no files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from mpbert.evaluation.conditions import SettingValue
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.measures import expected_at_random, measure, recall_curve
 from mpbert.evaluation.significance import clusters_of
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
 from mpbert.evaluation.tables import ALPHA, Column, Resampling, Table, build_table
+from mpbert.evaluation.tuning import Budget, TunedRow
 from mpbert.seeding import named_rng
 
 DEPTH = 100  # ranks of the Recall@k curve
@@ -42,6 +44,8 @@ class Row:
 
     :param judged: its rankings; None: it was not run.
     :param remarks: what a reader should know of its run.
+    :param settings: all that are in force, but for the defaults of its method.
+    :param tuned: how these were chosen; None: they were not.
     """
 
     name: str
@@ -49,6 +53,8 @@ class Row:
     note: str = ""
     judged: Judged | None = None
     remarks: tuple[str, ...] = ()
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
+    tuned: TunedRow | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ class Setting:
     :param num_papers: papers of the corpus; all but the citing one are candidates.
     :param fingerprint: SHA-256 of the corpus manifest, or empty.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    :param budget: of tuning; None: nothing was tuned.
     """
 
     corpus: str
@@ -66,6 +73,7 @@ class Setting:
     fingerprint: str = ""
     cluster: str = "paper"
     seed: int = 1
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True)
@@ -251,4 +259,16 @@ def _caption(
             f"{median:g}; high: above it ({groups} queries; median with the unseen "
             f"{np.median(pairs):g})."
         )
+    lines.append(_tuning(setting.budget))
     return lines + [f"{row.title}: {remark}." for row in rows for remark in row.remarks]
+
+
+def _tuning(budget: Budget | None) -> str:
+    if budget is None:
+        return "Settings are those of the rows; no tuning was done for this report."
+    return (
+        f"Settings were chosen by mean {budget.measure} over all {budget.queries:,} queries of the "
+        f"{budget.split} split, with the same budget for every row that has a space of settings: "
+        f"at most {budget.trials} trials, the row's own settings first, then random ones of its "
+        f"space, none begun after {budget.minutes:g} minutes. Trials none: not tuned."
+    )

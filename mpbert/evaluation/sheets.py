@@ -43,11 +43,13 @@ class Sheet:
 
 
 def sheets_of(report: Report) -> list[Sheet]:
-    """Return the tables of scores, then intervals and tests over all queries."""
+    """Return the tables of scores, then intervals and tests over all queries, then settings."""
     titles = [row.title for row in report.rows]
     tables = [table for table in report.tables if any(len(c.subset) for c in table.columns)]
     sheets = [_scores(table, titles) for table in tables]
     sheets += [_intervals(report.tables[0], titles), _tests(report.tables[0], report.rows)]
+    if any(row.settings or row.tuned for row in report.rows):
+        sheets.append(_settings(report))
     return sheets
 
 
@@ -134,4 +136,29 @@ def _tests(table: Table, rows: Sequence[Row]) -> Sheet:
         [],
         [("difference", 12), ("95 % interval", 18), ("p exchange", 12), ("p t-test", 10)],
         [(row.title, cells(r)) for r, row in enumerate(rows)],
+    )
+
+
+def _settings(report: Report) -> Sheet:
+    budget = report.setting.budget
+
+    def cells(row: Row) -> list[SheetCell]:
+        words = " ".join(f"{name}={value}" for name, value in row.settings.items())
+        if row.tuned is None:
+            numbers = ["none", "-", "-"]
+        else:
+            default = math.nan if row.tuned.default is None else row.tuned.default
+            numbers = [str(row.tuned.trials), percent(default), percent(row.tuned.score)]
+        return [SheetCell(text) for text in (words or "defaults", *numbers)]
+
+    return Sheet(
+        "Settings, chosen on validation with the same budget" if budget else "Settings",
+        [],
+        [
+            ("settings", 30),
+            ("trials", 8),
+            (f"{budget.measure if budget else 'score'} own", 12),
+            ("chosen", 10),
+        ],
+        [(row.title, cells(row)) for row in report.rows],
     )

@@ -7,11 +7,15 @@ from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Queries, Row, Setting, build_report
+from mpbert.evaluation.tuning import Budget, TunedRow
 
+SETTINGS = {"dim": 100, "learning_rate": 0.025, "window": 20, "fields": "abstract+citing"}
+TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 61.5)
+BUDGET = Budget(6, 10, "MAP@10", "valid", 1234)
 TITLES = ("chance", "BM25, title + abstract", "A <b>bold</b> | 100 % [x]_1 & ~ \\ end")
 
 
-def _report(num_queries=60, rows=3, cluster="paper"):
+def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET):
     """Return a report of rows that find more and more; row 2 is nearly as good as row 1."""
     rng = np.random.default_rng(5)
     num_gold = np.tile([1, 1, 2, 3], num_queries // 4)
@@ -38,11 +42,13 @@ def _report(num_queries=60, rows=3, cluster="paper"):
             note="k1 = 1.2 & b_0" if r == 1 else "",
             judged=j,
             remarks=("2 queries are missing in its run and count 0",) if r == 2 else (),
+            settings=SETTINGS if r == 1 and budget else {},
+            tuned=TUNED if r == 1 and budget else None,
         )
         for r, j in enumerate(judged)
     ]
     table.append(Row("absent", "not there yet"))
-    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster)
+    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, budget=budget)
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
 
@@ -87,6 +93,34 @@ def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
         "2 queries are missing in its run and count 0",
     ):
         assert words in caption
+
+
+def test_settings_are_in_the_appendix_with_how_they_were_chosen(report, texts):
+    title = "Settings, chosen on validation with the same budget"
+    for suffix in ("txt", "md", "tex", "html"):
+        assert title in texts[suffix]
+    lines = texts["txt"].split(title)[1].splitlines()
+    assert [line.split() for line in lines[2:7]] == [
+        ["settings", "trials", "MAP@10", "own", "chosen"],
+        ["chance", "defaults", "none", "-", "-"],
+        [*TITLES[1].split(), "dim=100", "learning_rate=0.025", "6", "30.00", "31.42"],
+        ["window=20"],
+        ["fields=abstract+citing"],
+    ]
+    found = json.loads(texts["json"])
+    assert found["budget"] == vars(BUDGET)
+    assert found["rows"][1]["tuned"] == vars(TUNED)
+    assert found["rows"][1]["settings"] == SETTINGS
+    assert (
+        "chosen by mean MAP@10 over all 1,234 queries of the valid split, with the same budget for "
+        "every row that has a space of settings: at most 6 trials"
+    ) in " ".join(report.caption)
+
+
+def test_without_tuning_the_report_says_so():
+    report = _report(budget=None)
+    assert "no tuning was done for this report" in " ".join(report.caption)
+    assert "Settings\n" not in render_report(report, {})["txt"]
 
 
 def test_resampling_single_queries_is_said_and_narrows_nothing_else(report):

@@ -21,6 +21,14 @@ def _rank(store, split, gain, seed):
     return run_of_matrix(contexts.context_ids, store.paper_ids, rows, scores)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def empty_directory(tmp_path_factory):
+    """Work where nothing was tuned, and nothing was recorded of costs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("empty"))
+        yield
+
+
 @pytest.fixture(scope="module")
 def workplace(rfc_corpus, tmp_path_factory):
     """Runs of two systems and conditions of three, beside a real corpus."""
@@ -79,6 +87,45 @@ def test_a_finished_report_is_reused_and_with_replace_written_anew(
     for replace, shown in ((False, None), (False, f"{output} exists, reused\n"), (True, None)):
         report.run(_config(rfc_corpus, workplace, output, replace=replace))
         assert capsys.readouterr().out == (shown or (output / "report.txt").read_text())
+
+
+def test_what_rows_cost_is_printed_and_stands_apart(
+    rfc_corpus, workplace, written, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "cost" / "rfc").mkdir(parents=True)
+    ended = {"seconds": 12.5, "cpu_seconds": 20, "peak_mib": 345, "exit_code": 0, "cores": 2}
+    record = json.dumps({"step": "make", **ended})
+    (tmp_path / "runs" / "cost" / "rfc" / "better.jsonl").write_text(record + "\n")
+    report.run(_config(rfc_corpus, workplace, tmp_path / "out"))
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names - {path.name for path in written.iterdir()} == {
+        *(f"cost.{suffix}" for suffix in ("txt", "md", "svg", "png"))
+    }
+    assert (tmp_path / "out/report.json").read_bytes() == (written / "report.json").read_bytes()
+    shown = capsys.readouterr().out
+    assert "WHAT THE ROWS COST" in shown
+    assert ["better", "12.5", "-", "20.0", "345", "2", "0"] in [
+        line.split() for line in shown.splitlines()
+    ]
+
+
+def test_settings_chosen_by_tuning_are_reported_and_say_where_a_run_lies(
+    rfc_corpus, workplace, no_plots, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    pattern = f"{workplace}/{{corpus}}/{{variant}}"
+    content = {"title": "x", "recipe": "make {flags}", "run": pattern, "settings": {"--a": "b"}}
+    (tmp_path / "x.yaml").write_text(json.dumps(content))
+    budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
+    row = {"settings": {"--a": 3}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    (tmp_path / "tuned").write_text(json.dumps({"budget": budget, "rows": {"x": row}}))
+    (workplace / "rfc" / "-a-3").symlink_to(workplace / "rfc" / "better")
+    options = {"conditions": tmp_path, "tuned": tmp_path / "tuned"}
+    report.run(_config(rfc_corpus, workplace, tmp_path / "out", **options))
+    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert found["budget"] == budget
+    assert (found["rows"][0]["settings"], found["rows"][0]["tuned"]) == ({"--a": 3}, row)
 
 
 def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
