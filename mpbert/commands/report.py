@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Optional
 
 import numpy as np
+import yaml
 
 from mpbert.config import option, positional
 from mpbert.data.cocitation import cocitation_counts
@@ -30,6 +31,7 @@ from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
+from mpbert.evaluation.steps import setting_words
 from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.evaluation.tuning import Budget, Tuned, read_tuned, tuned_file
 from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
@@ -76,7 +78,7 @@ def run(config: Config) -> None:
     conditions = choose_conditions(read_conditions(config.conditions), corpus, [])
     chosen = tuned_file(config.tuned, corpus)
     tuned = read_tuned(chosen)
-    rows = [_planned(condition, tuned) for condition in conditions]
+    rows = [_planned(condition, tuned, corpus) for condition in conditions]
     directories = {
         c.name: c.run_directory(corpus, row.settings)
         for c, row in zip(conditions, rows, strict=True)
@@ -101,22 +103,38 @@ def run(config: Config) -> None:
             out.counts["rows_not_run"] = len(report.not_run)
             if config.replace:
                 shutil.rmtree(config.output, ignore_errors=True)
-    for name in ("report.txt", "cost.txt"):
-        path = config.output / name
-        if path.exists():
-            print(path.read_text(encoding="utf-8"), end="")
+    print((config.output / "report.txt").read_text(encoding="utf-8"), end="")
+    if (config.output / "cost.txt").exists():
+        print("\n" + (config.output / "cost.txt").read_text(encoding="utf-8"), end="")
     if config.expected:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
 
 
-def _planned(condition: Condition, tuned: Tuned) -> Row:
+def _planned(condition: Condition, tuned: Tuned, corpus: str) -> Row:
+    settings = effective_settings(condition, tuned.settings(condition.name))
+    found = _settings_found(condition, corpus) if condition.method else None
+    remarks = []
+    if found is not None and sorted(found) != sorted(setting_words(settings)):
+        words = " ".join(found) or "the defaults"
+        remarks.append(f"its run was made with other settings than this report says, {words}")
     return Row(
         condition.name,
         condition.title,
         condition.note,
-        settings=effective_settings(condition, tuned.settings(condition.name)),
+        remarks=tuple(remarks),
+        settings=settings,
         tuned=tuned.rows.get(condition.name),
     )
+
+
+def _settings_found(condition: Condition, corpus: str) -> list[str] | None:
+    """Return the settings with which a method made its vectors, or its run if it has none."""
+    vectors = condition.vectors_directory(corpus)
+    for directory in (vectors, condition.run_directory(corpus, {})):
+        path = directory / "config.yaml"
+        if path.exists():
+            return yaml.safe_load(path.read_text(encoding="utf-8")).get("settings", [])
+    return None
 
 
 def _measure(
@@ -151,7 +169,7 @@ def _measured(row: Row, path: Path, store: CorpusStore, qrels: Qrels) -> Row:
         return row
     ranked = read_run(path)
     judged = judge(ranked, qrels, DEPTH, str(path), pool=store.paper_ids)
-    remarks = []
+    remarks = list(row.remarks)
     if judged.num_missing:
         remarks.append(f"{judged.num_missing:,} queries are missing in its run and count 0")
     shortest = min(judged.depths[judged.depths > 0], default=0)

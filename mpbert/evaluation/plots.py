@@ -64,6 +64,12 @@ def plot_cost(
                 label=titles[r],
             )
         axes.set_xscale("log")
+        ticks = np.outer(10.0 ** np.arange(-2, 7), (1, 3)).ravel()
+        low, high = 0.7 * min(seconds), 1.4 * max(seconds)
+        ticks = ticks[(ticks >= low) & (ticks <= high)]
+        axes.set_xticks(ticks, [f"{tick:,g}" if tick < 1 else f"{tick:,.0f}" for tick in ticks])
+        axes.minorticks_off()
+        axes.set_xlim(low, high)
         axes.set_xlabel("seconds to fit, embed and rank")
         axes.set_ylabel("MAP@10, P ≥ 1, %")
         axes.set_ylim(bottom=0)

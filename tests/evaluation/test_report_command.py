@@ -1,4 +1,6 @@
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,6 +128,23 @@ def test_settings_chosen_by_tuning_are_reported_and_say_where_a_run_lies(
     found = json.loads((tmp_path / "out" / "report.json").read_text())
     assert found["budget"] == budget
     assert (found["rows"][0]["settings"], found["rows"][0]["tuned"]) == ({"--a": 3}, row)
+
+
+def test_a_run_that_was_made_with_other_settings_is_remarked(
+    rfc_corpus, workplace, no_plots, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "trec" / "rfc").mkdir(parents=True)
+    (tmp_path / "conditions").mkdir()
+    for name, k1 in (("same", 2), ("other", 3)):
+        run = Path(shutil.copytree(workplace / "rfc" / "better", f"runs/trec/rfc/{name}"))
+        (run / "config.yaml").write_text("settings: [k1=2]")
+        content = {"title": f"The {name}", "method": "bm25", "settings": {"k1": k1}}
+        (tmp_path / "conditions" / f"{name}.yaml").write_text(json.dumps(content))
+    report.run(report.Config(rfc_corpus, tmp_path / "out", tmp_path / "conditions"))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "The other: its run was made with other settings than this report says, k1=2." in shown
+    assert "The same: its run was made" not in shown
 
 
 def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
