@@ -1,15 +1,20 @@
-"""Text of the training split as gensim reads it, one line after another, and training on it.
+"""Texts as gensim reads them, one a line, as words with spaces between; and training on them.
 
-A line is a text's words with spaces between. gensim cuts a line after 10,000 words.
+gensim leaves out what follows after the first 10,000 words of a line, so longer ones are cut into
+several. It reads lines fastest from a file by itself (``corpus_file``). With PV-DM it must not do
+so: gensim 4.4 then takes the reduced windows from memory that nothing has written
+(``d2v_train_epoch_dm`` in doc2vec_corpusfile.pyx), and so Doc2Vec is given documents one by one.
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from gensim.models import Doc2Vec as GensimDoc2Vec
 from gensim.models import Word2Vec as GensimWord2Vec
+from gensim.models.doc2vec import TaggedLineDocument
 
 from mpbert.data.bags import spaced_words
 from mpbert.data.ragged import ranges
@@ -17,7 +22,7 @@ from mpbert.data.store import CorpusStore
 from mpbert.errors import CorpusError
 from mpbert.progress import progress
 
-MAX_LINE = 10_000  # words; MAX_SENTENCE_LEN and MAX_DOCUMENT_LEN of gensim
+_LONGEST = 10_000  # words of a line; MAX_SENTENCE_LEN and MAX_DOCUMENT_LEN of gensim
 _BLOCK = 1 << 16  # sentences whose words are found at once
 
 
@@ -46,6 +51,24 @@ def sentence_lines(store: CorpusStore) -> Iterator[str]:
         yield from spaced_words(block).to_pylist()
 
 
+def paper_lines(store: CorpusStore, rows: Iterable[int], whole: bool) -> Iterator[str]:
+    """Yield the words of papers.
+
+    :param whole: title, abstract and body; otherwise title and abstract.
+    """
+    ends = np.diff(store.sentence_offsets) if whole else store.num_abstract
+    for row in rows:
+        sentences = store.sentences.slice(store.sentence_offsets[row], ends[row])
+        texts = pa.concat_arrays([pa.array([store.titles[row]], sentences.type), sentences])
+        yield " ".join(filter(None, spaced_words(texts).to_pylist()))
+
+
+def pieces(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield words in pieces that gensim reads to the end; none where there is no word."""
+    for start in range(0, len(words), _LONGEST):
+        yield words[start : start + _LONGEST]
+
+
 def train(
     model: GensimWord2Vec,
     lines: Iterable[str],
@@ -54,25 +77,32 @@ def train(
 ) -> None:
     """Train a model of gensim, its learning rate falling to ``model.min_alpha``.
 
-    :param model: Word2Vec, or Doc2Vec, to which each line is a document.
+    :param model: Word2Vec; or Doc2Vec, to which each piece of a line is a document.
     :param trim_rule: says which rare words are kept, see gensim.
     :raises CorpusError: no word is frequent enough.
     """
-    name = type(model).__name__.lower()
+    is_doc2vec = isinstance(model, GensimDoc2Vec)
     with tempfile.TemporaryDirectory(prefix="mpbert-") as directory:
-        text = Path(directory) / "text"
-        with text.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        model.build_vocab(corpus_file=str(text), trim_rule=trim_rule)
+        path = Path(directory) / "text"
+        with path.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.writelines(" ".join(piece) + "\n" for piece in pieces(line.split()))
+        text = (
+            {"corpus_iterable": TaggedLineDocument(str(path))}
+            if is_doc2vec
+            else {"corpus_file": str(path)}
+        )
+        model.build_vocab(**text, trim_rule=trim_rule)
         if not len(model.wv):
             raise CorpusError(
                 f"no word occurs {model.min_count} times in the training split, and no paper is "
                 f"cited; choose other years or --settings min_count=1"
             )
         rates = np.linspace(model.alpha, model.min_alpha, epochs + 1)
+        name = type(model).__name__.lower()
         for epoch in progress(range(epochs), name, "epoch"):
             model.train(
-                corpus_file=str(text),
+                **text,
                 total_words=model.corpus_total_words,
                 epochs=1,
                 start_alpha=rates[epoch],

@@ -11,6 +11,7 @@ from mpbert.seeding import named_rng
 
 QUICK = {
     "chance": ["dim=8"],
+    "doc2vec": ["dim=8", "epochs=1", "steps=2"],
     "sif": ["dim=8", "epochs=1"],
     "word2vec": ["dim=16", "epochs=1"],
 }
