@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import signal
@@ -11,11 +12,13 @@ import yaml
 
 from mpbert.commands import run_conditions
 from mpbert.errors import ConfigError, MpbertError
+from mpbert.evaluation.conditions import effective_settings, read_conditions
 from mpbert.evaluation.steps import step_environment
 
 CHANCE = {"title": "Chance", "method": "chance", "settings": {"dim": 8}, "order": 1}
 SLOW = {"title": "Slow", "recipe": "slow.sh {corpus}", "run": "runs/trec/{corpus}/slow", "order": 2}
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"fields": "abstract"}, "order": 3}
+CONDITIONS = read_conditions(Path(__file__).parents[2] / "eval" / "conditions")
 SLOW_SCRIPT = """
 echo $$ > pid
 [ -e go ] || sleep 100
@@ -142,6 +145,13 @@ def test_a_row_that_needs_a_gpu_is_left_out_without_one_unless_it_is_named(
     assert caplog.messages == ["[1/1] deep: left out, no GPU; --only deep makes it anyway"]
     _run(rfc_corpus, "deep")
     assert Path("runs/deep").exists()
+
+
+@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda condition: condition.name)
+def test_methods_settings_and_spaces_of_this_repository_exist(condition):
+    for values in itertools.product(*condition.space.values()):
+        chosen = dict(zip(condition.space, values, strict=True))
+        run_conditions.identity_of(condition, effective_settings(condition, chosen))
 
 
 def test_settings_chosen_by_tuning_go_over_those_of_the_row(rfc_corpus, place, monkeypatch):
