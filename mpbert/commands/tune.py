@@ -2,7 +2,7 @@
 
 Only contexts and qrels of the validation split are ranked and measured. A trial that ended is a
 line of ``runs/tuning/CORPUS/NAME/trials.jsonl`` and is not repeated: a tuning that was killed goes
-on, and its time counts on.
+on, and its time counts on. To repeat a trial that failed, remove its line.
 """
 
 import json
@@ -172,8 +172,12 @@ def _try(
             logger.info("%s: failed, %s: %s", label, step.name, found.last_line)
             break
     else:
-        record["scores"] = _scores(runs / f"{_SPLIT}.run", tuning)
-        logger.info("%s: %s in %.1f s", label, record["scores"], record["seconds"])
+        try:
+            record["scores"] = _scores(runs / f"{_SPLIT}.run", tuning)
+            logger.info("%s: %s in %.1f s", label, record["scores"], record["seconds"])
+        except MpbertError as error:  # such as a run that was made of the test split alone
+            record["exit_code"] = 2
+            logger.info("%s: failed, %s", label, error)
     shutil.rmtree(place, ignore_errors=True)
     return record
 

@@ -146,6 +146,17 @@ def test_recipes_are_tuned_by_their_flags_each_with_a_run_of_its_own(rfc_corpus,
     ] == [*(80, 62, 62)]
 
 
+def test_a_run_without_the_validation_split_is_a_trial_that_failed(
+    rfc_corpus, place, monkeypatch, caplog
+):
+    caplog.set_level("INFO")
+    _write(place, bm25=BM25)
+    monkeypatch.setattr(tune, "execute", lambda step: Measured(1.0, 1.0, 100, 0))
+    with pytest.raises(MpbertError, match="all trials failed of bm25"):
+        _tune(rfc_corpus)
+    assert "valid.run" in caplog.messages[1] and "failed" in caplog.messages[1]
+
+
 def test_a_wrong_value_of_a_space_is_refused_before_anything_is_begun(rfc_corpus, place, quick):
     _write(place, bm25={**BM25, "space": {"k1": [-1]}})
     with pytest.raises(
