@@ -45,7 +45,10 @@ PACKAGES = {
     "modeling": {"numpy", "torch", "safetensors", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
-    "baselines": {"numpy", "scipy", "pyarrow", "gensim", "numba", "torch", "sentence_transformers"},
+    "baselines": {
+        *("numpy", "scipy", "pyarrow", "gensim", "numba", "sklearn"),
+        *("torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"),
+    },
     "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
     "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml"},

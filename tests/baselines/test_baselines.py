@@ -13,6 +13,7 @@ QUICK = {
     "chance": ["dim=8"],
     "doc2vec": ["dim=8", "epochs=1", "steps=2"],
     "sif": ["dim=8", "epochs=1"],
+    "transformer": ["model=random:1x32", "epochs=1", "vocab_size=400", "context_tokens=30"],
     "word2vec": ["dim=16", "epochs=1"],
 }
 
