@@ -17,6 +17,7 @@ COMMANDS = {
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
     "embed": "encoder -> vectors of papers and of manuscripts",
     "fit-baseline": "corpus store -> vectors of a baseline",
+    "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
     "tune": "settings of every row, chosen on validation with the same budget",
     "run-conditions": "all rows of the report that are not finished, and what they cost",

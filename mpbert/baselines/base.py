@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -17,9 +18,13 @@ class Baseline(ABC):
 
     A member is a dataclass whose fields, of int, float or str, are its settings; see
     :func:`mpbert.config.setting` for fields with choices or with 0 among their values.
+
+    ``checkpoint`` is a directory in which ``fit`` may keep what a killed run goes on from; the
+    command sets it, and removes it when the vectors are written.
     """
 
     name: ClassVar[str]
+    checkpoint: Path | None = None
 
     @abstractmethod
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
@@ -36,9 +41,15 @@ class Baseline(ABC):
     def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
         """Return the query vector of every citation context of a split, in its order."""
 
-    def matrices(self, store: CorpusStore) -> dict[str, VectorStore]:
-        """Return further vectors that are worth keeping, by name; most baselines have none."""
-        return {}
+    def vectors(self, store: CorpusStore) -> dict[str, VectorStore]:
+        """Return what a vectors directory holds: papers, and contexts to rank for."""
+        contexts = {
+            f"contexts.{split}": self.embed_contexts(store, split) for split in ("valid", "test")
+        }
+        return {"papers": self.embed_papers(store), **contexts}
+
+    def save(self, store: CorpusStore, directory: Path) -> None:  # noqa: B027 (most have nothing)
+        """Write what else is worth keeping of a fitted baseline."""
 
 
 BASELINES: Registry[type[Baseline]] = Registry("baseline")

@@ -20,7 +20,12 @@ class Config:
     output: Path = positional("output", "directory to write")
     format: str = option("word2vec", "format of the files", choices=sorted(WRITERS))
     side: str = option(
-        "papers", "which vectors", choices=["contexts.test", "contexts.valid", "papers"]
+        "papers",
+        "which vectors; words and documents are of hyperdoc2vec",
+        choices=[
+            *("contexts.test", "contexts.valid", "documents.in", "documents.out", "papers"),
+            *("words.in", "words.out"),
+        ],
     )
     corpus: Optional[Path] = option(
         None, "corpus store with the titles for tsv and parquet, else the ids", type=Path
@@ -44,10 +49,13 @@ def run(config: Config) -> None:
 
 def _titles(store: VectorStore, config: Config) -> list[str]:
     """Titles of the papers; a context's is the title of its citing paper."""
-    if config.corpus is None:
+    if config.corpus is None or config.side.startswith("words"):
         return store.ids
     corpus = CorpusStore(config.corpus)
-    papers = [name if config.side == "papers" else name.rpartition("#")[0] for name in store.ids]
+    papers = [
+        name.rpartition("#")[0] if config.side.startswith("contexts") else name
+        for name in store.ids
+    ]
     unknown = next((name for name in papers if name not in corpus.row_of), None)
     if unknown is not None:
         raise VectorsError(

@@ -1,5 +1,6 @@
 """``fit-baseline``: corpus store -> vectors directory of a baseline."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,17 +31,18 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     baseline = make_baseline(config.baseline, config.settings)
+    baseline.checkpoint = config.output.with_name(config.output.name + ".checkpoint")
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "fit-baseline", config, [config.corpus]) as out:
         counts = baseline.fit(store, named_rng(config.seed, f"fit {config.baseline}"))
-        stores = {"papers": baseline.embed_papers(store), **baseline.matrices(store)}
-        for split in ("valid", "test"):
-            stores[f"contexts.{split}"] = baseline.embed_contexts(store, split)
+        stores = baseline.vectors(store)
         for name, vectors in stores.items():
             vectors.save(out.path, name)
             out.counts[f"{name}_zero"] = int((~vectors.vectors.any(axis=1)).sum())
             out.counts[name] = len(vectors)
+        baseline.save(store, out.path)
         out.counts.update(counts)
+    shutil.rmtree(baseline.checkpoint, ignore_errors=True)
     print(
         f"{config.output}: {len(stores['papers']):,} papers, "
         f"{out.counts['papers_zero']:,} of them without a vector"

@@ -10,6 +10,7 @@ from mpbert.manifest import read_manifest
 from mpbert.seeding import named_rng
 
 QUICK = {
+    "hyperdoc2vec": ["dim=16", "epochs=1", "citation_epochs=2"],
     "chance": ["dim=8"],
     "doc2vec": ["dim=8", "epochs=1", "steps=2"],
     "sif": ["dim=8", "epochs=1"],
