@@ -51,6 +51,7 @@ from mpbert.vectors.store import VectorStore
 
 _POWER = 0.75
 _LAST_RATE = 1e-4
+_MATRICES = ("words.in", "words.out", "documents.in", "documents.out")
 _SETTINGS = "hyperdoc2vec.json"
 
 
@@ -128,10 +129,10 @@ class HyperDoc2Vec(Baseline):
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write the four matrices, and the settings."""
         words = self.words.to_pylist()
-        VectorStore(words, self.word_in).save(directory, "words.in")
-        VectorStore(words, self.word_out).save(directory, "words.out")
-        VectorStore(store.paper_ids, self.document_in).save(directory, "documents.in")
-        VectorStore(store.paper_ids, self.document_out).save(directory, "documents.out")
+        ids = (words, words, store.paper_ids, store.paper_ids)
+        matrices = (self.word_in, self.word_out, self.document_in, self.document_out)
+        for name, names, matrix in zip(_MATRICES, ids, matrices, strict=True):
+            VectorStore(names, matrix).save(directory, name)
         settings = json.dumps(dataclasses.asdict(self), indent=1)
         (directory / _SETTINGS).write_text(settings + "\n", encoding="utf-8")
 
@@ -150,14 +151,13 @@ class HyperDoc2Vec(Baseline):
                 f"{path}: unreadable ({reason}); expected a vectors directory of hyperdoc2vec, "
                 f"made by mpbert fit-baseline or add-papers"
             ) from error
-        words = VectorStore.load(directory, "words.in")
-        fitted.words = pa.array(words.ids, pa.large_string())
-        fitted.word_in = words.vectors
-        fitted.word_out = VectorStore.load(directory, "words.out").vectors
-        documents = VectorStore.load(directory, "documents.in")
-        fitted.paper_ids = documents.ids
-        fitted.document_in = documents.vectors
-        fitted.document_out = VectorStore.load(directory, "documents.out").vectors
+        stores = {name: VectorStore.load(directory, name) for name in _MATRICES}
+        fitted.words = pa.array(stores["words.in"].ids, pa.large_string())
+        fitted.paper_ids = stores["documents.in"].ids
+        fitted.word_in, fitted.word_out, fitted.document_in, fitted.document_out = (
+            np.array(stores[name].vectors)
+            for name in _MATRICES  # mapped ones are read-only
+        )
         return fitted
 
     def add_papers(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:

