@@ -12,6 +12,7 @@ from mpbert.seeding import named_rng
 QUICK = {
     "hyperdoc2vec": ["dim=16", "epochs=1", "citation_epochs=2"],
     "chance": ["dim=8"],
+    "dacr": ["dim=10", "heads=2", "word_epochs=1", "citation_epochs=1", "epochs=1"],
     "doc2vec": ["dim=8", "epochs=1", "steps=2"],
     "sif": ["dim=8", "epochs=1"],
     "transformer": ["model=random:1x32", "epochs=1", "vocab_size=400", "context_tokens=30"],

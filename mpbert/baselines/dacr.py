@@ -1,0 +1,144 @@
+"""DACR, a reconstruction: the dual attention model of Zhang and Ma (COLING 2020, arXiv 2010.00182).
+
+No code of it is public. From the description: words of the local context, section and *structural
+contexts* (the other papers that the manuscript cites) have vectors; self-attention relates them,
+additive attention weighs them into one query vector, which shall be like the vector of the cited
+paper. The vectors are trained before, by HyperDoc2Vec with structural contexts. What is not in the
+description, and what we do:
+
+* *Self-attention.* One over the words, one over the structural contexts, five heads each, with a
+  residual connection; one additive attention over both. Untrained the query is the mean of all.
+* *Section.* One more input beside the words. Kinds: abstract, the 50 commonest headings, others.
+* *First vectors.* Words IN, documents IN (structural contexts) and OUT (targets) of our
+  HyperDoc2Vec, which has no structural contexts of its own. DACR then trains all of them.
+* *Loss.* Negative sampling with inner products, noise by training citations to the power 3/4. The
+  noise is drawn once per batch, a context is spared its own citations, and its terms are averaged:
+  score 0 is then a paper as likely as any. Summed, papers without a vector (their score is 0) stand
+  above nearly all others, since a hundred noise papers make most scores negative.
+* *Learning.* Adam, batches of contexts, a learning rate that falls in a straight line to 0. Some
+  words of each context are left out at random, and all structural contexts of some.
+* *Papers that no training context cites* keep the OUT vector of HyperDoc2Vec.
+
+Two questions of evaluation:
+
+* *What is known of the manuscript.* Other rows are not told what else it cites, so nor is this one:
+  ``known_citations=0``. With 1 it gets all citations of the manuscript but those of the query
+  context, also where the manuscript repeats them. That is more than other rows are told.
+* *Query vector.* MP-BERT4CR (Sec. 5.3) ranks DACR by the mean word vectors of the local context,
+  ``query=mean``: the attention would then only have served to train. By the description the query
+  is what the attention puts out, which is the default.
+
+The result is the same bit for bit, as long as the number of threads is.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mpbert.baselines.base import BASELINES, Baseline
+from mpbert.baselines.dacr_examples import OTHER, Ragged, common_headings, read_examples
+from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
+from mpbert.baselines.word_means import context_means
+from mpbert.config import setting
+from mpbert.data.store import CorpusStore
+from mpbert.errors import ConfigError
+from mpbert.vectors.store import VectorStore
+
+# torch is imported by the methods that need it: other baselines shall not wait for it
+
+_HEADINGS = 50
+
+
+@BASELINES.register
+@dataclass
+class Dacr(Baseline):
+    """Attention over words, section and known citations, trained from HyperDoc2Vec's vectors.
+
+    ``word_epochs`` and ``citation_epochs`` are HyperDoc2Vec's, ``epochs`` are those after it.
+    ``word_dropout``: share of words left out; ``known_dropout``: share of contexts that are
+    trained without structural contexts.
+    """
+
+    name: ClassVar[str] = "dacr"
+    dim: int = 100
+    heads: int = 5
+    query_dim: int = 100
+    negatives: int = 100
+    word_epochs: int = 5
+    citation_epochs: int = 50
+    epochs: int = 20
+    batch_size: int = 512
+    learning_rate: float = 0.003
+    word_dropout: float = setting(0.2, minimum=0)
+    known_dropout: float = setting(0.5, minimum=0)
+    known_citations: int = setting(0, minimum=0)
+    query: str = setting("attention", choices=("attention", "mean"))
+
+    def __post_init__(self) -> None:
+        """Check what single values cannot tell."""
+        if self.dim % self.heads:
+            raise ConfigError(
+                f"--settings dim={self.dim} heads={self.heads}: dacr gives each head an equal part "
+                f"of a vector; expected a dim that heads divides"
+            )
+        for name in ("word_dropout", "known_dropout"):
+            if getattr(self, name) > 1:
+                raise ConfigError(f"--settings {name}={getattr(self, name)}: expected 0 to 1")
+
+    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Train HyperDoc2Vec, then the attention and all vectors."""
+        from mpbert.baselines.dacr_model import DualAttention, new_generator
+        from mpbert.baselines.dacr_training import train
+
+        start = HyperDoc2Vec(
+            dim=self.dim, epochs=self.word_epochs, citation_epochs=self.citation_epochs
+        )
+        counts = start.fit(store, rng)
+        self._words = start.words
+        contexts = store.contexts("train")
+        self._headings = common_headings(store, contexts, _HEADINGS)
+        examples = read_examples(store, contexts, self._words, self._headings)
+        sections = np.zeros((OTHER + 1 + len(self._headings), self.dim), dtype=np.float32)
+        self._model = DualAttention(
+            np.concatenate([start.word_in, sections]),
+            start.document_in,
+            start.document_out,
+            heads=self.heads,
+            query_dim=self.query_dim,
+            generator=new_generator(rng),
+        )
+        train(
+            self._model,
+            examples,
+            Ragged(contexts.cited_rows, contexts.cited_offsets),
+            rng,
+            negatives=self.negatives,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            word_dropout=self.word_dropout,
+            known_dropout=self.known_dropout,
+        )
+        return {
+            **counts,
+            "contexts_trained": len(contexts),
+            "known_citations_per_1000_contexts": 1000 * len(examples.known.items) // len(contexts),
+        }
+
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return the OUT vectors of the papers."""
+        return VectorStore(store.paper_ids, self._model.targets.detach().numpy().copy())
+
+    def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
+        """Return what the attention makes of the contexts, or the means of their words."""
+        from mpbert.baselines.dacr_training import embed
+
+        contexts = store.contexts(split)
+        if self.query == "mean":
+            vectors = self._model.words.detach().numpy()[: len(self._words)]
+            return context_means(store, split, self._words, vectors)
+        examples = read_examples(store, contexts, self._words, self._headings)
+        if not self.known_citations:
+            examples = examples.without_known()
+        return VectorStore(contexts.context_ids, embed(self._model, examples, self.batch_size))
