@@ -1,0 +1,115 @@
+"""Phase 1 of HyperDoc2Vec beside gensim's Doc2Vec (PV-DM), in words per second, as a ratio.
+
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_hyperdoc2vec.py [corpus store]``; the
+default is runs/corpus/rfc. Both train on the same words of the training papers, with the same
+vocabulary, dimension, negatives, subsampling and threads; the best of three epochs counts, of each
+in turn, since machines are noisy. Words are counted before subsampling. gensim reads the text from
+a file (``corpus_file``, its fastest way, though in 4.4 its windows are then not drawn) and one by
+one (``corpus_iterable``).
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+from gensim.models import Doc2Vec
+from gensim.models.doc2vec import TaggedLineDocument
+
+from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
+from mpbert.data.store import CorpusStore
+from mpbert.data.word_stream import WordStream, read_words
+
+DIM, NEGATIVES, SAMPLE, MOST_WORDS = 100, 5, 1e-3, 8_000_000
+LINE = 10_000  # gensim leaves out the rest of a longer document
+
+
+def seconds(action: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def prepare_ours(stream: WordStream, window: int, threads: int) -> Callable[[], None]:
+    model = HyperDoc2Vec(
+        dim=DIM, window=window, negatives=NEGATIVES, sample=SAMPLE, epochs=1, citation_epochs=1
+    )
+    rng = np.random.default_rng(1)
+    num_papers = len(stream.paper_offsets) - 1
+    model.word_in = model._random(len(stream.vocabulary), rng)
+    model.word_out = np.zeros_like(model.word_in)
+    model.document_in = model._random(num_papers, rng)
+
+    def epoch() -> None:
+        numba.set_num_threads(threads)
+        model._train_words(stream, stream.counts, np.arange(num_papers), True, rng)
+
+    return epoch
+
+
+def prepare_gensim(path: Path, window: int, threads: int, by_file: bool) -> Callable[[], None]:
+    text = {"corpus_file": str(path)} if by_file else {"corpus_iterable": TaggedLineDocument(path)}
+    model = Doc2Vec(
+        vector_size=DIM,
+        window=window,
+        negative=NEGATIVES,
+        sample=SAMPLE,
+        min_count=1,
+        dm=1,
+        workers=threads,
+    )
+    model.build_vocab(**text)
+
+    def epoch() -> None:
+        model.train(
+            **text,
+            total_examples=model.corpus_count,
+            total_words=model.corpus_total_words,
+            epochs=1,
+        )
+
+    return epoch
+
+
+def main(corpus: str = "runs/corpus/rfc") -> None:
+    store = CorpusStore(Path(corpus))
+    rows = np.flatnonzero(store.paper_splits == "train")
+    stream = read_words(store, rows, min_count=5)
+    few = int(np.searchsorted(stream.paper_offsets, MOST_WORDS, side="right")) - 1
+    stream = read_words(store, rows[: max(few, 1)], min_count=5)
+    num_words = len(stream.tokens)
+    print(f"{num_words:,} words, {len(stream.vocabulary):,} of them different, {DIM} numbers")
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "text"
+        with path.open("w") as file:
+            for start, end in zip(stream.paper_offsets, stream.paper_offsets[1:], strict=False):
+                for place in range(start, end, LINE):
+                    words = stream.tokens[place : min(place + LINE, end)]
+                    file.write(" ".join(map(str, words)) + "\n")
+        for window in (5, 20):
+            for threads in (1, 2):
+                contestants = {
+                    "ours": prepare_ours(stream, window, threads),
+                    "gensim, file": prepare_gensim(path, window, threads, by_file=True),
+                    "gensim, one by one": prepare_gensim(path, window, threads, by_file=False),
+                }
+                contestants["ours"]()  # compiles
+                best = dict.fromkeys(contestants, np.inf)
+                for _ in range(3):
+                    for name, epoch in contestants.items():
+                        best[name] = min(best[name], seconds(epoch))
+                rates = {name: num_words / best[name] for name in best}
+                ratio = rates["ours"] / max(v for name, v in rates.items() if name != "ours")
+                shown = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
+                print(
+                    f"window {window}, {threads} threads: {shown} words/s; "
+                    f"{ratio:.2f} times gensim's best",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
