@@ -33,6 +33,7 @@ from mpbert.baselines.base import BASELINES, Baseline
 from mpbert.baselines.transformer_texts import AugmentedTexts, training_texts
 from mpbert.config import setting
 from mpbert.data.store import CorpusStore
+from mpbert.manifest import fingerprint
 from mpbert.vectors.store import VectorStore
 
 # torch and Hugging Face's library are imported by the methods that need them: other baselines
@@ -100,9 +101,10 @@ class Transformer(Baseline):
         vectors = self._encoder.embed(rows, f"embed contexts.{split}")
         return VectorStore(contexts.context_ids, vectors)
 
-    def save(self, directory: Path) -> None:
-        """Write the model as Hugging Face's library reads it."""
-        self._encoder.save(directory)
+    def save(self, store: CorpusStore, directory: Path) -> None:
+        """Write a fine-tuned model into ``model``, a folder that Hugging Face's library reads."""
+        if self.epochs:
+            self._encoder.save(directory / "model")
 
     def _fine_tune(self, store: CorpusStore) -> int:
         from mpbert.baselines import transformer_training as training
@@ -114,4 +116,8 @@ class Transformer(Baseline):
             else training.Contrastive(*shared, self.temperature)
         )
         schedule = training.Schedule(self.epochs, self.batch, self.learning_rate)
-        return training.train(self._encoder, objective, schedule, self._seed)
+        checkpoint = None
+        if self.checkpoint:
+            identity = f"{self!r} {self._seed} {fingerprint(store.path)}"
+            checkpoint = training.Checkpoint(self.checkpoint, identity)
+        return training.train(self._encoder, objective, schedule, self._seed, checkpoint)

@@ -60,10 +60,13 @@ class Encoder:
     def layout(self, paper_tokens: int, context_tokens: int) -> Layout:
         """Return how texts become rows of tokens that the model can read."""
         tokenizer = self.tokenizer
-        start = tokenizer.cls_token_id
-        separator = tokenizer.sep_token_id
-        longest = min(tokenizer.model_max_length, self.model.config.max_position_embeddings)
-        return Layout(start, separator, paper_tokens, context_tokens, longest)
+        return Layout(
+            start=tokenizer.cls_token_id,
+            separator=tokenizer.sep_token_id,
+            paper_tokens=paper_tokens,
+            context_tokens=context_tokens,
+            longest=min(tokenizer.model_max_length, _num_positions(self.model)),
+        )
 
     def tokenize(self, texts: Sequence[str], limit: int) -> Ragged:
         """Return token ids; what looks like a special token in a text is plain text."""
@@ -174,7 +177,11 @@ def load(
         with torch.random.fork_rng():
             torch.manual_seed(seed)  # of the head, where the weights have none
             model, report = kind.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+                folder,
+                local_files_only=True,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
             )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except Exception as error:  # the library raises whatever its parts raise
@@ -256,6 +263,7 @@ def _random_bert(
         num_hidden_layers=layers,
         num_attention_heads=heads,
         intermediate_size=4 * dim,
+        hidden_dropout_prob=0.0,  # a few epochs do not overfit, and dropout costs a quarter
         attention_probs_dropout_prob=0.0,
         pad_token_id=tokenizer.pad_token_id,
     )
@@ -283,6 +291,14 @@ def _own_tokenizer(texts: Sequence[str], vocab_size: int) -> transformers.PreTra
         pad_token="<pad>",
         model_max_length=512,
     )
+
+
+def _num_positions(model: nn.Module) -> int:
+    """Return how many tokens have a position; RoBERTa and its kin count from the padding's id."""
+    learnt = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(learnt, "padding_idx", None)
+    offset = 0 if padding is None else padding + 1
+    return getattr(model.config, "max_position_embeddings", 512) - offset
 
 
 def _one_line(error: Exception) -> str:

@@ -30,14 +30,14 @@ from torch import Tensor
 
 from mpbert.baselines.transformer_model import Encoder, length_batches
 from mpbert.baselines.transformer_texts import AugmentedTexts, Ragged
-from mpbert.data.ragged import offsets_of, row_numbers, smallest_per_row
+from mpbert.data.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.data.store import CorpusStore
 from mpbert.errors import CorpusError
 from mpbert.progress import progress
 
 logger = logging.getLogger(__name__)
 
-SAVE_SECONDS = 300.0  # what a killed run has to do again, at most
+SAVE_SECONDS = 120.0  # what a killed run has to do again, at most
 _WARM_UP = 0.1  # of all updates
 _WEIGHT_DECAY = 0.01  # of matrices
 _MAX_GRADIENT = 1.0  # norm
@@ -92,9 +92,9 @@ class Contrastive:
     def other_positives(self, examples: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return (B, B): whether context i cites the target of j, for i other than j."""
         contexts = self.texts.training
-        sizes = np.diff(contexts.cited_offsets)[examples]
-        cited = np.concatenate([contexts.cited(i) for i in examples])
-        pairs = row_numbers(sizes) * self.num_papers + cited
+        starts, ends = contexts.cited_offsets[examples], contexts.cited_offsets[examples + 1]
+        cited = contexts.cited_rows[ranges(starts, ends - starts)]
+        pairs = row_numbers(ends - starts) * self.num_papers + cited
         found = np.isin(np.arange(len(examples))[:, None] * self.num_papers + targets, pairs)
         return found & ~np.eye(len(examples), dtype=bool)
 
