@@ -24,7 +24,7 @@ from gensim.models.doc2vec import train_document_dbow, train_document_dm
 
 from mpbert.baselines.base import BASELINES, Baseline
 from mpbert.baselines.gensim_training import paper_lines, pieces, train
-from mpbert.baselines.word_means import context_means
+from mpbert.baselines.word_means import QUERIES, context_means
 from mpbert.config import setting
 from mpbert.data.store import CorpusStore
 from mpbert.progress import progress
@@ -58,6 +58,7 @@ class Doc2Vec(Baseline):
     steps: int = 20
     learning_rate: float = 0.025
     workers: int = 1
+    query: str = setting("mean", choices=QUERIES)
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train words and training papers together, by negative sampling."""
@@ -98,7 +99,7 @@ class Doc2Vec(Baseline):
     def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
         """Return the mean word vectors of the local contexts; unknown words are skipped."""
         words = pa.array(self._model.wv.index_to_key, pa.large_string())
-        return context_means(store, split, words, self._model.wv.vectors)
+        return context_means(store, split, words, self._model.wv.vectors, self.query)
 
     def _infer(self, model: GensimDoc2Vec, line: str) -> np.ndarray:
         """Return the vector of a paper: as infer_vector, but for the seed and for long papers."""

@@ -12,8 +12,8 @@ The noise of phase 2 are documents by how often they are a source, as in the pub
 is nearly uniform, or by how often they are cited (``noise=citations``), each to the power 3/4.
 
 A query is the mean of the words IN of its context, a citation vector is the document OUT, as in
-MP-BERT4CR (Sec. 5.3). What all contexts share, mostly vectors of frequent words, then ranks the
-same few documents for every query; ``query=centred`` subtracts the mean of the training queries.
+MP-BERT4CR (Sec. 5.3). These means have much in common, and so rank the same few documents for most
+queries; ``query=centred`` mends that.
 ``scoring=both`` adds the other half of the published code's score, the mean of words OUT by the
 document IN. The published code compares by dot product, MP-BERT4CR by cosine: see ``retrieve
 --similarity``. Documents that are no source and never cited have zero OUT vectors.
@@ -41,7 +41,7 @@ from mpbert.baselines.negative_sampling import (
     train_citations,
     train_words,
 )
-from mpbert.baselines.word_means import context_means
+from mpbert.baselines.word_means import QUERIES, context_means
 from mpbert.config import setting
 from mpbert.data.store import CorpusStore
 from mpbert.data.word_stream import WordStream, read_words
@@ -76,7 +76,7 @@ class HyperDoc2Vec(Baseline):
     citation_epochs: int = 50
     learning_rate: float = 0.025
     noise: str = setting("sources", choices=("sources", "citations"))
-    query: str = setting("mean", choices=("mean", "centred"))
+    query: str = setting("mean", choices=QUERIES)
     scoring: str = setting("out", choices=("out", "both"))
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
@@ -120,11 +120,7 @@ class HyperDoc2Vec(Baseline):
         vectors = self.word_in
         if self.scoring == "both":
             vectors = np.concatenate([self.word_in, self.word_out], axis=1)
-        queries = context_means(store, split, self.words, vectors)
-        if self.query == "mean":
-            return queries
-        centre = context_means(store, "train", self.words, vectors).vectors.mean(axis=0)
-        return VectorStore(queries.ids, queries.vectors - centre)
+        return context_means(store, split, self.words, vectors, self.query)
 
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write the four matrices, and the settings."""

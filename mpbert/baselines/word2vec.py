@@ -26,7 +26,8 @@ from gensim.models import Word2Vec as GensimWord2Vec
 
 from mpbert.baselines.base import BASELINES, Baseline
 from mpbert.baselines.gensim_training import context_lines, train
-from mpbert.baselines.word_means import context_means
+from mpbert.baselines.word_means import QUERIES, context_means
+from mpbert.config import setting
 from mpbert.data.store import CorpusStore
 from mpbert.vectors.store import VectorStore
 
@@ -49,6 +50,7 @@ class Word2Vec(Baseline):
     epochs: int = 20
     learning_rate: float = 0.025
     workers: int = 1
+    query: str = setting("mean", choices=QUERIES)
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train by continuous bag of words and negative sampling."""
@@ -86,7 +88,7 @@ class Word2Vec(Baseline):
 
     def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
         """Return the mean word vectors of the local contexts; unknown words are skipped."""
-        return context_means(store, split, self._words, self._word_vectors)
+        return context_means(store, split, self._words, self._word_vectors, self.query)
 
 
 def _keep_papers(word: str, count: int, min_count: int) -> int:

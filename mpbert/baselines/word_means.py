@@ -8,6 +8,8 @@ from mpbert.data.bags import count_matrix
 from mpbert.data.store import CorpusStore
 from mpbert.vectors.store import VectorStore
 
+QUERIES = ("mean", "centred")
+
 
 def means_of_counts(counts: sparse.csr_array, vectors: np.ndarray) -> np.ndarray:
     """Return (M, D) float64 means of the word vectors of texts; zero for a text without words.
@@ -20,15 +22,19 @@ def means_of_counts(counts: sparse.csr_array, vectors: np.ndarray) -> np.ndarray
 
 
 def context_means(
-    store: CorpusStore, split: str, words: pa.Array, vectors: np.ndarray
+    store: CorpusStore, split: str, words: pa.Array, vectors: np.ndarray, query: str = "mean"
 ) -> VectorStore:
     """Return the mean word vectors of the local contexts of a split; unknown words are skipped.
 
     :param words: (V,) known words.
     :param vectors: (V, D).
+    :param query: ``mean``, or ``centred``: less the mean of the training contexts. What all
+        contexts share, mostly the vectors of frequent words, then ranks no paper.
     """
     contexts = store.contexts(split)
     texts = pa.array(store.local_texts(contexts), pa.large_string())
     counts, _ = count_matrix(texts, words)
     means = means_of_counts(counts, vectors)
+    if query == "centred":
+        means -= context_means(store, "train", words, vectors).vectors.mean(axis=0)
     return VectorStore(contexts.context_ids, means.astype(np.float32))
