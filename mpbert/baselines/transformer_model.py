@@ -119,8 +119,8 @@ class Encoder:
     def embed(self, rows: Ragged, what: str) -> np.ndarray:
         """Return (M, D) float32 vectors.
 
-        Rows of nearly the same length share a batch. Which they are moves a vector by the rounding
-        of its sums: about 1e-6 of its length in float32, 1e-2 in bfloat16.
+        Rows of nearly the same length share a batch. Which they are moves a vector by no more than
+        the rounding of its sums: 1e-5 of its length in float32, 1e-2 in bfloat16.
 
         :param what: for the progress bar.
         """
