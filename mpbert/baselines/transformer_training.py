@@ -32,7 +32,7 @@ from mpbert.baselines.transformer_model import Encoder, length_batches
 from mpbert.baselines.transformer_texts import AugmentedTexts, Ragged
 from mpbert.data.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.data.store import CorpusStore
-from mpbert.errors import CorpusError
+from mpbert.errors import ConfigError, CorpusError
 from mpbert.progress import progress
 
 logger = logging.getLogger(__name__)
@@ -194,6 +194,7 @@ def train(
     :param seed: of the order of examples and all that is drawn for them.
     :param checkpoint: where to go on, and what to save now and then.
     :raises CorpusError: there is nothing to learn from.
+    :raises ConfigError: the loss is no number any more.
     """
     num_examples = len(objective.examples)
     if num_examples < 2:
@@ -218,6 +219,11 @@ def train(
                 group["lr"] = schedule.rate(step, num_steps)
             rng = np.random.default_rng([seed, epoch, place])
             losses.append(objective.backward(examples, rng))
+            if not math.isfinite(losses[-1]):
+                raise ConfigError(
+                    f"learning_rate={schedule.learning_rate:g}: the loss is {losses[-1]} at update "
+                    f"{step + 1} of {num_steps}; expected a number, choose a lower rate"
+                )
             torch.nn.utils.clip_grad_norm_(encoder.model.parameters(), _MAX_GRADIENT)
             optimizer.step()
             optimizer.zero_grad()

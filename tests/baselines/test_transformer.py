@@ -282,6 +282,16 @@ class TestTraining:
         _, all_again = weights(Checkpoint(tmp_path, "another"))
         assert all_again == steps
 
+    def test_a_loss_that_is_no_number_ends_the_training(self, as_is):
+        class Diverging:
+            examples = np.arange(10)
+
+            def backward(self, examples, rng):
+                return float("nan")
+
+        with pytest.raises(ConfigError, match=r"learning_rate=5: the loss is nan at update 1 of 4"):
+            train(as_is._encoder, Diverging(), Schedule(2, 5, 5.0), 1)
+
     def test_the_saved_model_is_one_to_load(self, folder, store, tmp_path):
         tuned = fitted(folder, store, "epochs=1", "objective=mlm", "citing=0")
         tuned.save(store, tmp_path)
