@@ -8,6 +8,9 @@ gensim's ``infer_vector`` gives another vector in each process, since it starts 
 of the words, and another one after other papers, since it goes on with the generator of the model.
 Here the same steps start from a generator of the paper's own words, so that the vector depends on
 the model and these words alone, not on order or threads.
+
+Chosen on the validation split of the RFC corpus: vectors inferred from the whole text, better than
+from title and abstract; window 20, better than gensim's 5; 10 epochs of each.
 """
 
 import copy
@@ -49,13 +52,13 @@ class Doc2Vec(Baseline):
 
     name: ClassVar[str] = "doc2vec"
     mode: str = setting("dm", choices=("dm", "dbow"))
-    content: str = setting("abstract", choices=("abstract", "text"))
+    content: str = setting("text", choices=("abstract", "text"))
     dim: int = 100
-    window: int = 5
+    window: int = 20
     negatives: int = 5
     min_count: int = 5
     epochs: int = 10
-    steps: int = 20
+    steps: int = 10
     learning_rate: float = 0.025
     workers: int = 1
     query: str = setting("mean", choices=QUERIES)

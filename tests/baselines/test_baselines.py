@@ -13,8 +13,8 @@ QUICK = {
     "hyperdoc2vec": ["dim=16", "epochs=1", "citation_epochs=2"],
     "chance": ["dim=8"],
     "dacr": ["dim=10", "heads=2", "word_epochs=1", "citation_epochs=1", "epochs=1"],
-    "doc2vec": ["dim=8", "epochs=1", "steps=2"],
-    "sif": ["dim=8", "epochs=1"],
+    "doc2vec": ["dim=8", "epochs=1", "steps=1", "content=abstract", "window=5"],
+    "sif": ["dim=8", "epochs=1", "window=5"],
     "transformer": ["model=random:1x32", "epochs=1", "vocab_size=400", "context_tokens=30"],
     "word2vec": ["dim=16", "epochs=1"],
 }

@@ -19,7 +19,7 @@ def store(rfc_corpus):
 
 @pytest.fixture(scope="module", params=["dm", "dbow"])
 def baseline(request, store):
-    fitted = Doc2Vec(mode=request.param, dim=8, epochs=1, steps=2)
+    fitted = Doc2Vec(mode=request.param, content="abstract", window=5, dim=8, epochs=1, steps=2)
     fitted.fit(store, named_rng(1, "test"))
     return fitted
 

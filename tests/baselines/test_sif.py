@@ -19,7 +19,7 @@ def store(rfc_corpus):
 
 
 def fitted(store, **settings):
-    baseline = Sif(dim=8, epochs=1, **settings)
+    baseline = Sif(**{"fields": "abstract", "dim": 8, "window": 5, "epochs": 1, **settings})
     baseline.fit(store, named_rng(1, "test"))
     return baseline
 
