@@ -10,14 +10,17 @@ description, and what we do:
   residual connection; one additive attention over both. Untrained the query is the mean of all.
 * *Section.* One more input beside the words. Kinds: abstract, the 50 commonest headings, others.
 * *First vectors.* Words IN, documents IN (structural contexts) and OUT (targets) of our
-  HyperDoc2Vec, which has no structural contexts of its own. DACR then trains all of them.
-* *Loss.* Negative sampling with inner products, noise by training citations to the power 3/4. The
-  noise is drawn once per batch, a context is spared its own citations, and its terms are averaged:
-  score 0 is then a paper as likely as any. Summed, papers without a vector (their score is 0) stand
-  above nearly all others, since a hundred noise papers make most scores negative.
+  HyperDoc2Vec with noise by citation counts; it has no structural contexts of its own. DACR then
+  trains all of them.
+* *Loss.* Negative sampling with inner products (rank by them: ``--similarity dot``), noise by
+  training citations to the power 3/4. The noise is drawn once per batch, and a context is spared
+  its own citations. Papers that no training context cites are never drawn, so they keep the vector
+  that HyperDoc2Vec gave them, which is zero, and score 0 for every query. In a sum over a hundred
+  noise papers nearly all scores become negative, and these papers stand above the others; so the
+  noise terms have the weight ``noise_weight`` altogether. Score 0 is then that many times as likely
+  as an average paper.
 * *Learning.* Adam, batches of contexts, a learning rate that falls in a straight line to 0. Some
-  words of each context are left out at random, and all structural contexts of some.
-* *Papers that no training context cites* keep the OUT vector of HyperDoc2Vec.
+  inputs of each context are left out at random, and all structural contexts of some.
 
 Two questions of evaluation:
 
@@ -57,7 +60,7 @@ class Dacr(Baseline):
 
     ``word_epochs`` and ``citation_epochs`` are HyperDoc2Vec's, ``epochs`` are those after it.
     ``word_dropout``: share of words left out; ``known_dropout``: share of contexts that are
-    trained without structural contexts.
+    trained without structural contexts; for ``noise_weight`` see the module.
     """
 
     name: ClassVar[str] = "dacr"
@@ -65,12 +68,13 @@ class Dacr(Baseline):
     heads: int = 5
     query_dim: int = 100
     negatives: int = 100
+    noise_weight: float = 0.3
     word_epochs: int = 5
     citation_epochs: int = 50
     epochs: int = 20
     batch_size: int = 512
     learning_rate: float = 0.003
-    word_dropout: float = setting(0.2, minimum=0)
+    word_dropout: float = setting(0.5, minimum=0)
     known_dropout: float = setting(0.5, minimum=0)
     known_citations: int = setting(0, minimum=0)
     query: str = setting("attention", choices=("attention", "mean"))
@@ -92,7 +96,10 @@ class Dacr(Baseline):
         from mpbert.baselines.dacr_training import train
 
         start = HyperDoc2Vec(
-            dim=self.dim, epochs=self.word_epochs, citation_epochs=self.citation_epochs
+            dim=self.dim,
+            epochs=self.word_epochs,
+            citation_epochs=self.citation_epochs,
+            noise="citations",
         )
         counts = start.fit(store, rng)
         self._words = start.words
@@ -114,6 +121,7 @@ class Dacr(Baseline):
             Ragged(contexts.cited_rows, contexts.cited_offsets),
             rng,
             negatives=self.negatives,
+            noise_weight=self.noise_weight,
             epochs=self.epochs,
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,

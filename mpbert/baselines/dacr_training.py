@@ -22,6 +22,7 @@ def train(
     cited: Ragged,
     rng: np.random.Generator,
     negatives: int,
+    noise_weight: float,
     epochs: int,
     batch_size: int,
     learning_rate: float,
@@ -32,6 +33,7 @@ def train(
 
     :param examples: the training contexts.
     :param cited: rows of the papers that each of them cites.
+    :param negatives: noise papers drawn for a batch; ``noise_weight``: that of all of them.
     """
     noise = np.bincount(cited.items, minlength=len(model.targets)) ** _POWER
     noise /= noise.sum()
@@ -44,7 +46,7 @@ def train(
         for rows, rate in zip(batches, rates[epoch * num_batches :], strict=False):
             seen = examples.take(rows).thinned(word_dropout, known_dropout, rng)
             drawn = rng.choice(len(noise), negatives, p=noise)
-            loss = _loss(model, seen, cited.take(rows), drawn)
+            loss = _loss(model, seen, cited.take(rows), drawn, noise_weight / negatives)
             optimizer.zero_grad()
             loss.backward()
             optimizer.param_groups[0]["lr"] = rate
@@ -67,16 +69,18 @@ def _queries(model: DualAttention, examples: Examples) -> Tensor:
     return model(Elements.of(examples.words), Elements.of(examples.known), len(examples))
 
 
-def _loss(model: DualAttention, examples: Examples, cited: Ragged, drawn: np.ndarray) -> Tensor:
+def _loss(
+    model: DualAttention, examples: Examples, cited: Ragged, drawn: np.ndarray, weight: float
+) -> Tensor:
     """Return the mean loss of all pairs of a context and a paper it cites.
 
-    :param drawn: rows of the noise papers, with repetitions.
+    :param drawn: rows of the noise papers, with repetitions; each has this weight.
     """
     papers, times = np.unique(drawn, return_counts=True)
     column = np.full(len(model.targets), -1)
     column[papers] = np.arange(len(papers))
     context = row_numbers(cited.lengths)
-    weights = np.tile((times / len(drawn)).astype(np.float32), (len(cited), 1))
+    weights = np.tile((weight * times).astype(np.float32), (len(cited), 1))
     hits = column[cited.items] >= 0
     weights[context[hits], column[cited.items[hits]]] = 0
     pairs = torch.from_numpy(context)

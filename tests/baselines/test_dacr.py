@@ -135,8 +135,8 @@ def test_training_raises_the_scores_of_cited_papers_and_spares_papers_never_cite
     before, uncited = scores_of_cited(model, examples, cited), model.targets[3:].detach().clone()
     with caplog.at_level(logging.INFO):
         train(
-            model, examples, cited, np.random.default_rng(1), negatives=4, epochs=30,
-            batch_size=3, learning_rate=0.05, word_dropout=0.1, known_dropout=0.5,
+            model, examples, cited, np.random.default_rng(1), negatives=4, noise_weight=1,
+            epochs=30, batch_size=3, learning_rate=0.05, word_dropout=0.1, known_dropout=0.5,
         )  # fmt: skip
     assert scores_of_cited(model, examples, cited).mean() > before.mean() + 1
     assert torch.equal(model.targets[3:], uncited)
