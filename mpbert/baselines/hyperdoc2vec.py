@@ -68,7 +68,7 @@ class HyperDoc2Vec(Baseline):
     dim: int = 100
     window: int = 5
     negatives: int = 5
-    epochs: int = 20
+    epochs: int = 5
     min_count: int = 5
     sample: float = 1e-4
     citation_window: int = 20
