@@ -45,7 +45,7 @@ from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
 from mpbert.baselines.word_means import context_means
 from mpbert.config import setting
 from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError
+from mpbert.errors import ConfigError, CorpusError
 from mpbert.vectors.store import VectorStore
 
 # torch is imported by the methods that need it: other baselines shall not wait for it
@@ -95,6 +95,12 @@ class Dacr(Baseline):
         from mpbert.baselines.dacr_model import DualAttention, new_generator
         from mpbert.baselines.dacr_training import train
 
+        contexts = store.contexts("train")
+        if not len(contexts):
+            raise CorpusError(
+                f"{store.path}: no paper of the training split cites another; DACR learns from "
+                f"citations, choose other years"
+            )
         start = HyperDoc2Vec(
             dim=self.dim,
             epochs=self.word_epochs,
@@ -103,7 +109,6 @@ class Dacr(Baseline):
         )
         counts = start.fit(store, rng)
         self._words = start.words
-        contexts = store.contexts("train")
         self._headings = common_headings(store, contexts, _HEADINGS)
         examples = read_examples(store, contexts, self._words, self._headings)
         sections = np.zeros((OTHER + 1 + len(self._headings), self.dim), dtype=np.float32)

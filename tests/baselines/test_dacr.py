@@ -12,7 +12,7 @@ from mpbert.baselines.dacr_model import DualAttention, Elements, negative_sampli
 from mpbert.baselines.dacr_training import embed, train
 from mpbert.data.store import Contexts, CorpusStore
 from mpbert.data.text import words
-from mpbert.errors import ConfigError
+from mpbert.errors import ConfigError, CorpusError
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +194,20 @@ def test_thinning_leaves_out_words_and_all_known_citations_of_some_contexts():
     assert set(thinned.known.lengths.tolist()) == {0, 2}
     assert abs(thinned.known.lengths.mean() - 1) < 0.2
     assert not examples.without_known().known.lengths.any()
+
+
+def test_a_split_without_contexts_has_no_examples_and_cannot_be_trained_on(store):
+    none = np.zeros(0, dtype=np.int32)
+
+    class Silent(CorpusStore):
+        def contexts(self, split):
+            return Contexts([], none, none, np.zeros(1, dtype=np.int64), none, none)
+
+    silent = Silent(store.path)
+    vocabulary = pa.array(["the"], pa.large_string())
+    assert len(read_examples(silent, silent.contexts("test"), vocabulary, ["overview"])) == 0
+    with pytest.raises(CorpusError, match="no paper of the training split cites another"):
+        make_baseline("dacr", []).fit(silent, np.random.default_rng(1))
 
 
 def test_a_dim_that_heads_do_not_divide_and_wrong_shares_are_refused():
