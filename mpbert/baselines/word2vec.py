@@ -10,8 +10,8 @@ of a paper gets few updates; a window over the whole context and 20 epochs were 
 validation splits of the RFC and ACL corpora, as was the text: all sentences of the training papers
 did worse.
 
-Nor does it say what to do about a paper which no training sentence cites. Its vector is zero, so
-its similarity to every query is 0; how many these are is counted. Means of the words of title and
+Nor does it say what to do about a paper which no training sentence cites. Its vector is zero, and
+it is ranked last; how many these are is counted. Means of the words of title and
 abstract did worse: they lie closer to every query than any paper's own vector. Words that occur
 fewer than ``min_count`` times are dropped, as gensim does, but never the word of a paper.
 """

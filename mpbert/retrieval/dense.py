@@ -3,6 +3,9 @@
 FAISS proposes candidates in float32, whose last digits change with threads and block sizes; their
 scores are then computed anew in float64, each by itself, so that the ranking depends on nothing
 but the vectors. Where the proposal might be short of a paper, all papers are scored.
+
+A method that has no vector of a paper, but zeros, knows nothing of it and cannot recommend it: such
+papers come last. By the formula they would score 0, above all papers of negative similarity.
 """
 
 from collections.abc import Callable
@@ -34,17 +37,20 @@ SIMILARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 class DenseIndex:
     """All papers by their vectors.
 
-    :param vectors: (N, D), of any length; a zero vector has the score 0 with every query.
+    :param vectors: (N, D), of any length; zeros, no vector, get the least score there can be.
     :param similarity: ``cosine`` or ``dot``.
     """
 
     def __init__(self, vectors: np.ndarray, similarity: str = "cosine") -> None:
         self._prepare = SIMILARITIES[similarity]
         self._vectors = self._prepare(vectors)
-        self._longest = _lengths(self._vectors).max(initial=0.0) or 1.0
+        lengths = _lengths(self._vectors)
+        self._longest = lengths.max(initial=0.0) or 1.0
+        self._has_vector = lengths > 0
+        self._rows = np.flatnonzero(self._has_vector)  # (M,) of the index
         self._index = faiss.IndexFlatIP(vectors.shape[1])  # of vectors no longer than 1
-        for start in range(0, len(vectors), _BLOCK):
-            block = self._vectors[start : start + _BLOCK].astype(np.float64)
+        for start in range(0, len(self._rows), _BLOCK):
+            block = self._vectors[self._rows[start : start + _BLOCK]].astype(np.float64)
             self._index.add((block / self._longest).astype(np.float32))
 
     def search(
@@ -69,10 +75,16 @@ class DenseIndex:
     def _search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        depth = min(k + 1 + _SPARE, len(self._vectors))
-        proposed, found = self._index.search(normalized(queries), depth)  # (Q, depth) each
+        depth = min(k + 1 + _SPARE, len(self._rows))
+        proposed, found = np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64)
+        if depth:
+            proposed, found = self._index.search(normalized(queries), depth)  # (Q, depth) each
         queries = self._prepare(queries)
-        rows = np.sort(found, axis=1)
+        rows = self._rows[found]
+        if depth == len(self._rows):
+            rest = np.flatnonzero(~self._has_vector)[: k + 1]
+            rows = np.hstack([rows, np.broadcast_to(rest, (len(rows), len(rest)))])
+        rows = np.sort(rows, axis=1)
         scores = np.empty(rows.shape)
         for start in range(0, len(queries), _RESCORED):
             block = slice(start, start + _RESCORED)
@@ -81,11 +93,12 @@ class DenseIndex:
                 queries[block].astype(np.float64),
                 self._vectors[rows[block]].astype(np.float64),
             )
+        scale = _lengths(queries) * self._longest  # (Q,) the largest score there can be
+        scores = np.where(self._has_vector[rows], scores, -scale[:, None])
         scores[rows == excluded_rows[:, None]] = -np.inf
         rows, scores = sort_by_score(rows, scores)
         rows, scores = rows[:, :k], scores[:, :k]
-        if depth < len(self._vectors):
-            scale = _lengths(queries) * self._longest
+        if depth < len(self._rows):
             worst = scores[:, -1] / np.where(scale > 0, scale, 1)  # as a proposal would score it
             for query in np.flatnonzero(proposed[:, -1] >= worst - _NOISE):
                 rows[query], scores[query] = self._search_all(
@@ -101,6 +114,7 @@ class DenseIndex:
         for start in range(0, len(self._vectors), _BLOCK):
             block = self._vectors[start : start + _BLOCK].astype(np.float64)
             scores[0, start : start + _BLOCK] = np.einsum("d,nd->n", exact, block)
+        scores[0, ~self._has_vector] = -np.inf  # enough others: see the caller
         rows, best = top_k(scores, k, np.array([excluded_row]))
         return rows[0], best[0]
 

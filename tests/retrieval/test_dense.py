@@ -33,8 +33,8 @@ def test_inner_products_by_pencil():
     papers = np.array([[1.0, 0.0], [0.0, 9.0], [3.0, 1.0], [0.0, 0.0]])
     queries = np.array([[2.0, 0.0], [0.0, -1.0]])
     rows, scores = DenseIndex(papers, "dot").search(queries, 4, np.array([-1, -1]))
-    assert rows.tolist() == [[2, 0, 1, 3], [0, 3, 2, 1]]
-    assert scores.tolist() == [[6, 2, 0, 0], [0, 0, -1, -9]]
+    assert rows.tolist() == [[2, 0, 1, 3], [0, 2, 1, 3]]
+    assert scores.tolist() == [[6, 2, 0, -18], [0, -1, -9, -9]]
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e15])
@@ -69,13 +69,33 @@ def test_equal_vectors_are_ranked_by_row_however_many_they_are():
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
-def test_zero_vectors_score_0_and_zero_queries_rank_by_row(similarity):
-    papers = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+def test_papers_without_a_vector_come_last_and_zero_queries_rank_by_row(similarity):
+    papers = np.array([[-0.9, 0.1], [0.0, 0.0], [1.0, 0.0]])
     rows, scores = DenseIndex(papers, similarity).search(
         np.array([[1.0, 0.0], [0.0, 0.0]]), 3, NONE
     )
-    assert rows.tolist() == [[2, 1, 0], [0, 1, 2]]
-    assert scores.tolist() == [[1, 0, -1], [0, 0, 0]]
+    assert rows.tolist() == [[2, 0, 1], [0, 1, 2]]
+    assert scores[0, 2] == -1
+    assert not scores[1].any()
+
+
+@pytest.mark.parametrize("k", [3, 40, 60, 100])
+def test_any_share_of_papers_without_a_vector_comes_last(k):
+    rng = np.random.default_rng(5)
+    papers, queries = rng.standard_normal((90, 7)), rng.standard_normal((9, 7))
+    papers[rng.permutation(90)[:40]] = 0
+    excluded = np.array([*np.flatnonzero(papers.any(axis=1))[:4], *range(4), -1])
+    rows, _ = DenseIndex(papers).search(queries, k, excluded)
+    for query, own, found in zip(queries, excluded, rows, strict=True):
+        unit = papers / np.maximum(np.linalg.norm(papers, axis=1, keepdims=True), 1e-9)
+        scores = np.where(papers.any(axis=1), unit @ query, -np.inf)
+        order = [row for row in np.argsort(-scores, kind="stable") if row != own]
+        assert found.tolist() == order[: min(k, 89)]
+
+
+def test_without_any_vector_papers_are_ranked_by_row():
+    rows, _ = DenseIndex(np.zeros((4, 2))).search(np.ones((1, 2)), 2, np.array([0]))
+    assert rows.tolist() == [[1, 2]]
 
 
 def test_the_citing_paper_is_never_ranked():
