@@ -4,7 +4,6 @@ Each step is a process of its own, so that a row that fails leaves the rest alon
 appended to ``runs/cost/CORPUS/NAME.jsonl``: a line when it begins and a line when it ends.
 """
 
-import json
 import logging
 from collections.abc import Hashable
 from dataclasses import astuple, dataclass
@@ -22,7 +21,7 @@ from mpbert.evaluation.conditions import (
     effective_settings,
     read_conditions,
 )
-from mpbert.evaluation.cost import cost_file
+from mpbert.evaluation.cost import append_record, cost_file
 from mpbert.evaluation.measured import Measured, cores, run_measured
 from mpbert.evaluation.steps import (
     Step,
@@ -155,9 +154,9 @@ def _make(condition: Condition, corpus: Path, settings: Settings, label: str) ->
         except OutputError as error:
             return f"{str(error).partition(';')[0]}; remove it, and run this again"
         logger.info("%s: %s ...", label, step.name)
-        _note(log, {"step": step.name, "event": "started"})
+        append_record(log, {"step": step.name, "event": "started"})
         found = execute(step)
-        _note(log, {"step": step.name, **_cost_of(found)})
+        append_record(log, {"step": step.name, **_cost_of(found)})
         seconds.append(found.seconds)
         if found.exit_code:
             return f"{step.name} ended with {found.exit_code}: {found.last_line}"
@@ -182,9 +181,3 @@ def _is_finished(step: Step) -> bool:
     config = parse_config(module.Config, step.name, step.words[1:])
     inputs = [config.corpus, getattr(config, "vectors", None)]
     return is_finished(config.output, step.name, config, [p for p in inputs if p is not None])
-
-
-def _note(log: Path, record: dict[str, Any]) -> None:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")

@@ -26,7 +26,7 @@ from mpbert.evaluation.conditions import (
     effective_settings,
     read_conditions,
 )
-from mpbert.evaluation.cost import read_cost, row_cost
+from mpbert.evaluation.cost import append_record, read_cost, read_records, row_cost
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure, parse_measure
 from mpbert.evaluation.steps import setting_words
@@ -141,7 +141,7 @@ def _trials(
             words = " ".join(setting_words(effective_settings(condition, settings)))
             logger.info("%s: trial %d/%d: %s ...", label, number + 1, len(plan), words)
             ended[key] = _try(condition, settings, place / str(number), tuning, label)
-            _note(log, {"corpus": tuning.corpus_id, **ended[key]})
+            append_record(log, {"corpus": tuning.corpus_id, **ended[key]})
         score = ended[key]["scores"].get(config.measure)
         trial = Trial(settings, score, ended[key]["seconds"])
         seconds += trial.seconds
@@ -190,16 +190,8 @@ def _scores(path: Path, tuning: _Tuning) -> dict[str, float]:
 
 def _read(log: Path, corpus_id: str) -> dict[str, dict[str, Any]]:
     """Return the trials that ended on this corpus by their settings."""
-    if not log.exists():
-        return {}
-    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    records = read_records(log)
     return {json.dumps(r["settings"]): r for r in records if r["corpus"] == corpus_id}
-
-
-def _note(log: Path, record: dict[str, Any]) -> None:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
 
 
 def _write(output: Path, tuned: Tuned) -> None:

@@ -1,12 +1,14 @@
 """What rows cost: sums over the records of run-conditions, as a table."""
 
 import json
+import logging
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+logger = logging.getLogger(__name__)
 Record = Mapping[str, Any]
 NOTE = (
     "Wall seconds of the last time each step ended well; of recipes, whose training resumes, of "
@@ -53,9 +55,29 @@ def cost_file(corpus: str, name: str) -> Path:
 
 def read_cost(corpus: str, name: str) -> list[Record]:
     """Return the records of a row, in the order in which they were written."""
-    path = cost_file(corpus, name)
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
+    return read_records(cost_file(corpus, name))
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file, a line each; none where there is no file.
+
+    A line that a kill or a full disk cut short ended nothing, and is left out.
+    """
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            logger.warning("%s: left out a line that was cut short", path)
+    return records
+
+
+def append_record(path: Path, record: Record) -> None:
+    """Write a record on a line of its own at the end of a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cut_short = path.exists() and not path.read_bytes().endswith(b"\n")
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n" * cut_short + json.dumps(record) + "\n")
 
 
 def row_cost(records: Sequence[Record], recipes: Sequence[str] = ()) -> RowCost | None:

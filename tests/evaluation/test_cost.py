@@ -1,4 +1,4 @@
-from mpbert.evaluation.cost import RowCost, render_cost, row_cost
+from mpbert.evaluation.cost import RowCost, append_record, read_records, render_cost, row_cost
 
 
 def _started(step):
@@ -46,3 +46,13 @@ def test_the_table_fits_100_columns_and_says_what_is_counted():
     assert lines[3].split() == ["x" * 40, "123,456.8", "1.0", "1,000,000.0", "12,345", "16", "12"]
     assert r"| a \| b | - | 1.0 | 2.0 | 3 | 1 | 4 |" in texts["md"]
     assert all("Wall seconds" in text for text in texts.values())
+
+
+def test_a_record_that_was_cut_short_is_left_out_and_the_next_is_kept(tmp_path):
+    path = tmp_path / "cost" / "row.jsonl"
+    assert read_records(path) == []
+    append_record(path, {"step": "fit"})
+    with path.open("a") as file:
+        file.write('{"step": "ra')
+    append_record(path, {"step": "rank"})
+    assert read_records(path) == [{"step": "fit"}, {"step": "rank"}]
