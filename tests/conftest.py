@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
+import numba
 import pytest
 
 from mpbert.commands import binarize, build_corpus
@@ -108,6 +109,16 @@ class MicroTrainer:
         encoder = save / "encoder"
         export_encoder.run(export_encoder.Config(save / "checkpoint_last.pt", self.data, encoder))
         return encoder
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """Compiled code may use two threads, and uses as many as before afterwards."""
+    if numba.config.NUMBA_NUM_THREADS < 2:
+        pytest.skip("needs 2 threads; this machine or NUMBA_NUM_THREADS allows one")
+    before = numba.get_num_threads()
+    yield
+    numba.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

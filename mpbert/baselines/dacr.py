@@ -25,7 +25,7 @@ description, and what we do:
 Two questions of evaluation:
 
 * *What is known of the manuscript.* Other rows are not told what else it cites, so nor is this one:
-  ``known_citations=0``. With 1 it gets all citations of the manuscript but those of the query
+  ``known_citations=none``. With ``others`` it gets all citations of the manuscript but those of the query
   context, also where the manuscript repeats them. That is more than other rows are told.
 * *Query vector.* MP-BERT4CR (Sec. 5.3) ranks DACR by the mean word vectors of the local context,
   ``query=mean``: the attention would then only have served to train. By the description the query
@@ -76,7 +76,7 @@ class Dacr(Baseline):
     learning_rate: float = 0.003
     word_dropout: float = setting(0.5, minimum=0)
     known_dropout: float = setting(0.5, minimum=0)
-    known_citations: int = setting(0, minimum=0)
+    known_citations: str = setting("none", choices=("none", "others"))
     query: str = setting("attention", choices=("attention", "mean"))
 
     def __post_init__(self) -> None:
@@ -152,6 +152,6 @@ class Dacr(Baseline):
             vectors = self._model.words.detach().numpy()[: len(self._words)]
             return context_means(store, split, self._words, vectors)
         examples = read_examples(store, contexts, self._words, self._headings)
-        if not self.known_citations:
+        if self.known_citations == "none":
             examples = examples.without_known()
         return VectorStore(contexts.context_ids, embed(self._model, examples, self.batch_size))

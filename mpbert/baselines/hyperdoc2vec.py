@@ -8,12 +8,14 @@ Two phases, both by :mod:`mpbert.baselines.negative_sampling`:
    the citing document IN. The store knows the sentence of a citation, not the place in it: the
    middle of the sentence is taken.
 
-The noise of phase 2 are documents by how often they are a source, as in the published code, which
-is nearly uniform, or by how often they are cited (``noise=citations``), each to the power 3/4.
+The noise of phase 2 are all training documents alike, as in the published code, which counts each
+tag of a source once, or documents by how often they are cited, to the power 3/4
+(``noise=citations``). A cited document is among the noise in both: one that only ever is a target
+would be near every query.
 
 A query is the mean of the words IN of its context, a citation vector is the document OUT, as in
-MP-BERT4CR (Sec. 5.3). These means have much in common, and so rank the same few documents for most
-queries; ``query=centred`` mends that.
+MP-BERT4CR (Sec. 5.3); ``query=centred`` takes off what all queries have in common. A document is
+its sentences; titles are not read.
 ``scoring=both`` adds the other half of the published code's score, the mean of words OUT by the
 document IN. The published code compares by dot product, MP-BERT4CR by cosine: see ``retrieve
 --similarity``. Documents that are no source and never cited have zero OUT vectors.
@@ -53,6 +55,7 @@ _POWER = 0.75
 _LAST_RATE = 1e-4
 _MATRICES = ("words.in", "words.out", "documents.in", "documents.out")
 _SETTINGS = "hyperdoc2vec.json"
+_COUNTS = "words.counts.npy"
 
 
 @BASELINES.register
@@ -60,7 +63,7 @@ _SETTINGS = "hyperdoc2vec.json"
 class HyperDoc2Vec(Baseline):
     """Vectors of words and documents from text and from the words around citations.
 
-    After fitting: ``words`` (V,), ``word_in`` and ``word_out`` (V, D); ``paper_ids`` (N,) of the
+    After fitting: ``words`` (V,) and their training ``counts``, ``word_in`` and ``word_out`` (V, D); ``paper_ids`` (N,) of the
     store, ``document_in`` and ``document_out`` (N, D).
     """
 
@@ -88,19 +91,25 @@ class HyperDoc2Vec(Baseline):
                 f"no word occurs {self.min_count} times in the training split; choose other years "
                 f"or --settings min_count=1"
             )
-        self.words, self.paper_ids = stream.vocabulary, store.paper_ids
+        citations = Citations.of_training(store, sources)
+        if not len(citations.cited):
+            raise CorpusError(
+                f"{store.path}: no paper of the training split cites another; HyperDoc2Vec learns "
+                f"from citations, choose other years"
+            )
+        self.words, self.counts = stream.vocabulary, stream.counts
+        self.paper_ids = store.paper_ids
         self.word_in = self._random(len(self.words), rng)
         self.word_out = np.zeros_like(self.word_in)
         self.document_in = self._random(store.num_papers, rng)
         self.document_out = np.zeros_like(self.document_in)
-        self._train_words(stream, stream.counts, sources, True, rng)
-        citations = Citations.of_training(store, sources)
+        self._train_words(stream, sources, True, rng)
         free = np.ones(store.num_papers, dtype=bool)
-        self._train_citations(stream, citations, free, True, rng)
+        self._train_citations(stream, citations, sources, free, True, rng)
         others = np.flatnonzero(store.paper_splits != "train")
         self.document_in[others] = 0
         if self.scoring == "both":
-            self._infer_documents(store, others, stream.counts, rng)
+            self._infer_documents(store, others, rng)
         return {
             "words": len(self.words),
             "tokens": len(stream.tokens),
@@ -129,6 +138,7 @@ class HyperDoc2Vec(Baseline):
         matrices = (self.word_in, self.word_out, self.document_in, self.document_out)
         for name, names, matrix in zip(_MATRICES, ids, matrices, strict=True):
             VectorStore(names, matrix).save(directory, name)
+        np.save(directory / _COUNTS, self.counts)
         settings = json.dumps(dataclasses.asdict(self), indent=1)
         (directory / _SETTINGS).write_text(settings + "\n", encoding="utf-8")
 
@@ -141,6 +151,7 @@ class HyperDoc2Vec(Baseline):
         path = directory / _SETTINGS
         try:
             fitted = cls(**json.loads(path.read_text(encoding="utf-8")))
+            fitted.counts = np.load(directory / _COUNTS, allow_pickle=False)
         except (OSError, ValueError, TypeError) as error:
             reason = " ".join(str(error).split())
             raise VectorsError(
@@ -164,10 +175,16 @@ class HyperDoc2Vec(Baseline):
 
         :param store: old and new papers; old ones that it lacks are dropped.
         :returns: counts of what was used, for the manifest.
+        :raises VectorsError: the store has none of the old papers.
         """
         row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
         old_rows = np.array([row_of.get(paper_id, -1) for paper_id in store.paper_ids])
         is_new = old_rows < 0
+        if is_new.all():
+            raise VectorsError(
+                f"{store.path}: found none of the {len(row_of):,} papers of these vectors; "
+                f"expected the corpus they are of, with more papers"
+            )
         old_in, old_out = self.document_in, self.document_out
         self.document_in = np.zeros((store.num_papers, self.dim), dtype=np.float32)
         self.document_out = np.zeros_like(self.document_in)
@@ -176,37 +193,35 @@ class HyperDoc2Vec(Baseline):
         self.paper_ids = store.paper_ids
         sources = np.flatnonzero(store.paper_splits == "train")
         stream = read_words(store, sources, vocabulary=self.words)
-        self._infer_documents(store, np.flatnonzero(is_new), stream.counts, rng)
+        self._infer_documents(store, np.flatnonzero(is_new), rng)
         citations = Citations.of_training(store, sources)
-        citations = citations.only(is_new[citations.cited])
-        self._train_citations(stream, citations, is_new, False, rng)
+        self._train_citations(stream, citations, sources, is_new, False, rng)
         return {
             "papers_new": int(is_new.sum()),
             "papers_dropped": len(row_of) - int((~is_new).sum()),
-            "citations_of_new_papers": len(citations.cited),
+            "citations_of_new_papers": int(is_new[citations.cited].sum()),
         }
 
     def _random(self, num: int, rng: np.random.Generator) -> np.ndarray:
         return (rng.random((num, self.dim), dtype=np.float32) - np.float32(0.5)) / self.dim
 
     def _infer_documents(
-        self, store: CorpusStore, rows: np.ndarray, counts: np.ndarray, rng: np.random.Generator
+        self, store: CorpusStore, rows: np.ndarray, rng: np.random.Generator
     ) -> None:
         self.document_in[rows] = self._random(len(rows), rng)
         stream = read_words(store, rows, vocabulary=self.words)
-        self._train_words(stream, counts, rows, False, rng)
+        self._train_words(stream, rows, False, rng)
 
     def _train_words(
         self,
         stream: WordStream,
-        counts: np.ndarray,
         rows: np.ndarray,
         train_all: bool,
         rng: np.random.Generator,
     ) -> None:
         """Phase 1 over the documents of these rows; noise and subsampling go by the counts."""
-        kept = self._probability_kept(counts)
-        keep, other = alias_table(np.maximum(counts, 1) ** _POWER)
+        kept = self._probability_kept()
+        keep, other = alias_table(self.counts**_POWER)
         for epoch in progress(range(self.epochs), "words and documents", "epoch"):
             seeds = rng.integers(2**63, size=2, dtype=np.uint64)
             tokens, offsets = subsample(stream.tokens, stream.paper_offsets, kept, seeds[0])
@@ -223,16 +238,16 @@ class HyperDoc2Vec(Baseline):
         self,
         stream: WordStream,
         citations: Citations,
+        sources: np.ndarray,
         free: np.ndarray,
         train_all: bool,
         rng: np.random.Generator,
     ) -> None:
         """Phase 2 over these citations, in text subsampled like that of phase 1."""
-        if not len(citations.cited):
-            return
-        noise = {"sources": np.unique(citations.citing), "citations": citations.cited}[self.noise]
+        alike = np.union1d(sources, citations.cited)
+        noise = {"sources": alike, "citations": citations.cited}[self.noise]
         keep, other = alias_table(np.bincount(noise, minlength=len(free)) ** _POWER)
-        kept = self._probability_kept(stream.counts)
+        kept = self._probability_kept()
         num_batches = -(-len(citations.cited) // BATCH_CITATIONS)
         for epoch in progress(range(self.citation_epochs), "citations", "epoch"):
             seeds = rng.integers(2**63, size=2, dtype=np.uint64)
@@ -245,9 +260,9 @@ class HyperDoc2Vec(Baseline):
                 numba.get_num_threads(),
             )  # fmt: skip
 
-    def _probability_kept(self, counts: np.ndarray) -> np.ndarray:
+    def _probability_kept(self) -> np.ndarray:
         """Return (V,) how likely an occurrence of each word is read, as word2vec's code has it."""
-        share = np.maximum(counts, 1) / max(counts.sum(), 1)
+        share = self.counts / self.counts.sum()
         return (np.sqrt(share / self.sample) + 1) * self.sample / share
 
     def _rates(self, epoch: int, num_epochs: int, num_batches: int) -> np.ndarray:

@@ -1,6 +1,5 @@
 """What HyperDoc2Vec learns from: pieces of documents, and citations in them."""
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,10 +53,6 @@ class Citations:
         document = document_of[citing]
         first, last = starts[document], starts[document + 1]
         return cls(first + contexts.positions[each], first, last, citing, contexts.cited_rows)
-
-    def only(self, wanted: np.ndarray) -> "Citations":
-        """Return those where (P,) ``wanted`` is true."""
-        return Citations(*(getattr(self, f.name)[wanted] for f in dataclasses.fields(self)))
 
     def among(self, sentence_offsets: np.ndarray) -> np.ndarray:
         """Return (P, 5) citations as :func:`train_citations` takes them.

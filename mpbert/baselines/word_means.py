@@ -6,6 +6,7 @@ from scipy import sparse
 
 from mpbert.data.bags import count_matrix
 from mpbert.data.store import CorpusStore
+from mpbert.errors import CorpusError
 from mpbert.vectors.store import VectorStore
 
 QUERIES = ("mean", "centred")
@@ -29,12 +30,20 @@ def context_means(
     :param words: (V,) known words.
     :param vectors: (V, D).
     :param query: ``mean``, or ``centred``: less the mean of the training contexts. What all
-        contexts share, mostly the vectors of frequent words, then ranks no paper.
+        contexts share, mostly the vectors of frequent words, then ranks no paper. A context
+        without a known word keeps the vector zero.
+    :raises CorpusError: there is no training context to centre by.
     """
     contexts = store.contexts(split)
     texts = pa.array(store.local_texts(contexts), pa.large_string())
     counts, _ = count_matrix(texts, words)
     means = means_of_counts(counts, vectors)
     if query == "centred":
-        means -= context_means(store, "train", words, vectors).vectors.mean(axis=0)
+        training = context_means(store, "train", words, vectors).vectors
+        if not len(training):
+            raise CorpusError(
+                f"{store.path}: found no training context to centre queries by; expected some, "
+                f"choose other years or --settings query=mean"
+            )
+        means[counts.sum(axis=1) > 0] -= training.mean(axis=0, dtype=np.float64)
     return VectorStore(contexts.context_ids, means.astype(np.float32))

@@ -1,3 +1,4 @@
+import dataclasses
 import tarfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
 from mpbert.commands import add_papers, build_corpus, export_vectors, fit_baseline
 from mpbert.data.store import CorpusStore
 from mpbert.data.text import words
-from mpbert.errors import VectorsError
+from mpbert.errors import CorpusError, VectorsError
 from mpbert.manifest import read_manifest
 from mpbert.seeding import named_rng
 from mpbert.vectors.store import VectorStore
@@ -35,12 +36,11 @@ def arrays(fitted):
 
 
 @pytest.mark.parametrize("settings", [{}, {"noise": "citations", "scoring": "both"}])
-def test_one_thread_and_two_give_the_same_bits(store, settings):
+def test_one_thread_and_two_give_the_same_bits(store, settings, two_threads):
     results = []
     for threads in (1, 2):
         numba.set_num_threads(threads)
         results.append(arrays(fit(store, **settings)))
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
     for one, two in zip(*results, strict=True):
         assert np.array_equal(one, two)
         assert np.isfinite(one).all()
@@ -67,10 +67,32 @@ def test_noise_of_sources_reaches_papers_that_are_never_cited_and_noise_of_citat
     assert np.array_equal(np.flatnonzero(by_citations), cited)
     sources = np.flatnonzero(store.paper_splits == "train")
     by_sources = fit(store, noise="sources").document_out.any(axis=1)
-    assert by_sources[np.union1d(cited, np.unique(store.contexts("train").citing_rows))].all()
-    assert not by_sources[
-        np.setdiff1d(np.arange(store.num_papers), np.union1d(cited, sources))
-    ].any()
+    assert np.array_equal(np.flatnonzero(by_sources), np.union1d(cited, sources))
+
+
+@pytest.mark.parametrize("noise", ["sources", "citations"])
+def test_no_paper_is_near_most_queries(store, noise):
+    """A cited paper that is no noise is: in text order many papers cite nothing themselves."""
+    fitted = fit(store, noise=noise, citation_epochs=20)
+    scores = fitted.embed_contexts(store, "valid").vectors @ fitted.document_out.T
+    top = np.argsort(-scores, axis=1)[:, :10]
+    cited_only = np.setdiff1d(
+        store.contexts("train").cited_rows, store.contexts("train").citing_rows
+    )
+    assert len(cited_only) > 3
+    assert np.isin(top, cited_only).mean() < 0.5
+
+
+def test_a_corpus_without_citations_is_refused(store, monkeypatch):
+    contexts = store.contexts("train")
+    none = np.zeros(0, dtype=np.int64)
+    empty = dataclasses.replace(
+        contexts, context_ids=[], citing_rows=none, positions=none, cited_rows=none,
+        cited_offsets=np.zeros(1, dtype=np.int64), years=none,
+    )  # fmt: skip
+    monkeypatch.setattr(store, "contexts", lambda split: empty)
+    with pytest.raises(CorpusError, match="no paper of the training split cites another"):
+        fit(store)
 
 
 def test_queries_are_means_of_words_in_and_may_be_centred(store):
@@ -135,6 +157,17 @@ def test_added_papers_get_vectors_and_nothing_else_changes_a_bit(part_and_whole,
     cited = {store.paper_ids[row] for row in store.contexts("train").cited_rows}
     documents_out = VectorStore.load(added, "documents.out")
     assert all(documents_out[paper_id].any() for paper_id in gone if paper_id in cited)
+    contexts = store.contexts("train")
+    each = np.repeat(np.arange(len(contexts)), np.diff(contexts.cited_offsets))
+    is_new = np.isin(store.paper_ids, gone)
+    queries = VectorStore.load(added, "contexts.test").vectors
+    top = np.argsort(-queries @ documents_out.vectors.T, axis=1)[:, :10]
+    assert is_new[top].mean() < 0.3  # a ninth of the papers
+    loaded = HyperDoc2Vec.load(added)
+    scores = loaded.embed_contexts(store, "train").vectors @ documents_out.vectors.T
+    of_new = is_new[contexts.cited_rows]
+    advantage = scores[each, contexts.cited_rows] - scores.mean(axis=1)[each]
+    assert advantage[of_new].mean() > 0.3 * advantage[~of_new].mean() > 0
     again = tmp_path / "again"
     add_papers.run(add_papers.Config(added, whole, again))  # nothing is new now
     assert read_manifest(again)["counts"]["papers_new"] == 0
@@ -144,6 +177,13 @@ def test_vectors_of_another_baseline_are_refused(rfc_corpus, tmp_path):
     fit_baseline.run(fit_baseline.Config(rfc_corpus, tmp_path / "chance", baseline="chance"))
     with pytest.raises(VectorsError, match=r"hyperdoc2vec.json: unreadable .*made by mpbert fit"):
         add_papers.run(add_papers.Config(tmp_path / "chance", rfc_corpus, tmp_path / "out"))
+
+
+def test_a_store_of_other_papers_is_refused(store):
+    fitted = fit(store, epochs=1, citation_epochs=1)
+    fitted.paper_ids = [f"other {i}" for i in range(store.num_papers)]
+    with pytest.raises(VectorsError, match="found none of the 120 papers of these vectors"):
+        fitted.add_papers(store, named_rng(1, "test"))
 
 
 @pytest.mark.parametrize("side", ["words.in", "words.out", "documents.in", "documents.out"])

@@ -39,13 +39,14 @@ def prepare_ours(stream: WordStream, window: int, threads: int) -> Callable[[], 
     )
     rng = np.random.default_rng(1)
     num_papers = len(stream.paper_offsets) - 1
+    model.counts = stream.counts
     model.word_in = model._random(len(stream.vocabulary), rng)
     model.word_out = np.zeros_like(model.word_in)
     model.document_in = model._random(num_papers, rng)
 
     def epoch() -> None:
         numba.set_num_threads(threads)
-        model._train_words(stream, stream.counts, np.arange(num_papers), True, rng)
+        model._train_words(stream, np.arange(num_papers), True, rng)
 
     return epoch
 
