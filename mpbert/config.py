@@ -141,6 +141,15 @@ def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
     return method(**values)
 
 
+def resolve_settings(method: type, settings: Sequence[str], name: str) -> list[str]:
+    """Return all settings that are in force, defaults too, as ``field=value`` each.
+
+    :raises ConfigError: no such setting, or no such value.
+    """
+    made = from_settings(method, settings, name)
+    return [f"{field.name}={getattr(made, field.name)}" for field in dataclasses.fields(made)]
+
+
 def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float | str:
     kind, choices = type(field.default), field.metadata.get("choices", ())
     if choices and text not in choices:

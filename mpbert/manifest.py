@@ -8,6 +8,7 @@ work gives the same bytes; but a checkpoint among the inputs holds times of its 
 """
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -82,15 +83,52 @@ def output_directory(
 
     :param config: the command's configuration, a dataclass.
     :param inputs: paths that were read; the fingerprints of those that exist are noted.
-    :raises OutputError: the place cannot be written to.
+    :raises OutputError: the place cannot be written to, or another process is writing there.
     """
-    start = time.monotonic()
     partial = output.with_name(output.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
+    with claimed(output):
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            partial.mkdir()
+        except OSError as error:
+            raise _cannot_write(output, error) from error
+        with _completed(partial, output, command, config, inputs) as directory:
+            yield directory
+
+
+@contextmanager
+def claimed(output: Path) -> Iterator[None]:
+    """Let no other process claim the same output until the block or this process ends.
+
+    :raises OutputError: another process has claimed it.
+    """
+    lock = output.with_name(output.name + ".lock")
     try:
-        partial.mkdir(parents=True)
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("w")
     except OSError as error:
         raise _cannot_write(output, error) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_current = os.path.samestat(os.fstat(file.fileno()), lock.stat())
+        except OSError:
+            is_current = False  # it is locked, or was, and is gone
+        if not is_current:
+            raise OutputError(
+                f"{output}: another process is writing it; wait until it ends, or end it"
+            )
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+@contextmanager
+def _completed(
+    partial: Path, output: Path, command: str, config: object, inputs: list[Path]
+) -> Iterator[OutputDirectory]:
+    start = time.monotonic()
     directory = OutputDirectory(partial)
     try:
         yield directory

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mpbert.baselines import BASELINES
 from mpbert.baselines.base import make_baseline
-from mpbert.config import option, positional
+from mpbert.config import option, positional, resolve_settings
 from mpbert.data.store import CorpusStore
 from mpbert.manifest import is_finished, output_directory
 from mpbert.seeding import named_rng
@@ -23,6 +23,11 @@ class Config:
         (), "settings of the baseline, for example dim=200 epochs=10", nargs="*", type=str
     )
     seed: int = option(1, "seed of every random choice")
+
+    def __post_init__(self) -> None:
+        """Put the defaults in force beside the given settings: a new default is a new baseline."""
+        settings = resolve_settings(BASELINES[self.baseline], self.settings, self.baseline)
+        object.__setattr__(self, "settings", settings)
 
 
 def run(config: Config) -> None:

@@ -11,7 +11,7 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.config import from_settings, option, positional
+from mpbert.config import from_settings, option, positional, resolve_settings
 from mpbert.data.fields import paper_counts, query_texts
 from mpbert.data.store import Contexts, CorpusStore
 from mpbert.data.trec import run_of_matrix, write_run
@@ -54,6 +54,9 @@ class Config:
             )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
+        if self.lexical:  # with the defaults in force: a new default is a new run
+            settings = resolve_settings(LEXICAL[self.lexical], self.settings, self.lexical)
+            object.__setattr__(self, "settings", settings)
 
 
 def run(config: Config) -> None:

@@ -2,7 +2,8 @@
 
 On Linux a process begins with the peak memory of the one it was forked from. So a small process
 stands between: this module as a program, ``python -m mpbert.evaluation.measured COMMAND...``. It
-also ends the command when the process that asked for it is gone, however that ended.
+also ends the command when the process that asked for it is gone, however that ended; so it is of
+another process group, which a signal to all of ours does not reach.
 """
 
 import json
@@ -14,6 +15,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+_GRACE = 10.0  # seconds between asking the command to end and ending it
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> Meas
         stdin=subprocess.PIPE,  # closed when we end
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        start_new_session=True,
         env=environment,
         text=True,
         errors="replace",
@@ -64,7 +68,6 @@ def _main() -> None:
     child = subprocess.Popen(
         sys.argv[1:], stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
     )
-    signal.signal(signal.SIGINT, lambda *_: None)  # the one that asked decides
     threading.Thread(target=_end_with_asker, args=(child.pid,), daemon=True).start()
     _, status, usage = os.wait4(child.pid, 0)
     found = {
@@ -80,6 +83,8 @@ def _main() -> None:
 def _end_with_asker(child: int) -> None:
     sys.stdin.buffer.read()
     os.killpg(child, signal.SIGTERM)
+    time.sleep(_GRACE)
+    os.killpg(child, signal.SIGKILL)
 
 
 if __name__ == "__main__":
