@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from mpbert.config import parse_config
-from mpbert.errors import MpbertError
+from mpbert.errors import MpbertError, RowsFailedError
 
 # name -> (module in mpbert.commands, what it does); the order is the order of work
 COMMANDS = {
@@ -29,7 +29,7 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code: 0, or 2 for wrong input."""
+    """Run one command; return its exit code: 0, 2 for wrong input, 3 where only a part was made."""
     argv = list(sys.argv[1:] if argv is None else argv)
     if not argv or argv[0] in ("-h", "--help"):
         print(_overview())
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         module.run(parse_config(module.Config, command, argv[1:]))
     except MpbertError as error:
         print(f"mpbert {command}: {error}", file=sys.stderr)
-        return 2
+        return 3 if isinstance(error, RowsFailedError) else 2
     except KeyboardInterrupt:
         print(f"mpbert {command}: interrupted; nothing unfinished was kept", file=sys.stderr)
         return 130

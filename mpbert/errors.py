@@ -5,6 +5,10 @@ class MpbertError(Exception):
     """Wrong input data, configuration or file; the command line prints it and exits with 2."""
 
 
+class RowsFailedError(MpbertError):
+    """Some rows of the report could not be made, and the others were; exit code 3."""
+
+
 class ConfigError(MpbertError):
     """A flag, a configuration file or a combination of settings is wrong."""
 

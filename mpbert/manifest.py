@@ -104,7 +104,8 @@ def claimed(output: Path) -> Iterator[None]:
     """
     lock = output.with_name(output.name + ".lock")
     try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
+        if not lock.parent.exists():
+            lock.parent.mkdir(parents=True, exist_ok=True)
         file = lock.open("w")
     except OSError as error:
         raise _cannot_write(output, error) from error

@@ -178,3 +178,17 @@ def test_a_manifest_that_is_none_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text(json.dumps([1]))
     with pytest.raises(MpbertError, match="expected a JSON object"):
         read_manifest(tmp_path)
+
+
+def test_an_output_is_written_by_one_process_at_a_time(tmp_path):
+    output = tmp_path / "deep" / "out"
+    config = Config(tmp_path, output)
+    with output_directory(output, "test", config, []) as first:
+        (first.path / "data").write_text("1")
+        with (
+            pytest.raises(OutputError, match="out: another process is writing it; wait until"),
+            output_directory(output, "test", config, []),
+        ):
+            raise AssertionError("it was let in")
+    assert (output / "data").read_text() == "1"
+    assert [path.name for path in output.parent.iterdir()] == ["out"]

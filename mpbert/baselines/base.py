@@ -19,11 +19,12 @@ class Baseline(ABC):
     A member is a dataclass whose fields, of int, float or str, are its settings; see
     :func:`mpbert.config.setting` for fields with choices or with 0 among their values.
 
-    ``checkpoint`` is a directory in which ``fit`` may keep what a killed run goes on from; the
-    command sets it, and removes it when the vectors are written.
+    ``checkpoint`` is a directory in which ``fit`` may keep what a killed run goes on from, if the
+    member ``resumes``; the command sets it, and removes it when the vectors are written.
     """
 
     name: ClassVar[str]
+    resumes: ClassVar[bool] = False
     checkpoint: Path | None = None
 
     @abstractmethod

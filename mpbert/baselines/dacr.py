@@ -24,9 +24,9 @@ description, and what we do:
 
 Two questions of evaluation:
 
-* *What is known of the manuscript.* Other rows are not told what else it cites, so nor is this one:
-  ``known_citations=none``. With ``others`` it gets all citations of the manuscript but those of the query
-  context, also where the manuscript repeats them. That is more than other rows are told.
+* *What is known of the manuscript.* Other rows are not told what else it cites, so nor is this
+  one: ``known_citations=none``. With ``others`` it gets all citations of the manuscript but those
+  of the query context, also where the manuscript repeats them: more than other rows are told.
 * *Query vector.* MP-BERT4CR (Sec. 5.3) ranks DACR by the mean word vectors of the local context,
   ``query=mean``: the attention would then only have served to train. By the description the query
   is what the attention puts out, which is the default.

@@ -63,8 +63,8 @@ _COUNTS = "words.counts.npy"
 class HyperDoc2Vec(Baseline):
     """Vectors of words and documents from text and from the words around citations.
 
-    After fitting: ``words`` (V,) and their training ``counts``, ``word_in`` and ``word_out`` (V, D); ``paper_ids`` (N,) of the
-    store, ``document_in`` and ``document_out`` (N, D).
+    After fitting: ``words`` (V,) and their training ``counts``, ``word_in`` and ``word_out``
+    (V, D); ``paper_ids`` (N,) of the store, ``document_in`` and ``document_out`` (N, D).
     """
 
     name: ClassVar[str] = "hyperdoc2vec"

@@ -7,10 +7,10 @@ above noise n drawn from count^power by steps of rate α,
 
 where, as in word2vec, the inputs get the whole sum, not its share of the mean.
 
-word2vec lets threads overwrite each other. Here a batch of a few hundred words, or 16 citations, is computed
-from vectors that nobody changes meanwhile, and then every row of a matrix is changed by one thread
-alone, in the order of the batch: the result does not depend on the number of threads. Random
-numbers are hashes of (seed, place), so no thread has a generator.
+word2vec lets threads overwrite each other. Here a batch of a few hundred words, or 16 citations, is
+computed from vectors that nobody changes meanwhile, and then every row of a matrix is changed by
+one thread alone, in the order of the batch: the result does not depend on the number of threads.
+Random numbers are hashes of (seed, place), so no thread has a generator.
 
 Words of one text share their inputs, so sums over windows are differences of running sums, and a
 wide window costs as much as a narrow one; so do the changes that go back to the window's words.

@@ -53,6 +53,7 @@ class Transformer(Baseline):
     """
 
     name: ClassVar[str] = "transformer"
+    resumes: ClassVar[bool] = True
     model: str = "allenai/scibert_scivocab_uncased"
     pooling: str = setting("sum", choices=("cls", "mean", "sum"))
     objective: str = setting("contrastive", choices=("contrastive", "mlm"))

@@ -125,7 +125,7 @@ class MaskedLanguage:
         """Mask the texts of a batch; gradients are added part by part."""
         rows = self.texts.papers(examples, self.num_contexts, rng)
         inputs, targets = mask(rows, self.encoder.tokenizer, rng)
-        num_masked, total = int((targets.values >= 0).sum()), 0.0
+        num_masked, total = max(int((targets.values >= 0).sum()), 1), 0.0
         device, bfloat16 = self.encoder.device, self.encoder.bfloat16
         for part in length_batches(rows.lengths, self.encoder.max_tokens):
             tokens, is_token = self.encoder.batch(inputs.take(part))
@@ -145,7 +145,7 @@ def mask(
 ) -> tuple[Ragged, Ragged]:
     """Return the rows with some tokens masked, and the targets: -100 where none is.
 
-    At least one token of each row is masked; special tokens never are.
+    Special tokens never are; of a row with others at least one is.
     """
     special = np.isin(rows.values, tokenizer.all_special_ids)
     limits = np.maximum((rows.lengths * probability).astype(np.int64), 1)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Optional
 
 import numpy as np
-import yaml
 
+from mpbert.commands.run_conditions import cost_of, outdated
 from mpbert.config import option, positional
 from mpbert.data.cocitation import cocitation_counts
 from mpbert.data.store import CorpusStore
@@ -25,13 +25,12 @@ from mpbert.evaluation.conditions import (
     effective_settings,
     read_conditions,
 )
-from mpbert.evaluation.cost import read_cost, render_cost, row_cost
+from mpbert.evaluation.cost import render_cost
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
 from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
-from mpbert.evaluation.steps import setting_words
 from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.evaluation.tuning import Budget, Tuned, read_tuned, tuned_file
 from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
@@ -78,7 +77,7 @@ def run(config: Config) -> None:
     conditions = choose_conditions(read_conditions(config.conditions), corpus, [])
     chosen = tuned_file(config.tuned, corpus)
     tuned = read_tuned(chosen)
-    rows = [_planned(condition, tuned, corpus) for condition in conditions]
+    rows = [_planned(condition, tuned, config.corpus) for condition in conditions]
     directories = {
         c.name: c.run_directory(corpus, row.settings)
         for c, row in zip(conditions, rows, strict=True)
@@ -110,13 +109,10 @@ def run(config: Config) -> None:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
 
 
-def _planned(condition: Condition, tuned: Tuned, corpus: str) -> Row:
+def _planned(condition: Condition, tuned: Tuned, corpus: Path) -> Row:
     settings = effective_settings(condition, tuned.settings(condition.name))
-    found = _settings_found(condition, corpus) if condition.method else None
-    remarks = []
-    if found is not None and sorted(found) != sorted(setting_words(settings)):
-        words = " ".join(found) or "the defaults"
-        remarks.append(f"its run was made with other settings than this report says, {words}")
+    problem = outdated(condition, corpus, settings)
+    remarks = [f"the settings of this report are not those of its run; {problem}"] * bool(problem)
     return Row(
         condition.name,
         condition.title,
@@ -125,16 +121,6 @@ def _planned(condition: Condition, tuned: Tuned, corpus: str) -> Row:
         settings=settings,
         tuned=tuned.rows.get(condition.name),
     )
-
-
-def _settings_found(condition: Condition, corpus: str) -> list[str] | None:
-    """Return the settings with which a method made its vectors, or its run if it has none."""
-    vectors = condition.vectors_directory(corpus)
-    for directory in (vectors, condition.run_directory(corpus, {})):
-        path = directory / "config.yaml"
-        if path.exists():
-            return yaml.safe_load(path.read_text(encoding="utf-8")).get("settings", [])
-    return None
 
 
 def _measure(
@@ -212,15 +198,13 @@ def _write_cost(directory: Path, report: Report, conditions: list[Condition]) ->
     """Write what the rows cost, if run-conditions made any of them."""
     corpus, scores = report.setting.corpus, _scores(report)
     by_name = {c.name: c for c in conditions}
-    costs = [
-        row_cost(read_cost(corpus, row.name), by_name[row.name].commands(corpus, row.settings))
-        for row in report.rows
-    ]
-    known = [(row, cost) for row, cost in zip(report.rows, costs, strict=True) if cost]
+    costs = [cost_of(by_name[row.name], corpus, row.settings) for row in report.rows]
+    pairs = list(zip(report.rows, costs, strict=True))
+    known = [(row, cost) for row, cost in pairs if cost]
     if not known:
         return
     titles = [row.title for row, _ in known]
-    for suffix, text in render_cost([(row.title, cost) for row, cost in known]).items():
+    for suffix, text in render_cost([(row.title, cost) for row, cost in pairs]).items():
         (directory / f"cost.{suffix}").write_text(text, encoding="utf-8")
     for suffix in ("svg", "png"):
         picture = plot_cost(

@@ -6,23 +6,23 @@ appended to ``runs/cost/CORPUS/NAME.jsonl``: a line when it begins and a line wh
 
 import logging
 from collections.abc import Hashable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 from mpbert.baselines import BASELINES
 from mpbert.commands import fit_baseline, retrieve
-from mpbert.config import from_settings, option, parse_config, positional
+from mpbert.config import option, parse_config, positional, resolve_settings
 from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError, MpbertError, OutputError
+from mpbert.errors import ConfigError, MpbertError, OutputError, RowsFailedError
 from mpbert.evaluation.conditions import (
     Condition,
     choose_conditions,
     effective_settings,
     read_conditions,
 )
-from mpbert.evaluation.cost import append_record, cost_file
-from mpbert.evaluation.measured import Measured, cores, run_measured
+from mpbert.evaluation.cost import RowCost, append_record, cost_file, read_cost, row_cost
+from mpbert.evaluation.measured import Measured, run_measured
 from mpbert.evaluation.steps import (
     Step,
     dense_steps,
@@ -32,7 +32,7 @@ from mpbert.evaluation.steps import (
     step_environment,
 )
 from mpbert.evaluation.tuning import Settings, read_tuned, tuned_file
-from mpbert.manifest import MANIFEST, is_finished
+from mpbert.manifest import MANIFEST, claimed, fingerprint, is_finished, read_manifest
 from mpbert.retrieval.lexical import LEXICAL
 
 logger = logging.getLogger(__name__)
@@ -55,14 +55,19 @@ def run(config: Config) -> None:
     """Make the rows in the order of the report; name those that failed.
 
     :raises ConfigError: a condition is wrong; nothing was begun.
-    :raises MpbertError: a row failed that is not optional.
+    :raises RowsFailedError: a row failed that is not optional.
     """
     name = CorpusStore(config.corpus).path.name
     conditions = choose_conditions(read_conditions(config.conditions), name, config.only)
     tuned = read_tuned(tuned_file(config.tuned, name))
     settings = {c.name: effective_settings(c, tuned.settings(c.name)) for c in conditions}
     for condition in conditions:
-        identity_of(condition, settings[condition.name])
+        try:
+            identity_of(condition, settings[condition.name])
+        except ConfigError as error:
+            if not tuned.settings(condition.name):
+                raise
+            raise ConfigError(f"{error} (settings of {tuned_file(config.tuned, name)})") from error
     failed = []
     for number, condition in enumerate(conditions, start=1):
         label = f"[{number}/{len(conditions)}] {condition.name}"
@@ -75,7 +80,7 @@ def run(config: Config) -> None:
         names = ", ".join(c.name + " (optional)" * c.optional for c in failed)
         message = f"{len(failed)} of {len(conditions)} rows failed: {names}; see above"
         if not all(condition.optional for condition in failed):
-            raise MpbertError(f"{message}, and run this again: what is finished is reused")
+            raise RowsFailedError(f"{message}, and run this again: what is finished is reused")
         logger.info(message)
 
 
@@ -98,7 +103,7 @@ def identity_of(condition: Condition, settings: Settings) -> Hashable:
         )
     method = families[0][condition.method]
     try:
-        return astuple(from_settings(method, setting_words(settings), condition.method))
+        return tuple(resolve_settings(method, setting_words(settings), condition.method))
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
 
@@ -133,13 +138,75 @@ def steps_of(
     return dense_steps(condition, corpus, settings, vectors, run, splits)
 
 
-def execute(step: Step) -> Measured:
-    """Run a step to its end."""
-    return run_measured(step.command, step_environment())
+def execute(step: Step, log: Path | None = None, run: Path | None = None) -> Measured:
+    """Run a step to its end.
+
+    :param log: file of the records that say when it began and what it took; None: none is kept.
+    :param run: what the records say that it is for.
+    """
+    if log:
+        append_record(log, {"step": step.name, "event": "started", "run": str(run)})
+    return run_measured(step.command, step_environment(), log, step.name)
+
+
+def cost_of(condition: Condition, corpus: str, settings: Settings) -> RowCost | None:
+    """Return what it took to make a row; None where that is not known."""
+    steps = steps_of(condition, Path(corpus), settings, Path("vectors"), Path("run"))
+    resumes = bool(condition.recipe) or (
+        condition.method in BASELINES.names() and BASELINES[condition.method].resumes
+    )
+    return row_cost(read_cost(corpus, condition.name), [step.name for step in steps], resumes)
+
+
+def outdated(condition: Condition, corpus: Path, settings: Settings) -> str:
+    """Return what is wrong with outputs of a row that exist but were made otherwise, or nothing."""
+    runs = condition.run_directory(corpus.name, settings)
+    if condition.recipe:
+        return _outdated_recipe(condition, corpus, runs, settings)
+    vectors = condition.vectors_directory(corpus.name)
+    found: list[Path] = []
+    for step in steps_of(condition, corpus, settings, vectors, runs):
+        output = _config_of(step).output
+        try:
+            if found and output.exists():  # what it was made from has to be made anew
+                found.append(output)
+            _is_finished(step)
+        except OutputError:
+            found.append(output)
+    if not found:
+        return ""
+    places = " and ".join(map(str, dict.fromkeys(found)))
+    return f"{places}: made with other settings or inputs than these (see config.yaml there)"
+
+
+def _outdated_recipe(condition: Condition, corpus: Path, runs: Path, settings: Settings) -> str:
+    if not (runs / MANIFEST).exists():
+        return ""
+    try:
+        made_from = read_manifest(runs).get("inputs", {}).get(corpus.name)
+    except MpbertError as error:
+        return str(error)
+    if made_from not in (None, fingerprint(corpus)):
+        return f"{runs}: made from another corpus of this name"
+    known = {r["step"] for r in read_cost(corpus.name, condition.name) if r.get("run") == str(runs)}
+    last = condition.commands(corpus.name, settings)[-1]
+    if known and last not in known:
+        return f"{runs}: made by other command lines (see {cost_file(corpus.name, condition.name)})"
+    return ""
 
 
 def _make(condition: Condition, corpus: Path, settings: Settings, label: str) -> str:
     """Make what a row lacks; return what went wrong, or nothing."""
+    if problem := outdated(condition, corpus, settings):
+        return f"{problem}; remove what is named, and run this again"
+    try:
+        with claimed(cost_file(corpus.name, condition.name)):
+            return _make_claimed(condition, corpus, settings, label)
+    except OutputError as error:
+        return str(error)
+
+
+def _make_claimed(condition: Condition, corpus: Path, settings: Settings, label: str) -> str:
     runs = condition.run_directory(corpus.name, settings)
     if condition.recipe and (runs / MANIFEST).exists():
         logger.info("%s: finished", label)
@@ -148,15 +215,10 @@ def _make(condition: Condition, corpus: Path, settings: Settings, label: str) ->
     vectors = condition.vectors_directory(corpus.name)
     seconds = []
     for step in steps_of(condition, corpus, settings, vectors, runs):
-        try:
-            if not step.is_recipe and _is_finished(step):
-                continue
-        except OutputError as error:
-            return f"{str(error).partition(';')[0]}; remove it, and run this again"
+        if not step.is_recipe and _is_finished(step):
+            continue
         logger.info("%s: %s ...", label, step.name)
-        append_record(log, {"step": step.name, "event": "started"})
-        found = execute(step)
-        append_record(log, {"step": step.name, **_cost_of(found)})
+        found = execute(step, log, runs)
         seconds.append(found.seconds)
         if found.exit_code:
             return f"{step.name} ended with {found.exit_code}: {found.last_line}"
@@ -166,18 +228,11 @@ def _make(condition: Condition, corpus: Path, settings: Settings, label: str) ->
     return ""
 
 
-def _cost_of(found: Measured) -> dict[str, Any]:
-    return {
-        "seconds": found.seconds,
-        "cpu_seconds": found.cpu_seconds,
-        "peak_mib": found.peak_mib,
-        "exit_code": found.exit_code,
-        "cores": cores(),
-    }
+def _config_of(step: Step) -> fit_baseline.Config | retrieve.Config:
+    return parse_config(_COMMANDS[step.name].Config, step.name, step.words[1:])
 
 
 def _is_finished(step: Step) -> bool:
-    module = _COMMANDS[step.name]
-    config = parse_config(module.Config, step.name, step.words[1:])
+    config = _config_of(step)
     inputs = [config.corpus, getattr(config, "vectors", None)]
     return is_finished(config.output, step.name, config, [p for p in inputs if p is not None])

@@ -1,8 +1,10 @@
 """``tune``: corpus store -> settings of every row, chosen on validation with the same budget.
 
-Only contexts and qrels of the validation split are ranked and measured. A trial that ended is a
-line of ``runs/tuning/CORPUS/NAME/trials.jsonl`` and is not repeated: a tuning that was killed goes
-on, and its time counts on. To repeat a trial that failed, remove its line.
+Only qrels of the validation split are read. (Recipes and baselines embed the test split too, on
+the row's time; methods rank the validation split alone.) A trial that ended is a line of
+``runs/tuning/CORPUS/NAME/trials.jsonl`` and is not repeated: a tuning that was killed goes on, and
+the time of trials that ended counts on. One that a signal ended is tried again. Of a row that is
+made by recipes the first trial pays what all share, such as pretraining.
 """
 
 import json
@@ -15,18 +17,26 @@ from typing import Any
 
 import yaml
 
-from mpbert.commands.run_conditions import execute, identity_of, left_out, steps_of
+import mpbert
+from mpbert.commands.run_conditions import (
+    cost_of,
+    execute,
+    identity_of,
+    left_out,
+    outdated,
+    steps_of,
+)
 from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import Qrels, read_qrels, read_run
-from mpbert.errors import ConfigError, MpbertError
+from mpbert.errors import ConfigError, MpbertError, OutputError
 from mpbert.evaluation.conditions import (
     Condition,
     choose_conditions,
     effective_settings,
     read_conditions,
 )
-from mpbert.evaluation.cost import append_record, read_cost, read_records, row_cost
+from mpbert.evaluation.cost import append_record, cost_file, read_records
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure, parse_measure
 from mpbert.evaluation.steps import setting_words
@@ -35,12 +45,13 @@ from mpbert.evaluation.tuning import (
     Settings,
     Trial,
     Tuned,
+    TunedRow,
     as_plain,
     best_of,
     choose_trials,
     read_tuned,
 )
-from mpbert.manifest import MANIFEST, fingerprint
+from mpbert.manifest import MANIFEST, claimed, fingerprint
 from mpbert.seeding import named_rng
 
 logger = logging.getLogger(__name__)
@@ -55,8 +66,8 @@ class Config:
     output: Path = positional("output", "YAML file to write, or to add rows to")
     conditions: Path = option(Path("eval/conditions"), "directory of NAME.yaml, one row each")
     only: list[str] = option((), "names of the rows to tune", nargs="+", type=str)
-    trials: int = option(6, "settings tried per row, its own among them")
-    minutes: float = option(10, "after which no trial of a row is begun")
+    trials: int = option(4, "settings tried per row, its own among them")
+    minutes: float = option(15, "after which no trial of a row is begun")
     measure: str = option("MAP@10", "mean that is to be largest")
     seed: int = option(1, "seed of the choice of trials")
 
@@ -88,8 +99,8 @@ def run(config: Config) -> None:
     tuned = read_tuned(config.output if config.output.exists() else None)
     if tuned.budget not in (None, budget):
         raise ConfigError(
-            f"{config.output}: is of another budget ({tuned.budget}); give the same flags, or "
-            f"remove the file to tune all rows anew"
+            f"{config.output}: is of another budget ({_in_words(tuned.budget)}; here "
+            f"{_in_words(budget)}); give the same flags, or remove the file to tune all rows anew"
         )
     conditions = choose_conditions(read_conditions(config.conditions), name, config.only)
     conditions = [condition for condition in conditions if condition.space]
@@ -107,8 +118,7 @@ def run(config: Config) -> None:
             if outcome is None:
                 failed.append(condition.name)
                 continue
-            tuned = Tuned(budget, {**tuned.rows, condition.name: outcome})
-            _write(config.output, tuned)
+            _add(config.output, budget, condition.name, outcome)
             words = " ".join(setting_words(outcome.settings)) or "its own settings"
             logger.info("%s: %s, %s %.4f", label, words, config.measure, outcome.score)
     if failed:
@@ -136,36 +146,49 @@ def _trials(
         if seconds > 60 * config.minutes:
             logger.info("%s: %d trials took %.0f s, no more", label, number, seconds)
             return
-        key = json.dumps(effective_settings(condition, settings))
-        if key not in ended:
-            words = " ".join(setting_words(effective_settings(condition, settings)))
+        effective = effective_settings(condition, settings)
+        key = _key_of(condition, effective, config)
+        if key not in ended or config.measure not in ended[key]["scores"]:
+            words = " ".join(setting_words(effective))
             logger.info("%s: trial %d/%d: %s ...", label, number + 1, len(plan), words)
-            ended[key] = _try(condition, settings, place / str(number), tuning, label)
-            append_record(log, {"corpus": tuning.corpus_id, **ended[key]})
+            record = _try(condition, effective, place / str(number), tuning, label)
+            ended[key] = {"corpus": tuning.corpus_id, "key": key, **record}
+            if record["exit_code"] >= 0:
+                append_record(log, ended[key])
         score = ended[key]["scores"].get(config.measure)
         trial = Trial(settings, score, ended[key]["seconds"])
         seconds += trial.seconds
         yield trial
 
 
+def _key_of(condition: Condition, effective: Settings, config: Config) -> str:
+    """Return all that a trial depends on, beside the corpus: its steps and what settings mean."""
+    steps = steps_of(condition, config.corpus, effective, Path("vectors"), Path("run"), (_SPLIT,))
+    identity = identity_of(condition, effective)
+    return json.dumps([mpbert.__version__, *([step.words] for step in steps), identity])
+
+
 def _try(
-    condition: Condition, settings: Settings, place: Path, tuning: _Tuning, label: str
+    condition: Condition, effective: Settings, place: Path, tuning: _Tuning, label: str
 ) -> dict[str, Any]:
     """Return the record of one trial; what it made is removed, unless recipes made it."""
     corpus = tuning.config.corpus
-    effective = effective_settings(condition, settings)
     shutil.rmtree(place, ignore_errors=True)
     runs = place / "run"
     record: dict[str, Any] = {"settings": effective, "scores": {}, "seconds": 0.0, "exit_code": 0}
     steps = steps_of(condition, corpus, effective, place / "vectors", runs, (_SPLIT,))
+    log = None
     if condition.recipe:
         runs = condition.run_directory(corpus.name, effective)
+        log = cost_file(corpus.name, condition.name)  # all.sh will find the run made
+        if problem := outdated(condition, corpus, effective):
+            raise OutputError(f"{problem}; remove what is named, and run this again")
         if (runs / MANIFEST).exists():
-            cost = row_cost(read_cost(corpus.name, condition.name), [step.name for step in steps])
+            cost = cost_of(condition, corpus.name, effective)
             record["seconds"] = cost.seconds if cost else 0.0
             steps = []
     for step in steps:
-        found = execute(step)
+        found = execute(step, log, runs)
         record["seconds"] = round(record["seconds"] + found.seconds, 2)
         if found.exit_code:
             record["exit_code"] = found.exit_code
@@ -189,14 +212,21 @@ def _scores(path: Path, tuning: _Tuning) -> dict[str, float]:
 
 
 def _read(log: Path, corpus_id: str) -> dict[str, dict[str, Any]]:
-    """Return the trials that ended on this corpus by their settings."""
+    """Return the trials that ended on this corpus by what they depended on."""
     records = read_records(log)
-    return {json.dumps(r["settings"]): r for r in records if r["corpus"] == corpus_id}
+    return {r.get("key"): r for r in records if r["corpus"] == corpus_id}
 
 
-def _write(output: Path, tuned: Tuned) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    partial = output.with_name(output.name + ".partial")
-    text = yaml.safe_dump(as_plain(tuned), sort_keys=False, allow_unicode=True)
-    partial.write_text("# written by mpbert tune\n" + text, encoding="utf-8")
-    partial.replace(output)
+def _add(output: Path, budget: Budget, name: str, outcome: TunedRow) -> None:
+    """Write the outcome of a row beside those that are in the file by now."""
+    with claimed(output):
+        rows = read_tuned(output if output.exists() else None).rows
+        tuned = Tuned(budget, {**rows, name: outcome})
+        partial = output.with_name(output.name + ".partial")
+        text = yaml.safe_dump(as_plain(tuned), sort_keys=False, allow_unicode=True)
+        partial.write_text("# written by mpbert tune\n" + text, encoding="utf-8")
+        partial.replace(output)
+
+
+def _in_words(budget: Budget) -> str:
+    return f"--trials {budget.trials} --minutes {budget.minutes:g} --measure {budget.measure}"

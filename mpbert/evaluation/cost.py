@@ -11,9 +11,10 @@ from typing import Any
 logger = logging.getLogger(__name__)
 Record = Mapping[str, Any]
 NOTE = (
-    "Wall seconds of the last time each step ended well; of recipes, whose training resumes, of "
-    "all times they ended. A stage that rows share counts for the row that was made first. Peak "
-    "memory is that of the largest process. Begun: steps, killed and failed ones among them."
+    "Wall seconds of the last time each step ended well; where training resumes after a kill, of "
+    "all times it ran. A stage that rows share counts for the row that was made first. Peak memory "
+    "is that of the largest process, without that of a GPU. Begun: steps, killed and failed ones "
+    "among them. -: not made by run-conditions."
 )
 _HEADS = {  # to its width in characters
     "fit, embed, s": 14,
@@ -80,20 +81,21 @@ def append_record(path: Path, record: Record) -> None:
         file.write("\n" * cut_short + json.dumps(record) + "\n")
 
 
-def row_cost(records: Sequence[Record], recipes: Sequence[str] = ()) -> RowCost | None:
-    """Sum up the records of a row; None where no step of it ended well.
+def row_cost(
+    records: Sequence[Record], steps: Sequence[str], resumes: bool = False
+) -> RowCost | None:
+    """Sum up the records of a row; None where its last step is not known to have ended well.
 
     :param records: in the order in which they were written.
-    :param recipes: command lines that make the row; empty: a method makes it.
+    :param steps: names of the steps that make the row.
+    :param resumes: whether a step goes on where a killed one was, so that all attempts count.
     """
+    records = [record for record in records if record["step"] in steps]
     ended = [record for record in records if "exit_code" in record]
-    if recipes:
-        counted = [record for record in ended if record["step"] in recipes]
-    else:
-        well = {r["step"]: r for r in ended if not r["exit_code"]}
-        counted = [well[step] for step in ("fit-baseline", "retrieve") if step in well]
-    if not any(record["exit_code"] == 0 for record in counted):
+    well = {r["step"]: r for r in ended if not r["exit_code"]}
+    if steps[-1] not in well:
         return None
+    counted = ended if resumes else list(well.values())
     seconds: dict[bool, float] = {}
     for record in counted:
         ranks = record["step"] == "retrieve"
@@ -108,10 +110,10 @@ def row_cost(records: Sequence[Record], recipes: Sequence[str] = ()) -> RowCost 
     )
 
 
-def render_cost(rows: Sequence[tuple[str, RowCost]]) -> dict[str, str]:
+def render_cost(rows: Sequence[tuple[str, RowCost | None]]) -> dict[str, str]:
     """Return the table by the suffix of its format.
 
-    :param rows: title and cost, in the order of the report.
+    :param rows: title and cost, None where it is not known, in the order of the report.
     """
     heads, widths = list(_HEADS), list(_HEADS.values())
     lines = [(title, _cells(cost)) for title, cost in rows]
@@ -125,7 +127,9 @@ def render_cost(rows: Sequence[tuple[str, RowCost]]) -> dict[str, str]:
     }
 
 
-def _cells(cost: RowCost) -> list[str]:
+def _cells(cost: RowCost | None) -> list[str]:
+    if cost is None:
+        return ["-"] * len(_HEADS)
     return [
         *("-" if s is None else f"{s:,.1f}" for s in (cost.make_seconds, cost.rank_seconds)),
         f"{cost.cpu_seconds:,.1f}",

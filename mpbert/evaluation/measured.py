@@ -1,11 +1,12 @@
 """Run a command line and measure it: seconds, CPU seconds, and peak memory of its processes.
 
 On Linux a process begins with the peak memory of the one it was forked from. So a small process
-stands between: this module as a program, ``python -m mpbert.evaluation.measured COMMAND...``. It
-also ends the command when the process that asked for it is gone, however that ended; so it is of
-another process group, which a signal to all of ours does not reach.
+stands between: this module as a program, ``python -m mpbert.evaluation.measured``. It also ends
+the command when the process that asked for it is gone, however that ended, and records what it took
+up to then; so it is of another process group, which a signal to all of ours does not reach.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -15,6 +16,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.evaluation.cost import append_record
 
 _GRACE = 10.0  # seconds between asking the command to end and ending it
 
@@ -36,11 +40,21 @@ class Measured:
     last_line: str = ""
 
 
-def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> Measured:
-    """Run a command line, show what it writes on our standard error, and measure it."""
+def run_measured(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path | None = None,
+    name: str = "",
+) -> Measured:
+    """Run a command line, show what it writes on our standard error, and measure it.
+
+    :param log: file to which a record of it, as of :mod:`mpbert.evaluation.cost`, is appended.
+    :param name: what the record calls the command.
+    """
     start, last_line = time.monotonic(), ""
+    record = [str(log or ""), name]
     with subprocess.Popen(
-        [sys.executable, "-m", "mpbert.evaluation.measured", *command],
+        [sys.executable, "-m", "mpbert.evaluation.measured", *record, *command],
         stdin=subprocess.PIPE,  # closed when we end
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -65,8 +79,9 @@ def cores() -> int:
 
 def _main() -> None:
     start = time.monotonic()
+    log, name, *command = sys.argv[1:]
     child = subprocess.Popen(
-        sys.argv[1:], stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+        command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
     )
     threading.Thread(target=_end_with_asker, args=(child.pid,), daemon=True).start()
     _, status, usage = os.wait4(child.pid, 0)
@@ -76,7 +91,10 @@ def _main() -> None:
         "peak_mib": usage.ru_maxrss // 1024,
         "exit_code": os.waitstatus_to_exitcode(status),
     }
-    print(json.dumps(found), flush=True)
+    if log:
+        append_record(Path(log), {"step": name, **found, "cores": cores()})
+    with contextlib.suppress(BrokenPipeError):  # nobody is there to read it
+        print(json.dumps(found), flush=True)
     os._exit(0)  # the thread is reading, and Python would wait for its lock
 
 

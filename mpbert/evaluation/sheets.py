@@ -148,7 +148,8 @@ def _settings(report: Report) -> Sheet:
             numbers = ["none", "-", "-"]
         else:
             default = math.nan if row.tuned.default is None else row.tuned.default
-            numbers = [str(row.tuned.trials), percent(default), percent(row.tuned.score)]
+            failed = f" -{row.tuned.failed}" if row.tuned.failed else ""
+            numbers = [f"{row.tuned.trials}{failed}", percent(default), percent(row.tuned.score)]
         return [SheetCell(text) for text in (words or "defaults", *numbers)]
 
     return Sheet(

@@ -38,7 +38,7 @@ class TunedRow:
     :param settings: those that go over the row's own; empty where these were the best.
     :param score: of the chosen settings.
     :param default: score of the row's own settings; None: they failed.
-    :param trials: number of settings that were tried.
+    :param trials: number of settings that were tried, ``failed`` ones among them.
     """
 
     settings: Settings
@@ -46,6 +46,7 @@ class TunedRow:
     default: float | None
     trials: int
     seconds: float
+    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def best_of(trials: list[Trial]) -> TunedRow | None:
         return None
     best = max(scored, key=lambda trial: trial.score)
     seconds = round(sum(trial.seconds for trial in trials), 1)
-    return TunedRow(best.settings, best.score, trials[0].score, len(trials), seconds)
+    failed = len(trials) - len(scored)
+    return TunedRow(best.settings, best.score, trials[0].score, len(trials), seconds, failed)
 
 
 def tuned_file(path: Path | None, corpus: str) -> Path | None:

@@ -94,7 +94,8 @@ class DenseIndex:
                 self._vectors[rows[block]].astype(np.float64),
             )
         scale = _lengths(queries) * self._longest  # (Q,) the largest score there can be
-        scores = np.where(self._has_vector[rows], scores, -scale[:, None])
+        below = -scale[:, None] - _NOISE  # a query of zeros has the scale 0
+        scores = np.where(self._has_vector[rows], scores, below)
         scores[rows == excluded_rows[:, None]] = -np.inf
         rows, scores = sort_by_score(rows, scores)
         rows, scores = rows[:, :k], scores[:, :k]

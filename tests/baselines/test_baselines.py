@@ -1,4 +1,9 @@
+import shutil
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from mpbert.baselines import BASELINES
@@ -23,6 +28,28 @@ QUICK = {
 @pytest.fixture(scope="module")
 def store(rfc_corpus):
     return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="module")
+def other_texts(store, tmp_path_factory):
+    """The same corpus, but for the words of papers that are not for training."""
+    path = Path(shutil.copytree(store.path, tmp_path_factory.mktemp("other") / "rfc"))
+    strange = store.paper_splits != "train"
+    for name, column, rows in (
+        ("papers", "title", np.flatnonzero(strange)),
+        ("sentences", "text", np.flatnonzero(strange[owners_of(store)])),
+    ):
+        table = pq.read_table(path / f"{name}.parquet")
+        texts = np.array(table[column].to_pylist(), dtype=object)
+        texts[rows] = [f"Unheard words are bound network strange{row % 9}." for row in rows]
+        place = table.column_names.index(column)
+        table = table.set_column(place, column, pa.array(texts.tolist(), pa.string()))
+        pq.write_table(table, path / f"{name}.parquet")
+    return CorpusStore(path)
+
+
+def owners_of(store):
+    return np.repeat(np.arange(store.num_papers), np.diff(store.sentence_offsets))
 
 
 @pytest.fixture(scope="class")
@@ -71,6 +98,14 @@ class TestContract:
 
         make_baseline(name, QUICK.get(name, [])).fit(Spy(store.path), named_rng(1, "test"))
         assert set(asked) <= {"train"}
+
+    def test_no_word_of_other_splits_is_learnt_from(self, baseline, name, store, other_texts):
+        again = make_baseline(name, QUICK.get(name, []))
+        again.fit(other_texts, named_rng(1, "test"))
+        trained = store.paper_splits == "train"
+        expected = baseline.embed_papers(store).vectors[trained]
+        found = again.embed_papers(other_texts).vectors[trained]
+        assert np.allclose(found, expected, rtol=1e-4, atol=1e-4)  # batches may differ
 
 
 def test_unknown_baselines_and_settings_are_refused_with_the_closest_name():

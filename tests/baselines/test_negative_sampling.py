@@ -76,7 +76,9 @@ def test_subsampling_keeps_words_by_their_probability_and_order():
 
 def test_subsampling_keeps_the_order():
     tokens = np.random.default_rng(1).permutation(50).astype(np.int32)
-    kept, offsets = subsample(tokens, np.array([0, 20, 50]), (np.arange(50) % 2).astype(float), SEED)
+    kept, offsets = subsample(
+        tokens, np.array([0, 20, 50]), (np.arange(50) % 2).astype(float), SEED
+    )
     assert np.array_equal(kept, tokens[tokens % 2 == 1])
     assert np.array_equal(offsets, [0, (tokens[:20] % 2).sum(), 25])
 

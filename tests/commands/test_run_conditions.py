@@ -1,6 +1,7 @@
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mpbert.cli import main
 from mpbert.commands import run_conditions
-from mpbert.errors import ConfigError, MpbertError
+from mpbert.errors import ConfigError, RowsFailedError
 from mpbert.evaluation.conditions import effective_settings, read_conditions
 from mpbert.evaluation.steps import step_environment
+from mpbert.manifest import claimed
 
 CHANCE = {"title": "Chance", "method": "chance", "settings": {"dim": 8}, "order": 1}
 SLOW = {"title": "Slow", "recipe": "slow.sh {corpus}", "run": "runs/trec/{corpus}/slow", "order": 2}
@@ -84,7 +87,8 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     caplog.set_level("INFO")
     _run(rfc_corpus)
     assert Path("runs/trec/rfc/chance/manifest.json").stat().st_mtime_ns == made
-    assert [record.get("event") for record in _cost("slow")] == ["started", "started", None]
+    exit_codes = [record.get("exit_code") for record in _cost("slow")]
+    assert exit_codes == [None, -signal.SIGTERM, None, 0]
     assert Path("runs/trec/rfc/bm25/test.run").exists()
     ended = _cost("bm25")[-1]
     assert (ended["step"], ended["exit_code"]) == ("retrieve", 0)
@@ -106,14 +110,43 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
         "[3/3] bm25: finished",
     ]
 
-    _write(place, chance={**CHANCE, "settings": {"dim": 9}})
-    with pytest.raises(MpbertError, match="1 of 3 rows failed: chance; see above, and run this ag"):
-        _run(rfc_corpus)
-    assert caplog.messages[3] == (
-        "[1/3] chance: failed, runs/vectors/rfc/chance: exists and was made with another config "
-        "(see runs/vectors/rfc/chance/config.yaml); remove it, and run this again"
+    caplog.clear()
+    _write(
+        place, chance={**CHANCE, "settings": {"dim": 9}}, slow={**SLOW, "recipe": "slow.sh rfc 1"}
     )
-    assert caplog.messages[4] == "[2/3] slow: finished"
+    command = ["run-conditions", str(rfc_corpus), "--conditions", "conditions"]
+    assert main(command) == 3
+    both = "runs/vectors/rfc/chance and runs/trec/rfc/chance"
+    assert caplog.messages == [
+        f"[1/3] chance: failed, {both}: made with other settings or inputs than these (see "
+        "config.yaml there); remove what is named, and run this again",
+        "[2/3] slow: failed, runs/trec/rfc/slow: made by other command lines (see "
+        "runs/cost/rfc/slow.jsonl); remove what is named, and run this again",
+        "[3/3] bm25: finished",
+    ]
+    assert "2 of 3 rows failed: chance, slow; see above" in capfd.readouterr().err
+    for output in both.split(" and "):
+        shutil.rmtree(output)
+    _run(rfc_corpus, "chance")
+
+
+def test_a_recipe_is_made_anew_for_another_corpus_of_the_same_name(rfc_corpus, place, caplog):
+    caplog.set_level("INFO")
+    _write(place, slow=SLOW)
+    Path("runs/trec/rfc/slow").mkdir(parents=True)
+    Path("runs/trec/rfc/slow/manifest.json").write_text('{"inputs": {"rfc": "123"}}')
+    with pytest.raises(RowsFailedError):
+        _run(rfc_corpus)
+    assert "runs/trec/rfc/slow: made from another corpus of this name" in caplog.messages[0]
+
+
+def test_a_row_is_made_by_one_process_at_a_time(rfc_corpus, place, caplog):
+    caplog.set_level("INFO")
+    _write(place, chance=CHANCE)
+    with claimed(Path("runs/cost/rfc/chance.jsonl")), pytest.raises(RowsFailedError):
+        _run(rfc_corpus)
+    assert "another process is writing it; wait until it ends, or end it" in caplog.messages[0]
+    assert not Path("runs/vectors").exists()
 
 
 def test_a_row_that_fails_is_named_and_leaves_the_rest_alone(rfc_corpus, place, caplog, capfd):
@@ -130,7 +163,9 @@ def test_a_row_that_fails_is_named_and_leaves_the_rest_alone(rfc_corpus, place, 
     assert "the recipe ended well, but runs/lazy is no finished output" in caplog.messages[-2]
     assert _cost("bad")[-1]["exit_code"] == 3
     _write(place, bad={**bad, "optional": False})
-    with pytest.raises(MpbertError, match="1 of 2 rows failed: bad; see above, and run this again"):
+    with pytest.raises(
+        RowsFailedError, match="1 of 2 rows failed: bad; see above, and run this again"
+    ):
         _run(rfc_corpus, "bad", "good")
 
 
@@ -163,7 +198,9 @@ def test_settings_chosen_by_tuning_go_over_those_of_the_row(rfc_corpus, place, m
         yaml.safe_dump({"budget": budget, "rows": {"chance": row}})
     )
     asked = []
-    monkeypatch.setattr(run_conditions, "execute", lambda step: asked.append(step.words) or 1 / 0)
+    monkeypatch.setattr(
+        run_conditions, "execute", lambda step, log, run: asked.append(step.words) or 1 / 0
+    )
     with pytest.raises(ZeroDivisionError):
         _run(rfc_corpus)
     assert asked[0][-2:] == ("--settings", "dim=4")

@@ -46,7 +46,7 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     queries = len(CorpusStore(rfc_corpus).contexts("valid"))
     assert list(found) == ["budget", "rows"]
     assert found["budget"] == {
-        **{"trials": 6, "minutes": 10, "measure": "MAP@10", "split": "valid"},
+        **{"trials": 4, "minutes": 15, "measure": "MAP@10", "split": "valid"},
         "queries": queries,
     }
     row = found["rows"].pop("bm25")
@@ -66,7 +66,7 @@ def quick(monkeypatch):
     """Steps that take 31 s by their own account, and fail where told to; what they were asked."""
     asked, failing = [], []
 
-    def execute(step):
+    def execute(step, log, run):
         asked.append(step.words)
         return Measured(31.0, 31.0, 100, int(step.words[-1] in failing), "no room")
 
@@ -91,7 +91,9 @@ def test_no_trial_is_begun_after_the_time_and_the_time_counts_on(rfc_corpus, pla
     assert _tune(rfc_corpus, minutes=1, only=["bm25"])["rows"]["bm25"]["seconds"] == 62
     assert len(quick[0]) == 2
     with pytest.raises(
-        ConfigError, match=r"tuned.yaml: is of another budget \(Budget\(trials=6, m"
+        ConfigError,
+        match=r"tuned.yaml: is of another budget \(--trials 4 --minutes 1 --measure MAP@10; here "
+        r"--trials 4 --minutes 2 --measure MAP@10\)",
     ):
         _tune(rfc_corpus, minutes=2)
 
@@ -130,7 +132,7 @@ def test_recipes_are_tuned_by_their_flags_each_with_a_run_of_its_own(rfc_corpus,
         },
     )
     Path("runs/trec/rfc/ours").mkdir(parents=True)
-    Path("runs/trec/rfc/ours/manifest.json").touch()  # run-conditions made it
+    Path("runs/trec/rfc/ours/manifest.json").write_text("{}")  # run-conditions made it
     Path("runs/cost/rfc").mkdir(parents=True)
     cost = {"seconds": 40, "cpu_seconds": 1, "peak_mib": 1, "exit_code": 0, "cores": 2}
     records = [{"step": step, **cost} for step in ("a.sh rfc", "b.sh ours")]
@@ -151,7 +153,7 @@ def test_a_run_without_the_validation_split_is_a_trial_that_failed(
 ):
     caplog.set_level("INFO")
     _write(place, bm25=BM25)
-    monkeypatch.setattr(tune, "execute", lambda step: Measured(1.0, 1.0, 100, 0))
+    monkeypatch.setattr(tune, "execute", lambda *_: Measured(1.0, 1.0, 100, 0))
     with pytest.raises(MpbertError, match="all trials failed of bm25"):
         _tune(rfc_corpus)
     assert "valid.run" in caplog.messages[1] and "failed" in caplog.messages[1]

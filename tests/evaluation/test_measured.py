@@ -1,5 +1,13 @@
+import json
+import os
 import resource
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
+
+import pytest
 
 from mpbert.evaluation.measured import run_measured
 from mpbert.evaluation.steps import step_environment
@@ -29,3 +37,30 @@ def test_a_signal_is_a_negative_exit_code_and_a_missing_command_a_failure():
     missing = _run("no-such-command")
     assert missing.exit_code == 1
     assert "no-such-command" in missing.last_line
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_asker_and_its_group_ends_the_command_and_is_recorded(tmp_path, number):
+    asker = (
+        "from mpbert.evaluation.measured import run_measured; import os; from pathlib import Path;"
+        "run_measured(['bash', '-c', 'echo $$ > pid; sleep 100'], os.environ, Path('log'), 'slow')"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", asker], cwd=tmp_path, env=step_environment(), start_new_session=True
+    )
+    _wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    os.killpg(process.pid, number)
+    process.wait()
+    child = Path("/proc", (tmp_path / "pid").read_text().strip())
+    _wait_for(lambda: not child.exists() and (tmp_path / "log").exists())
+    record = json.loads((tmp_path / "log").read_text())
+    assert (record["step"], record["exit_code"]) == ("slow", -signal.SIGTERM)
+    assert record["seconds"] > 0
+
+
+def _wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in 30 s")

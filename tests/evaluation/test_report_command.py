@@ -1,12 +1,11 @@
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mpbert.cli import main
-from mpbert.commands import report
+from mpbert.commands import report, retrieve
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import run_of_matrix, write_run
 from mpbert.errors import ConfigError, RunError
@@ -121,6 +120,7 @@ def test_settings_chosen_by_tuning_are_reported_and_say_where_a_run_lies(
     (tmp_path / "x.yaml").write_text(json.dumps(content))
     budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
     row = {"settings": {"--a": 3}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    row["failed"] = 1
     (tmp_path / "tuned").write_text(json.dumps({"budget": budget, "rows": {"x": row}}))
     (workplace / "rfc" / "-a-3").symlink_to(workplace / "rfc" / "better")
     options = {"conditions": tmp_path, "tuned": tmp_path / "tuned"}
@@ -137,14 +137,17 @@ def test_a_run_that_was_made_with_other_settings_is_remarked(
     (tmp_path / "runs" / "trec" / "rfc").mkdir(parents=True)
     (tmp_path / "conditions").mkdir()
     for name, k1 in (("same", 2), ("other", 3)):
-        run = Path(shutil.copytree(workplace / "rfc" / "better", f"runs/trec/rfc/{name}"))
-        (run / "config.yaml").write_text("settings: [k1=2]")
+        path = Path("runs/trec/rfc", name)
+        retrieve.run(retrieve.Config(rfc_corpus, path, lexical="bm25", settings=["k1=2"]))
         content = {"title": f"The {name}", "method": "bm25", "settings": {"k1": k1}}
         (tmp_path / "conditions" / f"{name}.yaml").write_text(json.dumps(content))
     report.run(report.Config(rfc_corpus, tmp_path / "out", tmp_path / "conditions"))
     shown = " ".join(capsys.readouterr().out.split())
-    assert "The other: its run was made with other settings than this report says, k1=2." in shown
-    assert "The same: its run was made" not in shown
+    assert (
+        "The other: the settings of this report are not those of its run; runs/trec/rfc/other: "
+        "made with other settings or inputs" in shown
+    )
+    assert "The same: the settings" not in shown
 
 
 def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
