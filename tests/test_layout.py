@@ -142,6 +142,27 @@ def test_importing_the_package_loads_nothing_heavy(module):
     assert not (HEAVY | {"pandas"}) & set(found.stdout.split())
 
 
+_HELP_OF_EACH = """
+import contextlib, io, sys
+from mpbert.cli import COMMANDS, main
+for command in [None, *COMMANDS]:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main([command, "--help"] if command else ["--help"])
+    print(command or "mpbert", *sys.modules)
+"""
+
+
+def test_no_help_waits_for_a_heavy_import():
+    run = [sys.executable, "-c", _HELP_OF_EACH]
+    found = subprocess.run(run, capture_output=True, text=True, cwd=ROOT)
+    assert found.returncode == 0, found.stderr
+    lines = [line.split() for line in found.stdout.splitlines()]
+    heavy = HEAVY | {"pandas", "transformers", "sentence_transformers", "scipy.stats"}
+    assert len(lines) > 10
+    loaded = {line[0]: heavy & set(line[1:]) for line in lines}
+    assert not any(loaded.values()), loaded
+
+
 def test_evaluation_runs_without_torch():
     names = sorted(path.stem for path in (PACKAGE / "evaluation").glob("*.py"))
     modules = ", ".join(f"mpbert.evaluation.{name}" for name in names if name != "__init__")

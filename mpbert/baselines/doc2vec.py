@@ -18,12 +18,10 @@ import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from gensim.models import Doc2Vec as GensimDoc2Vec
-from gensim.models.doc2vec import train_document_dbow, train_document_dm
 
 from mpbert.baselines.base import BASELINES, Baseline
 from mpbert.baselines.gensim_training import paper_lines, pieces, train
@@ -32,6 +30,9 @@ from mpbert.config import setting
 from mpbert.data.store import CorpusStore, Queries
 from mpbert.progress import progress
 from mpbert.vectors.store import VectorStore
+
+if TYPE_CHECKING:  # gensim takes a second to import, which --help need not wait for
+    from gensim.models import Doc2Vec as GensimDoc2Vec
 
 _BLOCK = 64  # papers that a thread infers before it takes others
 # arrays to work in, which gensim would make for itself and free too soon for several threads
@@ -65,6 +66,8 @@ class Doc2Vec(Baseline):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train words and training papers together, by negative sampling."""
+        from gensim.models import Doc2Vec as GensimDoc2Vec
+
         self._seed = int(rng.integers(2**31))
         self._model = GensimDoc2Vec(
             dm=int(self.mode == "dm"),
@@ -104,8 +107,10 @@ class Doc2Vec(Baseline):
         words = pa.array(self._model.wv.index_to_key, pa.large_string())
         return query_means(store, queries, words, self._model.wv.vectors, self.query)
 
-    def _infer(self, model: GensimDoc2Vec, line: str) -> np.ndarray:
+    def _infer(self, model: "GensimDoc2Vec", line: str) -> np.ndarray:
         """Return the vector of a paper: as infer_vector, but for the seed and for long papers."""
+        from gensim.models.doc2vec import train_document_dbow, train_document_dm
+
         known = [word for word in line.split() if word in model.wv.key_to_index]
         if not known:
             return np.zeros(self.dim, dtype=np.float32)

@@ -9,18 +9,19 @@ so: gensim 4.4 then takes the reduced windows from memory that nothing has writt
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from gensim.models import Doc2Vec as GensimDoc2Vec
-from gensim.models import Word2Vec as GensimWord2Vec
-from gensim.models.doc2vec import TaggedLineDocument
 
 from mpbert.data.bags import spaced_words
 from mpbert.data.ragged import ranges
 from mpbert.data.store import CorpusStore
 from mpbert.errors import CorpusError
 from mpbert.progress import progress
+
+if TYPE_CHECKING:  # gensim takes a second to import, which --help need not wait for
+    from gensim.models import Word2Vec as GensimWord2Vec
 
 _LONGEST = 10_000  # words of a line; MAX_SENTENCE_LEN and MAX_DOCUMENT_LEN of gensim
 _BLOCK = 1 << 16  # sentences whose words are found at once
@@ -70,7 +71,7 @@ def pieces(words: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def train(
-    model: GensimWord2Vec,
+    model: "GensimWord2Vec",
     lines: Iterable[str],
     epochs: int,
     trim_rule: Callable[[str, int, int], int] | None = None,
@@ -81,6 +82,9 @@ def train(
     :param trim_rule: says which rare words are kept, see gensim.
     :raises CorpusError: no word is frequent enough.
     """
+    from gensim.models import Doc2Vec as GensimDoc2Vec
+    from gensim.models.doc2vec import TaggedLineDocument
+
     is_doc2vec = isinstance(model, GensimDoc2Vec)
     with tempfile.TemporaryDirectory(prefix="mpbert-") as directory:
         path = Path(directory) / "text"

@@ -8,15 +8,17 @@ split of the RFC corpus was better than with 0.4 or 2. Vectors of one's own stay
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from gensim.models import KeyedVectors
-from gensim.models import Word2Vec as GensimWord2Vec
 
 from mpbert.baselines.gensim_training import sentence_lines, train
 from mpbert.data.store import CorpusStore
 from mpbert.errors import VectorsError
+
+if TYPE_CHECKING:  # gensim takes a second to import, which --help need not wait for
+    from gensim.models import KeyedVectors
 
 _WINDOW, _LEARNING_RATE = 20, 0.05
 
@@ -28,6 +30,8 @@ def train_words(
 
     :raises CorpusError: no word of the training papers occurs often enough.
     """
+    from gensim.models import Word2Vec as GensimWord2Vec
+
     model = GensimWord2Vec(
         vector_size=dim,
         window=_WINDOW,
@@ -49,6 +53,8 @@ def read_words(path: Path) -> tuple[pa.Array, np.ndarray]:
         folder that holds such a ``vectors.txt``, as ``export-vectors`` writes it.
     :raises VectorsError: it is none.
     """
+    from gensim.models import KeyedVectors
+
     file = path / "vectors.txt" if path.is_dir() else path
     try:
         with file.open(encoding="utf-8") as lines:
@@ -67,5 +73,5 @@ def read_words(path: Path) -> tuple[pa.Array, np.ndarray]:
     return _arrays(found)
 
 
-def _arrays(found: KeyedVectors) -> tuple[pa.Array, np.ndarray]:
+def _arrays(found: "KeyedVectors") -> tuple[pa.Array, np.ndarray]:
     return pa.array(found.index_to_key, pa.large_string()), found.vectors.astype(np.float32)

@@ -18,7 +18,6 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from gensim.models import Word2Vec as GensimWord2Vec
 
 from mpbert.baselines.base import BASELINES, Baseline
 from mpbert.baselines.gensim_training import sentence_lines, train
@@ -66,6 +65,8 @@ class Sif(Baseline):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train word vectors, weigh them by frequency, and find the common components."""
+        from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait
+
         model = GensimWord2Vec(
             vector_size=self.dim,
             sg=int(self.mode == "skipgram"),

@@ -21,8 +21,6 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from gensim import utils
-from gensim.models import Word2Vec as GensimWord2Vec
 
 from mpbert.baselines.base import BASELINES, Baseline
 from mpbert.baselines.gensim_training import context_lines, train
@@ -54,6 +52,8 @@ class Word2Vec(Baseline):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train by continuous bag of words and negative sampling."""
+        from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait
+
         model = GensimWord2Vec(
             vector_size=self.dim,
             window=self.window,
@@ -92,4 +92,6 @@ class Word2Vec(Baseline):
 
 
 def _keep_papers(word: str, count: int, min_count: int) -> int:
+    from gensim import utils
+
     return utils.RULE_KEEP if word.startswith(_PREFIX) else utils.RULE_DEFAULT

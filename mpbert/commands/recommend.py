@@ -14,8 +14,6 @@ from mpbert.data.sampling import sample_manuscripts
 from mpbert.data.store import CorpusStore
 from mpbert.data.subwords import tokenize
 from mpbert.errors import ConfigError
-from mpbert.modeling.embedding import embed_sampled, mean_over_draws
-from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer, sampling_of
 from mpbert.retrieval.dense import DenseIndex
 from mpbert.vectors.store import VectorStore, check_ids
 
@@ -84,6 +82,10 @@ def _read(path: Path) -> Manuscript:
 
 def _embed(manuscript: Manuscript, config: Config) -> np.ndarray:
     """Return (Q, D) manuscript vectors, one a place, read as the encoder was trained to read."""
+    # torch takes seconds to import, which --help need not wait for
+    from mpbert.modeling.embedding import embed_sampled, mean_over_draws
+    from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer, sampling_of
+
     _, _, settings = read_config(config.encoder)
     model = load_two_tower(config.encoder).eval()
     tokens, lengths = tokenize(

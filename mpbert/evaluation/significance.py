@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 _BLOCK = 200  # resamples at once: (200, C) numbers in memory
 _ROUNDING = 1e-9  # differences below it are rounding: sums of the same numbers in another order
@@ -130,6 +129,8 @@ def t_test_p_values(values: np.ndarray, masks: np.ndarray, others: np.ndarray) -
     :param masks: (J, Q) queries that belong to the cell's subset.
     :param others: (R, J) the row to compare with, -1 for none.
     """
+    from scipy import stats  # slow to import, and --help need not wait
+
     sizes = masks.sum(axis=1)  # (J,)
     differences = (values - values[others, np.arange(values.shape[1])]) * masks  # (R, J, Q)
     with np.errstate(divide="ignore", invalid="ignore"):

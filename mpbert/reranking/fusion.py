@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import minimize
 
 from mpbert.config import setting
 from mpbert.data.ragged import offsets_of, row_numbers
@@ -160,6 +159,8 @@ def learn_weights(features: np.ndarray, offsets: np.ndarray, gold: np.ndarray) -
     :param gold: (M,) of :func:`gold_shares`; queries without any are left out.
     """
     lengths = np.diff(offsets)
+    from scipy.optimize import minimize  # slow to import, and --help need not wait
+
     has_gold = np.bincount(row_numbers(lengths), weights=gold, minlength=len(lengths)) > 0
     kept = np.repeat(has_gold, lengths)
     features, gold, lengths = features[kept], gold[kept], lengths[has_gold]
