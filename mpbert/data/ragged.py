@@ -23,8 +23,9 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     :returns: (sum of lengths,) int64.
     """
     lengths = np.asarray(lengths, dtype=np.int64)
-    within = np.arange(lengths.sum()) - np.repeat(offsets_of(lengths)[:-1], lengths)
-    return np.repeat(np.asarray(starts, dtype=np.int64), lengths) + within
+    elements = np.arange(lengths.sum())
+    elements += np.repeat(np.asarray(starts, dtype=np.int64) - offsets_of(lengths)[:-1], lengths)
+    return elements
 
 
 def smallest_per_row(keys: np.ndarray, lengths: np.ndarray, limits: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from mpbert.data import cocitation
 from mpbert.data.cocitation import (
@@ -38,6 +39,21 @@ def test_cocitations_equal_the_loop_over_pairs():
         for a, b in itertools.permutations(context, 2):
             expected[a, b] += 1
     assert np.array_equal(cocitation_counts(OFFSETS, ROWS, N).toarray(), expected)
+
+
+@pytest.mark.parametrize(("num_units", "num_papers"), [(400, 30), (3, 5), (0, 4)])
+def test_cocitations_equal_the_product_of_incidence_matrices(num_units, num_papers):
+    rng = np.random.default_rng(2)
+    incidence = csr_matrix(rng.random((num_units, num_papers)) < 0.2, dtype=np.int64)
+    rows = np.concatenate(  # in no order within a unit
+        [rng.permutation(part) for part in np.split(incidence.indices, incidence.indptr[1:-1])]
+    )
+    expected = (incidence.T @ incidence).toarray()
+    np.fill_diagonal(expected, 0)
+    found = cocitation_counts(incidence.indptr.astype(np.int64), rows, num_papers)
+    assert np.array_equal(found.toarray(), expected)
+    assert found.nnz == np.count_nonzero(expected)  # no pair is stored twice
+    assert found.has_sorted_indices
 
 
 def test_per_citing_paper_each_pair_counts_once():

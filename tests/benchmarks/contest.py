@@ -1,0 +1,90 @@
+"""What the benchmarks share: contestants take turns, the median counts, one row of a table each.
+
+The rows are Markdown; ``eval/benchmarks.sh`` collects them. Peak memory is that of this process,
+with everything it held before, such as the data; files that it maps count as far as they were read.
+"""
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+_PEAK_COUNTER = Path("/proc/self/clear_refs")  # Linux: writing 5 makes the peak what is held now
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Median wall time and largest memory of a contestant.
+
+    :param result: what its last run returned.
+    """
+
+    seconds: float
+    peak_mib: float
+    result: object
+
+
+def contest(
+    contestants: dict[str, Callable[[], object]], rounds: int = 5, warm_up: bool = True
+) -> dict[str, Cost]:
+    """Let all run in turn, since machines are noisy, and return what each costs.
+
+    :param warm_up: run each once before, not counted: first calls compile or read from disk.
+    """
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    peaks = dict.fromkeys(contestants, 0.0)
+    results: dict[str, object] = {}
+    for number in range(rounds + warm_up):
+        for name, run in contestants.items():
+            results.pop(name, None)  # two results of one contestant are not its peak
+            _forget_peak()
+            start = time.perf_counter()
+            results[name] = run()
+            seconds = time.perf_counter() - start
+            if number >= warm_up:
+                times[name].append(seconds)
+                peaks[name] = max(peaks[name], _peak_mib())
+    return {
+        name: Cost(statistics.median(times[name]), peaks[name], results[name])
+        for name in contestants
+    }
+
+
+def print_row(
+    what: str, against: str, goal: str, ratio: float | str, ours: str, theirs: str, peaks: str
+) -> None:
+    """Print one row of the table: what was measured, beside what, and the numbers."""
+    shown = ratio if isinstance(ratio, str) else f"{ratio:.2f}"
+    print(f"| {what} | {against} | {goal} | {shown} | {ours} | {theirs} | {peaks} |", flush=True)
+
+
+def print_contest(what: str, against: str, goal: str, ours: Cost, theirs: Cost) -> None:
+    """Print the row of two contestants that did the same work: times and their ratio."""
+    print_row(
+        what,
+        against,
+        goal,
+        theirs.seconds / ours.seconds,
+        f"{ours.seconds:.3g} s",
+        f"{theirs.seconds:.3g} s",
+        f"{ours.peak_mib:,.0f} / {theirs.peak_mib:,.0f}",
+    )
+
+
+def _forget_peak() -> None:
+    try:
+        _PEAK_COUNTER.write_text("5")
+    except OSError:
+        pass  # then the peak is that of the whole run so far
+
+
+def _peak_mib() -> float:
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
