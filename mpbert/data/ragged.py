@@ -39,10 +39,13 @@ def smallest_per_row(keys: np.ndarray, lengths: np.ndarray, limits: np.ndarray) 
     :returns: int64 places in ``keys``.
     """
     rows = row_numbers(lengths)
-    order = np.lexsort((keys, rows))  # by row, then by key
+    by_row_then_key = np.empty(len(keys), dtype=np.complex128)  # sorted by real, then by imaginary
+    by_row_then_key.real, by_row_then_key.imag = rows, keys
+    order = np.argsort(by_row_then_key, kind="stable")  # runs of rows merge at once, unlike lexsort
     rank = np.arange(len(keys)) - np.repeat(offsets_of(lengths)[:-1], lengths)
-    taken = order[rank < np.broadcast_to(limits, len(lengths))[rows]]
-    return np.sort(taken)
+    is_taken = np.zeros(len(keys), dtype=bool)
+    is_taken[order[rank < np.broadcast_to(limits, len(lengths))[rows]]] = True
+    return np.flatnonzero(is_taken)
 
 
 def budget_batches(

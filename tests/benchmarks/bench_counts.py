@@ -1,9 +1,9 @@
 """Citation and co-citation counts beside a self-join by pandas.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_counts.py [contexts] [joined]``. Contexts
-cite 1 to 5 papers, few of them often (the square root of a paper's rank falls with its citations);
-there are a tenth as many papers as contexts. pandas joins a sample: with 10 million contexts the
-join alone has 110 million rows. The ratio is of that sample, on which both count; then we count all.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_counts.py [contexts] [joined]``.
+Contexts cite 1 to 5 papers, a paper of rank r as often as r^(-2/3); there are a tenth as many
+papers as contexts. pandas joins a sample, since the join of 10 million contexts alone has 110
+million rows. The ratio is that of the sample, which both count; then we count all.
 """
 
 import sys
@@ -49,23 +49,27 @@ def check(ours: Counts, theirs: tuple[pd.Series, pd.Series]) -> None:
     assert abs(joined - ours[1]).nnz == 0
 
 
-def main(num_contexts: int = 10_000_000, num_joined: int = 1_000_000) -> None:
-    num_papers = num_joined // 10
-    few = draw_contexts(num_joined, num_papers)
-    costs = contest(
-        {"ours": lambda: count(*few, num_papers), "join": lambda: self_join(*few)},
-        rounds=3,
-        warm_up=False,
-    )
+def beside_pandas(num_contexts: int) -> None:
+    num_papers = num_contexts // 10
+    few = draw_contexts(num_contexts, num_papers)
+    contestants = {"ours": lambda: count(*few, num_papers), "join": lambda: self_join(*few)}
+    costs = contest(contestants, rounds=3, warm_up=False)
     check(costs["ours"].result, costs["join"].result)
-    what = f"counts of {num_joined:,} contexts"
+    what = f"counts of {num_contexts:,} contexts"
     print_contest(what, "pandas self-join", ">= 10", costs["ours"], costs["join"])
-    del few, costs
+
+
+def alone(num_contexts: int) -> None:
     num_papers = num_contexts // 10
     many = draw_contexts(num_contexts, num_papers)
     cost = contest({"ours": lambda: count(*many, num_papers)}, rounds=3, warm_up=False)["ours"]
     what = f"counts of {num_contexts:,} contexts"
     print_row(what, "-", "< 4096 MiB", "-", f"{cost.seconds:.3g} s", "-", f"{cost.peak_mib:,.0f}")
+
+
+def main(num_contexts: int = 10_000_000, num_joined: int = 1_000_000) -> None:
+    beside_pandas(num_joined)
+    alone(num_contexts)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def test_smallest_per_row_equals_sorting_each_row():
         start += length
     assert smallest_per_row(keys, lengths, limits).tolist() == expected
     assert len(smallest_per_row(keys, lengths, 1)) == (lengths > 0).sum()
+    assert smallest_per_row(np.zeros(6), np.array([3, 3]), 2).tolist() == [0, 1, 3, 4]  # ties
 
 
 @pytest.mark.parametrize(
