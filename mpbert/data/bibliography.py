@@ -21,12 +21,19 @@ _OPENING = re.compile(
     r"\W*(?:\d+\W*)?(?:References?|Bibliography|REFERENCES?|BIBLIOGRAPHY|R\sE\sF\sE\sR\sE\sN\sC\sE\sS?)"
     r"(?:\W*$|[\s:]+(?=[A-Z\[\d]))"
 )
-_STRONG = re.compile(
-    r"^\W*(?:1[89]|20)\d\d[a-h]?\W*$|\b[Ii]n:?\s(?:[A-Z][\w.]+\s){0,2}Proc|\bProceedings\s(?:of|the)"
+_YEAR_ALONE = re.compile(r"\W*(?:1[89]|20)\d\d[a-h]?\W*$")
+_ISSUE = re.compile(r"\d\s?\(\d+(?:[-–/]\d+)?\)\s?[:,]")
+_IMPRINT = re.compile(
+    r"\b[Ii]n:?\s(?:[A-Z][\w.]+\s){0,2}Proc|\bProceedings\s(?:of|the)"
     r"|\bProc\.|\bpages?\s\d+\W|\bpp\.?\s?\d|\bUniversity Press\b|\b[Tt]echnical [Rr]eport\b"
-    r"|\bPh\.?\s?D\.?\s[Tt]hesis|\b[Dd]issertation\b|\d+\s?\(\d+(?:[-–/]\d+)?\)\s?[:,]"
+    r"|\bPh\.?\s?D\.?\s[Tt]hesis|\b[Dd]issertation\b"
     r"|\b[Vv]ol(?:ume|\.)\s?\d|\beds?\.|\(eds?\b|\b[Ee]ditors?\b|\barXiv\b|\bAcademic Press\b"
     r"|\bMIT Press\b|\bSpringer\b|\bKluwer\b|\bElsevier\b|\bVerlag\b|\bJournal of\b"
+)
+# one of these is in everything that _IMPRINT finds, and is found faster
+_IMPRINT_HINTS = (
+    *("Proc", "page", "pp", "Press", "echnical", "hesis", "issertation", "olume", "ol.", "ed."),
+    *("eds.", "(ed", "ditor", "arXiv", "Springer", "Kluwer", "Elsevier", "Verlag", "Journal"),
 )
 _ENTRY = re.compile(
     r"^(?:\[[\w+ ]{1,12}\]|\d{1,3}\.)?\s*[A-Z][\w'’?-]+,\s?(?:[A-Z]\.|[A-Z][a-z]+\b)"
@@ -57,7 +64,13 @@ class RawText:
 
 
 def _strong(sentences: Sequence[str]) -> np.ndarray:
-    return np.array([len(s) < 500 and bool(_STRONG.search(s)) for s in sentences], dtype=bool)
+    return np.array([len(s) < 500 and _is_strong(s) for s in sentences], dtype=bool)
+
+
+def _is_strong(sentence: str) -> bool:
+    if _YEAR_ALONE.match(sentence) or ("(" in sentence and _ISSUE.search(sentence)):
+        return True
+    return any(h in sentence for h in _IMPRINT_HINTS) and bool(_IMPRINT.search(sentence))
 
 
 def _names(sentences: Sequence[str]) -> np.ndarray:

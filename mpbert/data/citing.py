@@ -17,8 +17,10 @@ from mpbert.data.numbered import (
 from mpbert.data.records import Marker, RawSentence
 from mpbert.data.references import Reference, Resolver
 
-_MAY_CITE = re.compile(
-    r"\d\d|\[\s?\d|et al|in press|to appear|forthcoming|this volume|in prep|submitted"
+_TWO_DIGITS = re.compile(r"\d\d")
+_BRACKETED_DIGIT = re.compile(r"\[\s?\d")
+_INSTEAD_OF_YEAR = (
+    *("et al", "in press", "to appear", "forthcoming", "this volume", "in prep", "submitted"),
 )
 
 
@@ -49,7 +51,7 @@ class CitationFinder:
         by_number: list[list[NumberedCitation]] = []
         labels: list[list[tuple[int, int, tuple[str, ...]]]] = []
         for text in sentences:
-            may_cite = _MAY_CITE.search(text) is not None
+            may_cite = _may_cite(text)
             by_names.append(find_citations(text) if may_cite else [])
             by_number.append(find_numbers(text) if may_cite and "[" in text else [])
             labels.append(find_labels(text, self._references) if may_cite and "[" in text else [])
@@ -88,12 +90,22 @@ class CitationFinder:
 
     def without_citations(self, heading: str) -> str:
         """Return a heading without the citations in it."""
-        marked = self.mark([heading])[0] if heading else None
-        if marked is None or not marked.markers:
+        if not _may_cite(heading):
+            return heading
+        marked = self.mark([heading])[0]
+        if not marked.markers:
             return heading
         for marker in reversed(marked.markers):
             heading = heading[: marker.start] + heading[marker.end :]
         return heading.strip()
+
+
+def _may_cite(text: str) -> bool:
+    return (
+        _TWO_DIGITS.search(text) is not None
+        or any(words in text for words in _INSTEAD_OF_YEAR)
+        or _BRACKETED_DIGIT.search(text) is not None
+    )
 
 
 def _united(first: Sequence[Marker], second: Sequence[Marker]) -> tuple[Marker, ...]:

@@ -25,7 +25,7 @@ _RUNNING_TAIL = re.compile(
 )
 _RUNNING_HINTS = ("Proceedings", "Association for", "Copyright", "©", "(c)", "Volume", "pages")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_LEAST_WORDS = 2
+_SEARCHED = 400  # characters of a sentence in which words are looked for
 
 
 def join_sentences(sentences: Sequence[str]) -> list[str]:
@@ -72,10 +72,10 @@ def page_junk(sentence: str) -> str | None:
 
 def debris(sentence: str) -> str | None:
     """Return what is left of a formula, table or figure here, or None where it is text."""
-    found = _WORD.findall(sentence, 0, 400)
-    if not found:
+    first = _WORD.search(sentence, 0, _SEARCHED)
+    if not first:
         return "debris_without_words"
-    return "single_words" if len(found) < _LEAST_WORDS else None
+    return None if _WORD.search(sentence, first.end(), _SEARCHED) else "single_words"
 
 
 def is_abstract_heading(heading: str, index: int) -> bool:

@@ -15,6 +15,7 @@ from mpbert.data.records import Marker
 _GAP = "\x00"  # stands where a marker was; control characters are gone from the text by then
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
+_DIGIT = re.compile(r"\d")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060]")
 
 _NAME = r"[A-Z][\w'’`-]+"
@@ -27,6 +28,14 @@ MARKER_LIKE: dict[str, re.Pattern[str]] = {
     "numbered": re.compile(r"(?<![\w\])])\[\d{1,3}(?: ?[,;–-] ?\d{1,3})*\]"),
     "rfc": re.compile(r"(?i)(?<![a-z])RFCs?[\s:#_.-]{0,3}\d+"),
     "series": re.compile(r"(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+"),
+}
+
+# kind -> what is in all its markers beside a digit, and is found faster
+_MARKER_HINTS = {
+    "author_year": re.compile(r"(?:1[89]|20)\d\d"),
+    "numbered": re.compile(r"\["),
+    "rfc": re.compile(r"[Rr][Ff][Cc]"),
+    "series": re.compile(r"STD|BCP|FYI|IEN"),
 }
 
 _LINK = r"(?:,|;|/|&|\+|-|–|and|or|and/or|as well as|through|to)"
@@ -54,6 +63,8 @@ _MEND: list[tuple[re.Pattern[str], str]] = [
 
 def clean_characters(text: str) -> str:
     """Return the text in NFC, with single spaces and no control or invisible characters."""
+    if text.isascii() and text.isprintable() and "  " not in text:  # most sentences
+        return text.strip(" ")
     text = unicodedata.normalize("NFC", _CONTROL.sub(" ", text))
     return _SPACES.sub(" ", _INVISIBLE.sub("", text)).strip()
 
@@ -86,8 +97,10 @@ def cut_markers(text: str, markers: Sequence[Marker]) -> str:
 
 def find_marker_like(text: str) -> str | None:
     """Return the kind of the first thing in the text that looks like a citation marker, or None."""
+    if not _DIGIT.search(text):  # every kind has one, most sentences have none
+        return None
     for kind, pattern in MARKER_LIKE.items():
-        if pattern.search(text):
+        if _MARKER_HINTS[kind].search(text) and pattern.search(text):
             return kind
     return None
 
