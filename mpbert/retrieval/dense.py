@@ -2,7 +2,9 @@
 
 FAISS proposes candidates in float32, whose last digits change with threads and block sizes; their
 scores are then computed anew in float64, each by itself, so that the ranking depends on nothing
-but the vectors. Where the proposal might be short of a paper, all papers are scored.
+but the vectors. Where the proposal might be short of a paper, more are proposed, then all papers
+are scored. Papers are read block by block, once a search, so that a memory-mapped matrix may be
+larger than memory.
 
 A method that has no vector of a paper, but zeros, knows nothing of it and cannot recommend it: such
 papers come last. By the formula they would score 0, above all papers of negative similarity.
@@ -17,9 +19,11 @@ from mpbert.progress import progress
 from mpbert.retrieval.ranking import num_ranked, sort_by_score, top_k
 from mpbert.vectors.normal import normalized
 
-_SPARE = 27  # candidates beyond the cutoff
+_SPARE = (5, 255)  # candidates beyond the cutoff: at first, and where these do not suffice
 _NOISE = 1e-5  # bound of the error of a float32 inner product of vectors no longer than 1
-_BLOCK = 1024  # queries searched at once
+_BLOCK = 4096  # queries searched at once
+_PAPERS = 1 << 17  # papers in memory at once, as float32
+_CONVERTED = 1024  # papers converted at once: they lie in memory as float64
 _RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
 
 
@@ -37,21 +41,19 @@ SIMILARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 class DenseIndex:
     """All papers by their vectors.
 
-    :param vectors: (N, D), of any length; zeros, no vector, get the least score there can be.
+    :param vectors: (N, D), of any length, mapped or not; they are not copied. Zeros, no vector, get
+        the least score there can be.
     :param similarity: ``cosine`` or ``dot``.
     """
 
     def __init__(self, vectors: np.ndarray, similarity: str = "cosine") -> None:
         self._prepare = SIMILARITIES[similarity]
-        self._vectors = self._prepare(vectors)
-        lengths = _lengths(self._vectors)
+        self._vectors = vectors
+        lengths = [_lengths(self._exact(part)) for part in _parts(len(vectors), _CONVERTED)]
+        lengths = np.concatenate([np.zeros(0), *lengths])  # (N,)
         self._longest = lengths.max(initial=0.0) or 1.0
         self._has_vector = lengths > 0
-        self._rows = np.flatnonzero(self._has_vector)  # (M,) of the index
-        self._index = faiss.IndexFlatIP(vectors.shape[1])  # of vectors no longer than 1
-        for start in range(0, len(self._rows), _BLOCK):
-            block = self._vectors[self._rows[start : start + _BLOCK]].astype(np.float64)
-            self._index.add((block / self._longest).astype(np.float32))
+        self._rows = np.flatnonzero(self._has_vector)  # (M,)
 
     def search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
@@ -59,65 +61,103 @@ class DenseIndex:
         """Return the k most similar papers of each query, best first.
 
         :param queries: (Q, D).
-        :param excluded_rows: (Q,) row of the citing paper, which is no candidate, or -1.
+        :param excluded_rows: (Q,) or (1,) row of the citing paper, which is no candidate, or -1.
         :returns: (Q, K) rows and (Q, K) float64 scores; K is smaller than k where the papers are
             too few.
         """
         k = num_ranked(k, len(self._vectors), excluded_rows)
+        excluded_rows = np.broadcast_to(excluded_rows, len(queries))
         rows = np.empty((len(queries), k), dtype=np.int64)
         scores = np.empty((len(queries), k))
-        starts = range(0, len(queries), _BLOCK)
-        for start in progress(starts, "dense search", "block"):
-            block = slice(start, start + _BLOCK)
-            rows[block], scores[block] = self._search(queries[block], k, excluded_rows[block])
+        todo = np.arange(len(queries))
+        for spare in _SPARE:
+            found, lowest = self._propose(queries[todo], min(k + 1 + spare, len(self._rows)))
+            is_sure = np.zeros(len(todo), dtype=bool)
+            for block in _parts(len(todo), _RESCORED):
+                some = todo[block]
+                rows[some], scores[some], is_sure[block] = self._rescore(
+                    queries[some], found[block], lowest[block], k, excluded_rows[some]
+                )
+            todo = todo[~is_sure]
+        for query in todo:
+            rows[query], scores[query] = self._search_all(queries[query], k, excluded_rows[query])
         return rows, scores
 
-    def _search(
-        self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        depth = min(k + 1 + _SPARE, len(self._rows))
-        proposed, found = np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64)
-        if depth:
-            proposed, found = self._index.search(normalized(queries), depth)  # (Q, depth) each
+    def _propose(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (Q, depth) rows of the largest float32 scores, and (Q,) the least of these."""
+        unit = normalized(queries)
+        best = np.full((len(queries), depth), -np.inf, dtype=np.float32)
+        rows = np.zeros((len(queries), depth), dtype=np.int64)
+        if not best.size:
+            return rows, np.full(len(queries), -np.inf)
+        for part in progress(_parts(len(self._rows), _PAPERS), "dense search", "block"):
+            paper_rows = self._rows[part]
+            papers, metric = self._unit(paper_rows), faiss.METRIC_INNER_PRODUCT
+            for block in _parts(len(queries), _BLOCK):
+                scores, places = faiss.knn(unit[block], papers, min(depth, len(papers)), metric)
+                scores = np.hstack([best[block], scores])
+                kept = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
+                best[block] = np.take_along_axis(scores, kept, axis=1)
+                both = np.hstack([rows[block], paper_rows[places]])
+                rows[block] = np.take_along_axis(both, kept, axis=1)
+        return rows, best.min(axis=1)
+
+    def _unit(self, rows: np.ndarray) -> np.ndarray:
+        """Return papers, in float32, as vectors no longer than 1."""
+        papers = np.empty((len(rows), self._vectors.shape[1]), dtype=np.float32)
+        for part in _parts(len(rows), _CONVERTED):
+            papers[part] = self._exact(rows[part]) / self._longest
+        return papers
+
+    def _exact(self, rows: np.ndarray | slice) -> np.ndarray:
+        return self._prepare(self._vectors[rows]).astype(np.float64)
+
+    def _rescore(
+        self,
+        queries: np.ndarray,
+        found: np.ndarray,
+        lowest: np.ndarray,
+        k: int,
+        excluded_rows: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return rows and exact scores of the k best, and whether no other paper can be one.
+
+        :param found: (Q, depth) proposed rows; ``lowest`` (Q,) the least score of a proposal.
+        """
         queries = self._prepare(queries)
-        rows = self._rows[found]
-        if depth == len(self._rows):
+        is_complete = found.shape[1] == len(self._rows)
+        rows = found
+        if is_complete:
             rest = np.flatnonzero(~self._has_vector)[: k + 1]
             rows = np.hstack([rows, np.broadcast_to(rest, (len(rows), len(rest)))])
         rows = np.sort(rows, axis=1)
-        scores = np.empty(rows.shape)
-        for start in range(0, len(queries), _RESCORED):
-            block = slice(start, start + _RESCORED)
-            scores[block] = np.einsum(
-                "qd,qkd->qk",
-                queries[block].astype(np.float64),
-                self._vectors[rows[block]].astype(np.float64),
-            )
+        papers = self._exact(rows.ravel()).reshape(*rows.shape, -1)
+        scores = np.einsum("qd,qkd->qk", queries.astype(np.float64), papers)
         scale = _lengths(queries) * self._longest  # (Q,) the largest score there can be
         below = -scale[:, None] - _NOISE  # a query of zeros has the scale 0
         scores = np.where(self._has_vector[rows], scores, below)
         scores[rows == excluded_rows[:, None]] = -np.inf
         rows, scores = sort_by_score(rows, scores)
         rows, scores = rows[:, :k], scores[:, :k]
-        if depth < len(self._rows):
-            worst = scores[:, -1] / np.where(scale > 0, scale, 1)  # as a proposal would score it
-            for query in np.flatnonzero(proposed[:, -1] >= worst - _NOISE):
-                rows[query], scores[query] = self._search_all(
-                    queries[query], k, excluded_rows[query]
-                )
-        return rows, scores
+        if is_complete:
+            return rows, scores, np.ones(len(rows), dtype=bool)
+        worst = scores[:, -1] / np.where(scale > 0, scale, 1)  # as a proposal would score it
+        return rows, scores, lowest < worst - _NOISE
 
     def _search_all(
         self, query: np.ndarray, k: int, excluded_row: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        exact = query.astype(np.float64)
+        exact = self._prepare(query[None])[0].astype(np.float64)
         scores = np.empty((1, len(self._vectors)))
-        for start in range(0, len(self._vectors), _BLOCK):
-            block = self._vectors[start : start + _BLOCK].astype(np.float64)
-            scores[0, start : start + _BLOCK] = np.einsum("d,nd->n", exact, block)
+        for part in _parts(len(self._vectors), _CONVERTED):
+            scores[0, part] = np.einsum("d,nd->n", exact, self._exact(part))
         scores[0, ~self._has_vector] = -np.inf  # enough others: see the caller
         rows, best = top_k(scores, k, np.array([excluded_row]))
         return rows[0], best[0]
+
+
+def _parts(length: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def _lengths(vectors: np.ndarray) -> np.ndarray:

@@ -121,11 +121,44 @@ def test_threads_and_blocks_do_not_change_a_bit(similarity, monkeypatch):
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(2)
-        monkeypatch.setattr(dense, "_BLOCK", 13)
+        for name, size in (("_BLOCK", 13), ("_PAPERS", 90), ("_CONVERTED", 11), ("_RESCORED", 7)):
+            monkeypatch.setattr(dense, name, size)
         again_rows, again_scores = DenseIndex(papers, similarity).search(queries, 20, excluded)
     finally:
         faiss.omp_set_num_threads(threads)
     assert np.array_equal(rows, again_rows) and np.array_equal(scores, again_scores)
+
+
+def test_a_mapped_matrix_is_searched_block_by_block_and_never_read_whole(tmp_path, monkeypatch):
+    rng = np.random.default_rng(7)
+    papers, queries = rng.standard_normal((400, 16)), rng.standard_normal((6, 16))
+    papers[50:60] = 0
+    np.save(tmp_path / "papers.npy", papers.astype(np.float32))
+    expected = DenseIndex(papers.astype(np.float32)).search(queries, 9, NONE)
+    read = []
+
+    class Mapped(np.memmap):
+        def __getitem__(self, key):
+            found = np.asarray(super().__getitem__(key))
+            read.append(len(found))
+            return found
+
+    monkeypatch.setattr(dense, "_PAPERS", 100)
+    monkeypatch.setattr(dense, "_CONVERTED", 32)
+    mapped = np.load(tmp_path / "papers.npy", mmap_mode="r").view(Mapped)
+    found = DenseIndex(mapped).search(queries, 9, NONE)
+    assert np.array_equal(found[0], expected[0]) and np.array_equal(found[1], expected[1])
+    assert max(read) <= max(32, 6 * (9 + 1 + 5))
+
+
+def test_more_near_ties_than_are_proposed_are_resolved_by_proposing_more(monkeypatch):
+    rng = np.random.default_rng(8)
+    papers = (rng.standard_normal((600, 8)) * 0.1).astype(np.float32)
+    papers[100:140] = 1 + rng.uniform(0, 1e-6, (40, 8))  # scores that float32 cannot tell apart
+    query = np.ones((1, 8))
+    monkeypatch.delattr(DenseIndex, "_search_all")
+    rows, _ = DenseIndex(papers, "dot").search(query, 5, NONE)
+    assert rows.tolist() == by_definition(papers.astype(np.float64), query, 5, NONE, "dot")
 
 
 def test_no_query_has_no_ranking():
