@@ -1,4 +1,5 @@
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -138,6 +139,18 @@ def test_one_process_and_two_give_the_same_papers(chain):
         results.append((counts, [(p.paper_id, p.sentences, p.cited) for p in papers]))
     assert results[0] == results[1]
     assert results[0][0]["papers_read"] == len(results[0][1]) == 100
+
+
+def test_one_process_and_two_write_the_same_bytes(chain, tmp_path, monkeypatch):
+    stores = []
+    for processes in (1, 2):
+        monkeypatch.setattr(os, "cpu_count", lambda processes=processes: processes)
+        path = build(chain, tmp_path / f"store-{processes}", split="random").path
+        files = (file for file in path.iterdir() if file.name != "log.txt")  # which holds seconds
+        stores.append({file.name: file.read_bytes() for file in files})
+    assert "sentences.parquet" in stores[0]
+    assert {name for name in stores[0] if stores[0][name] != stores[1][name]} <= {"config.yaml"}
+    assert stores[0].keys() == stores[1].keys()
 
 
 def test_a_finished_store_is_reused(raw, tmp_path, capsys):

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Run the benchmarks, each beside a peer or a bound in the same run, and write one table.
+#   usage:  eval/benchmarks.sh [NAME...]     e.g. eval/benchmarks.sh counts sampling
+#   reads:  tests/benchmarks/bench_NAME.py, all unless named; some need runs/corpus/rfc, runs/binarized/rfc
+#   writes: runs/benchmarks/table.md and NAME.txt, what each printed
+#   cost:   half an hour, 5 GiB, on a machine that does nothing else; exit code 3 where one failed
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ./setup.sh
+output=runs/benchmarks
+mkdir -p "$output"
+names=("$@")
+if (($# == 0)); then
+  names=(tests/benchmarks/bench_*.py)
+  names=("${names[@]#*/bench_}")
+  names=("${names[@]%.py}")
+fi
+failed=0
+for name in "${names[@]}"; do
+  echo "benchmark $name" >&2
+  PYTHONPATH=. "$python" "tests/benchmarks/bench_$name.py" | tee "$output/$name.txt" >&2 ||
+    { failed=3 && echo "| $name | failed | - | - | - | - | - |" >>"$output/$name.txt"; }
+done
+{
+  echo "$(uname -m), $(nproc) cores, $("$python" --version)"
+  echo
+  echo "| what | against | goal | ratio | ours | theirs | peak MiB, ours / theirs |"
+  echo "|---|---|---|---|---|---|---|"
+  for name in "${names[@]}"; do
+    grep '^| ' "$output/$name.txt" ||
+      echo "| $name | - | - | - | $(tail -n 1 "$output/$name.txt") | - | - |"
+  done
+} | tee "$output/table.md"
+exit "$failed"
