@@ -52,6 +52,27 @@ def test_a_recipe_without_its_corpus_says_so(recipe):
     assert "CORPUS is missing; see the usage line" in found.stderr
 
 
+def test_benchmarks_make_one_table_and_a_failed_one_is_named(tmp_path):
+    for name in ("setup.sh", "eval/benchmarks.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    benchmarks = tmp_path / "tests" / "benchmarks"
+    benchmarks.mkdir(parents=True)
+    (benchmarks / "bench_a.py").write_text("print('text'); print('| a | b | >= 1 | 2.00 |')")
+    (benchmarks / "bench_b.py").write_text("print('first'); print('0.5 times the other')")
+    (benchmarks / "bench_c.py").write_text("raise SystemExit(1)")
+    environment = {**os.environ, "MPBERT_PYTHON": sys.executable}
+    command = ["bash", str(tmp_path / "eval" / "benchmarks.sh")]
+    found = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert found.returncode == 3, found.stderr
+    table = (tmp_path / "runs" / "benchmarks" / "table.md").read_text()
+    assert found.stdout == table
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    assert rows[0] == "| a | b | >= 1 | 2.00 |"
+    assert "0.5 times the other" in rows[1] and "| c | failed |" in rows[2]
+    assert len(rows) == 3
+
+
 @pytest.mark.parametrize("stage", ["pretrain", "finetune"])
 def test_an_unknown_configuration_is_named(stage):
     environment = {**os.environ, "MPBERT_PYTHON": sys.executable}
