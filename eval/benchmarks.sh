@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Run the benchmarks, each beside a peer or a bound in the same run, and write one table.
 #   usage:  eval/benchmarks.sh [NAME...]     e.g. eval/benchmarks.sh counts sampling
-#   reads:  tests/benchmarks/bench_NAME.py, all unless named; some need runs/corpus/rfc, runs/binarized/rfc
+#   reads:  tests/benchmarks/bench_NAME.py, all unless named; they need runs/corpus/rfc, runs/binarized/rfc,
+#           runs/binarized/acl, and in RAW_ACL the path of the raw papers.jsonl.xz of ACL
 #   writes: runs/benchmarks/table.md and NAME.txt, what each printed
 #   cost:   half an hour, 5 GiB, on a machine that does nothing else; exit code 3 where one failed
 set -euo pipefail

@@ -20,6 +20,7 @@ from mpbert.data.store import TASKS, CorpusStore, Queries
 from mpbert.data.trec import run_of_matrix, write_run
 from mpbert.errors import ConfigError
 from mpbert.manifest import is_finished, output_directory
+from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
 from mpbert.retrieval.lexical import LEXICAL, LexicalIndex
 from mpbert.vectors.store import VectorStore, check_ids, vectors_name
@@ -36,6 +37,9 @@ class Config:
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
     vectors: Optional[Path] = option(None, "vectors directory to search", type=Path)
     similarity: str = option("cosine", "of vectors", choices=SIMILARITIES)
+    approximate: bool = option(
+        False, "of vectors: search a part of the papers, for millions of them; 98 of 100 nearest found"
+    )
     lexical: Optional[str] = option(None, "or: lexical method", choices=LEXICAL.names())
     settings: list[str] = option(
         (), "settings of it, for example fields=abstract+citing k1=1.2", nargs="*", type=str
@@ -56,6 +60,8 @@ class Config:
             raise ConfigError(
                 "--similarity is of vectors; a lexical method has its own, leave it out"
             )
+        if self.approximate and self.vectors is None:
+            raise ConfigError("--approximate is of vectors; a lexical method has none, leave it out")
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
         if self.lexical:  # with the defaults in force: a new default is a new run
@@ -125,7 +131,8 @@ def _dense(store: CorpusStore, config: Config) -> Search:
         )
     papers = VectorStore.load(config.vectors, "papers")
     check_ids(papers, store.paper_ids, str(config.vectors / "papers"))
-    index = DenseIndex(papers.vectors, config.similarity)
+    kind = ApproximateIndex if config.approximate else DenseIndex
+    index = kind(papers.vectors, config.similarity)
 
     def search(queries: Queries, split: str) -> tuple[np.ndarray, np.ndarray]:
         name = vectors_name(config.task, split)
@@ -134,7 +141,7 @@ def _dense(store: CorpusStore, config: Config) -> Search:
         if split != "train":
             return index.search(found.vectors, config.top, queries.citing_rows)
         pool, own = _training_pool(store, queries)
-        index_of_pool = DenseIndex(papers.vectors[pool], config.similarity)
+        index_of_pool = kind(papers.vectors[pool], config.similarity)
         rows, scores = index_of_pool.search(found.vectors, config.top, own)
         return pool[rows], scores
 

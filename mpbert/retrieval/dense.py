@@ -22,9 +22,9 @@ from mpbert.vectors.normal import normalized
 _SPARE = (5, 255)  # candidates beyond the cutoff: at first, and where these do not suffice
 _NOISE = 1e-5  # bound of the error of a float32 inner product of vectors no longer than 1
 _BLOCK = 4096  # queries searched at once
-_PAPERS = 1 << 17  # papers in memory at once, as float32
+PAPERS = 1 << 17  # papers in memory at once, as float32
 _CONVERTED = 1024  # papers converted at once: they lie in memory as float64
-_RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
+RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
 
 
 def _as_they_are(vectors: np.ndarray) -> np.ndarray:
@@ -49,7 +49,7 @@ class DenseIndex:
     def __init__(self, vectors: np.ndarray, similarity: str = "cosine") -> None:
         self._prepare = SIMILARITIES[similarity]
         self._vectors = vectors
-        lengths = [_lengths(self._exact(part)) for part in _parts(len(vectors), _CONVERTED)]
+        lengths = [_lengths(self._exact(part)) for part in parts_of(len(vectors), _CONVERTED)]
         lengths = np.concatenate([np.zeros(0), *lengths])  # (N,)
         self._longest = lengths.max(initial=0.0) or 1.0
         self._has_vector = lengths > 0
@@ -73,7 +73,7 @@ class DenseIndex:
         for spare in _SPARE:
             found, lowest = self._propose(queries[todo], min(k + 1 + spare, len(self._rows)))
             is_sure = np.zeros(len(todo), dtype=bool)
-            for block in _parts(len(todo), _RESCORED):
+            for block in parts_of(len(todo), RESCORED):
                 some = todo[block]
                 rows[some], scores[some], is_sure[block] = self._rescore(
                     queries[some], found[block], lowest[block], k, excluded_rows[some]
@@ -90,10 +90,10 @@ class DenseIndex:
         rows = np.zeros((len(queries), depth), dtype=np.int64)
         if not best.size:
             return rows, np.full(len(queries), -np.inf)
-        for part in progress(_parts(len(self._rows), _PAPERS), "dense search", "block"):
+        for part in progress(parts_of(len(self._rows), PAPERS), "dense search", "block"):
             paper_rows = self._rows[part]
             papers, metric = self._unit(paper_rows), faiss.METRIC_INNER_PRODUCT
-            for block in _parts(len(queries), _BLOCK):
+            for block in parts_of(len(queries), _BLOCK):
                 scores, places = faiss.knn(unit[block], papers, min(depth, len(papers)), metric)
                 scores = np.hstack([best[block], scores])
                 kept = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
@@ -105,7 +105,7 @@ class DenseIndex:
     def _unit(self, rows: np.ndarray) -> np.ndarray:
         """Return papers, in float32, as vectors no longer than 1."""
         papers = np.empty((len(rows), self._vectors.shape[1]), dtype=np.float32)
-        for part in _parts(len(rows), _CONVERTED):
+        for part in parts_of(len(rows), _CONVERTED):
             papers[part] = self._exact(rows[part]) / self._longest
         return papers
 
@@ -149,14 +149,15 @@ class DenseIndex:
     ) -> tuple[np.ndarray, np.ndarray]:
         exact = self._prepare(query[None])[0].astype(np.float64)
         scores = np.empty((1, len(self._vectors)))
-        for part in _parts(len(self._vectors), _CONVERTED):
+        for part in parts_of(len(self._vectors), _CONVERTED):
             scores[0, part] = np.einsum("d,nd->n", exact, self._exact(part))
         scores[0, ~self._has_vector] = -np.inf  # enough others: see the caller
         rows, best = top_k(scores, k, np.array([excluded_row]))
         return rows[0], best[0]
 
 
-def _parts(length: int, size: int) -> list[slice]:
+def parts_of(length: int, size: int) -> list[slice]:
+    """Return slices of at most ``size`` that together are ``length`` long."""
     return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 

@@ -1,15 +1,17 @@
 """Reading and cleaning a raw corpus with all cores beside one, as a ratio; the papers are the same.
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_build.py [raw corpus] [reader]``; the
-default is the sample of RFCs. Peak memory is that of the process that collects the papers.
+default is the sample of RFCs; all of ACL too, where RAW_ACL names its papers.jsonl.xz. Peak
+memory is that of the process that collects the papers.
 """
 
 import os
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
-from contest import contest, print_contest
+from contest import contest, print_contest, print_row, raw_acl, run_command
 
 from mpbert.data.build import CleanPaper, iter_clean_papers, sort_papers
 from mpbert.data.readers import READERS
@@ -35,6 +37,18 @@ def main(path: str = "datasets/rfc/rfc-593.tar.xz", reader: str = "rfc") -> None
     ]
     what = f"papers of {Path(path).name} on {cores} cores"
     print_contest(what, "one core", "all busy", costs["all"], costs["one"])
+    if os.environ.get("RAW_ACL"):
+        build_acl()
+
+
+def build_acl() -> None:
+    """Build the corpus store of ACL as a user does, once."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "corpus"
+        seconds, peak = run_command("build-corpus", raw_acl(), output, "--reader=acl")
+    print_row(
+        "build-corpus, ACL", "-", "<= 240 s, 3 GiB", "-", f"{seconds:.0f} s", "-", f"{peak:,.0f}"
+    )
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from contest import print_row
 from gensim.models import Doc2Vec
 from gensim.models.doc2vec import TaggedLineDocument
 
@@ -103,12 +104,15 @@ def main(corpus: str = "runs/corpus/rfc") -> None:
                     for name, epoch in contestants.items():
                         best[name] = min(best[name], seconds(epoch))
                 rates = {name: num_words / best[name] for name in best}
-                ratio = rates["ours"] / max(v for name, v in rates.items() if name != "ours")
-                shown = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
-                print(
-                    f"window {window}, {threads} threads: {shown} words/s; "
-                    f"{ratio:.2f} times gensim's best",
-                    flush=True,
+                peer = max((name for name in rates if name != "ours"), key=rates.get)
+                print_row(
+                    f"HyperDoc2Vec, {num_words:,} words, window {window}, threads {threads}",
+                    f"Doc2Vec of {peer}",
+                    ">= 2",
+                    rates["ours"] / rates[peer],
+                    f"{rates['ours']:,.0f} words/s",
+                    f"{rates[peer]:,.0f} words/s",
+                    "-",
                 )
 
 

@@ -1,18 +1,15 @@
 """Training steps of the sentence encoder: packed rows beside torch's padded TransformerEncoder.
 
-    PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_packing.py [runs/binarized/rfc]
-
-Same sizes, same real sentences, float32, dropout 0, forward and backward; the median of several
-rounds in which the two take turns. Prints real tokens per second and the ratio.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_packing.py [runs/binarized/rfc]``. Same
+sizes, same real sentences, float32, dropout 0, forward and backward: what packing alone gains.
 """
 
-import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
+from contest import contest, print_contest
 from torch import nn
 
 from mpbert.data.binary import BinaryCorpus
@@ -46,16 +43,9 @@ def main() -> None:
         x = theirs(ours.embedding(padded), src_key_padding_mask=~is_real)
         (x * is_real[:, :, None]).sum(dim=1).square().sum().backward()
 
-    seconds = {step_ours: [], step_theirs: []}
-    for _ in range(ROUNDS + 1):
-        for step, times in seconds.items():
-            start = time.perf_counter()
-            step()
-            times.append(time.perf_counter() - start)
-    packed, filled = (statistics.median(times[1:]) for times in seconds.values())
-    print(f"{len(tokens):,} tokens in {len(lengths):,} sentences, padded to {padded.numel():,}")
-    print(f"packed  {len(tokens) / packed:>10,.0f} tokens/s")
-    print(f"padded  {len(tokens) / filled:>10,.0f} tokens/s   ratio {filled / packed:.2f}")
+    costs = contest({"ours": step_ours, "theirs": step_theirs}, ROUNDS)
+    what = f"sentence encoder, {len(tokens):,} tokens, padded to {padded.numel():,}, both float32"
+    print_contest(what, "torch's, padded", "-", costs["ours"], costs["theirs"])
 
 
 if __name__ == "__main__":

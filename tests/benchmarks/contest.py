@@ -4,8 +4,11 @@ The rows are Markdown; ``eval/benchmarks.sh`` collects them. Peak memory is that
 with everything it held before, such as the data; files that it maps count as far as they were read.
 """
 
+import os
 import resource
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +42,7 @@ def contest(
     for number in range(rounds + warm_up):
         for name, run in contestants.items():
             results.pop(name, None)  # two results of one contestant are not its peak
-            _forget_peak()
+            forget_peak()
             start = time.perf_counter()
             results[name] = run()
             seconds = time.perf_counter() - start
@@ -50,6 +53,29 @@ def contest(
         name: Cost(statistics.median(times[name]), peaks[name], results[name])
         for name in contestants
     }
+
+
+def raw_acl() -> Path:
+    """Return the raw ACL corpus, named by the environment."""
+    if not os.environ.get("RAW_ACL"):
+        raise SystemExit("RAW_ACL is not set; set it to papers.jsonl.xz of the ACL Anthology")
+    return Path(os.environ["RAW_ACL"])
+
+
+def run_command(*arguments: object) -> tuple[float, float]:
+    """Run ``mpbert`` with these arguments in a process of its own.
+
+    :returns: seconds, and MiB of its largest process.
+    """
+    forget_peak()  # a child begins with the peak of the process that starts it
+    command = [sys.executable, "-m", "mpbert", *map(str, arguments)]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    message = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(message)
+    return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
 def print_row(
@@ -73,7 +99,8 @@ def print_contest(what: str, against: str, goal: str, ours: Cost, theirs: Cost) 
     )
 
 
-def _forget_peak() -> None:
+def forget_peak() -> None:
+    """Let the peak of this process be what it holds now, where the system can."""
     try:
         _PEAK_COUNTER.write_text("5")
     except OSError:

@@ -38,6 +38,19 @@ def test_the_budget_of_tokens_does_not_change_the_vectors(tower, gather, max_tok
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize(("in_bfloat16", "tolerance"), [(False, 1e-5), (True, 0.02)])
+def test_64_papers_at_once_have_the_vectors_of_64_papers_alone(
+    tower, gather, in_bfloat16, tolerance
+):
+    rng = np.random.default_rng(2)
+    per_item = rng.integers(1, 9, 64)
+    sampled = SampledSentences(rng.integers(0, 60, per_item.sum()), per_item)
+    alone = embed_sampled(tower, sampled, gather, 1, in_bfloat16)
+    at_once = embed_sampled(tower, sampled, gather, 10**6, in_bfloat16)
+    np.testing.assert_allclose(at_once, alone, atol=tolerance)
+    assert np.abs(alone).max() > 1
+
+
 def test_no_item_gives_no_vector(tower, gather):
     none = SampledSentences(np.zeros(0, np.int64), np.zeros(0, np.int64))
     assert embed_sampled(tower, none, gather, 100).shape == (0, 8)

@@ -121,7 +121,7 @@ def test_threads_and_blocks_do_not_change_a_bit(similarity, monkeypatch):
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(2)
-        for name, size in (("_BLOCK", 13), ("_PAPERS", 90), ("_CONVERTED", 11), ("_RESCORED", 7)):
+        for name, size in (("_BLOCK", 13), ("PAPERS", 90), ("_CONVERTED", 11), ("RESCORED", 7)):
             monkeypatch.setattr(dense, name, size)
         again_rows, again_scores = DenseIndex(papers, similarity).search(queries, 20, excluded)
     finally:
@@ -143,7 +143,7 @@ def test_a_mapped_matrix_is_searched_block_by_block_and_never_read_whole(tmp_pat
             read.append(len(found))
             return found
 
-    monkeypatch.setattr(dense, "_PAPERS", 100)
+    monkeypatch.setattr(dense, "PAPERS", 100)
     monkeypatch.setattr(dense, "_CONVERTED", 32)
     mapped = np.load(tmp_path / "papers.npy", mmap_mode="r").view(Mapped)
     found = DenseIndex(mapped).search(queries, 9, NONE)

@@ -1,0 +1,145 @@
+"""Fine-tuning steps: packed, bfloat16, each distinct paper once, beside two other ways.
+
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_finetuning.py [runs/binarized/acl]``.
+Forward and backward passes of configuration ``small``, on the same examples: padded to 30 x 50 in
+float32; and packed, with each target, positive and negative encoded apart.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from contest import contest, print_contest, print_row
+from padded import PaddedEncoder, cut, pad
+
+from mpbert.data.binary import BinaryCorpus
+from mpbert.data.ragged import offsets_of, ranges
+from mpbert.data.sampling import SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
+from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+from mpbert.modeling.losses import mpt_src_tgt
+from mpbert.modeling.packing import pack
+
+MAX_TOKENS, ROUNDS = 65536, 5  # as in finetune/configs/small.flags
+PADDED_TOKENS = 12288  # padded, the whole batch would need some 25 GiB
+Text = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Tokens, tokens of each sentence, sentences of each paper or manuscript."""
+
+
+def main() -> None:
+    torch.manual_seed(1)
+    corpus = BinaryCorpus(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/binarized/acl"))
+    config = HierarchicalConfig(corpus.vocab_size, 256, 1024, 4, 4, 2, 0, 0.1, 0.0, 0.0)
+    train = corpus.contexts("train")
+    noise = Noise(train, corpus.num_papers, NoiseConfig())
+    examples = Examples(corpus, train, noise, SamplingConfig(16, 10, 10), seed=1, shuffle=True)
+    _beside_padded(config, _Batch(examples, PADDED_TOKENS))
+    _beside_apart(config, _Batch(examples, MAX_TOKENS))
+
+
+class _Batch:
+    """The first examples of the training split: texts, and which paper is what to whom."""
+
+    def __init__(self, examples: Examples, max_tokens: int) -> None:
+        items = examples.batch_by_size(examples.ordered_indices(), max_tokens)[0]
+        targets = examples.targets[items, None]
+        wanted = np.concatenate([targets, examples.positives[items], examples.negatives[items]], 1)
+        self.is_real = wanted >= 0
+        distinct, places = np.unique(np.where(self.is_real, wanted, targets), return_inverse=True)
+        self.places = places.reshape(wanted.shape)
+        self.manuscripts = _read_manuscripts(examples, items)
+        self.papers = _read_papers(examples, distinct)
+        self.num_tokens = len(self.manuscripts[0]) + len(self.papers[0])
+
+    def loss(self, vectors: torch.Tensor, papers: torch.Tensor, places: np.ndarray) -> torch.Tensor:
+        taken = papers.float()[torch.from_numpy(places)]
+        last = self.places.shape[1] - NoiseConfig.negatives
+        is_positive = torch.from_numpy(self.is_real[:, 1:last])
+        target, positives, negatives = taken[:, 0], taken[:, 1:last], taken[:, last:]
+        return mpt_src_tgt(vectors.float(), target, positives, is_positive, negatives).sum()
+
+    def packed_step(self, model: TwoTower, papers: Text, places: np.ndarray) -> Callable[[], None]:
+        packed = pack(*self.manuscripts), pack(*papers)
+
+        def step() -> None:
+            with torch.autocast("cpu", torch.bfloat16):
+                vectors, cited = model.manuscript(packed[0]), model.citation(packed[1])
+            self.loss(vectors, cited, places).backward()
+
+        return step
+
+
+def _beside_padded(config: HierarchicalConfig, batch: _Batch) -> None:
+    towers = PaddedEncoder(config), PaddedEncoder(config)
+    padded = [pad(*cut(*text)) for text in (batch.manuscripts, batch.papers)]
+
+    def step() -> None:
+        vectors, papers = (
+            (tower(*text) * text[1].any(2)[:, :, None]).sum(1)
+            for tower, text in zip(towers, padded, strict=True)
+        )
+        batch.loss(vectors, papers, batch.places).backward()
+
+    ours = batch.packed_step(TwoTower(config), batch.papers, batch.places)
+    costs = contest({"ours": ours, "padded": step}, ROUNDS)
+    fast, slow = costs["ours"], costs["padded"]
+    print_row(
+        "fine-tuning, `small`",
+        "padded to 30 x 50, float32",
+        ">= 5",
+        slow.seconds / fast.seconds,
+        f"{batch.num_tokens / fast.seconds:,.0f} tokens/s",
+        f"{batch.num_tokens / slow.seconds:,.0f} tokens/s",
+        f"{fast.peak_mib:,.0f} / {slow.peak_mib:,.0f}",
+    )
+
+
+def _beside_apart(config: HierarchicalConfig, batch: _Batch) -> None:
+    model = TwoTower(config)
+    used = batch.places[batch.is_real]
+    places = np.zeros_like(batch.places)
+    places[batch.is_real] = np.arange(len(used))
+    costs = contest(
+        {
+            "ours": batch.packed_step(model, batch.papers, batch.places),
+            "apart": batch.packed_step(model, _repeat(batch.papers, used), places),
+        },
+        ROUNDS,
+    )
+    what = f"fine-tuning step, {len(batch.papers[2])} distinct papers"
+    print_contest(what, f"{len(used)} papers apart", ">= 2", costs["ours"], costs["apart"])
+
+
+def _read_manuscripts(examples: Examples, items: np.ndarray) -> Text:
+    corpus, contexts = examples.corpus, examples.contexts
+    context = examples.context_of[items]
+    citing = contexts.citing_rows[context]
+    offsets = corpus.sentence_offsets
+    last = offsets[citing + 1] - 1
+    places = contexts.sentences[context]
+    read = sample_manuscripts(offsets[citing], places, last, items, examples.sampling, 1, 1)
+    return *corpus.gather(read.sentences), read.per_item
+
+
+def _read_papers(examples: Examples, rows: np.ndarray) -> Text:
+    corpus = examples.corpus
+    offsets = corpus.sentence_offsets
+    sizes = np.diff(offsets)[rows]
+    read = sample_papers(
+        offsets[rows], corpus.num_abstract[rows], sizes, rows, examples.sampling, 1, 1
+    )
+    return *corpus.gather(read.sentences), read.per_item
+
+
+def _repeat(text: Text, papers: np.ndarray) -> Text:
+    """Return the text of these papers, each as often as it is named."""
+    tokens, lengths, per_paper = text
+    sentences = ranges(offsets_of(per_paper)[papers], per_paper[papers])
+    chosen = ranges(offsets_of(lengths)[sentences], lengths[sentences])
+    return tokens[chosen], lengths[sentences], per_paper[papers]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Pretraining steps beside the padded way of others, and beside what the machine can do.
+
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_pretraining.py [runs/binarized/acl]``.
+Forward and backward passes of the configurations ``small`` (width 256) and ``paper`` (width 768),
+on the same real tokens: at most 50 of each of at most 30 sentences of a paper. The operations
+counted are those of the matrix products that the model needs, three times the forward pass; the
+bound is the rate of a plain bfloat16 product of rows of this width, measured in the same run.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from contest import Cost, contest, print_row
+from padded import SENTENCES, PaddedMaskedSentences, cut, pad
+from torch.nn import functional
+
+from mpbert.data.binary import END, SENTENCE_MASK, BinaryCorpus
+from mpbert.data.ragged import ranges, row_numbers
+from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel
+from mpbert.modeling.losses import masked_sentence_loss
+from mpbert.modeling.masking import mask_sentences
+from mpbert.modeling.packing import MaskedSentences, PackedPapers, Rows, pack, pack_masked
+from mpbert.pretraining.dataset import MaskedBlocks
+from mpbert.seeding import named_rng
+
+SIZES = {  # as in pretrain/configs: D, inner size, heads, layers; tokens of a batch, rounds
+    "small": (256, 1024, 4, 4, 2, 2, 16384, 5),
+    "paper": (768, 3072, 12, 6, 6, 6, 8192, 3),
+}
+PRODUCTS = 4
+
+
+def main() -> None:
+    corpus = BinaryCorpus(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/binarized/acl"))
+    for name, (*sizes, max_tokens, rounds) in SIZES.items():
+        config = HierarchicalConfig(corpus.vocab_size, *sizes, 0.1, 0.0, 0.0)
+        _measure(name, config, corpus, max_tokens, rounds)
+
+
+def _measure(
+    name: str, config: HierarchicalConfig, corpus: BinaryCorpus, max_tokens: int, rounds: int
+) -> None:
+    torch.manual_seed(1)
+    papers = np.flatnonzero(corpus.splits == 0)
+    blocks = MaskedBlocks(corpus, papers, SENTENCES, seed=1, shuffle=True)
+    chosen = blocks.batch_by_size(blocks.ordered_indices(), max_tokens)[0]
+    read = corpus.gather(ranges(blocks.first[chosen], blocks.sizes_in_sentences[chosen]))
+    tokens, lengths, per_paper = cut(*read, blocks.sizes_in_sentences[chosen])
+    batch = mask_sentences(tokens, lengths, per_paper, SENTENCE_MASK, named_rng(1, "masks"))
+    packed = pack(batch.tokens, batch.lengths, per_paper)
+    masked = pack_masked(tokens, lengths, per_paper, batch.masked, END)
+    ours, theirs = MaskedSentenceModel(config), PaddedMaskedSentences(config)
+
+    padded, is_real = pad(batch.tokens, batch.lengths, per_paper)
+    targets, is_target = pad(tokens, lengths, per_paper)
+    first = np.cumsum(per_paper) - per_paper
+    paper = row_numbers(per_paper)[batch.masked]
+    rows = torch.from_numpy(paper * SENTENCES + batch.masked - first[paper])
+    targets, is_target = targets.flatten(0, 1)[rows], is_target.flatten(0, 1)[rows]
+    inputs = functional.pad(targets, (1, 0), value=END)[:, :-1]
+
+    def step_ours() -> None:
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = ours(packed, masked)
+        masked_sentence_loss(logits, masked.targets, 0.1).backward()
+
+    def step_theirs() -> None:
+        logits = theirs(padded, is_real, rows, inputs, is_target)
+        masked_sentence_loss(logits[is_target], targets[is_target], 0.1).backward()
+
+    width = config.dim
+    halves = torch.randn(8192, width).bfloat16(), torch.randn(width, 4 * width).bfloat16()
+
+    def bound() -> None:
+        for _ in range(PRODUCTS):
+            halves[0] @ halves[1]
+
+    costs = contest({"ours": step_ours, "theirs": step_theirs, "bound": bound}, rounds)
+    _print_speed(f"pretraining, `{name}`", len(tokens), costs)
+    rate = operations(config, packed, masked) / costs["ours"].seconds
+    fastest = PRODUCTS * 2 * 8192 * width * 4 * width / costs["bound"].seconds
+    print_row(
+        f"pretraining, `{name}`, operations",
+        f"bfloat16 product, width {width}",
+        ">= 60 %" if width == 768 else ">= 30 %",
+        f"{rate / fastest:.0%}",
+        f"{rate / 1e9:,.0f} GFLOP/s",
+        f"{fastest / 1e9:,.0f} GFLOP/s",
+        "-",
+    )
+
+
+def operations(config: HierarchicalConfig, papers: PackedPapers, masked: MaskedSentences) -> float:
+    """Return the floating-point operations of matrix products, forward and backward."""
+
+    def blocks(rows: Rows, layers: int) -> float:
+        length = np.diff(rows.offsets.numpy()).astype(float)
+        linear = 2 * config.dim * (4 * config.dim + 2 * config.ffn_dim) * length.sum()
+        return layers * (linear + 4 * config.dim * (length**2).sum())
+
+    forward = (
+        blocks(papers.sentences, config.sentence_layers)
+        + blocks(papers.papers, config.document_layers)
+        + blocks(masked.sentences, config.decoder_layers)
+        + 2 * len(masked.targets) * config.dim * config.vocab_size
+    )
+    return 3 * forward
+
+
+def _print_speed(what: str, num_tokens: int, costs: dict[str, Cost]) -> None:
+    ours, theirs = costs["ours"], costs["theirs"]
+    print_row(
+        what,
+        "padded to 30 x 50, float32",
+        ">= 5",
+        theirs.seconds / ours.seconds,
+        f"{num_tokens / ours.seconds:,.0f} tokens/s",
+        f"{num_tokens / theirs.seconds:,.0f} tokens/s",
+        f"{ours.peak_mib:,.0f} / {theirs.peak_mib:,.0f}",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+import logging
+
+import numpy as np
+import pytest
+
+from mpbert.retrieval.approximate import ApproximateIndex
+from mpbert.retrieval.dense import DenseIndex
+
+
+def clustered(num_vectors, seed):
+    """Vectors around 50 centres: lists of neighbours exist."""
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(7).standard_normal((50, 16))
+    noise = 0.4 * rng.standard_normal((num_vectors, 16))
+    return (centres[rng.integers(0, 50, num_vectors)] + noise).astype(np.float32)
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.98])
+def test_the_recall_asked_for_is_reached_and_scores_are_exact(recall, caplog):
+    papers, queries = clustered(5000, 1), clustered(400, 2)
+    nobody = np.array([-1])
+    with caplog.at_level(logging.INFO):
+        rows, scores = ApproximateIndex(papers, recall=recall).search(queries, 10, nobody)
+    exact, best = DenseIndex(papers).search(queries, 10, nobody)
+    assert (rows[:, :, None] == exact[:, None]).any(2).mean() >= recall - 0.05
+    assert (scores <= best + 1e-12).all()
+    unit = papers / np.linalg.norm(papers, axis=1, keepdims=True)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    assert np.allclose(scores, np.einsum("qd,qkd->qk", queries, unit[rows]), atol=1e-5)
+    assert "papers found, by 256 queries" in caplog.text
+
+
+def test_the_excluded_paper_is_never_ranked():
+    papers = clustered(3000, 1)
+    rows, _ = ApproximateIndex(papers).search(papers[:200], 5, np.arange(200))
+    assert not (rows == np.arange(200)[:, None]).any()
+
+
+def test_lists_that_hold_too_few_papers_are_no_error():
+    papers, queries = clustered(60, 1), clustered(9, 2)
+    rows, scores = ApproximateIndex(papers).search(queries, 59, np.arange(9))
+    exact, best = DenseIndex(papers).search(queries, 59, np.arange(9))
+    assert rows.tolist() == exact.tolist()
+    assert scores.tolist() == best.tolist()
