@@ -38,7 +38,7 @@ class Config:
     vectors: Optional[Path] = option(None, "vectors directory to search", type=Path)
     similarity: str = option("cosine", "of vectors", choices=SIMILARITIES)
     approximate: bool = option(
-        False, "of vectors: search a part of the papers, for millions of them; 98 of 100 nearest found"
+        False, "of vectors: search a part of the papers; 98 of the 100 nearest are found"
     )
     lexical: Optional[str] = option(None, "or: lexical method", choices=LEXICAL.names())
     settings: list[str] = option(
@@ -61,7 +61,9 @@ class Config:
                 "--similarity is of vectors; a lexical method has its own, leave it out"
             )
         if self.approximate and self.vectors is None:
-            raise ConfigError("--approximate is of vectors; a lexical method has none, leave it out")
+            raise ConfigError(
+                "--approximate is of vectors; a lexical method has none, leave it out"
+            )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
         if self.lexical:  # with the defaults in force: a new default is a new run
