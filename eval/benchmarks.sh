@@ -3,7 +3,7 @@
 #   usage:  eval/benchmarks.sh [NAME...]     e.g. eval/benchmarks.sh counts sampling
 #   reads:  tests/benchmarks/bench_NAME.py, all unless named; they need runs/corpus/rfc, runs/binarized/rfc,
 #           runs/binarized/acl, and in RAW_ACL the path of the raw papers.jsonl.xz of ACL
-#   writes: runs/benchmarks/table.md and NAME.txt, what each printed
+#   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
 #   cost:   half an hour, 5 GiB, on a machine that does nothing else; exit code 3 where one failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,7 +27,8 @@ done
   echo
   echo "| what | against | goal | ratio | ours | theirs | peak MiB, ours / theirs |"
   echo "|---|---|---|---|---|---|---|"
-  for name in "${names[@]}"; do
+  for file in "$output"/*.txt; do
+    name=$(basename "$file" .txt)
     grep '^| ' "$output/$name.txt" ||
       echo "| $name | - | - | - | $(tail -n 1 "$output/$name.txt") | - | - |"
   done
