@@ -12,7 +12,7 @@ import numpy as np
 
 from mpbert.config import option, positional
 from mpbert.data.binary import BinaryCorpus
-from mpbert.data.sampling import sample_manuscripts, sample_papers
+from mpbert.data.sampling import CitingSentences, sample_manuscripts, sample_papers
 from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError
 from mpbert.manifest import fingerprint, is_finished, output_directory
@@ -71,11 +71,15 @@ def run(config: Config) -> None:
     sampling = sampling_of(settings)
     model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
 
+    citing = CitingSentences.of(corpus.contexts("train"), corpus.num_papers)
+
     def read_papers(rows: np.ndarray, draw: int) -> object:
         offsets = corpus.sentence_offsets
         lengths = offsets[rows + 1] - offsets[rows]
         abstract = corpus.num_abstract[rows]
-        return sample_papers(offsets[rows], abstract, lengths, rows, sampling, config.seed, draw)
+        return sample_papers(
+            offsets[rows], abstract, lengths, rows, sampling, config.seed, draw, citing
+        )
 
     stores = {"papers": (corpus.paper_ids, model.citation, read_papers)}
     for split in sorted(set(config.splits)):

@@ -17,8 +17,16 @@ if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait f
 logger = logging.getLogger(__name__)
 _KIND_OF_ARCH = {"mpbert_hibert": "pretrained", "mpbert_two_tower": "two-tower"}
 _SIZES = ("dim", "ffn_dim", "num_heads", "sentence_layers", "document_layers")
+_EXTRA = ("token_weights", "sentence_roles")
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
-_SAMPLING = ("manuscript_sentences", "abstract_sentences", "body_sentences", "no_dynamic_sampling")
+_SAMPLING = (
+    "manuscript_sentences",
+    "abstract_sentences",
+    "body_sentences",
+    "no_dynamic_sampling",
+    "manuscript_abstract",
+    "citing_sentences",
+)
 
 
 @dataclass(frozen=True)
@@ -89,11 +97,13 @@ def _sizes(arch: dict[str, Any], vocab_size: int) -> "HierarchicalConfig":
     from mpbert.modeling.encoder import read_config
     from mpbert.modeling.hierarchical import HierarchicalConfig
 
+    extra = {name: arch.get(name, False) for name in _EXTRA}
     if arch.get("init"):
         _, config, _ = read_config(Path(arch["init"]))
-        return dataclasses.replace(config, dropout=arch["dropout"], decoder_layers=0)
+        return dataclasses.replace(config, dropout=arch["dropout"], decoder_layers=0, **extra)
     return HierarchicalConfig(
         vocab_size=vocab_size,
         decoder_layers=arch.get("decoder_layers", 0),
         **{name: arch[name] for name in (*_SIZES, *_DROPOUTS)},
+        **extra,
     )

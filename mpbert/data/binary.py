@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.data.ragged import offsets_of, ranges
+from mpbert.data.splits import SPLITS
 from mpbert.errors import CorpusError
 
 SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
@@ -127,6 +128,15 @@ class BinaryCorpus:
     def max_tokens(self) -> int:
         """Tokens at which sentences were cut, without the separator."""
         return self._meta["max_tokens"]
+
+    def token_counts(self) -> np.ndarray:
+        """Return (V,) how often each token occurs in papers of the training split."""
+        counts = np.zeros(self.vocab_size, dtype=np.int64)
+        offsets = self.token_offsets[self.sentence_offsets]
+        for row in np.flatnonzero(self.splits == SPLITS.index("train")):
+            part = self.tokens[offsets[row] : offsets[row + 1]]
+            counts += np.bincount(part, minlength=self.vocab_size)
+        return counts
 
     def gather(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the tokens of sentences, one after another, and (S,) their lengths."""

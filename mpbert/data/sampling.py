@@ -2,18 +2,24 @@
 
 A manuscript is read as its fundamental context (citing sentence, the one before, the one after)
 and a random supplement from what stands before; a cited paper as its abstract and a random
-supplement from its body. All functions work on whole batches, return sentence numbers of the
-corpus in reading order, and draw by keys that depend only on (seed, visit, item, sentence), so an
-item is read afresh at each visit and yet the same in any batch.
+supplement from its body. Ours, and not the paper's: a manuscript may also be read with its title
+and abstract, and a paper with a random supplement of training sentences that cite it. All functions
+work on whole batches, return sentence numbers of the corpus in reading order, and draw by keys that
+depend only on (seed, visit, item, sentence), so an item is read afresh at each visit and yet the
+same in any batch.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.data.ragged import ranges, row_numbers, smallest_per_row
+from mpbert.data.binary import BinaryContexts
+from mpbert.data.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.errors import ConfigError
 from mpbert.seeding import hashed_uniform
+
+ROLES = ("body", "abstract", "neighbour", "citing")
+BODY, ABSTRACT, NEIGHBOUR, CITING = range(len(ROLES))
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,9 @@ class SamplingConfig:
     :param manuscript_sentences: total for a manuscript, of which up to 3 are fundamental.
     :param abstract_sentences: most fundamental sentences of a paper (title and abstract).
     :param body_sentences: random sentences of a paper's body.
+    :param manuscript_abstract: sentences of the manuscript's title and abstract that are read
+        before all others; 0 in the paper.
+    :param citing_sentences: random training sentences that cite a paper; 0 in the paper.
     :param dynamic: False reads the same sentences at every visit (the ablation of Table 3): the
         nearest before the citation, the first of the body.
     """
@@ -31,6 +40,8 @@ class SamplingConfig:
     abstract_sentences: int = 10
     body_sentences: int = 30
     dynamic: bool = True
+    manuscript_abstract: int = 0
+    citing_sentences: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what would leave a paper without a sentence, or exceeds the encoder."""
@@ -39,10 +50,13 @@ class SamplingConfig:
             self.abstract_sentences,
             self.body_sentences,
         )
-        if min(manuscript, abstract) < 1 or body < 0 or max(manuscript, abstract + body) > 1024:
+        extra = self.manuscript_abstract, self.citing_sentences
+        longest = max(manuscript + extra[0], abstract + body + extra[1])
+        if min(manuscript, abstract) < 1 or min(body, *extra) < 0 or longest > 1024:
             raise ConfigError(
-                f"{manuscript} manuscript, {abstract} abstract and {body} body sentences; expected "
-                f"at least 1, 1 and 0, and at most 1024 of a manuscript or paper"
+                f"{manuscript} manuscript, {abstract} abstract, {body} body, {extra[0]} manuscript "
+                f"abstract and {extra[1]} citing sentences; expected at least 1, 1, 0, 0 and 0, and "
+                f"at most 1024 of a manuscript or paper"
             )
 
 
@@ -52,10 +66,34 @@ class SampledSentences:
 
     :param sentences: (S,) sentence numbers of the corpus, item after item, in reading order.
     :param per_item: (B,) how many each item has; at least 1.
+    :param roles: (S,) place in ``ROLES`` of what each sentence is read as.
     """
 
     sentences: np.ndarray
     per_item: np.ndarray
+    roles: np.ndarray
+
+
+@dataclass(frozen=True)
+class CitingSentences:
+    """The training sentences that cite each paper.
+
+    :param offsets: (N + 1,) paper r is cited by ``sentences[offsets[r]:offsets[r + 1]]``.
+    :param citing_rows: (M,) the papers that these sentences are of.
+    """
+
+    offsets: np.ndarray
+    sentences: np.ndarray
+    citing_rows: np.ndarray
+
+    @classmethod
+    def of(cls, train: BinaryContexts, num_papers: int) -> "CitingSentences":
+        """Gather them from the contexts of the training split."""
+        contexts = row_numbers(np.diff(train.cited_offsets))
+        order = np.argsort(train.cited_rows, kind="stable")
+        counts = np.bincount(train.cited_rows, minlength=num_papers)
+        contexts = contexts[order]
+        return cls(offsets_of(counts), train.sentences[contexts], train.citing_rows[contexts])
 
 
 def sample_manuscripts(
@@ -80,10 +118,19 @@ def sample_manuscripts(
     """
     start, end = np.maximum(citing - 1, first), np.minimum(citing + 1, last)
     fundamental = end - start + 1
-    before = start - first
+    known = np.minimum(config.manuscript_abstract, start - first)  # never what comes after
     limits = np.maximum(config.manuscript_sentences - fundamental, 0)
-    supplement = _draw(first, before, limits, items, config.dynamic, seed, visit, nearest_end=True)
-    return _join(supplement, ranges(start, fundamental), fundamental)
+    before = start - first - known
+    supplement = _draw(
+        first + known, before, limits, items, config.dynamic, seed, visit, nearest_end=True
+    )
+    near = ranges(start, fundamental)
+    roles = np.where(near == np.repeat(citing, fundamental), CITING, NEIGHBOUR)
+    return _join(
+        _Part(ranges(first, known), known, ABSTRACT),
+        _Part(*supplement, BODY),
+        _Part(near, fundamental, roles),
+    )
 
 
 def sample_papers(
@@ -94,13 +141,18 @@ def sample_papers(
     config: SamplingConfig,
     seed: int,
     visit: int,
+    citing: CitingSentences | None = None,
+    unread: np.ndarray | None = None,
 ) -> SampledSentences:
-    """Read each paper's title and abstract, and random sentences of its body.
+    """Read each paper's title and abstract, and random sentences of its body and that cite it.
 
     :param first: (B,) first sentence of each paper; ``num_abstract`` (B,) sentences of title and
         abstract; ``num_sentences`` (B,) of the whole paper.
     :param rows: (B,) number of each paper, the key of its random draw.
     :param visit: epoch in training, number of the draw at test time.
+    :param citing: what ``config.citing_sentences`` are drawn from.
+    :param unread: rows of papers whose sentences are not read as citing ones: the manuscripts that
+        are trained on together with these papers, which would give their citations away.
     """
     fundamental = np.minimum(num_abstract, config.abstract_sentences)
     body = _draw(
@@ -113,7 +165,36 @@ def sample_papers(
         visit,
         nearest_end=False,
     )
-    return _join(body, ranges(first, fundamental), fundamental)
+    parts = [_Part(ranges(first, fundamental), fundamental, ABSTRACT), _Part(*body, BODY)]
+    if config.citing_sentences and citing is not None:
+        drawn = _draw_citing(citing, rows, config, seed, visit, unread)
+        parts.append(_Part(*drawn, CITING, of_others=True))
+    return _join(*parts)
+
+
+def _draw_citing(
+    citing: CitingSentences,
+    rows: np.ndarray,
+    config: SamplingConfig,
+    seed: int,
+    visit: int,
+    unread: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return sentences that cite each paper, drawn without replacement, and how many of each."""
+    lengths = np.diff(citing.offsets)[rows]
+    places = ranges(citing.offsets[rows], lengths)
+    owner = row_numbers(lengths)
+    if unread is not None:
+        kept = ~np.isin(citing.citing_rows[places], unread)
+        places, owner = places[kept], owner[kept]
+        lengths = np.bincount(owner, minlength=len(rows))
+    sentences = citing.sentences[places]
+    # first come first served would be the sentences of the first papers of the corpus
+    when = visit if config.dynamic else 0
+    keys = hashed_uniform(seed, "citing sentences", when, rows[owner], sentences)
+    limits = np.full(len(rows), config.citing_sentences)
+    taken = smallest_per_row(keys, lengths, limits)
+    return sentences[taken], np.minimum(lengths, limits)
 
 
 def _draw(
@@ -136,14 +217,27 @@ def _draw(
     return candidates[taken], np.minimum(lengths, limits)
 
 
-def _join(
-    drawn: tuple[np.ndarray, np.ndarray],
-    fundamental: np.ndarray,
-    num_fundamental: np.ndarray,
-) -> SampledSentences:
-    """Merge both parts in reading order: sentence numbers ascend within a paper."""
-    supplement, num_supplement = drawn
-    sentences = np.concatenate([supplement, fundamental])
-    owner = np.concatenate([row_numbers(num_supplement), row_numbers(num_fundamental)])
-    order = np.lexsort((sentences, owner))
-    return SampledSentences(sentences[order], num_supplement + num_fundamental)
+@dataclass(frozen=True)
+class _Part:
+    """Sentences of a batch that are read as one thing.
+
+    :param sentences: item after item; ``counts`` (B,) of each item.
+    :param roles: of all, or of each.
+    :param of_others: whether they stand in other papers, and so are read last.
+    """
+
+    sentences: np.ndarray
+    counts: np.ndarray
+    roles: np.ndarray | int
+    of_others: bool = False
+
+
+def _join(*parts: _Part) -> SampledSentences:
+    """Merge in reading order: numbers ascend within a paper; those that cite it come last."""
+    sentences = np.concatenate([part.sentences for part in parts])
+    owner = np.concatenate([row_numbers(part.counts) for part in parts])
+    roles = np.concatenate([np.broadcast_to(part.roles, part.sentences.shape) for part in parts])
+    of_others = np.concatenate([np.full(len(part.sentences), part.of_others) for part in parts])
+    order = np.lexsort((sentences, of_others, owner))
+    per_item = np.sum([part.counts for part in parts], axis=0)
+    return SampledSentences(sentences[order], per_item, roles[order])

@@ -9,15 +9,27 @@ from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from torch import Tensor, nn
 
-from mpbert.modeling.losses import OBJECTIVES, euclidean_distance
+from mpbert.modeling.losses import (
+    OBJECTIVES,
+    contrastive_logits,
+    euclidean_distance,
+    multi_positive_contrastive,
+)
+
+CONTRASTIVE = "contrastive"
 
 
 @dataclass
 class MultiPositiveConfig(FairseqDataclass):
     """Which objective."""
 
-    objective: ChoiceEnum(sorted(OBJECTIVES)) = field(
-        default="mpt-src-tgt", metadata={"help": "Zhang & Ma (2021), Eq. 3, 5, 4 and 6"}
+    objective: ChoiceEnum(sorted([*OBJECTIVES, CONTRASTIVE])) = field(
+        default="mpt-src-tgt",
+        metadata={"help": "Zhang & Ma (2021), Eq. 3, 5, 4 and 6, or all papers of the batch"},
+    )
+    temperature: float = field(default=0.05, metadata={"help": "of cosines, objective contrastive"})
+    count_correction: float = field(
+        default=0.5, metadata={"help": "times ln(1 + citations), objective contrastive"}
     )
 
 
@@ -25,9 +37,12 @@ class MultiPositiveConfig(FairseqDataclass):
 class MultiPositiveCriterion(FairseqCriterion):
     """Loss per example; also the share of examples whose target is nearer than all negatives."""
 
-    def __init__(self, task: Any, objective: str) -> None:
+    def __init__(
+        self, task: Any, objective: str, temperature: float, count_correction: float
+    ) -> None:
         super().__init__(task)
-        self.objective = OBJECTIVES[str(objective)]
+        self.objective = OBJECTIVES.get(str(objective))  # None: contrastive
+        self.temperature, self.count_correction = temperature, count_correction
 
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
@@ -36,8 +51,11 @@ class MultiPositiveCriterion(FairseqCriterion):
         manuscripts, papers = model(sample["manuscripts"], sample["papers"])
         s, papers = manuscripts.float(), papers.float()
         t, n = papers[sample["targets"]], papers[sample["negatives"]]
-        c = papers[sample["positives"]]
-        loss = self.objective(s, t, c, sample["is_positive"], n).sum()
+        if self.objective is None:
+            loss = self._contrastive(s, papers, sample).sum()
+        else:
+            c = papers[sample["positives"]]
+            loss = self.objective(s, t, c, sample["is_positive"], n).sum()
         with torch.no_grad():
             nearer = euclidean_distance(s, t)[:, None] < euclidean_distance(s[:, None], n)
             nearest = nearer.all(dim=1).sum()
@@ -52,6 +70,12 @@ class MultiPositiveCriterion(FairseqCriterion):
                 "sample_size": sample["num_examples"],
             },
         )
+
+    def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
+        logits = contrastive_logits(
+            s, papers, sample["log_counts"], self.temperature, self.count_correction
+        )
+        return multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:

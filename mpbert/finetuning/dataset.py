@@ -15,7 +15,13 @@ from mpbert.data.cocitation import (
     merge_by_paper,
 )
 from mpbert.data.ragged import offsets_of, ranges, row_numbers
-from mpbert.data.sampling import SampledSentences, SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.data.sampling import (
+    CitingSentences,
+    SampledSentences,
+    SamplingConfig,
+    sample_manuscripts,
+    sample_papers,
+)
 from mpbert.fairseq_dataset import BudgetDataset
 from mpbert.modeling.packing import PackedPapers, pack
 
@@ -45,6 +51,8 @@ class Noise:
     def __init__(self, train: BinaryContexts, num_papers: int, config: NoiseConfig) -> None:
         self.config = config
         counts = citation_counts(train.cited_rows, num_papers)
+        self.log_counts = np.log1p(counts).astype(np.float32)
+        self.citing = CitingSentences.of(train, num_papers)
         self.negatives = NegativeDistribution(counts, config.negative_power)
         units = (train.cited_offsets, train.cited_rows)
         if config.unit == "paper":
@@ -132,7 +140,9 @@ class Examples(BudgetDataset):
         abstract = self.corpus.num_abstract
         body = np.diff(self.corpus.sentence_offsets) - abstract
         read = np.minimum(abstract, self.sampling.abstract_sentences)
-        return self._mean_tokens() * (read + np.minimum(body, self.sampling.body_sentences))
+        cited = np.minimum(np.diff(self.noise.citing.offsets), self.sampling.citing_sentences)
+        own = self._mean_tokens() * (read + np.minimum(body, self.sampling.body_sentences))
+        return own + self._mean_tokens().mean() * cited
 
     def _costs_of_manuscripts(self) -> np.ndarray:
         """Return (M,) expected tokens of each example's manuscript as it is read."""
@@ -175,8 +185,14 @@ class Examples(BudgetDataset):
             self.sampling,
             self.seed,
             self._visit,
+            self.noise.citing,
+            unread=citing,
         )
         num_positives = positives.shape[1]
+        is_wanted = np.zeros((len(items), len(rows)), dtype=bool)
+        drawn = np.concatenate([np.ones((len(items), 1), bool), positives >= 0], axis=1)
+        example, place = np.nonzero(drawn)
+        is_wanted[example, places[example, place]] = True
         return {
             "manuscripts": self._pack(manuscripts),
             "papers": self._pack(papers),
@@ -184,9 +200,24 @@ class Examples(BudgetDataset):
             "positives": torch.from_numpy(places[:, 1 : 1 + num_positives]),
             "is_positive": torch.from_numpy(positives >= 0),
             "negatives": torch.from_numpy(places[:, 1 + num_positives :]),
+            "is_wanted": torch.from_numpy(is_wanted),
+            "is_known": torch.from_numpy(self._known(context_of, citing, rows) | is_wanted),
+            "log_counts": torch.from_numpy(self.noise.log_counts[rows]),
             "num_examples": len(items),
             "num_papers": len(rows),
         }
 
+    def _known(self, context_of: np.ndarray, citing: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return (B, U): papers of a batch that a context cites, or that are the manuscript."""
+        sizes = np.diff(self.contexts.cited_offsets)[context_of]
+        gold = self.contexts.cited_rows[ranges(self.contexts.cited_offsets[context_of], sizes)]
+        examples = np.concatenate([row_numbers(sizes), np.arange(len(citing))])
+        known = np.concatenate([gold, citing])
+        place = np.minimum(np.searchsorted(rows, known), len(rows) - 1)
+        found = rows[place] == known
+        is_known = np.zeros((len(citing), len(rows)), dtype=bool)
+        is_known[examples[found], place[found]] = True
+        return is_known
+
     def _pack(self, sampled: SampledSentences) -> PackedPapers:
-        return pack(*self.corpus.gather(sampled.sentences), sampled.per_item)
+        return pack(*self.corpus.gather(sampled.sentences), sampled.per_item, sampled.roles)

@@ -26,6 +26,12 @@ class TwoTowerConfig(FairseqDataclass):
     num_heads: int = field(default=12, metadata={"help": "attention heads, without --init"})
     sentence_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
     document_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
+    token_weights: bool = field(
+        default=False, metadata={"help": "sentence vectors are weighted means of tokens"}
+    )
+    sentence_roles: bool = field(
+        default=False, metadata={"help": "tell abstract, body, citing sentence apart"}
+    )
     dropout: float = field(default=0.1, metadata={"help": "of embeddings and residual branches"})
     attention_dropout: float = field(default=0.1, metadata={"help": "without --init"})
     activation_dropout: float = field(default=0.1, metadata={"help": "without --init"})
@@ -47,7 +53,8 @@ class FairseqTwoTower(BaseFairseqModel):
         """Start from ``--init``, or at random with the given sizes."""
         if cfg.init:
             check_same_tokenizer(Path(cfg.init), task.corpus.path)
-            model = load_two_tower(Path(cfg.init), dropout=cfg.dropout)
+            extra = {"token_weights": cfg.token_weights, "sentence_roles": cfg.sentence_roles}
+            model = load_two_tower(Path(cfg.init), dropout=cfg.dropout, **extra)
         else:
             model = TwoTower(
                 HierarchicalConfig(
@@ -61,8 +68,12 @@ class FairseqTwoTower(BaseFairseqModel):
                     dropout=cfg.dropout,
                     attention_dropout=cfg.attention_dropout,
                     activation_dropout=cfg.activation_dropout,
+                    token_weights=cfg.token_weights,
+                    sentence_roles=cfg.sentence_roles,
                 )
             )
+        if cfg.token_weights:
+            model.weigh_tokens(torch.from_numpy(task.corpus.token_counts()))
         return cls(model, cfg.autocast_bf16)
 
     def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:

@@ -25,6 +25,13 @@ class FinetuneConfig(FairseqDataclass):
     manuscript_sentences: int = field(default=30, metadata={"help": "3 fundamental + the rest"})
     abstract_sentences: int = field(default=10, metadata={"help": "title and abstract of a paper"})
     body_sentences: int = field(default=30, metadata={"help": "random sentences of a paper's body"})
+    manuscript_abstract: int = field(
+        default=0,
+        metadata={"help": "sentences of the manuscript's title and abstract, always read"},
+    )
+    citing_sentences: int = field(
+        default=0, metadata={"help": "random training sentences that cite a paper"}
+    )
     no_dynamic_sampling: bool = field(
         default=False, metadata={"help": "read the same sentences at each visit (ablation)"}
     )
@@ -54,6 +61,8 @@ def sampling_config(cfg: Any) -> SamplingConfig:
         cfg.abstract_sentences,
         cfg.body_sentences,
         not cfg.no_dynamic_sampling,
+        cfg.manuscript_abstract,
+        cfg.citing_sentences,
     )
 
 

@@ -41,6 +41,7 @@ def embed_sampled(
             tokens[per_sentence[sentences[first]] : per_sentence[sentences[last]]],
             lengths[part],
             sampled.per_item[first:last],
+            sampled.roles[part],
         )
         with torch.autocast(device.type, torch.bfloat16, enabled=autocast_bf16):
             vectors[first:last] = tower(batch.to(device)).float().cpu().numpy()

@@ -88,22 +88,27 @@ def sampling_of(settings: dict[str, Any]) -> SamplingConfig:
         settings["abstract_sentences"],
         settings["body_sentences"],
         not settings["no_dynamic_sampling"],
+        settings.get("manuscript_abstract", 0),  # encoders of the first release have neither
+        settings.get("citing_sentences", 0),
     )
 
 
-def load_two_tower(path: Path, dropout: float | None = None) -> TwoTower:
+def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     """Return both towers; an encoder that was only pretrained gives two equal ones.
 
-    :param dropout: replaces the residual dropout of the saved configuration; None keeps it.
+    :param changes: sizes that replace those of the saved configuration, such as ``dropout``; an
+        encoder that was only pretrained may gain ``token_weights`` and ``sentence_roles``.
     :raises EncoderError: weights and sizes do not fit.
     """
     kind, config, _ = read_config(path)
-    if dropout is not None:
-        config = dataclasses.replace(config, dropout=dropout)
+    config = dataclasses.replace(config, **changes)
     model, state = TwoTower(config), read_state(path)
     if kind == "pretrained":
         for tower in (model.manuscript, model.citation):
-            _fill(tower.encoder, _under(state, "encoder."), str(path / "model.safetensors"))
+            new = ("roles.", "log_weights.")  # pretraining has none: they stay as they start
+            own = {k: v for k, v in tower.encoder.state_dict().items() if k.startswith(new)}
+            found = {**own, **_under(state, "encoder.")}
+            _fill(tower.encoder, found, str(path / "model.safetensors"))
     else:
         _fill(model, state, str(path / "model.safetensors"))
     return model

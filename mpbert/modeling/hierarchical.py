@@ -12,10 +12,13 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mpbert.data.sampling import ROLES
 from mpbert.errors import ConfigError
 from mpbert.modeling.packing import MaskedSentences, PackedPapers, Rows
 from mpbert.modeling.pooling import mean_pool, sum_pool
 from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
+
+_RARE = 1e-3  # a of SIF
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,10 @@ class HierarchicalConfig:
     :param vocab_size: V, tokens of the tokenizer.
     :param max_tokens: longest sentence, its separator included.
     :param max_sentences: most sentences of a paper or manuscript.
+    :param token_weights: sentence vectors are weighted means of their tokens, one weight a token;
+        the paper has plain means.
+    :param sentence_roles: title and abstract, body, citing sentence and its neighbours are told
+        apart, by an added vector and a weight in the sum; the paper has neither.
     """
 
     vocab_size: int
@@ -39,6 +46,8 @@ class HierarchicalConfig:
     activation_dropout: float
     max_tokens: int = 1024
     max_sentences: int = 1024
+    token_weights: bool = False
+    sentence_roles: bool = False
 
     def __post_init__(self) -> None:
         """Refuse sizes that no model has."""
@@ -78,6 +87,12 @@ class HierarchicalEncoder(nn.Module):
             EncoderBlock(config.block) for _ in range(config.document_layers)
         )
         self.dropout = nn.Dropout(config.dropout)
+        if config.token_weights:
+            self.log_weights = nn.Embedding(config.vocab_size, 1)
+            nn.init.zeros_(self.log_weights.weight)
+        if config.sentence_roles:
+            self.roles = nn.Embedding(len(ROLES), config.dim)
+            nn.init.zeros_(self.roles.weight)
         self.register_buffer("token_places", sinusoids(config.max_tokens, config.dim), False)
         self.register_buffer("sentence_places", sinusoids(config.max_sentences, config.dim), False)
 
@@ -91,13 +106,19 @@ class HierarchicalEncoder(nn.Module):
         x = self.embed_tokens(tokens, rows)
         for block in self.sentence_blocks:
             x = block(x, rows)
-        return mean_pool(x, rows)
+        if not self.config.token_weights:
+            return mean_pool(x, rows)
+        weights = self.log_weights(tokens).float().exp()
+        return sum_pool(x * weights, rows) / sum_pool(weights, rows)
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (S, D) sentence vectors in the context of their papers, packed by paper."""
         x = self.encode_sentences(papers.tokens, papers.sentences)
         x = x.index_select(0, papers.sentence_order)
-        x = self.dropout(x + self.sentence_places[papers.papers.place])
+        x = x + self.sentence_places[papers.papers.place]
+        if self.config.sentence_roles:
+            x = x + self.roles(papers.roles)
+        x = self.dropout(x)
         for block in self.document_blocks:
             x = block(x, papers.papers)
         return x
@@ -110,10 +131,15 @@ class PaperEncoder(nn.Module):
         super().__init__()
         self.encoder = HierarchicalEncoder(config)
         self.norm = nn.LayerNorm(config.dim)
+        if config.sentence_roles:
+            self.log_weights = nn.Embedding(len(ROLES), 1)
+            nn.init.zeros_(self.log_weights.weight)
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (B, D) vectors in the caller's order."""
         sentences = self.encoder(papers)
+        if self.encoder.config.sentence_roles:
+            sentences = sentences * self.log_weights(papers.roles).float().exp()
         vectors = sum_pool(sentences, papers.papers)
         return self.norm(vectors).index_select(0, papers.paper_order)
 
@@ -129,6 +155,15 @@ class TwoTower(nn.Module):
         self.config = config
         self.manuscript = PaperEncoder(config)
         self.citation = PaperEncoder(config)
+
+    def weigh_tokens(self, counts: Tensor) -> None:
+        """Start from the weights of SIF, a / (a + p): Arora, Liang and Ma (ICLR 2017).
+
+        :param counts: (V,) how often each token occurs; p is its share.
+        """
+        weights = _RARE / (_RARE + counts / counts.sum())
+        for tower in (self.manuscript, self.citation):
+            tower.encoder.log_weights.weight.data[:, 0] = weights.log()
 
 
 class MaskedSentenceModel(nn.Module):

@@ -72,6 +72,37 @@ OBJECTIVES = {
 }
 
 
+def multi_positive_contrastive(logits: Tensor, is_positive: Tensor, is_known: Tensor) -> Tensor:
+    """Contrast each paper that a context cites with all papers of the batch that it does not.
+
+    loss = mean over cited i of  -log( e^(l_i) / (e^(l_i) + Σ_j e^(l_j)) ),   j not known
+
+    Ours, beside the objectives of the paper: its negatives are drawn, four to an example; these are
+    all papers that are encoded anyway.
+
+    :param logits: (B, U) of each manuscript and each paper of the batch.
+    :param is_positive: (B, U) papers to bring near, at least one each; ``is_known`` (B, U) papers
+        that are no negatives: all that the context cites, and the manuscript itself.
+    """
+    others = logits.masked_fill(is_known, float("-inf")).logsumexp(dim=1, keepdim=True)
+    losses = F.softplus(others - logits)  # -log of 1 / (1 + e^(others - l_i))
+    return (losses * is_positive).sum(dim=1) / is_positive.sum(dim=1)
+
+
+def contrastive_logits(
+    s: Tensor, papers: Tensor, log_counts: Tensor, temperature: float, correction: float
+) -> Tensor:
+    """Return (B, U) cosines over the temperature, less part of the logarithm of citation counts.
+
+    A paper that is cited often is a negative often; without the correction the cosines would learn
+    to make up for it (Bengio & Senécal 2008; Yi et al., RecSys 2019).
+
+    :param s: (B, D); ``papers`` (U, D); ``log_counts`` (U,) ln(1 + citations).
+    """
+    cosines = F.normalize(s, dim=1) @ F.normalize(papers, dim=1).T
+    return cosines / temperature - correction * log_counts
+
+
 def _gaps(anchor: Tensor, near: Tensor, far: Tensor) -> Tensor:
     """Return (B, P, K): d(anchor, near_i) - d(anchor, far_j).
 

@@ -77,6 +77,8 @@ class PackedPapers(_OnDevice):
         taken paper after paper, papers ascending by number of sentences.
     :param papers: the papers as rows of sentences.
     :param paper_order: (B,) place among the packed papers of each paper in the caller's order.
+    :param roles: (S,) what each sentence is read as, paper after paper, see
+        :mod:`mpbert.data.sampling`.
     """
 
     tokens: Tensor
@@ -84,6 +86,7 @@ class PackedPapers(_OnDevice):
     sentence_order: Tensor
     papers: Rows
     paper_order: Tensor
+    roles: Tensor
 
 
 @dataclass(frozen=True)
@@ -116,13 +119,21 @@ def _by_paper_length(sentences_per_paper: np.ndarray) -> tuple[np.ndarray, np.nd
     return order, ranges(first[order], sentences_per_paper[order])
 
 
-def pack(tokens: np.ndarray, lengths: np.ndarray, sentences_per_paper: np.ndarray) -> PackedPapers:
+def pack(
+    tokens: np.ndarray,
+    lengths: np.ndarray,
+    sentences_per_paper: np.ndarray,
+    roles: np.ndarray | None = None,
+) -> PackedPapers:
     """Lay out a batch.
 
     :param tokens: (N,) token ids of all sentences of all papers, in the caller's order.
     :param lengths: (S,) tokens of each sentence, at least 1.
     :param sentences_per_paper: (B,) sentences of each paper, at least 1.
+    :param roles: (S,) of the sentences; None: all alike.
     """
+    if roles is None:
+        roles = np.zeros(len(lengths), dtype=np.int64)
     paper_order, by_paper = _by_paper_length(sentences_per_paper)
     by_length = np.argsort(lengths[by_paper], kind="stable")
     sentences = by_paper[by_length]  # packed place -> the caller's sentence
@@ -133,6 +144,7 @@ def pack(tokens: np.ndarray, lengths: np.ndarray, sentences_per_paper: np.ndarra
         sentence_order=torch.from_numpy(inverse(by_length)),
         papers=Rows.of(sentences_per_paper[paper_order]),
         paper_order=torch.from_numpy(inverse(paper_order)),
+        roles=torch.from_numpy(roles[by_paper].astype(np.int64)),
     )
 
 

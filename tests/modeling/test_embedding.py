@@ -27,7 +27,7 @@ def gather():
     return read
 
 
-SAMPLED = SampledSentences(np.arange(60), np.array([7, 1, 20, 2, 30]))
+SAMPLED = SampledSentences(np.arange(60), np.array([7, 1, 20, 2, 30]), np.zeros(60, np.int64))
 
 
 @pytest.mark.parametrize("max_tokens", [1, 40, 10**6])
@@ -52,13 +52,13 @@ def test_64_papers_at_once_have_the_vectors_of_64_papers_alone(
 
 
 def test_no_item_gives_no_vector(tower, gather):
-    none = SampledSentences(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    none = SampledSentences(*np.zeros((3, 0), np.int64))
     assert embed_sampled(tower, none, gather, 100).shape == (0, 8)
 
 
 def test_the_mean_over_draws_is_the_mean_of_the_vectors_of_draws_0_1_2():
     def draw(number):
-        return SampledSentences(np.array([number]), np.array([1]))
+        return SampledSentences(np.array([number]), np.array([1]), np.array([0]))
 
     def embed(sampled):
         return np.full((1, 2), float(sampled.sentences[0] ** 2), dtype=np.float32)
