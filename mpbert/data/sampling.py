@@ -55,8 +55,8 @@ class SamplingConfig:
         if min(manuscript, abstract) < 1 or min(body, *extra) < 0 or longest > 1024:
             raise ConfigError(
                 f"{manuscript} manuscript, {abstract} abstract, {body} body, {extra[0]} manuscript "
-                f"abstract and {extra[1]} citing sentences; expected at least 1, 1, 0, 0 and 0, and "
-                f"at most 1024 of a manuscript or paper"
+                f"abstract and {extra[1]} citing sentences; expected at least 1, 1, 0, 0 and 0, "
+                f"and at most 1024 of a manuscript or paper"
             )
 
 

@@ -38,7 +38,11 @@ class MultiPositiveCriterion(FairseqCriterion):
     """Loss per example; also the share of examples whose target is nearer than all negatives."""
 
     def __init__(
-        self, task: Any, objective: str, temperature: float, count_correction: float
+        self,
+        task: Any,
+        objective: str,
+        temperature: float = 0.05,
+        count_correction: float = 0.5,
     ) -> None:
         super().__init__(task)
         self.objective = OBJECTIVES.get(str(objective))  # None: contrastive

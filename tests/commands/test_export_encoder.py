@@ -25,6 +25,8 @@ def test_settings_say_how_the_encoder_was_trained_to_read(finetuned_encoder, pre
         "abstract_sentences": 1,
         "body_sentences": 1,
         "no_dynamic_sampling": False,
+        "manuscript_abstract": 0,
+        "citing_sentences": 0,
         "objective": "mpt-src-tgt",
     }
     assert read_config(pretrained_encoder)[0] == "pretrained"

@@ -110,5 +110,5 @@ def test_an_empty_batch_gives_no_sentence():
 
 @pytest.mark.parametrize("numbers", [(0, 1, 1), (1, 0, 1), (1, 1, -1), (1025, 1, 1), (1, 1, 1024)])
 def test_numbers_that_leave_papers_empty_or_exceed_the_encoder_are_refused(numbers):
-    with pytest.raises(ConfigError, match="expected at least 1, 1 and 0, and at most 1024"):
+    with pytest.raises(ConfigError, match="expected at least 1, 1, 0, 0 and 0, and at most 1024"):
         SamplingConfig(*numbers)

@@ -38,7 +38,9 @@ def test_every_update_logs_a_loss_and_an_accuracy(finetuned):
     assert all(0 <= float(log["accuracy"]) <= 1 for log in logs)
 
 
-@pytest.mark.parametrize("objective", ["triplet", "mpt-src", "mpt-tgt", "mpt-src-tgt"])
+@pytest.mark.parametrize(
+    "objective", ["triplet", "mpt-src", "mpt-tgt", "mpt-src-tgt", "contrastive"]
+)
 def test_the_loss_falls_and_targets_come_nearest(task, pretrained_encoder, objective):
     from mpbert.finetuning.criterion import MultiPositiveCriterion
     from mpbert.finetuning.model import FairseqTwoTower, TwoTowerConfig
