@@ -77,8 +77,9 @@ def run(config: Config) -> None:
         offsets = corpus.sentence_offsets
         lengths = offsets[rows + 1] - offsets[rows]
         abstract = corpus.num_abstract[rows]
+        others = citing.candidates(rows)
         return sample_papers(
-            offsets[rows], abstract, lengths, rows, sampling, config.seed, draw, citing
+            offsets[rows], abstract, lengths, rows, sampling, config.seed, draw, others
         )
 
     stores = {"papers": (corpus.paper_ids, model.citation, read_papers)}

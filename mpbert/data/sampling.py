@@ -95,6 +95,22 @@ class CitingSentences:
         contexts = contexts[order]
         return cls(offsets_of(counts), train.sentences[contexts], train.citing_rows[contexts])
 
+    def candidates(
+        self, rows: np.ndarray, unread: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sentences that cite these papers, paper after paper, and (B,) how many.
+
+        :param unread: rows of papers whose sentences are left out: the manuscripts that are trained
+            on together with these papers, which would give their citations away.
+        """
+        lengths = np.diff(self.offsets)[rows]
+        places = ranges(self.offsets[rows], lengths)
+        if unread is None:
+            return self.sentences[places], lengths
+        kept = ~np.isin(self.citing_rows[places], unread)
+        counts = np.bincount(row_numbers(lengths)[kept], minlength=len(rows))
+        return self.sentences[places[kept]], counts
+
 
 def sample_manuscripts(
     first: np.ndarray,
@@ -141,8 +157,7 @@ def sample_papers(
     config: SamplingConfig,
     seed: int,
     visit: int,
-    citing: CitingSentences | None = None,
-    unread: np.ndarray | None = None,
+    citing: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> SampledSentences:
     """Read each paper's title and abstract, and random sentences of its body and that cite it.
 
@@ -150,9 +165,7 @@ def sample_papers(
         abstract; ``num_sentences`` (B,) of the whole paper.
     :param rows: (B,) number of each paper, the key of its random draw.
     :param visit: epoch in training, number of the draw at test time.
-    :param citing: what ``config.citing_sentences`` are drawn from.
-    :param unread: rows of papers whose sentences are not read as citing ones: the manuscripts that
-        are trained on together with these papers, which would give their citations away.
+    :param citing: :meth:`CitingSentences.candidates` of these papers, if any are to be read.
     """
     fundamental = np.minimum(num_abstract, config.abstract_sentences)
     body = _draw(
@@ -166,35 +179,15 @@ def sample_papers(
         nearest_end=False,
     )
     parts = [_Part(ranges(first, fundamental), fundamental, ABSTRACT), _Part(*body, BODY)]
-    if config.citing_sentences and citing is not None:
-        drawn = _draw_citing(citing, rows, config, seed, visit, unread)
-        parts.append(_Part(*drawn, CITING, of_others=True))
+    if citing is not None:
+        sentences, counts = citing
+        owner = np.repeat(rows, counts)
+        when = visit if config.dynamic else 0
+        keys = hashed_uniform(seed, "citing sentences", when, owner, sentences)
+        limits = np.full(len(rows), config.citing_sentences)
+        taken = smallest_per_row(keys, counts, limits)
+        parts.append(_Part(sentences[taken], np.minimum(counts, limits), CITING, of_others=True))
     return _join(*parts)
-
-
-def _draw_citing(
-    citing: CitingSentences,
-    rows: np.ndarray,
-    config: SamplingConfig,
-    seed: int,
-    visit: int,
-    unread: np.ndarray | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return sentences that cite each paper, drawn without replacement, and how many of each."""
-    lengths = np.diff(citing.offsets)[rows]
-    places = ranges(citing.offsets[rows], lengths)
-    owner = row_numbers(lengths)
-    if unread is not None:
-        kept = ~np.isin(citing.citing_rows[places], unread)
-        places, owner = places[kept], owner[kept]
-        lengths = np.bincount(owner, minlength=len(rows))
-    sentences = citing.sentences[places]
-    # first come first served would be the sentences of the first papers of the corpus
-    when = visit if config.dynamic else 0
-    keys = hashed_uniform(seed, "citing sentences", when, rows[owner], sentences)
-    limits = np.full(len(rows), config.citing_sentences)
-    taken = smallest_per_row(keys, lengths, limits)
-    return sentences[taken], np.minimum(lengths, limits)
 
 
 def _draw(

@@ -185,8 +185,7 @@ class Examples(BudgetDataset):
             self.sampling,
             self.seed,
             self._visit,
-            self.noise.citing,
-            unread=citing,
+            self.noise.citing.candidates(rows, unread=citing),
         )
         num_positives = positives.shape[1]
         is_wanted = np.zeros((len(items), len(rows)), dtype=bool)
