@@ -32,6 +32,9 @@ class TwoTowerConfig(FairseqDataclass):
     sentence_roles: bool = field(
         default=False, metadata={"help": "tell abstract, body, citing sentence apart"}
     )
+    shared_tokens: bool = field(
+        default=False, metadata={"help": "both encoders have one table of token embeddings"}
+    )
     dropout: float = field(default=0.1, metadata={"help": "of embeddings and residual branches"})
     attention_dropout: float = field(default=0.1, metadata={"help": "without --init"})
     activation_dropout: float = field(default=0.1, metadata={"help": "without --init"})
@@ -53,7 +56,8 @@ class FairseqTwoTower(BaseFairseqModel):
         """Start from ``--init``, or at random with the given sizes."""
         if cfg.init:
             check_same_tokenizer(Path(cfg.init), task.corpus.path)
-            extra = {"token_weights": cfg.token_weights, "sentence_roles": cfg.sentence_roles}
+            names = ("token_weights", "sentence_roles", "shared_tokens")
+            extra = {name: getattr(cfg, name) for name in names}
             model = load_two_tower(Path(cfg.init), dropout=cfg.dropout, **extra)
         else:
             model = TwoTower(
@@ -70,6 +74,7 @@ class FairseqTwoTower(BaseFairseqModel):
                     activation_dropout=cfg.activation_dropout,
                     token_weights=cfg.token_weights,
                     sentence_roles=cfg.sentence_roles,
+                    shared_tokens=cfg.shared_tokens,
                 )
             )
         if cfg.token_weights:

@@ -45,7 +45,8 @@ def save_encoder(
         indent=1,
     )
     (path / "config.json").write_text(text + "\n", encoding="utf-8")
-    save_file({k: v.contiguous() for k, v in state.items()}, path / "model.safetensors")
+    # copies: a file of safetensors has no tensor twice, as towers that share one do
+    save_file({k: v.clone() for k, v in state.items()}, path / "model.safetensors")
     shutil.copyfile(tokenizer, path / "tokenizer.json")
 
 
@@ -97,7 +98,8 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     """Return both towers; an encoder that was only pretrained gives two equal ones.
 
     :param changes: sizes that replace those of the saved configuration, such as ``dropout``; an
-        encoder that was only pretrained may gain ``token_weights`` and ``sentence_roles``.
+        encoder that was only pretrained may gain ``token_weights``, ``sentence_roles`` and
+        ``shared_tokens``.
     :raises EncoderError: weights and sizes do not fit.
     """
     kind, config, _ = read_config(path)

@@ -9,6 +9,7 @@ B papers, D dim.
 import math
 from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -19,6 +20,8 @@ from mpbert.modeling.pooling import mean_pool, sum_pool
 from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
 
 _RARE = 1e-3  # a of SIF
+_STEP = 5.0  # logarithms of weights are kept in this unit: Adam's steps are equal for all numbers
+_ROLE_WEIGHTS = (-1.5, -0.7, -0.7, 0.0)  # logarithms, of ROLES, to begin with
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class HierarchicalConfig:
         the paper has plain means.
     :param sentence_roles: title and abstract, body, citing sentence and its neighbours are told
         apart, by an added vector and a weight in the sum; the paper has neither.
+    :param shared_tokens: both towers have one table of token embeddings; each its own in the paper.
     """
 
     vocab_size: int
@@ -48,6 +52,7 @@ class HierarchicalConfig:
     max_sentences: int = 1024
     token_weights: bool = False
     sentence_roles: bool = False
+    shared_tokens: bool = False
 
     def __post_init__(self) -> None:
         """Refuse sizes that no model has."""
@@ -90,7 +95,7 @@ class HierarchicalEncoder(nn.Module):
         if config.token_weights:
             self.log_weights = nn.Embedding(config.vocab_size, 1)
             nn.init.zeros_(self.log_weights.weight)
-        if config.sentence_roles:
+        if config.sentence_roles and config.document_layers:
             self.roles = nn.Embedding(len(ROLES), config.dim)
             nn.init.zeros_(self.roles.weight)
         self.register_buffer("token_places", sinusoids(config.max_tokens, config.dim), False)
@@ -103,21 +108,42 @@ class HierarchicalEncoder(nn.Module):
 
     def encode_sentences(self, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (S, D) vectors of packed sentences, each from its own tokens alone."""
+        weights = self._shares(tokens, rows) if self.config.token_weights else None
+        if not self.sentence_blocks:
+            return self._static_vectors(tokens, rows, weights)
         x = self.embed_tokens(tokens, rows)
         for block in self.sentence_blocks:
             x = block(x, rows)
-        if not self.config.token_weights:
-            return mean_pool(x, rows)
-        weights = self.log_weights(tokens).float().exp()
-        return sum_pool(x * weights, rows) / sum_pool(weights, rows)
+        return mean_pool(x, rows) if weights is None else sum_pool(x * weights[:, None], rows)
+
+    def _shares(self, tokens: Tensor, rows: Rows) -> Tensor:
+        """Return (N,) weights of the tokens; those of a sentence add up to 1."""
+        weights = (_STEP * self.log_weights(tokens).float()).exp()  # (N, 1)
+        return (weights / sum_pool(weights, rows).index_select(0, rows.row))[:, 0]
+
+    def _static_vectors(self, tokens: Tensor, rows: Rows, weights: Tensor | None) -> Tensor:
+        """Return (S, D) means of embeddings, which are read once and never written token by token.
+
+        Places are left out: their mean would say how long a sentence is.
+        """
+        if weights is None:
+            weights = (1 / rows.offsets.diff()).index_select(0, rows.row)
+        return math.sqrt(self.config.dim) * F.embedding_bag(
+            tokens,
+            self.embedding.weight,
+            rows.offsets[:-1].long(),
+            mode="sum",
+            per_sample_weights=weights,
+        )
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (S, D) sentence vectors in the context of their papers, packed by paper."""
         x = self.encode_sentences(papers.tokens, papers.sentences)
         x = x.index_select(0, papers.sentence_order)
-        x = x + self.sentence_places[papers.papers.place]
-        if self.config.sentence_roles:
-            x = x + self.roles(papers.roles)
+        if self.document_blocks:
+            x = x + self.sentence_places[papers.papers.place]
+            if self.config.sentence_roles:
+                x = x + self.roles(papers.roles)
         x = self.dropout(x)
         for block in self.document_blocks:
             x = block(x, papers.papers)
@@ -132,14 +158,15 @@ class PaperEncoder(nn.Module):
         self.encoder = HierarchicalEncoder(config)
         self.norm = nn.LayerNorm(config.dim)
         if config.sentence_roles:
-            self.log_weights = nn.Embedding(len(ROLES), 1)
-            nn.init.zeros_(self.log_weights.weight)
+            self.log_weights = nn.Embedding.from_pretrained(
+                torch.tensor(_ROLE_WEIGHTS)[:, None] / _STEP, freeze=False
+            )
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (B, D) vectors in the caller's order."""
         sentences = self.encoder(papers)
         if self.encoder.config.sentence_roles:
-            sentences = sentences * self.log_weights(papers.roles).float().exp()
+            sentences = sentences * (_STEP * self.log_weights(papers.roles).float()).exp()
         vectors = sum_pool(sentences, papers.papers)
         return self.norm(vectors).index_select(0, papers.paper_order)
 
@@ -155,6 +182,8 @@ class TwoTower(nn.Module):
         self.config = config
         self.manuscript = PaperEncoder(config)
         self.citation = PaperEncoder(config)
+        if config.shared_tokens:
+            self.manuscript.encoder.embedding = self.citation.encoder.embedding
 
     def weigh_tokens(self, counts: Tensor) -> None:
         """Start from the weights of SIF, a / (a + p): Arora, Liang and Ma (ICLR 2017).
@@ -163,7 +192,7 @@ class TwoTower(nn.Module):
         """
         weights = _RARE / (_RARE + counts / counts.sum())
         for tower in (self.manuscript, self.citation):
-            tower.encoder.log_weights.weight.data[:, 0] = weights.log()
+            tower.encoder.log_weights.weight.data[:, 0] = weights.log() / _STEP
 
 
 class MaskedSentenceModel(nn.Module):

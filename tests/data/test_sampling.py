@@ -1,8 +1,18 @@
 import numpy as np
 import pytest
 
+from mpbert.data.binary import BinaryContexts
 from mpbert.data.ragged import offsets_of
-from mpbert.data.sampling import SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.data.sampling import (
+    ABSTRACT,
+    BODY,
+    CITING,
+    NEIGHBOUR,
+    CitingSentences,
+    SamplingConfig,
+    sample_manuscripts,
+    sample_papers,
+)
 from mpbert.errors import ConfigError
 
 CONFIG = SamplingConfig(manuscript_sentences=8, abstract_sentences=3, body_sentences=4)
@@ -112,3 +122,61 @@ def test_an_empty_batch_gives_no_sentence():
 def test_numbers_that_leave_papers_empty_or_exceed_the_encoder_are_refused(numbers):
     with pytest.raises(ConfigError, match="expected at least 1, 1, 0, 0 and 0, and at most 1024"):
         SamplingConfig(*numbers)
+
+
+def test_a_manuscript_may_be_read_with_its_title_and_abstract_each_sentence_in_its_role():
+    config = SamplingConfig(5, 3, 4, manuscript_abstract=2)
+    sampled = sample_manuscripts(*map(np.array, ([100], [120], [139], [0])), config, 1, 0)
+    assert sampled.sentences[:2].tolist() == [100, 101]
+    assert sampled.sentences[-3:].tolist() == [119, 120, 121]
+    assert all(102 <= sentence <= 118 for sentence in sampled.sentences[2:-3])
+    expected = [ABSTRACT] * 2 + [BODY] * 2 + [NEIGHBOUR, CITING, NEIGHBOUR]
+    assert sampled.roles.tolist() == expected
+
+
+def test_what_is_cited_in_the_abstract_is_not_read_twice():
+    config = SamplingConfig(5, 3, 4, manuscript_abstract=8)
+    assert manuscripts([102], config=config) == [[100, 101, 102, 103]]
+    assert manuscripts([100], config=config) == [[100, 101]]
+
+
+@pytest.fixture
+def citing():
+    """Paper 0 is cited by sentences 7 and 3, of papers 5 and 6; paper 2 by 7, of paper 5."""
+    train = BinaryContexts(
+        sentences=np.array([7, 3]),
+        citing_rows=np.array([5, 6]),
+        cited_offsets=np.array([0, 2, 3]),
+        cited_rows=np.array([0, 2, 0]),
+    )
+    return CitingSentences.of(train, 3)
+
+
+def test_citing_sentences_are_those_of_the_training_contexts(citing):
+    sentences, counts = citing.candidates(np.array([2, 0, 1]))
+    assert (sentences.tolist(), counts.tolist()) == ([7, 7, 3], [1, 2, 0])
+
+
+def test_no_citing_sentence_comes_from_a_manuscript_of_the_batch(citing):
+    sentences, counts = citing.candidates(np.array([0, 2]), unread=np.array([5, 1]))
+    assert (sentences.tolist(), counts.tolist()) == ([3], [1, 0])
+
+
+def test_citing_sentences_are_read_last_and_drawn_afresh():
+    config = SamplingConfig(8, 2, 1, citing_sentences=3)
+    others = np.arange(500, 540), np.array([0, 40])
+
+    def read(visit):
+        first, abstract, sizes = np.array([0, 10]), np.array([2, 2]), np.array([10, 10])
+        return sample_papers(first, abstract, sizes, np.array([4, 9]), config, 1, visit, others)
+
+    assert read(0).per_item.tolist() == [3, 6]
+    assert read(0).roles.tolist() == [ABSTRACT, ABSTRACT, BODY] * 2 + [CITING] * 3
+    assert (read(0).sentences[-3:] >= 500).all()
+    assert len({tuple(read(visit).sentences[-3:]) for visit in range(20)}) > 15
+    fixed = SamplingConfig(8, 2, 1, dynamic=False, citing_sentences=3)
+    draws = [
+        sample_papers(*map(np.array, ([0], [2], [10], [9])), fixed, 1, v, (others[0], [40]))
+        for v in (0, 1)
+    ]
+    assert draws[0].sentences.tolist() == draws[1].sentences.tolist()

@@ -44,7 +44,8 @@ def test_64_papers_at_once_have_the_vectors_of_64_papers_alone(
 ):
     rng = np.random.default_rng(2)
     per_item = rng.integers(1, 9, 64)
-    sampled = SampledSentences(rng.integers(0, 60, per_item.sum()), per_item)
+    sentences = rng.integers(0, 60, per_item.sum())
+    sampled = SampledSentences(sentences, per_item, np.zeros_like(sentences))
     alone = embed_sampled(tower, sampled, gather, 1, in_bfloat16)
     at_once = embed_sampled(tower, sampled, gather, 10**6, in_bfloat16)
     np.testing.assert_allclose(at_once, alone, atol=tolerance)

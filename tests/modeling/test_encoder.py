@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import pytest
@@ -47,6 +48,26 @@ def test_dropout_may_be_replaced_and_the_rest_stays(saved):
     path, _ = saved
     assert load_two_tower(path, dropout=0.3).config.dropout == 0.3
     assert load_two_tower(path).config == CONFIG
+
+
+def test_towers_that_share_their_tokens_do_so_when_loaded_again(tmp_path, tokenizer):
+    config = dataclasses.replace(CONFIG, shared_tokens=True)
+    state = TwoTower(config).state_dict()
+    save_encoder(tmp_path, "two-tower", config, state, tokenizer, {})
+    loaded = load_two_tower(tmp_path)
+    tokens = loaded.manuscript.encoder.embedding.weight
+    assert tokens is loaded.citation.encoder.embedding.weight
+    assert torch.equal(tokens, state["citation.encoder.embedding.weight"])
+
+
+def test_a_pretrained_encoder_may_gain_weights_and_roles(tmp_path, tokenizer):
+    model = MaskedSentenceModel(CONFIG)
+    save_encoder(tmp_path, "pretrained", CONFIG, model.state_dict(), tokenizer, {})
+    towers = load_two_tower(tmp_path, token_weights=True, sentence_roles=True, shared_tokens=True)
+    assert towers.config.token_weights
+    expected = model.encoder.embedding.weight
+    assert torch.equal(towers.manuscript.encoder.embedding.weight, expected)
+    assert (towers.citation.encoder.roles.weight == 0).all()
 
 
 def test_a_pretrained_encoder_starts_both_towers_alike(tmp_path, tokenizer):

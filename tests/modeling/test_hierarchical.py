@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 import math
 
@@ -140,6 +141,68 @@ def test_output_weights_are_the_embeddings_and_learn():
     logits.sum().backward()
     assert all(p.grad is not None for p in model.parameters())
     assert model.encoder.embedding.weight.grad.abs().sum(1).gt(0).all()
+
+
+STATIC = dataclasses.replace(
+    CONFIG, sentence_layers=0, document_layers=0, token_weights=True, sentence_roles=True
+)
+
+
+def test_static_vectors_are_weighted_means_weighted_by_role(papers):
+    torch.manual_seed(5)
+    model = PaperEncoder(STATIC).eval()
+    nn.init.normal_(model.encoder.log_weights.weight, std=0.1)
+    roles = np.random.default_rng(2).integers(0, 4, len(papers[1]))
+    found = model(pack(*papers, roles))
+    place = 0
+    for row, sentences in enumerate(nested(*papers)):
+        total = torch.zeros(8)
+        for sentence in sentences:
+            tokens = torch.tensor(sentence)
+            weights = (5 * model.encoder.log_weights(tokens)[:, 0]).exp()
+            mean = (weights[:, None] * model.encoder.embedding(tokens)).sum(0) / weights.sum()
+            total += mean * (5 * model.log_weights.weight[roles[place], 0]).exp()
+            place += 1
+        expected = F.layer_norm(total * math.sqrt(8), (8,))
+        assert torch.allclose(found[row], expected, atol=1e-4)
+
+
+def test_token_weights_weigh_the_states_of_a_transformer_too(papers):
+    torch.manual_seed(6)
+    config = dataclasses.replace(CONFIG, token_weights=True)
+    plain, weighted = PaperEncoder(CONFIG).eval(), PaperEncoder(config).eval()
+    weighted.load_state_dict({**weighted.state_dict(), **plain.state_dict()})
+    batch = pack(*papers)
+    assert torch.allclose(plain(batch), weighted(batch), atol=1e-5)  # equal weights: the mean
+    weighted.encoder.log_weights.weight.data[10:30] = 1.0
+    assert not torch.allclose(plain(batch), weighted(batch), atol=1e-2)
+
+
+def test_roles_move_the_vector_of_a_paper(papers):
+    torch.manual_seed(7)
+    config = dataclasses.replace(CONFIG, sentence_roles=True)
+    model = PaperEncoder(config).eval()
+    nn.init.normal_(model.encoder.roles.weight)
+    roles = np.zeros(len(papers[1]), dtype=np.int64)
+    assert not torch.allclose(model(pack(*papers, roles)), model(pack(*papers, roles + 1)))
+
+
+def test_rare_tokens_start_with_more_weight():
+    model = TwoTower(STATIC)
+    counts = torch.full((50,), 1000)
+    counts[7] = 1
+    model.weigh_tokens(counts)
+    share = 1000 / (49 * 1000 + 1)
+    weights = (5 * model.citation.encoder.log_weights.weight[:, 0]).exp()
+    assert weights[3].item() == pytest.approx(1e-3 / (1e-3 + share), rel=1e-4)
+    assert weights[7].item() == pytest.approx(1e-3 / (1e-3 + share / 1000), rel=1e-4)
+
+
+def test_two_towers_may_share_their_table_of_tokens_and_nothing_else():
+    model = TwoTower(dataclasses.replace(CONFIG, shared_tokens=True))
+    towers = model.manuscript.state_dict(), model.citation.state_dict()
+    shared = [k for k in towers[0] if towers[0][k].data_ptr() == towers[1][k].data_ptr()]
+    assert shared == ["encoder.embedding.weight"]
 
 
 def test_two_towers_share_no_weight():

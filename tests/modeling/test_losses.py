@@ -3,7 +3,13 @@ import math
 import pytest
 import torch
 
-from mpbert.modeling.losses import OBJECTIVES, euclidean_distance, masked_sentence_loss
+from mpbert.modeling.losses import (
+    OBJECTIVES,
+    contrastive_logits,
+    euclidean_distance,
+    masked_sentence_loss,
+    multi_positive_contrastive,
+)
 
 B, P, K, D = 5, 3, 4, 6
 
@@ -145,3 +151,28 @@ def test_masked_sentence_loss_with_smoothing_equals_its_definition():
     logp = logits.log_softmax(dim=1)
     expected = -0.9 * logp[torch.arange(4), targets].sum() - 0.1 * logp.mean(dim=1).sum()
     assert torch.allclose(masked_sentence_loss(logits, targets, 0.1), expected)
+
+
+def test_the_contrastive_loss_of_two_manuscripts_by_pencil():
+    logits = torch.tensor([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.5, 2.0]])
+    is_positive = torch.tensor([[1, 1, 0, 0], [0, 0, 1, 0]]).bool()
+    is_known = torch.tensor([[1, 1, 1, 0], [0, 1, 1, 0]]).bool()  # also cited, also the manuscript
+    first = [math.log(1 + math.exp(4 - 1)), math.log(1 + math.exp(4 - 2))]
+    second = math.log(1 + math.exp(0 - 0.5) + math.exp(2 - 0.5))
+    found = multi_positive_contrastive(logits, is_positive, is_known)
+    assert found.tolist() == pytest.approx([sum(first) / 2, second])
+
+
+def test_a_context_that_cites_all_papers_of_its_batch_has_no_loss_and_a_finite_gradient():
+    logits = torch.zeros(1, 2, requires_grad=True)
+    every = torch.ones(1, 2, dtype=torch.bool)
+    loss = multi_positive_contrastive(logits, every, every).sum()
+    loss.backward()
+    assert loss.item() == 0
+    assert torch.isfinite(logits.grad).all()
+
+
+def test_contrastive_logits_are_cosines_less_part_of_the_log_of_citations():
+    s, papers = torch.tensor([[3.0, 0.0]]), torch.tensor([[2.0, 0.0], [1.0, 1.0]])
+    found = contrastive_logits(s, papers, torch.tensor([0.0, 2.0]), 0.1, 0.5)
+    assert found.tolist()[0] == pytest.approx([10.0, 10 / math.sqrt(2) - 1])
