@@ -14,7 +14,7 @@ step "2/7 baselines: chance, Word2Vec, BM25"
 "$python" -m mpbert run-conditions runs/corpus/rfc \
   --only chance word2vec bm25_abstract bm25_citing
 step "3/7 tokenizer and token ids"
-pretrain/binarize.sh rfc --vocab-size 8000
+pretrain/binarize.sh rfc
 step "4/7 pretraining: predict masked sentences"
 pretrain/train.sh rfc tiny
 step "5/7 fine-tuning: bring manuscripts near the papers they cite; embed; rank"
