@@ -69,6 +69,11 @@ def run(config: Config) -> None:
     _, _, settings = read_config(config.encoder)
     check_same_tokenizer(config.encoder, config.data)
     sampling = sampling_of(settings)
+    if sampling.citing_sentences and "train" in config.splits:
+        raise ConfigError(
+            f"--splits train: {config.encoder} reads papers with the training contexts that cite "
+            f"them, which would find what they cite; expected valid or test"
+        )
     model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
 
     citing = CitingSentences.of(corpus.contexts("train"), corpus.num_papers)

@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import numpy as np
@@ -145,3 +146,22 @@ def test_an_output_that_cannot_be_made_is_one_line(rfc_binary, finetuned_encoder
     output = str(tmp_path / "file" / "below" / "v")
     assert main(["embed", str(rfc_binary), str(finetuned_encoder), output]) == 2
     assert "cannot be written (Not a directory)" in capsys.readouterr().err
+
+
+def test_encoders_that_read_citing_sentences_read_them_and_never_embed_training_contexts(
+    vectors, rfc_binary, finetuned_encoder, tmp_path, capsys
+):
+    encoder = shutil.copytree(finetuned_encoder, tmp_path / "encoder")
+    config = json.loads((encoder / "config.json").read_text())
+    config["settings"]["citing_sentences"] = 3
+    (encoder / "config.json").write_text(json.dumps(config))
+    embed.run(embed.Config(rfc_binary, encoder, tmp_path / "with"))
+    found, plain = (VectorStore.load(path, "papers") for path in (tmp_path / "with", vectors))
+    cited = np.unique(BinaryCorpus(rfc_binary).contexts("train").cited_rows)
+    changed = np.abs(found.vectors - plain.vectors).max(axis=1) > 0
+    assert np.flatnonzero(changed).tolist() == cited.tolist()
+    arguments = [str(rfc_binary), str(encoder), str(tmp_path / "out"), "--splits", "train"]
+    assert main(["embed", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert "would find what they cite; expected valid or test" in error
+    assert not (tmp_path / "out").exists()
