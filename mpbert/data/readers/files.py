@@ -75,6 +75,22 @@ def walk(path: Path, suffixes: Sequence[str]) -> list[Path]:
     return found
 
 
+def find_file(folder: Path, name: str, is_needed: bool = True) -> Path | None:
+    """Return the file of a name in a folder, plain or packed; None if absent and not needed.
+
+    :raises CorpusError: it is needed and absent.
+    """
+    for packed in ("", *PACKED):
+        if (folder / f"{name}{packed}").is_file():
+            return folder / f"{name}{packed}"
+    if not is_needed:
+        return None
+    raise CorpusError(
+        f"{folder}: found no {name} in it; expected a folder with that file, plain or packed as "
+        f"{', '.join(PACKED)}"
+    )
+
+
 def without_packing(path: Path) -> Path:
     """Return the path of the file that a packed one holds: ``a.json.gz`` gives ``a.json``."""
     return path.with_suffix("") if path.suffix in PACKED else path

@@ -8,11 +8,17 @@ and finds neither. The linker keeps a hash of each identifier, not the text.
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
 KINDS = ("corpus_id", "doi", "arxiv", "pubmed", "pmc", "title")
 
+_REASONS = (
+    "references_outside_the_corpus",
+    "references_ambiguous",
+    "references_without_identifier_or_title",
+)
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 _ARXIV = re.compile(
@@ -63,6 +69,11 @@ class Linker:
                 self._found[key] = None
         return True
 
+    def knows_title(self, title: str) -> bool:
+        """Return whether some paper has this title."""
+        value = normal_title(title)
+        return value is not None and _key("title", value) in self._found
+
     def resolve(self, printed: Identifiers, counts: Counter[str]) -> str | None:
         """Return the id of the paper that a reference means, or None.
 
@@ -89,6 +100,21 @@ class Linker:
         else:
             counts["references_without_identifier_or_title"] += 1
         return None
+
+
+def linkage_report(counts: Mapping[str, int]) -> list[str]:
+    """Return lines that say how many references were resolved, by what, and why others were not.
+
+    Empty for a reader that resolves nothing by a :class:`Linker`.
+    """
+    read = counts.get("references_read", 0)
+    if not read:
+        return []
+    names = [f"references_resolved_by_{kind}" for kind in KINDS] + list(_REASONS)
+    shown = [(name, counts[name]) for name in names if counts.get(name)]
+    width = max(len(name) for name, _ in shown)
+    lines = [f"{name:<{width}} {count:>10,} {count / read:>7.1%}" for name, count in shown]
+    return [f"{'references_read':<{width}} {read:>10,}", *lines]
 
 
 def normal_doi(text: str) -> str | None:
