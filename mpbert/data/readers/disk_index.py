@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-_ROWS_PER_WRITE = 1000
-
 
 class DiskIndex:
     """Keeps JSON values by key; several values of a key come back in the order of adding.
@@ -25,7 +23,6 @@ class DiskIndex:
         handle, self._path = tempfile.mkstemp(prefix="mpbert-", suffix=".sqlite")
         os.close(handle)
         weakref.finalize(self, _remove, self._path, os.getpid())
-        self._waiting: list[tuple[str, str]] = []
         self._owner = -1
         self._connect()
         self._connection.execute("PRAGMA journal_mode = OFF")
@@ -34,13 +31,10 @@ class DiskIndex:
 
     def add(self, key: str, value: Any) -> None:
         """Keep a value; what JSON can hold."""
-        self._waiting.append((key, json.dumps(value)))
-        if len(self._waiting) >= _ROWS_PER_WRITE:
-            self._write()
+        self._connection.execute("INSERT INTO rows VALUES (?, ?)", (key, json.dumps(value)))
 
     def seal(self) -> None:
         """Make all values readable; none may be added after."""
-        self._write()
         self._connection.execute("CREATE INDEX by_key ON rows (key)")
         self._connection.commit()
 
@@ -60,13 +54,9 @@ class DiskIndex:
 
     def _connect(self) -> None:
         if self._owner != os.getpid():  # SQLite forbids a connection to cross a fork
-            self._connection = sqlite3.connect(self._path)
+            # a pool of processes reads records in a thread of its own
+            self._connection = sqlite3.connect(self._path, check_same_thread=False)
             self._owner = os.getpid()
-
-    def _write(self) -> None:
-        self._connection.executemany("INSERT INTO rows VALUES (?, ?)", self._waiting)
-        self._connection.commit()
-        self._waiting.clear()
 
 
 def _remove(path: str, owner: int) -> None:

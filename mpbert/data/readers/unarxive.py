@@ -96,7 +96,7 @@ class UnarXiveReader(ShardReader):
         )
 
     def _marked(self, text: str, found: Mapping[str, str | None]) -> list[RawSentence]:
-        """Return marked sentences; placeholders of formulas, figures and tables are cut."""
+        """Return marked sentences; of formulas, figures and tables the kind stands in the text."""
         pieces, spans, length, last = [], [], 0, 0
         for match in _PLACEHOLDER.finditer(text):
             kind, key = match.groups()
@@ -109,9 +109,10 @@ class UnarXiveReader(ShardReader):
                 cited_ids = (cited_id,) if cited_id else ()
                 spans.append((length, length + len(match.group()), cited_ids))
                 pieces.append(match.group())
-                length += len(match.group())
             else:
-                self.counts[f"placeholders_cut_of_{kind}"] += 1
+                self.counts[f"placeholders_of_a_{kind}"] += 1
+                pieces.append(kind)
+            length += len(pieces[-1])
         return mark_paragraph("".join([*pieces, text[last:]]), spans, self.counts)
 
 
