@@ -11,6 +11,7 @@ from mpbert.errors import CorpusError
 
 _CHUNK = 1 << 18  # bytes read at a time
 _SPACE = " \t\r\n"
+_AFTER = frozenset(_SPACE + ",:]}")  # what may follow a value
 
 
 def iter_members(path: Path) -> Iterator[tuple[str, Any]]:
@@ -71,8 +72,8 @@ class _Text:
         while True:
             try:
                 value, end = self._json.raw_decode(self._text, self._place)
-                # a number at the end of what was read may go on in the next chunk
-                if end < len(self._text) or not self._more():
+                # a number may go on in the next chunk, after "1" as after "1."
+                if self._text[end : end + 1] in _AFTER or not self._more():
                     self._place = end
                     return value
             except ValueError as error:

@@ -14,12 +14,11 @@ The two last may lack, not both. A file is ``.csv`` or ``.tsv``, plain or packed
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from io import TextIOWrapper
 from pathlib import Path
 
 from mpbert.data.readers.base import READERS, Reader
 from mpbert.data.readers.disk_index import DiskIndex
-from mpbert.data.readers.files import find_file, open_file, without_packing
+from mpbert.data.readers.files import find_file, read_lines, without_packing
 from mpbert.data.readers.linkage import Identifiers, Linker
 from mpbert.data.readers.spans import mark_paragraph, mark_piece, plain, sections_of
 from mpbert.data.readers.values import reading, required_id, year_of
@@ -142,25 +141,33 @@ def _rows(path: Path | None, columns: Sequence[str]) -> Iterator[tuple[str, Row]
         return
     csv.field_size_limit(_LONGEST_FIELD)
     dialect = csv.excel_tab if without_packing(path).suffix == ".tsv" else csv.excel
-    with open_file(path) as file:
-        rows = csv.reader(TextIOWrapper(file, "utf-8-sig", newline=""), dialect, strict=True)
-        place = f"{path}:1"
-        try:
-            names = [name.strip().lower() for name in next(rows, [])]
-            if lacking := [column for column in columns if column not in names]:
-                raise CorpusError(
-                    f"{place}: found the columns {', '.join(names) or 'none'}; expected also "
-                    f"{', '.join(lacking)}: name them in the first line"
-                )
-            for row in rows:
-                place = f"{path}:{rows.line_num}"
-                if not any(row):
-                    continue
+    rows = csv.reader(_decoded(path), dialect, strict=True)
+    names: list[str] = []
+    try:
+        names += [name.strip().lower() for name in next(rows, [])]
+        if lacking := [column for column in columns if column not in names]:
+            raise CorpusError(
+                f"{path}:1: found the columns {', '.join(names) or 'none'}; expected also "
+                f"{', '.join(lacking)}: name them in the first line"
+            )
+        for row in rows:
+            if any(row):
                 if len(row) != len(names):
                     raise ValueError(f"found {len(row)} fields")
-                yield place, dict(zip(names, row, strict=True))
-        except (ValueError, csv.Error) as error:
+                yield f"{path}:{rows.line_num}", dict(zip(names, row, strict=True))
+    except (ValueError, csv.Error) as error:
+        raise CorpusError(
+            f"{path}:{rows.line_num}: broken row ({error}); expected {len(names)} fields in UTF-8, "
+            f"those with line ends or quotes in quotes: correct the table"
+        ) from error
+
+
+def _decoded(path: Path) -> Iterator[str]:
+    for number, line in read_lines(path):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
             raise CorpusError(
-                f"{place}: broken row ({error}); expected {len(names)} fields in UTF-8, those with "
-                f"line ends or quotes in quotes: correct the table"
+                f"{path}:{number}: found broken UTF-8 at byte {error.start} of the line; expected "
+                f"a table in UTF-8: save it so"
             ) from error
