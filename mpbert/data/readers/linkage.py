@@ -82,12 +82,12 @@ class Linker:
             ``references_without_identifier_or_title``.
         """
         counts["references_read"] += 1
-        values = dict(_values(printed))
         if printed.corpus_id and printed.corpus_id in self.paper_ids:
             counts["references_resolved_by_corpus_id"] += 1
             return printed.corpus_id
+        values = _values(printed)
         is_ambiguous = False
-        for kind, value in values.items():
+        for kind, value in values:
             key = _key(kind, value)
             if paper_id := self._found.get(key):
                 counts[f"references_resolved_by_{kind}"] += 1

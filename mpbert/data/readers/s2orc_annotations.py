@@ -34,16 +34,18 @@ class AnnotatedText:
         """Return (start, end, attributes) of all spans of a kind, such as ``bibref``."""
         value = self._lists.get(kind)
         found = json.loads(value) if isinstance(value, str) else value
-        spans = {}
+        spans: list[tuple[int, int, dict[str, Any]]] = []
         for item in found or ():
             start, end = (_whole(item.get(name)) for name in ("start", "end"))
+            span = (start, end, item.get("attributes") or {})
             if not 0 <= start < end <= len(self.text):
                 self._counts["annotations_outside_their_text"] += 1
-            elif (start, end) in spans:  # the release repeats many
-                self._counts["annotations_repeated"] += 1
             else:
-                spans[start, end] = item.get("attributes") or {}
-        return [(*span, spans[span]) for span in sorted(spans)]
+                spans.append(span)
+        spans.sort(key=lambda span: (*span[:2], str(span[2])))
+        distinct = [span for place, span in enumerate(spans) if spans[place - 1 : place] != [span]]
+        self._counts["annotations_repeated"] += len(spans) - len(distinct)  # releases repeat many
+        return distinct
 
     def first(self, kind: str) -> str:
         """Return the text of the first span of a kind; empty where there is none."""
