@@ -69,7 +69,7 @@ def run(config: Config) -> None:
         stream = iter_clean_papers(
             reader, config.input, os.cpu_count() or 1, counts, needs_year=config.split == "year"
         )
-        papers = sort_papers(progress(stream, "build-corpus", "paper"))
+        papers = sort_papers(progress(stream, "build-corpus", "paper"), out.path)
         if not papers:
             raise CorpusError(
                 f"{config.input}: found no paper with a year and text; expected some"

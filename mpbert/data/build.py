@@ -8,7 +8,7 @@ import multiprocessing
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,10 +17,12 @@ import pyarrow as pa
 
 from mpbert.data.readers import Reader
 from mpbert.data.records import UNKNOWN_YEAR, RawPaper, RawSentence
+from mpbert.data.spill import spilled_sentences
 from mpbert.data.text import clean_characters, cut_markers, find_marker_like
 from mpbert.errors import CorpusError
 
 _CHUNK = 32  # papers handed to a process at a time
+_ON_DISK = pa.array([], pa.string())  # stands for sentences that wait on disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,20 +192,28 @@ def _cut(paper: RawPaper, sentence: RawSentence) -> str:
         ) from error
 
 
-def sort_papers(papers: Iterator[CleanPaper]) -> list[CleanPaper]:
+def sort_papers(papers: Iterator[CleanPaper], directory: Path) -> list[CleanPaper]:
     """Return all papers by id: their place in the list is their row.
 
+    :param directory: where sentences wait on disk, as large as all of them; nothing stays there.
     :raises CorpusError: two papers have one id.
     """
     by_id: dict[str, CleanPaper] = {}
-    for paper in papers:
-        if paper.paper_id in by_id:
-            raise CorpusError(
-                f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
-                f"remove one of the two papers"
-            )
-        by_id[paper.paper_id] = paper
-    return [by_id[paper_id] for paper_id in sorted(by_id)]
+    numbers: dict[str, int] = {}
+    with spilled_sentences(directory) as spilled:
+        for paper in papers:
+            if paper.paper_id in by_id:
+                raise CorpusError(
+                    f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
+                    f"remove one of the two papers"
+                )
+            numbers[paper.paper_id] = spilled.add(paper.sentences)
+            by_id[paper.paper_id] = replace(paper, sentences=_ON_DISK)
+        spilled.seal()
+        return [
+            replace(by_id[paper_id], sentences=spilled.get(numbers[paper_id]))
+            for paper_id in sorted(by_id)
+        ]
 
 
 def link_papers(papers: list[CleanPaper], unknown_cited: str, counts: Counter[str]) -> Links:
