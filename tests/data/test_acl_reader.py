@@ -104,7 +104,7 @@ def test_a_broken_record_is_named_by_its_line(tmp_path):
 def test_a_damaged_archive_is_named(tmp_path):
     path = tmp_path / "papers.jsonl.xz"
     path.write_bytes(b"no archive")
-    with pytest.raises(CorpusError, match=r"papers.jsonl.xz: unreadable .*expected papers.jsonl"):
+    with pytest.raises(CorpusError, match=r"papers.jsonl.xz:1: unreadable .*copy the file again"):
         list(READERS["acl"]().read(path))
 
 

@@ -5,11 +5,10 @@ names and years, by number or by label, and every other citation is marked too, 
 """
 
 import json
-import lzma
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from mpbert.data.bibliography import Bibliography, split_bibliography
 from mpbert.data.citing import CitationFinder
@@ -20,6 +19,7 @@ from mpbert.data.extracted_text import (
     page_junk,
 )
 from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.readers.files import read_lines
 from mpbert.data.records import RawPaper, RawSection, RawSentence
 from mpbert.data.references import Reference
 from mpbert.data.splits import YearSplits
@@ -31,7 +31,7 @@ _MAX_ABSTRACT = 15  # sentences; a longer one is the introduction without its he
 
 @READERS.register
 class AclReader(Reader):
-    """Reads the ACL Anthology, ``papers.jsonl`` or ``papers.jsonl.xz``."""
+    """Reads the ACL Anthology, ``papers.jsonl``, plain or packed."""
 
     name = "acl"
     default_splits = YearSplits(valid_year=2012, test_year=2013)
@@ -58,15 +58,9 @@ class AclReader(Reader):
 
     def read_records(self, path: Path) -> Iterator[tuple[int, bytes]]:
         """Yield line numbers and undecoded lines."""
-        try:
-            with _open(path) as file:
-                for number, line in enumerate(file, start=1):
-                    if line.strip():
-                        yield number, line
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            raise CorpusError(
-                f"{path}: unreadable ({error}); expected papers.jsonl or papers.jsonl.xz"
-            ) from error
+        for number, line in read_lines(path):
+            if line.strip():
+                yield number, line
 
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper of a line, all citations in its text marked."""
@@ -134,10 +128,6 @@ class AclReader(Reader):
             else:
                 kept.append(sentence)
         return kept
-
-
-def _open(path: Path) -> BinaryIO:
-    return lzma.open(path, "rb") if path.suffix == ".xz" else path.open("rb")
 
 
 def _broken(number: int, error: Exception) -> CorpusError:

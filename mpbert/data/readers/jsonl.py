@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from mpbert.data.readers.base import READERS, Reader
-from mpbert.data.readers.files import read_lines
+from mpbert.data.readers.files import read_lines, walk
 from mpbert.data.records import Marker, RawPaper, RawSection, RawSentence
 from mpbert.data.splits import YearSplits
 from mpbert.errors import CorpusError
@@ -18,30 +18,27 @@ from mpbert.errors import CorpusError
 
 @READERS.register
 class JsonlReader(Reader):
-    """Reads ``.jsonl``, plain or packed; markers are given, nothing is guessed."""
+    """Reads ``.jsonl`` or a folder of such files; markers are given, nothing is guessed."""
 
     name = "jsonl"
     default_splits = YearSplits(valid_year=2012, test_year=2013)
 
-    def prepare(self, path: Path) -> None:
-        """Keep the path for messages."""
-        self._path = path
-
     def read_records(self, path: Path) -> Iterator[object]:
-        """Yield (line number, line as bytes)."""
-        return read_lines(path)
+        """Yield (place as ``path:line``, line as bytes)."""
+        for shard in walk(path, (".jsonl",)):
+            for line_number, line in read_lines(shard):
+                yield f"{shard}:{line_number}", line
 
     def parse(self, record: object) -> RawPaper:
         """Return the paper of a line.
 
         :raises CorpusError: with the first problem of the line.
         """
-        line_number, line = record
+        place, line = record
         paper, problems = check_line(line)
         if problems:
             raise CorpusError(
-                f"{self._path}:{line_number}: {problems[0]}; "
-                f"mpbert validate lists all bad records with their lines"
+                f"{place}: {problems[0]}; mpbert validate lists all bad records with their lines"
             )
         return _raw_paper(paper)
 
