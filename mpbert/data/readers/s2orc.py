@@ -108,8 +108,9 @@ class S2OrcReader(ShardReader):
         about = {}
         for more in (*known, _metadata(record)):
             about.update({key: value for key, value in more.items() if value and key not in about})
-        if not any("title" in more for more in known):
-            self.counts["papers_without_metadata"] += 1
+        with_title = sum("title" in more for more in known)
+        self.counts["papers_without_metadata"] += not with_title
+        self.counts["papers_with_metadata_twice"] += with_title > 1  # the first is kept
         self.counts["papers_without_full_text"] += not _is_full_text(record)
         if "corpusid" in record:
             abstract, sections, cited = read_annotations(record, self.linker, self.counts)
