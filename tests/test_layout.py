@@ -42,7 +42,7 @@ LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}
 NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
 # folder -> third-party packages that it may import
 PACKAGES = {
-    "data": NUMERIC | {"tokenizers", "jsonschema"},
+    "data": NUMERIC | {"jsonschema", "lxml", "tokenizers"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss"},
     "modeling": {"numpy", "torch", "safetensors", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},

@@ -6,10 +6,12 @@ from mpbert.data.readers import (  # noqa: F401
     citeomatic,
     contexts,
     doc2json,
+    jats,
     jsonl,
     rfc,
     s2orc,
     table_files,
+    tei,
     unarxive,
 )
 from mpbert.data.readers.base import READERS, Reader
