@@ -43,7 +43,7 @@ NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
 # folder -> third-party packages that it may import
 PACKAGES = {
     "data": NUMERIC | {"jsonschema", "lxml", "tokenizers"},
-    "vectors": {"numpy", "scipy", "pyarrow", "faiss"},
+    "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "modeling": {"numpy", "torch", "safetensors", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
