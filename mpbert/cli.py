@@ -25,6 +25,7 @@ COMMANDS = {
     "evaluate": "qrels and a run -> measures of this one run",
     "report": "runs of all conditions -> one report with tests, intervals and plots",
     "recommend": "manuscript with [CITATION] marks -> ranked papers for each",
+    "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
 }
 
