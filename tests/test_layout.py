@@ -44,7 +44,7 @@ NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
 PACKAGES = {
     "data": NUMERIC | {"jsonschema", "lxml", "tokenizers"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
-    "modeling": {"numpy", "torch", "safetensors", "tokenizers"},
+    "modeling": {"numpy", "torch", "safetensors", "sentence_transformers", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
     "baselines": {
