@@ -157,3 +157,11 @@ def test_two_files_of_one_name_are_one_paper(tmp_path):
     reader = READERS["jats"]()
     assert [paper.paper_id for paper in reader.read(tmp_path)] == ["a"]
     assert reader.counts["files_with_the_name_of_another"] == 1
+
+
+@pytest.mark.parametrize(("name", "text"), [("tei", TEI), ("jats", JATS)])
+def test_a_paper_without_a_title_is_kept_and_counted(tmp_path, name, text):
+    (tmp_path / "a.xml").write_text(text.format("").replace(">T<", "><"))
+    reader = READERS[name]()
+    assert [(p.paper_id, p.title, p.year) for p in reader.read(tmp_path)] == [("a", "", 2001)]
+    assert reader.counts["papers_without_title"] == 1

@@ -20,6 +20,7 @@ _NAMES = ("{*}name", "{*}string-name", "{*}collab")
 _CITATIONS = ("element-citation", "mixed-citation", "nlm-citation", "citation")
 _SILENT = ("title", "label", "tex-math", "annotation", "inline-graphic", "object-id")
 _MARKS = ("fn", "table-fn", "aff", "corresp", "author-notes")  # of footnotes, as superscripts
+_ABSTRACTS = (None, "main", "structured")  # others are teasers, highlights, summaries for laymen
 # dates that say when a copy was made, not when the paper appeared
 _DATES_OF_COPIES = ("pmc-release", "nihms-submitted", "preprint", "retracted", "corrected")
 
@@ -108,7 +109,7 @@ class JatsReader(XmlReader):
     def iter_sections(self, root: etree._Element) -> Iterator[tuple[str, list[Block]]]:
         """Yield the abstract, the sections of the body with those inside of them, appendices."""
         abstracts = root.iterfind("{*}front/{*}article-meta/{*}abstract")
-        plain = next((a for a in abstracts if a.get("abstract-type") is None), None)
+        plain = next((a for a in abstracts if a.get("abstract-type") in _ABSTRACTS), None)
         yield "", [] if plain is None else blocks_of(plain, self.markup, self.counts)
         for path in ("{*}body", "{*}back/{*}app-group/{*}app", "{*}back/{*}app"):
             for part in root.iterfind(path):

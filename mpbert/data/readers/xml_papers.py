@@ -121,6 +121,7 @@ class XmlReader(Reader):
             (heading, tuple(s for _ in blocks for s in next(sentences)))
             for heading, blocks in sections
         ]
+        self.counts["papers_without_title"] += not head.title
         self.counts["papers_without_list_of_references"] += not len(references)
         return RawPaper(
             paper_id=self._ids[record],
