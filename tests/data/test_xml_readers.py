@@ -110,6 +110,7 @@ def test_a_broken_file_is_named(name, caplog):
     ("declaration", "used", "problem"),
     [
         (BOMB, "&i;", "declares the entity 'a'; expected none"),
+        (BOMB, "<b x='&i;'/>", "declares the entity 'a'; expected none"),
         ("<!DOCTYPE x [<!ENTITY e SYSTEM 'file://@'>]>", "&e;", "declares the entity 'e'"),
         ("<!DOCTYPE x [<!ENTITY e SYSTEM 'http://127.0.0.1:9/e'>]>", "&e;", "the entity 'e'"),
         ("<!DOCTYPE x [<!ENTITY % p SYSTEM 'file://@'> %p;]>", "", "declares the entity 'p'"),
