@@ -62,12 +62,12 @@ def manuscript_of(draft: Draft) -> Manuscript:
         for paragraph in re.split(r"\n\s*\n", part):
             text = clean_characters(_without_markers(_settled(paragraph)))
             for sentence in split_sentences(text):
-                marks = MARK.findall(sentence)
-                sentence = clean_characters(re.sub(rf"\s*{MARK.pattern}", "", sentence))
+                marks = list(MARK.finditer(sentence))
+                sentence = cut_markers(sentence, [Marker(*mark.span()) for mark in marks])
                 if sentence and (any(map(str.isalnum, sentence)) or not sentences):
                     sentences.append(sentence)
                 number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
-                found += [(number, draft.marks.keys_at(mark)) for mark in marks]
+                found += [(number, draft.marks.keys_at(mark[0])) for mark in marks]
     places = [place for i, place in enumerate(found) if not place[1] or place not in found[:i]]
     numbers = np.array([number for number, _ in places], dtype=np.int64)
     return Manuscript(sentences, numbers, [keys for _, keys in places])
