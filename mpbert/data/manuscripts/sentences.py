@@ -25,7 +25,7 @@ from mpbert.errors import ManuscriptError
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
 _MARKS = f"((?:{MARK.pattern})+)"
 _AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
-_BEFORE_WORD = re.compile(rf"(?:(?<=\s)|^){_MARKS}(\w+)")
+_BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _without_places(text: str) -> str:
 
 
 def _settled(paragraph: str) -> str:
-    """Move places out of citation markers, before a full stop they follow, behind a word they open.
+    """Move places out of citation markers, before a full stop they follow, behind words they touch.
 
     "trees. [CITATION] Next" belongs to the trees, a cursor just before "Next" to the next sentence.
     """
