@@ -156,7 +156,8 @@ Names are resolved~\citep[see][]{dns,
   names}. As \citet*{mx} shows, mail \% works.
 % \cite{comment}
 \citeauthor{koo} (\citeyear{koo}) parse $x_1$ but not
-$\alpha+\beta+\gamma+\delta+\epsilon+\zeta+\eta+\alpha+\beta+\gamma+\delta$ so far.\footnote{A note \cite{note}.}
+$\alpha+\beta+\gamma+\delta+\epsilon+\zeta+\eta
++\alpha+\beta+\gamma+\delta$ so far.\footnote{A note \cite{note}.}
 \begin{equation} y = \cite{formula} \end{equation}
 Volumes \volcite[x]{2}[3]{vol} are na\"ive.
 \begin{itemize}\item First \cite{}. \item Second [CITATION].\end{itemize}
