@@ -64,7 +64,7 @@ def manuscript_of(draft: Draft) -> Manuscript:
             for sentence in split_sentences(text):
                 marks = list(MARK.finditer(sentence))
                 sentence = cut_markers(sentence, [Marker(*mark.span()) for mark in marks])
-                if sentence and (any(map(str.isalnum, sentence)) or not sentences):
+                if any(map(str.isalpha, sentence)):  # as build-corpus
                     sentences.append(sentence)
                 number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
                 found += [(number, draft.marks.keys_at(mark[0])) for mark in marks]
@@ -100,10 +100,7 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     parts = (_without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
     draft = Draft(_without_places(around), marks, *parts)
     manuscript = manuscript_of(draft)
-    if not any(character.isalnum() for s in manuscript.sentences for character in s):
-        raise ManuscriptError(
-            "the text holds no word; expected the sentences around the place of a citation"
-        )
+    check_places(manuscript, "the text")
     return manuscript
 
 
@@ -114,13 +111,17 @@ def read_text(text: str) -> Draft:
 
 
 def check_places(manuscript: Manuscript, name: str) -> None:
-    """Check that a manuscript marks a place.
+    """Check that a manuscript marks a place, and holds a word.
 
     :raises ManuscriptError: it does not.
     """
     if not len(manuscript.places):
         raise ManuscriptError(
             f"{name}: found no {PLACE}; put {PLACE} where papers are to be recommended"
+        )
+    if not manuscript.sentences:
+        raise ManuscriptError(
+            f"{name} holds no word; expected the sentences around the place of a citation"
         )
 
 
