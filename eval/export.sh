@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 corpus=${1:?"CORPUS is missing; see the usage line in $0"}
 method=${2:?"METHOD is missing; see the usage line in $0"}
 formats=("${@:3}")
-((${#formats[@]})) || formats=(word2vec word2vec-bin npy tsv parquet faiss)
+((${#formats[@]})) || formats=(word2vec word2vec-bin npy tsv parquet safetensors faiss)
 for format in "${formats[@]}"; do
   "$python" -m mpbert export-vectors "runs/vectors/$corpus/$method" \
     "runs/export/$corpus/$method/$format" --format "$format" --corpus "runs/corpus/$corpus"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mpbert.errors import CorpusError, MpbertError, OutputError
-from mpbert.manifest import is_finished, output_directory, read_manifest
+from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
 
 
 @dataclass(frozen=True)
@@ -192,3 +192,19 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path):
             raise AssertionError("it was let in")
     assert (output / "data").read_text() == "1"
     assert [path.name for path in output.parent.iterdir()] == ["out"]
+
+
+def test_a_folder_without_a_manifest_is_known_by_all_files_in_it(tmp_path):
+    folder = tmp_path / "shards"
+    (folder / "more").mkdir(parents=True)
+    (folder / "a.jsonl").write_text("1\n")
+    (folder / "more" / "b.jsonl").write_text("2\n")
+    found = [fingerprint(folder)]
+    (folder / "more" / "b.jsonl").write_text("3\n")
+    found.append(fingerprint(folder))
+    (folder / "more" / "b.jsonl").rename(folder / "b.jsonl")
+    found.append(fingerprint(folder))
+    assert len(set(found)) == 3
+    (folder / "b.jsonl").rename(folder / "more" / "b.jsonl")
+    assert fingerprint(folder) == found[1]
+    assert fingerprint(tmp_path / "none") == ""

@@ -12,7 +12,14 @@ import numpy as np
 from mpbert.config import option, positional
 from mpbert.data.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
 from mpbert.data.readers import READERS, Reader
-from mpbert.data.splits import check_splits, split_at_random, split_by_year
+from mpbert.data.readers.linkage import linkage_report
+from mpbert.data.splits import (
+    SPLITS,
+    check_splits,
+    split_as_given,
+    split_at_random,
+    split_by_year,
+)
 from mpbert.data.tables import write_tables
 from mpbert.errors import ConfigError, CorpusError
 from mpbert.manifest import MANIFEST, is_finished, output_directory
@@ -29,7 +36,11 @@ class Config:
     input: Path = positional("input", "raw corpus to read")
     output: Path = positional("output", "corpus store to write, a new directory")
     reader: str = option("jsonl", "format of the raw corpus", choices=READERS.names())
-    split: str = option("year", "split papers by year or at random", choices=["random", "year"])
+    split: str = option(
+        "year",
+        "split papers by year, at random, or as the raw corpus says",
+        choices=["given", "random", "year"],
+    )
     valid_year: Optional[int] = option(None, "first year of valid; None: the reader's own")
     test_year: Optional[int] = option(None, "first year of test; None: the reader's own")
     unknown_cited: str = option(
@@ -38,8 +49,8 @@ class Config:
     seed: int = option(1, "seed of --split random")
 
     def __post_init__(self) -> None:
-        if self.split == "random" and (self.valid_year or self.test_year):
-            raise ConfigError("--valid-year and --test-year need --split year, found random")
+        if self.split != "year" and (self.valid_year or self.test_year):
+            raise ConfigError(f"--valid-year and --test-year need --split year, found {self.split}")
 
 
 def run(config: Config) -> None:
@@ -55,25 +66,38 @@ def run(config: Config) -> None:
     reader = READERS[config.reader]()
     counts: Counter[str] = Counter()
     with output_directory(config.output, "build-corpus", config, [config.input]) as out:
-        stream = iter_clean_papers(reader, config.input, os.cpu_count() or 1, counts)
-        papers = sort_papers(progress(stream, "build-corpus", "paper"))
+        stream = iter_clean_papers(
+            reader, config.input, os.cpu_count() or 1, counts, needs_year=config.split == "year"
+        )
+        papers = sort_papers(progress(stream, "build-corpus", "paper"), out.path)
         if not papers:
-            raise CorpusError(f"{config.input}: found no paper with a year and text; expected some")
+            raise CorpusError(
+                f"{config.input}: found no paper with a year and text; expected some"
+                f"{_hint(config, counts)}"
+            )
         links = link_papers(papers, config.unknown_cited, counts)
         splits = _split(config, reader, papers)
-        check_splits("contexts", splits[[row for row, _, _ in links.contexts]])
+        needed = ("test",) if config.split == "given" else SPLITS
+        if links.contexts:
+            check_splits("contexts", splits[[row for row, _, _ in links.contexts]], needed)
+        else:  # a corpus for the global task
+            check_splits("citations", splits[links.citations[:, 0]], needed)
         written = write_tables(out.path, papers, links, splits)
         dropped = {name: n for name, n in sorted(counts.items()) if name not in written}
         out.counts.update({**written, **dropped})
     width = max(map(len, written))
     for name, count in written.items():
         print(f"{name:<{width}} {count:>10,}")
+    for line in linkage_report(counts):
+        print(line)
     print(f"what was cut and dropped is counted in {config.output / MANIFEST}")
 
 
 def _split(config: Config, reader: Reader, papers: list[CleanPaper]) -> np.ndarray:
     if config.split == "random":
         splits = split_at_random(len(papers), named_rng(config.seed, "split papers"))
+    elif config.split == "given":
+        splits = split_as_given([paper.split for paper in papers])
     else:
         years = reader.default_splits
         if config.valid_year is not None:
@@ -81,5 +105,12 @@ def _split(config: Config, reader: Reader, papers: list[CleanPaper]) -> np.ndarr
         if config.test_year is not None:
             years = replace(years, test_year=config.test_year)
         splits = split_by_year(np.array([paper.year for paper in papers]), years)
-    check_splits("papers", splits)
+    check_splits("papers", splits, ("train", "test") if config.split == "given" else SPLITS)
     return splits
+
+
+def _hint(config: Config, counts: Counter[str]) -> str:
+    if config.split == "year" and counts["papers_without_year"]:
+        dropped = counts["papers_without_year"]
+        return f": {dropped:,} have no year, which --split random and --split given do not need"
+    return ""

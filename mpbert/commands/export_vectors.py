@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.config import option, positional
+from mpbert.data.splits import SPLITS
 from mpbert.data.store import CorpusStore
 from mpbert.errors import VectorsError
 from mpbert.manifest import is_finished, output_directory
@@ -23,8 +24,8 @@ class Config:
         "papers",
         "which vectors; words and documents are of hyperdoc2vec",
         choices=[
-            *("contexts.test", "contexts.valid", "documents.in", "documents.out", "papers"),
-            *("words.in", "words.out"),
+            *(f"{kind}.{split}" for kind in ("contexts", "manuscripts") for split in SPLITS),
+            *("documents.in", "documents.out", "papers", "words.in", "words.out"),
         ],
     )
     corpus: Optional[Path] = option(

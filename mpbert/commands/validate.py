@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.config import positional
-from mpbert.data.readers.jsonl import check_line, read_lines
+from mpbert.data.readers.files import read_lines
+from mpbert.data.readers.jsonl import check_line
 from mpbert.errors import CorpusError
 from mpbert.progress import progress
 
@@ -15,7 +16,7 @@ _SHOWN = 100  # problems printed; all are counted
 class Config:
     """Check a JSON Lines corpus: schema, UTF-8, unique ids, markers inside their sentences."""
 
-    input: Path = positional("input", ".jsonl, .jsonl.gz or .jsonl.xz to check")
+    input: Path = positional("input", ".jsonl to check, plain or packed as .gz, .xz or .zst")
 
 
 def run(config: Config) -> None:

@@ -8,7 +8,7 @@ import multiprocessing
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,11 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from mpbert.data.readers import Reader
-from mpbert.data.records import RawPaper, RawSentence
+from mpbert.data.records import UNKNOWN_YEAR, RawPaper, RawSentence
+from mpbert.data.spill import spilled_sentences
 from mpbert.data.text import clean_characters, cut_markers, find_marker_like
 from mpbert.errors import CorpusError
 
 _CHUNK = 32  # papers handed to a process at a time
+_ON_DISK = pa.array([], pa.string())  # stands for sentences that wait on disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class CleanPaper:
     headings: list[str]
     cited: list[tuple[int, list[str]]]
     references: tuple[str, ...]
+    split: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,23 +61,28 @@ class Links:
 
 
 def iter_clean_papers(
-    reader: Reader, path: Path, processes: int, counts: Counter[str]
+    reader: Reader,
+    path: Path,
+    processes: int,
+    counts: Counter[str],
+    needs_year: bool = True,
 ) -> Iterator[CleanPaper]:
     """Read, parse and clean a raw corpus.
 
     :param processes: how many parse at once; 1 means this process alone.
     :param counts: receives what the reader and the cleaning count.
+    :param needs_year: whether papers without a year are dropped.
     :raises CorpusError: the file or a record is broken.
     """
     reader.prepare(path)
     records = iter(reader.read_records(path))
     chunks = iter(lambda: list(islice(records, _CHUNK)), [])
     if processes == 1:
-        results = map(_Cleaner(reader), chunks)
+        results = map(_Cleaner(reader, needs_year), chunks)
         yield from _collect(results, counts)
     else:
         with multiprocessing.get_context("fork").Pool(
-            processes, initializer=_set_cleaner, initargs=(reader,)
+            processes, initializer=_set_cleaner, initargs=(reader, needs_year)
         ) as pool:
             yield from _collect(pool.imap(_clean_in_process, chunks), counts)
     counts.update(reader.counts)
@@ -91,39 +99,45 @@ def _collect(
 class _Cleaner:
     """Turns a chunk of raw records into clean papers and the counts of this chunk alone."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, needs_year: bool) -> None:
         self.reader = reader
+        self.needs_year = needs_year
 
     def __call__(self, records: list[object]) -> tuple[list[CleanPaper], Counter[str]]:
         before = self.reader.counts
         self.reader.counts = Counter()
         counts: Counter[str] = Counter(papers_read=len(records))
         papers = [self.reader.parse(record) for record in records]
-        cleaned = [clean_paper(paper, counts) for paper in papers if paper is not None]
+        cleaned = [
+            clean_paper(paper, counts, self.needs_year) for paper in papers if paper is not None
+        ]
         counts.update(self.reader.counts)
         self.reader.counts = before
         return [paper for paper in cleaned if paper is not None], counts
 
 
-def _set_cleaner(reader: Reader) -> None:
+def _set_cleaner(reader: Reader, needs_year: bool) -> None:
     global _cleaner
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
-    _cleaner = _Cleaner(reader)
+    _cleaner = _Cleaner(reader, needs_year)
 
 
 def _clean_in_process(records: list[object]) -> tuple[list[CleanPaper], Counter[str]]:
     return _cleaner(records)
 
 
-def clean_paper(paper: RawPaper, counts: Counter[str]) -> CleanPaper | None:
-    """Remove all markers from a paper; None where it has no year or no text.
+def clean_paper(
+    paper: RawPaper, counts: Counter[str], needs_year: bool = True
+) -> CleanPaper | None:
+    """Remove all markers from a paper; None where it has no text, or no year and needs one.
 
     :param counts: receives what is dropped, kept, and what still looks like a marker.
     :raises CorpusError: a marker does not fit its sentence.
     """
     if paper.year is None:
         counts["papers_without_year"] += 1
-        return None
+        if needs_year:
+            return None
     texts: list[str] = []
     sections: list[int] = []
     cited: list[tuple[int, list[str]]] = []
@@ -155,7 +169,7 @@ def clean_paper(paper: RawPaper, counts: Counter[str]) -> CleanPaper | None:
     return CleanPaper(
         paper_id=paper.paper_id,
         title=clean_characters(paper.title),
-        year=paper.year,
+        year=UNKNOWN_YEAR if paper.year is None else paper.year,
         authors=[clean_characters(author) for author in paper.authors],
         venue=clean_characters(paper.venue),
         num_abstract=num_abstract,
@@ -164,6 +178,7 @@ def clean_paper(paper: RawPaper, counts: Counter[str]) -> CleanPaper | None:
         headings=[clean_characters(section.heading) for section in paper.sections],
         cited=cited,
         references=paper.references,
+        split=paper.split,
     )
 
 
@@ -177,20 +192,28 @@ def _cut(paper: RawPaper, sentence: RawSentence) -> str:
         ) from error
 
 
-def sort_papers(papers: Iterator[CleanPaper]) -> list[CleanPaper]:
+def sort_papers(papers: Iterator[CleanPaper], directory: Path) -> list[CleanPaper]:
     """Return all papers by id: their place in the list is their row.
 
+    :param directory: where sentences wait on disk, as large as all of them; nothing stays there.
     :raises CorpusError: two papers have one id.
     """
     by_id: dict[str, CleanPaper] = {}
-    for paper in papers:
-        if paper.paper_id in by_id:
-            raise CorpusError(
-                f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
-                f"remove one of the two papers"
-            )
-        by_id[paper.paper_id] = paper
-    return [by_id[paper_id] for paper_id in sorted(by_id)]
+    numbers: dict[str, int] = {}
+    with spilled_sentences(directory) as spilled:
+        for paper in papers:
+            if paper.paper_id in by_id:
+                raise CorpusError(
+                    f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
+                    f"remove one of the two papers"
+                )
+            numbers[paper.paper_id] = spilled.add(paper.sentences)
+            by_id[paper.paper_id] = replace(paper, sentences=_ON_DISK)
+        spilled.seal()
+        return [
+            replace(by_id[paper_id], sentences=spilled.get(numbers[paper_id]))
+            for paper_id in sorted(by_id)
+        ]
 
 
 def link_papers(papers: list[CleanPaper], unknown_cited: str, counts: Counter[str]) -> Links:

@@ -39,14 +39,15 @@ def join_sentences(sentences: Sequence[str]) -> list[str]:
         if not sentence:
             continue
         if joined and len(joined[-1]) + len(sentence) < _LONGEST_JOINED:
-            if _goes_on(joined[-1], sentence):
+            if goes_on(joined[-1], sentence):
                 joined[-1] += " " + sentence
                 continue
         joined.append(sentence)
     return joined
 
 
-def _goes_on(before: str, after: str) -> bool:
+def goes_on(before: str, after: str) -> bool:
+    """Return whether the first of two sentences ends inside a citation or after an abbreviation."""
     if _NO_END.search(before[-12:]) or _YEAR_FIRST.match(after):
         return True
     opened = before.rfind("(")

@@ -36,6 +36,14 @@ def markers_of(text: str, citations: Sequence[Citation]) -> tuple[Marker, ...]:
             name = citation.names[0]
             spans.append((name.word_starts[0], name.word_starts[1], citation.cited_ids))
         spans.append((citation.start, citation.end, citation.cited_ids))
+    return join_spans(text, spans)
+
+
+def join_spans(text: str, spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> tuple[Marker, ...]:
+    """Return markers of spans: those side by side are one, a bracket that only cites is part of it.
+
+    :param spans: (start, end, cited ids) within the text; they may overlap.
+    """
     return _widen(text, _merge(text, spans))
 
 

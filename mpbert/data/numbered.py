@@ -34,7 +34,7 @@ def find_numbers(text: str) -> list[NumberedCitation]:
     """Return the brackets of a sentence that hold nothing but numbers from 1 on."""
     found: list[NumberedCitation] = []
     for match in _NUMBERS.finditer(text):
-        numbers = _expand(match.group(1))
+        numbers = expand_numbers(match.group(1))
         if not numbers or 0 in numbers:
             continue
         low = found[-1].end if found else 0
@@ -45,7 +45,8 @@ def find_numbers(text: str) -> list[NumberedCitation]:
     return found
 
 
-def _expand(printed: str) -> tuple[int, ...]:
+def expand_numbers(printed: str) -> tuple[int, ...]:
+    """Return the numbers of a printed list such as ``"3, 5-7"``, short ranges written out."""
     numbers: list[int] = []
     for part in re.split(r"\s?[,;&]\s?", printed):
         ends = [int(n) for n in re.split(r"\s?[–-]\s?", part)]

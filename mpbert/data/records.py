@@ -7,6 +7,8 @@ every marker removed. Only ``mpbert.data.build`` turns the one into the other.
 
 from dataclasses import dataclass, field
 
+UNKNOWN_YEAR = 0  # in a corpus store that is not split by year
+
 
 @dataclass(frozen=True, slots=True)
 class Marker:
@@ -46,6 +48,7 @@ class RawPaper:
     :param year: year of publication, or None where unknown.
     :param abstract: its sentences; may hold markers too.
     :param references: ids of all papers it cites, resolved or not to a place in the text.
+    :param split: ``train``, ``valid`` or ``test`` where the raw corpus itself says so.
     """
 
     paper_id: str
@@ -56,6 +59,7 @@ class RawPaper:
     authors: tuple[str, ...] = ()
     venue: str = ""
     references: tuple[str, ...] = ()
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ A split belongs to a paper, and its citation contexts inherit it. Every paper st
 candidates whatever its split.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,15 +57,29 @@ def split_at_random(num_papers: int, rng: np.random.Generator) -> np.ndarray:
     return splits
 
 
-def check_splits(name: str, splits: np.ndarray) -> None:
+def split_as_given(given: Sequence[str | None]) -> np.ndarray:
+    """Return the splits that a raw corpus itself gives; papers of which it says nothing are train.
+
+    :param given: (N,), split or None of each paper.
+    :raises CorpusError: it gives none.
+    """
+    if not any(given):
+        raise CorpusError(
+            "the raw corpus gives no splits; expected some: choose --split year or --split random"
+        )
+    return np.array([split or "train" for split in given], dtype="<U5")
+
+
+def check_splits(name: str, splits: np.ndarray, needed: Sequence[str] = SPLITS) -> None:
     """Refuse splits that leave a part empty.
 
     :param name: what is split, for the message, such as ``"papers"``.
     :param splits: array of the split of each.
-    :raises CorpusError: ``train``, ``valid`` or ``test`` has none.
+    :param needed: splits that may not be empty.
+    :raises CorpusError: one of them has none.
     """
     counts = {split: int((splits == split).sum()) for split in SPLITS}
-    empty = [split for split, count in counts.items() if not count]
+    empty = [split for split in needed if not counts[split]]
     if empty:
         found = ", ".join(f"{count} {split}" for split, count in counts.items())
         raise CorpusError(

@@ -7,6 +7,7 @@ row is its place in ``sentences.parquet``, where papers follow one another in or
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -247,14 +248,19 @@ class CorpusStore:
         """Return the queries of a split for a task, ``local`` or ``global``."""
         return {"local": self.contexts, "global": self.manuscripts}[task](split)
 
-    def abstract_texts(self, rows: np.ndarray) -> list[str]:
-        """Return title and abstract of papers, as one text each."""
+    def abstracts(self, rows: np.ndarray) -> list[str]:
+        """Return the abstracts of papers, as one text each; empty where a paper has none."""
         ends = offsets_of(self.num_abstract[rows])
         of_abstracts = ranges(self.sentence_offsets[rows], self.num_abstract[rows])
         sentences = self.sentence_texts(of_abstracts)
+        return [" ".join(sentences[start:end]) for start, end in pairwise(ends)]
+
+    def abstract_texts(self, rows: np.ndarray) -> list[str]:
+        """Return title and abstract of papers, as one text each."""
+        abstracts = self.abstracts(rows)
         return [
-            " ".join([self.titles[row], *sentences[start:end]])
-            for row, start, end in zip(rows, ends, ends[1:], strict=False)
+            f"{self.titles[row]} {abstract}" if abstract else self.titles[row]
+            for row, abstract in zip(rows, abstracts, strict=True)
         ]
 
     def local_texts(self, contexts: Contexts) -> list[str]:

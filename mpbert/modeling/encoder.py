@@ -1,7 +1,8 @@
 """Encoder directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``.
 
 What training leaves behind and everything later reads; no fairseq, no pickle. Two kinds: after
-pretraining the masked-sentence model, after fine-tuning the two towers.
+pretraining the masked-sentence model, after fine-tuning the two towers. ``modules.json`` makes it a
+model of sentence-transformers too, see ``mpbert.modeling.sentence_transformer``.
 """
 
 import dataclasses
@@ -22,6 +23,15 @@ from mpbert.manifest import fingerprint
 from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel, TwoTower
 
 KINDS: dict[str, type[nn.Module]] = {"pretrained": MaskedSentenceModel, "two-tower": TwoTower}
+
+_MODULES = [
+    {
+        "idx": 0,
+        "name": "0",
+        "path": "",
+        "type": "mpbert.modeling.sentence_transformer.TwoTowerModule",
+    }
+]
 
 
 def save_encoder(
@@ -48,6 +58,7 @@ def save_encoder(
     # copies: a file of safetensors has no tensor twice, as towers that share one do
     save_file({k: v.clone() for k, v in state.items()}, path / "model.safetensors")
     shutil.copyfile(tokenizer, path / "tokenizer.json")
+    (path / "modules.json").write_text(json.dumps(_MODULES, indent=1) + "\n", encoding="utf-8")
 
 
 def read_config(path: Path) -> tuple[str, HierarchicalConfig, dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 * ``word2vec``, ``word2vec-bin``: text and binary of word2vec, as gensim's KeyedVectors loads them;
 * ``npy``: the matrix, and one id per line;
-* ``tsv``: ``vectors.tsv`` and ``metadata.tsv`` of the TensorFlow projector;
+* ``tsv``: ``vectors.tsv`` and ``metadata.tsv`` of the TensorFlow projector, in its page or in
+  TensorBoard, which ``projector_config.pbtxt`` tells of them;
 * ``parquet``: columns ``id``, ``title`` and ``vector``;
+* ``safetensors``: the tensor ``vectors``, and one id per line;
 * ``faiss``: an index of inner products over the vectors scaled to length 1, and one id per line.
 """
 
@@ -21,6 +23,12 @@ from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
 _BLOCK = 8192  # rows written at once
+_PROJECTOR = """embeddings {
+  tensor_name: "vectors"
+  tensor_path: "vectors.tsv"
+  metadata_path: "metadata.tsv"
+}
+"""
 
 
 def write_word2vec(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
@@ -55,7 +63,7 @@ def write_npy(store: VectorStore, titles: Sequence[str], directory: Path) -> Non
 
 
 def write_tsv(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
-    """Write ``vectors.tsv`` and ``metadata.tsv``, whose columns are id and title."""
+    """Write ``vectors.tsv``, ``metadata.tsv`` (id and title) and ``projector_config.pbtxt``."""
     with (directory / "vectors.tsv").open("wb") as file:
         for _, block in _blocks(store):
             _write_numbers(file, "\t", block)
@@ -63,6 +71,7 @@ def write_tsv(store: VectorStore, titles: Sequence[str], directory: Path) -> Non
     for name, title in zip(store.ids, titles, strict=True):
         lines.append(f"{' '.join(name.split())}\t{' '.join(title.split())}\n")
     (directory / "metadata.tsv").write_text("".join(lines), encoding="utf-8")
+    (directory / "projector_config.pbtxt").write_text(_PROJECTOR, encoding="utf-8")
 
 
 def write_parquet(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
@@ -89,8 +98,16 @@ def write_faiss(store: VectorStore, titles: Sequence[str], directory: Path) -> N
     for _, block in _blocks(store):
         index.add(normalized(block))
     faiss.write_index(index, str(directory / "index.faiss"))
-    text = "".join(f"{name}\n" for name in store.ids)
-    (directory / "index.ids.txt").write_text(text, encoding="utf-8")
+    _write_ids(directory / "index.ids.txt", store)
+
+
+def write_safetensors(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+    """Write ``vectors.safetensors`` and ``vectors.ids.txt``."""
+    from safetensors.numpy import save_file  # the one format that needs it
+
+    tensors = {"vectors": np.ascontiguousarray(store.vectors)}
+    save_file(tensors, directory / "vectors.safetensors")
+    _write_ids(directory / "vectors.ids.txt", store)
 
 
 # format -> writer of (vectors, titles, directory)
@@ -98,10 +115,15 @@ WRITERS: dict[str, Callable[[VectorStore, Sequence[str], Path], None]] = {
     "faiss": write_faiss,
     "npy": write_npy,
     "parquet": write_parquet,
+    "safetensors": write_safetensors,
     "tsv": write_tsv,
     "word2vec": write_word2vec,
     "word2vec-bin": write_word2vec_binary,
 }
+
+
+def _write_ids(path: Path, store: VectorStore) -> None:
+    path.write_text("".join(f"{name}\n" for name in store.ids), encoding="utf-8")
 
 
 def _blocks(store: VectorStore) -> Iterator[tuple[int, np.ndarray]]:
@@ -126,5 +148,5 @@ def _refuse_white_space(store: VectorStore) -> None:
         if name.split() != [name]:
             raise VectorsError(
                 f"id {name!r} (row {row}) holds white space, which word2vec files cannot express; "
-                f"expected ids without; choose --format npy, tsv, parquet or faiss"
+                f"expected ids without; choose --format npy or parquet"
             )

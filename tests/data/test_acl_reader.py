@@ -1,3 +1,4 @@
+import gzip
 import json
 import lzma
 from pathlib import Path
@@ -97,14 +98,34 @@ def test_a_store_is_split_at_2012_and_2013(tmp_path):
 def test_a_broken_record_is_named_by_its_line(tmp_path):
     path = tmp_path / "papers.jsonl"
     path.write_text(json.dumps(CITED[0]) + "\n" + '{"info": {"id": "z"}}\n')
-    with pytest.raises(CorpusError, match=r"line 2: broken record \(KeyError.*expected an object"):
+    with pytest.raises(CorpusError, match=r"papers.jsonl:2: broken record \(KeyError"):
         list(READERS["acl"]().read(path))
+
+
+def test_a_folder_of_techknacq_is_read_as_its_toolkit_writes_it(tmp_path):
+    folder = tmp_path / "acl"
+    folder.mkdir()
+    citing = record("c", ["A B"], "2010", ["a", "b"], SECTIONS)
+    undated = record("d", ["A B"], "", ["a"]) | {"sections": None}
+    for paper in [*CITED, citing, undated]:
+        text = json.dumps(paper, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        (folder / f"{paper['info']['id']}.json").write_text(text, encoding="utf-8")
+    nameless = record("", ["A B"], 2011, ["c"], [{"text": ["It is so."]}])
+    del nameless["info"]["id"]
+    (folder / "acl-P11-1001.json.gz").write_bytes(gzip.compress(json.dumps(nameless).encode()))
+    in_one_file = corpus(tmp_path, [*CITED, citing])
+    reader = READERS["acl"]()
+    found = {paper.paper_id: paper for paper in reader.read(folder)}
+    assert list(found) == ["a", "acl-P11-1001", "b", "c"]
+    assert [found[i] for i in "abc"] == list(READERS["acl"]().read(in_one_file))
+    assert found["c"].year == 2010
+    assert reader.counts["papers_without_year"] == 1
 
 
 def test_a_damaged_archive_is_named(tmp_path):
     path = tmp_path / "papers.jsonl.xz"
     path.write_bytes(b"no archive")
-    with pytest.raises(CorpusError, match=r"papers.jsonl.xz: unreadable .*expected papers.jsonl"):
+    with pytest.raises(CorpusError, match=r"papers.jsonl.xz:1: unreadable .*copy the file again"):
         list(READERS["acl"]().read(path))
 
 

@@ -33,6 +33,15 @@ def test_plain_and_compressed_files_are_read_alike(tmp_path, suffix, pack):
     assert [sentence.text for sentence in papers[1].abstract] == ["One.", "Two."]
 
 
+def test_a_folder_of_shards_is_read_in_the_order_of_names(tmp_path):
+    for name in "b", "a":
+        (tmp_path / f"{name}.jsonl.gz").write_bytes(gzip.compress(line(paper_id=name)))
+    assert [paper.paper_id for paper in JsonlReader().read(tmp_path)] == ["a", "b"]
+    (tmp_path / "c.jsonl").write_bytes(line() + b"{}")
+    with pytest.raises(CorpusError, match=r"c\.jsonl:2: .*'paper_id' is a required"):
+        list(JsonlReader().read(tmp_path))
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])
 def test_a_file_that_was_cut_off_is_an_error(tmp_path, suffix):
     path = tmp_path / f"papers.jsonl{suffix}"

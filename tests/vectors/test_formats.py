@@ -1,8 +1,14 @@
+from types import SimpleNamespace
+
 import faiss
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from gensim.models import KeyedVectors
+from safetensors.numpy import load_file
+from tensorboard.plugins.base_plugin import TBContext
+from tensorboard.plugins.projector.projector_plugin import ProjectorPlugin
+from werkzeug.test import Client
 
 from mpbert.commands import export_vectors
 from mpbert.data.store import CorpusStore
@@ -50,6 +56,28 @@ def test_tsv_has_a_line_per_vector_and_a_header_for_metadata(store, tmp_path):
     assert np.array_equal(rows, store.vectors)
     lines = (tmp_path / "metadata.tsv").read_text().splitlines()
     assert lines == ["id\ttitle", "P1\tFirst", "W06-1615\tTab and line", "Ü#3\tÜber"]
+
+
+def test_tensorboard_shows_what_tsv_wrote(store, tmp_path):
+    formats.write_tsv(store, TITLES, tmp_path)
+    runs = SimpleNamespace(list_runs=lambda context, experiment_id: [])
+    plugin = ProjectorPlugin(TBContext(logdir=str(tmp_path), data_provider=runs))
+    assert client(plugin, "/runs").get("/").json == ["."]
+    tensor = client(plugin, "/tensor").get("/?run=.&name=vectors").data
+    assert np.array_equal(np.frombuffer(tensor, np.float32).reshape(3, 5), store.vectors)
+    lines = client(plugin, "/metadata").get("/?run=.&name=vectors").text.splitlines()
+    assert lines[:2] == ["id\ttitle", "P1\tFirst"]
+
+
+def client(plugin, route):
+    return Client(plugin.get_plugin_apps()[route])
+
+
+def test_safetensors_holds_the_matrix_and_a_line_per_id(store, tmp_path):
+    formats.write_safetensors(store, TITLES, tmp_path)
+    found = load_file(tmp_path / "vectors.safetensors")
+    assert list(found) == ["vectors"] and np.array_equal(found["vectors"], store.vectors)
+    assert (tmp_path / "vectors.ids.txt").read_text().split("\n") == [*store.ids, ""]
 
 
 def test_parquet_has_ids_titles_and_vectors(store, tmp_path):

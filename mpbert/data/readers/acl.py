@@ -1,15 +1,14 @@
-"""Reader of the ACL Anthology as TechKnAcQ JSON: one paper per line, text from PDF files.
+"""Reader of the ACL Anthology as TechKnAcQ JSON: a paper per line or per file, text from PDF files.
 
 Each paper lists the papers of the Anthology that it cites; the places are found in its text by
 names and years, by number or by label, and every other citation is marked too, so as to be cut.
 """
 
 import json
-import lzma
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from mpbert.data.bibliography import Bibliography, split_bibliography
 from mpbert.data.citing import CitationFinder
@@ -20,6 +19,7 @@ from mpbert.data.extracted_text import (
     page_junk,
 )
 from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.readers.files import open_file, read_lines, walk, without_packing
 from mpbert.data.records import RawPaper, RawSection, RawSentence
 from mpbert.data.references import Reference
 from mpbert.data.splits import YearSplits
@@ -31,7 +31,7 @@ _MAX_ABSTRACT = 15  # sentences; a longer one is the introduction without its he
 
 @READERS.register
 class AclReader(Reader):
-    """Reads the ACL Anthology, ``papers.jsonl`` or ``papers.jsonl.xz``."""
+    """Reads ``papers.jsonl``, plain or packed, or a folder of ``ID.json`` as of TechKnAcQ."""
 
     name = "acl"
     default_splits = YearSplits(valid_year=2012, test_year=2013)
@@ -43,41 +43,46 @@ class AclReader(Reader):
     def prepare(self, path: Path) -> None:
         """Learn authors, year and title of every paper, by which it is cited."""
         decoder = json.JSONDecoder()
-        for number, line in self.read_records(path):
-            start = _INFO.match(line)
+        for place, data in self.read_records(path):
+            start = _INFO.match(data)
             try:
                 if start:  # the sections, most of the line, need not be decoded yet
-                    info, _ = decoder.raw_decode(line.decode("utf-8"), start.end())
+                    info, _ = decoder.raw_decode(data.decode("utf-8"), start.end())
                 else:
-                    info = json.loads(line)["info"]
-                self._papers[info["id"]] = Reference(
-                    info["id"], tuple(info["authors"]), info["year"], info["title"]
-                )
+                    info = json.loads(data)["info"]
+                if info["year"] != "":
+                    info.setdefault("id", _id_of(place))
+                    self._papers[info["id"]] = Reference(
+                        info["id"], tuple(info["authors"]), int(info["year"]), info["title"]
+                    )
             except (ValueError, KeyError, TypeError) as error:
-                raise _broken(number, error) from error
+                raise _broken(place, error) from error
 
-    def read_records(self, path: Path) -> Iterator[tuple[int, bytes]]:
-        """Yield line numbers and undecoded lines."""
-        try:
-            with _open(path) as file:
-                for number, line in enumerate(file, start=1):
-                    if line.strip():
-                        yield number, line
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            raise CorpusError(
-                f"{path}: unreadable ({error}); expected papers.jsonl or papers.jsonl.xz"
-            ) from error
+    def read_records(self, path: Path) -> Iterator[tuple[str, bytes]]:
+        """Yield where a record stands, and the undecoded record."""
+        if not path.is_dir():
+            lines = ((f"{path}:{number}", line) for number, line in read_lines(path))
+            yield from (record for record in lines if record[1].strip())
+            return
+        for file in walk(path, (".json",)):
+            with open_file(file) as opened:
+                yield str(file), opened.read()
 
     def parse(self, record: object) -> RawPaper | None:
-        """Return the paper of a line, all citations in its text marked."""
-        number, line = record
+        """Return the paper of a record, all citations in its text marked."""
+        place, data = record
         try:
-            paper = json.loads(line)
-            info = paper["info"]
-            sections = [(s.get("heading") or "", list(s["text"])) for s in paper["sections"]]
+            paper = json.loads(data)
+            info = {"id": _id_of(place), **paper["info"]}
+            if info["year"] == "":
+                self.counts["papers_without_year"] += 1
+                return None
+            info["year"] = int(info["year"])
+            raw = paper["sections"] or []
+            sections = [(s.get("heading") or "", list(s["text"])) for s in raw]
             return self._paper(info, paper["references"], sections)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _broken(number, error) from error
+            raise _broken(place, error) from error
 
     def _paper(
         self, info: dict[str, Any], cited_ids: Sequence[str], raw: list[tuple[str, list[str]]]
@@ -136,12 +141,12 @@ class AclReader(Reader):
         return kept
 
 
-def _open(path: Path) -> BinaryIO:
-    return lzma.open(path, "rb") if path.suffix == ".xz" else path.open("rb")
+def _id_of(place: str) -> str:
+    return without_packing(Path(place)).name.removesuffix(".json")
 
 
-def _broken(number: int, error: Exception) -> CorpusError:
+def _broken(place: str, error: Exception) -> CorpusError:
     return CorpusError(
-        f"line {number}: broken record ({type(error).__name__}: {error}); expected an object with "
+        f"{place}: broken record ({type(error).__name__}: {error}); expected an object with "
         f"info (id, title, authors, year), references and sections: get a fresh copy of the file"
     )

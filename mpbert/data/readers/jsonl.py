@@ -1,9 +1,6 @@
 """Reader of JSON Lines, the interchange form: one paper a line, as ``jsonl.schema.json`` says."""
 
-import gzip
 import json
-import lzma
-import zlib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -13,6 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.readers.files import read_lines, walk
 from mpbert.data.records import Marker, RawPaper, RawSection, RawSentence
 from mpbert.data.splits import YearSplits
 from mpbert.errors import CorpusError
@@ -20,51 +18,29 @@ from mpbert.errors import CorpusError
 
 @READERS.register
 class JsonlReader(Reader):
-    """Reads ``.jsonl``, ``.jsonl.gz`` or ``.jsonl.xz``; markers are given, nothing is guessed."""
+    """Reads ``.jsonl`` or a folder of such files; markers are given, nothing is guessed."""
 
     name = "jsonl"
     default_splits = YearSplits(valid_year=2012, test_year=2013)
 
-    def prepare(self, path: Path) -> None:
-        """Keep the path for messages."""
-        self._path = path
-
     def read_records(self, path: Path) -> Iterator[object]:
-        """Yield (line number, line as bytes)."""
-        return read_lines(path)
+        """Yield (place as ``path:line``, line as bytes)."""
+        for shard in walk(path, (".jsonl",)):
+            for line_number, line in read_lines(shard):
+                yield f"{shard}:{line_number}", line
 
     def parse(self, record: object) -> RawPaper:
         """Return the paper of a line.
 
         :raises CorpusError: with the first problem of the line.
         """
-        line_number, line = record
+        place, line = record
         paper, problems = check_line(line)
         if problems:
             raise CorpusError(
-                f"{self._path}:{line_number}: {problems[0]}; "
-                f"mpbert validate lists all bad records with their lines"
+                f"{place}: {problems[0]}; mpbert validate lists all bad records with their lines"
             )
         return _raw_paper(paper)
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number from 1, line) of a plain, gzip or xz file.
-
-    :raises CorpusError: the file cannot be read, or its compressed data is broken or cut off.
-    """
-    openers = {".gz": gzip.open, ".xz": lzma.open}
-    line_number = 0
-    try:
-        with openers.get(path.suffix, open)(path, "rb") as file:
-            for line_number, line in enumerate(file, start=1):
-                yield line_number, line
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        reason = " ".join(str(error).split())
-        raise CorpusError(
-            f"{path}:{line_number + 1}: unreadable ({reason}); expected JSON Lines, "
-            f"plain or as .gz or .xz; copy the file again"
-        ) from error
 
 
 def check_line(line: bytes) -> tuple[dict[str, Any], list[str]]:

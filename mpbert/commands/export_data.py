@@ -1,0 +1,34 @@
+"""``export-data``: corpus store -> the data of another program's benchmark."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.config import option, positional
+from mpbert.data.beir import write_beir
+from mpbert.data.store import TASKS, CorpusStore
+from mpbert.manifest import is_finished, output_directory
+
+
+@dataclass(frozen=True)
+class Config:
+    """Write the papers, queries and citations of a corpus as a folder of BEIR (MTEB, pyserini).
+
+    The text of a paper is its abstract. A query is a citing sentence with its neighbours (local),
+    or title and abstract of a paper (global), which is then to be left out of its own results.
+    """
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    output: Path = positional("output", "folder to write, a new directory")
+    task: str = option("local", "queries are contexts, or whole papers (global)", choices=TASKS)
+
+
+def run(config: Config) -> None:
+    """Write the folder; print what is in it."""
+    if is_finished(config.output, "export-data", config, [config.corpus]):
+        print(f"{config.output} exists, reused")
+        return
+    with output_directory(config.output, "export-data", config, [config.corpus]) as out:
+        out.counts.update(write_beir(CorpusStore(config.corpus), config.task, out.path))
+    width = max(map(len, out.counts))
+    for name, count in out.counts.items():
+        print(f"{name:<{width}} {count:>10,}")
