@@ -99,7 +99,7 @@ class TwoTowerModule(InputModule):
 
         Of a manuscript the sentence before the last one cites, if there are three or more.
         """
-        if is_query and num_sentences < 3:  # noqa: PLR2004
+        if is_query and num_sentences < 3:
             return np.full(num_sentences, CITING)
         roles = np.full(num_sentences, BODY)
         if is_query:
