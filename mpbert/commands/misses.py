@@ -1,0 +1,74 @@
+"""``misses``: corpus and run -> contexts whose papers were not found, what was ranked, and why."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.config import option, positional
+from mpbert.data.splits import SPLITS
+from mpbert.data.store import Contexts, CorpusStore
+from mpbert.data.trec import matrices_of_run, read_run
+from mpbert.errors import ConfigError
+from mpbert.evaluation.misses import CAUSES, Misses, find_misses
+
+
+@dataclass(frozen=True)
+class Config:
+    """Print citations that a run misses, sorted by cause, with what was ranked instead."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    ranked: Path = positional("ranked", "TREC run of its contexts, such as test.run")
+    split: str = option("test", "split of the run", choices=SPLITS)
+    top: int = option(10, "a paper is found among so many")
+    number: int = option(20, "misses to show, evenly spaced over all")
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.top < 1 or self.number < 0:
+            raise ConfigError(f"--top {self.top} --number {self.number}; expected at least 1 and 0")
+
+
+def run(config: Config) -> None:
+    """Print Markdown: how many misses have which cause, then some of them.
+
+    :raises RunError: the run is malformed, or not of this corpus and split.
+    """
+    store = CorpusStore(config.corpus)
+    contexts = store.contexts(config.split)
+    ranked, _ = matrices_of_run(
+        read_run(config.ranked), contexts.query_ids, store.paper_ids, str(config.ranked)
+    )
+    misses = find_misses(store, contexts, ranked, config.top)
+    print(f"{len(misses.ranks):,} of {misses.num_citations:,} citations missed at {config.top}:\n")
+    print("| cause, the first that holds | misses | share |\n|:--|--:|--:|")
+    counts = np.bincount(misses.causes, minlength=len(CAUSES))
+    for cause, count in zip(CAUSES, counts.tolist(), strict=True):
+        print(f"| {cause} | {count:,} | {count / max(len(misses.ranks), 1):.1%} |")
+    shown = np.linspace(0, len(misses.ranks) - 1, min(config.number, len(misses.ranks)))
+    for number, place in enumerate(shown.astype(int), start=1):
+        _print_miss(number, place, misses, store, contexts, ranked)
+
+
+def _print_miss(
+    number: int,
+    place: int,
+    misses: Misses,
+    store: CorpusStore,
+    contexts: Contexts,
+    ranked: np.ndarray,
+) -> None:
+    context = int(misses.contexts[place])
+    sentence = store.sentence_offsets[contexts.citing_rows[context]] + contexts.positions[context]
+    rank = f"rank {misses.ranks[place]}" if misses.ranks[place] else "not in the list"
+    print(f"\n{number}. {contexts.query_ids[context]}: {store.sentence_texts([sentence])[0]}")
+    print(f"   - missed ({rank}): {_name(store, misses.cited_rows[place])}")
+    for row in ranked[context, :3]:
+        if row >= 0:
+            mark = ", cited too" if row in contexts.cited(context) else ""
+            print(f"   - ranked: {_name(store, row)}{mark}")
+    print(f"   - cause: {CAUSES[misses.causes[place]]}")
+
+
+def _name(store: CorpusStore, row: int) -> str:
+    return f"{store.titles[row]} ({store.years[row]})"
