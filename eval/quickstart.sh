@@ -25,6 +25,7 @@ step "7/7 vectors for gensim, and one recommendation"
 eval/export.sh rfc tiny-mpt-src-tgt word2vec
 echo "vectors: runs/export/rfc/tiny-mpt-src-tgt/word2vec" >&2
 cat datasets/rfc/example.txt
-"$python" -m mpbert recommend datasets/rfc/example.txt runs/encoders/rfc/tiny-mpt-src-tgt \
-  runs/vectors/rfc/tiny-mpt-src-tgt runs/corpus/rfc --top 5
+"$python" -m mpbert build-index runs/corpus/rfc runs/encoders/rfc/tiny-mpt-src-tgt \
+  runs/vectors/rfc/tiny-mpt-src-tgt runs/index/rfc/tiny-mpt-src-tgt
+"$python" -m mpbert recommend runs/index/rfc/tiny-mpt-src-tgt datasets/rfc/example.txt --top 5
 printf '\nreport: runs/report/rfc/report.html   next: your own papers, see datasets/README.md\n'

@@ -24,7 +24,8 @@ COMMANDS = {
     "run-conditions": "all rows of the report that are not finished, and what they cost",
     "evaluate": "qrels and a run -> measures of this one run",
     "report": "runs of all conditions -> one report with tests, intervals and plots",
-    "recommend": "manuscript with [CITATION] marks -> ranked papers for each",
+    "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
+    "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
 }

@@ -31,3 +31,15 @@ class EncoderError(MpbertError):
 
 class OutputError(MpbertError):
     """An output cannot be written: it exists with other settings, or the disk refuses it."""
+
+
+class IndexFormatError(MpbertError):
+    """A directory is no index of recommendations, or is damaged, or of another version."""
+
+
+class ManuscriptError(MpbertError):
+    """A manuscript, or the place in it, cannot be read or asked with."""
+
+
+class UnknownPaperError(MpbertError):
+    """An index does not hold a paper of this id."""

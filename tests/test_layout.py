@@ -31,18 +31,19 @@ FOLDERS = {
     "evaluation": {"data"},
     "baselines": {"vectors", "data", "modeling"},
     "reranking": {"vectors", "data", "modeling", "baselines"},  # the transformers of the baselines
+    "recommending": {"vectors", "data", "modeling", "retrieval", "reranking"},
     "pretraining": {"modeling", "data"} | FAIRSEQ,
     "finetuning": {"modeling", "data"} | FAIRSEQ,
     "commands": {
         *("data", "vectors", "modeling", "retrieval", "evaluation", "baselines"),
-        "reranking",
+        *("reranking", "recommending"),
     },
 }
 LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}, "cli": set()}
 NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
 # folder -> third-party packages that it may import
 PACKAGES = {
-    "data": NUMERIC | {"jsonschema", "lxml", "tokenizers"},
+    "data": NUMERIC | {"jsonschema", "lxml", "markdown_it", "pylatexenc", "tokenizers", "yaml"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "modeling": {"numpy", "torch", "safetensors", "sentence_transformers", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
@@ -53,6 +54,7 @@ PACKAGES = {
         "sentence_transformers",
     },
     "reranking": {"numba", "numpy", "scipy", "torch", "safetensors", "transformers"},
+    "recommending": {"numpy", "scipy", "pyarrow", "pylatexenc", "sklearn"},
     "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
     "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml"},

@@ -1,104 +1,127 @@
-"""``recommend``: a manuscript with marked places -> ranked papers for each place."""
+"""``recommend``: an index and a manuscript -> ranked papers for each place, and why."""
 
+import dataclasses
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
 from mpbert.config import option, positional
-from mpbert.data.manuscript import Manuscript, read_manuscript, read_manuscript_file
-from mpbert.data.ragged import offsets_of, ranges
-from mpbert.data.sampling import sample_manuscripts
-from mpbert.data.store import CorpusStore
-from mpbert.data.subwords import tokenize
-from mpbert.errors import ConfigError
-from mpbert.modeling.embedding import embed_sampled, mean_over_draws
-from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer, sampling_of
-from mpbert.retrieval.dense import DenseIndex
-from mpbert.vectors.store import VectorStore, check_ids
+from mpbert.data.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.data.manuscripts.sentences import Manuscript, check_places
+from mpbert.errors import ConfigError, ManuscriptError
+from mpbert.recommending.recommender import RANKERS, Recommender
+from mpbert.recommending.records import Recommendation
+
+FORMATS = ("bibtex", "json", "text")
+_SHOWN = 5  # sentences to choose from at a question
 
 
 @dataclass(frozen=True)
 class Config:
-    """Recommend papers for each [CITATION] in a text or JSON manuscript (- for standard input)."""
+    r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript."""
 
-    manuscript: Path = positional("manuscript", "text file with [CITATION] where papers belong")
-    encoder: Path = positional("encoder", "encoder directory")
-    vectors: Path = positional("vectors", "vectors directory made with this encoder")
-    corpus: Path = positional("corpus", "corpus store, for the titles")
+    index: Path = positional("index", "index made by build-index")
+    manuscript: Path = positional(
+        "manuscript", "file .tex, .md, .txt or .json, or - for standard input"
+    )
     top: int = option(10, "papers per place")
-    draws: int = option(5, "random readings of the manuscript whose vectors are averaged")
-    seed: int = option(1, "seed of the readings")
-    json: bool = option(False, "print JSON instead of text")
+    year: Optional[int] = option(None, "leave out papers of later years; None: keep all")
+    ranker: str = option("both", "rank by vectors, by words or by both", choices=RANKERS)
+    format: str = option("text", "what to print", choices=FORMATS)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.top < 1 or self.draws < 1:
-            raise ConfigError(f"--top {self.top} --draws {self.draws}; expected 1 or more of each")
+        if self.top < 1:
+            raise ConfigError(f"--top {self.top}; expected 1 or more")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The papers for one place."""
+
+    place: int
+    sentence: str
+    keys: tuple[str, ...]
+    papers: list[Recommendation]
 
 
 def run(config: Config) -> None:
-    """Print the papers, best first, with cosine similarity, id, year and title."""
+    """Print the papers, best first.
+
+    :raises ManuscriptError: it cannot be read, or marks no place and nobody can be asked.
+    """
     manuscript = _read(config.manuscript)
-    store = CorpusStore(config.corpus)
-    papers = VectorStore.load(config.vectors, "papers")
-    check_ids(papers, store.paper_ids, "papers")
-    queries = _embed(manuscript, config)
-    nobody = np.full(len(queries), -1)
-    rows, scores = DenseIndex(papers.vectors).search(queries, config.top, nobody)
-    found = [
-        {
-            "place": place + 1,
-            "sentence": manuscript.sentences[sentence],
-            "papers": [
-                {
-                    "paper_id": store.paper_ids[row],
-                    "title": store.titles[row],
-                    "year": int(store.years[row]),
-                    "score": round(float(score), 4),
-                }
-                for row, score in zip(rows[place], scores[place], strict=True)
-            ],
-        }
-        for place, sentence in enumerate(manuscript.places)
+    recommender = Recommender.open(config.index)
+    answers = [
+        Answer(
+            number + 1,
+            manuscript.sentences[sentence],
+            manuscript.keys[number],
+            recommender.recommend_at(
+                manuscript, number, config.top, year=config.year, ranker=config.ranker
+            ),
+        )
+        for number, sentence in enumerate(manuscript.places)
     ]
-    if config.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False))
-        return
-    for place in found:
-        print(f"\nplace {place['place']}: {place['sentence']}")
-        for rank, paper in enumerate(place["papers"], start=1):
-            print(
-                f"{rank:>4}  {paper['score']:.3f}  {paper['paper_id']}  "
-                f"{paper['title']} ({paper['year']})"
-            )
+    if config.format == "json":
+        print(json.dumps([dataclasses.asdict(a) for a in answers], indent=1, ensure_ascii=False))
+    elif config.format == "bibtex":
+        ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
+        print("\n\n".join(map(recommender.bibtex, ids)))
+    else:
+        print("\n\n".join("\n".join(_lines(answer)) for answer in answers))
 
 
 def _read(path: Path) -> Manuscript:
     if str(path) == "-":
-        return read_manuscript(sys.stdin.read(), "standard input")
-    return read_manuscript_file(path)
+        try:
+            text = sys.stdin.read()
+        except UnicodeDecodeError as error:
+            raise ManuscriptError(
+                f"standard input: byte {error.start} is not UTF-8; pass the text as UTF-8"
+            ) from error
+        manuscript, name = read_manuscript(text, Path("standard input")), "standard input"
+    else:
+        manuscript, name = read_manuscript_file(path), str(path)
+        if not len(manuscript.places) and manuscript.sentences and sys.stdin.isatty():
+            manuscript = _ask(manuscript)
+    check_places(manuscript, name)
+    return manuscript
 
 
-def _embed(manuscript: Manuscript, config: Config) -> np.ndarray:
-    """Return (Q, D) manuscript vectors, one a place, read as the encoder was trained to read."""
-    _, _, settings = read_config(config.encoder)
-    model = load_two_tower(config.encoder).eval()
-    tokens, lengths = tokenize(
-        read_tokenizer(config.encoder), manuscript.sentences, settings["max_tokens"]
-    )
-    offsets = offsets_of(lengths)
+def _ask(manuscript: Manuscript) -> Manuscript:
+    """Ask on the terminal for the sentence that needs a citation, until one is found."""
+    print("No place is marked. Which sentence needs a citation?", file=sys.stderr)
+    while True:
+        print("Some words of it (Enter to stop): ", end="", file=sys.stderr, flush=True)
+        words = sys.stdin.readline().strip().casefold()
+        if not words:
+            return manuscript
+        found = [n for n, text in enumerate(manuscript.sentences) if words in text.casefold()]
+        if len(found) == 1:
+            return Manuscript(manuscript.sentences, np.array(found), [()])
+        print(f"{len(found)} sentences hold these words; type other ones.", file=sys.stderr)
+        for number in found[:_SHOWN]:
+            print(f"  {manuscript.sentences[number]}", file=sys.stderr)
 
-    def gather(sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return tokens[ranges(offsets[sentences], lengths[sentences])], lengths[sentences]
 
-    places = manuscript.places
-    first, last = np.zeros_like(places), np.full_like(places, len(manuscript.sentences) - 1)
-    sampling = sampling_of(settings)
-    return mean_over_draws(
-        lambda draw: sample_manuscripts(first, places, last, places, sampling, config.seed, draw),
-        lambda sampled: embed_sampled(model.manuscript, sampled, gather, max_tokens=16384),
-        config.draws,
-    )
+def _lines(answer: Answer) -> list[str]:
+    """Return the text for one place."""
+    keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
+    lines = [f"place {answer.place}{keys}: {answer.sentence}"]
+    if not answer.papers:
+        lines.append("  no paper of the index shares a word with this place")
+    for rank, paper in enumerate(answer.papers, start=1):
+        authors = ", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else "")
+        about = ", ".join(part for part in (authors, str(paper.year or "")) if part)
+        lines.append(f"{rank:>4}  {paper.score:.4f}  {paper.paper_id}  {paper.title} ({about})")
+        for citing in paper.why.citing[:1]:
+            lines.append(f"        {citing.citing_id}, {citing.similarity:.2f}: {citing.text}")
+        if paper.why.companions:
+            companions = [f"{c.paper_id} ({c.count})" for c in paper.why.companions]
+            lines.append(f"        cited together with {', '.join(companions)}")
+    return lines

@@ -8,7 +8,7 @@ Fields of a paper, which are joined by ``+``; words of two fields are counted in
   paper; the sentence alone, since its neighbours did worse on the validation splits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -84,22 +84,42 @@ def paper_counts(
     :raises ConfigError: a field is unknown or stands twice.
     :raises CorpusError: there is no word.
     """
-    blocks = []  # rows of papers, columns among the block's own words, counts
-    vocabularies = []
-    for name in split_fields(fields):
-        for source in FIELDS[name]:
-            texts, papers = source(store)
-            starts = range(0, len(texts), _BLOCK)
-            for start in progress(starts, f"words of {source.__name__}", "block"):
-                owners = papers[start : start + _BLOCK]
-                block = texts[start : start + _BLOCK]
-                counts, words = count_matrix(block, vocabulary, stemmed)
-                blocks.append(_sum_by_paper(counts, owners, store.num_papers))
-                vocabularies.append(words)
-    if not any(map(len, vocabularies)):
+    sources = (
+        (source.__name__, *source(store))
+        for name in split_fields(fields)
+        for source in FIELDS[name]
+    )
+    counts, vocabulary = sum_counts(sources, store.num_papers, vocabulary, stemmed)
+    if not len(vocabulary):
         raise CorpusError(
             f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
         )
+    return counts, vocabulary
+
+
+def sum_counts(
+    sources: Iterable[tuple[str, pa.Array, np.ndarray]],
+    num_papers: int,
+    vocabulary: pa.Array | None = None,
+    stemmed: bool = False,
+) -> tuple[sparse.csr_array, pa.Array]:
+    """Return how often the texts of each paper, from all sources, hold each word.
+
+    :param sources: (name, (M,) texts, (M,) row of the paper of each).
+    :param vocabulary: (V,) words to count, others are skipped; None for all words.
+    :returns: (N, V) int32 counts and the vocabulary, which may be empty.
+    """
+    blocks = []  # rows of papers, columns among the block's own words, counts
+    vocabularies = []
+    for name, texts, papers in sources:
+        for start in progress(range(0, len(texts), _BLOCK), f"words of {name}", "block"):
+            owners = papers[start : start + _BLOCK]
+            counts, words = count_matrix(texts[start : start + _BLOCK], vocabulary, stemmed)
+            blocks.append(_sum_by_paper(counts, owners, num_papers))
+            vocabularies.append(words)
+    if not any(map(len, vocabularies)):
+        nothing = pa.array([], pa.large_string())
+        return sparse.csr_array((num_papers, 0), dtype=np.int32), nothing
     vocabulary = pc.unique(pa.concat_arrays(vocabularies))
     columns = [
         pc.index_in(words, value_set=vocabulary).to_numpy()[block.col]
@@ -107,7 +127,7 @@ def paper_counts(
     ]
     places = np.concatenate([block.row for block in blocks]), np.concatenate(columns)
     counts = np.concatenate([block.data for block in blocks])
-    return sparse.csr_array((counts, places), shape=(store.num_papers, len(vocabulary))), vocabulary
+    return sparse.csr_array((counts, places), shape=(num_papers, len(vocabulary))), vocabulary
 
 
 def _sum_by_paper(

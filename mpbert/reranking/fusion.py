@@ -90,11 +90,10 @@ class Fusion(Reranker):
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the union of the rankings by the new score."""
-        found = self._candidates(store, queries, rankings)
         if self.method == "reciprocal":
-            scores = found.features[:, 1 : 3 * len(rankings) : 3].sum(axis=1)
-        else:
-            scores = np.einsum("mf,f->m", self._standardised(found), self.weights)
+            return fuse_reciprocal(rankings, store.num_papers, self.k)
+        found = self._candidates(store, queries, rankings)
+        scores = np.einsum("mf,f->m", self._standardised(found), self.weights)
         return ranking_of(found, scores)
 
     def _standardised(self, found: Candidates) -> np.ndarray:
@@ -121,8 +120,27 @@ class Fusion(Reranker):
         best, worst = np.nanmax(finite, axis=1), np.nanmin(finite, axis=1)
         scale = np.where(best > worst, best - worst, 1.0)
         scores = (finite[found.queries, places] - worst[found.queries]) / scale[found.queries]
-        reciprocal = 1 / (self.k + places + 1)
-        return [np.where(has, scores, 0.0), np.where(has, reciprocal, 0.0), has.astype(float)]
+        reciprocal = reciprocal_ranks(places, self.k)
+        return [np.where(has, scores, 0.0), reciprocal, has.astype(float)]
+
+
+def reciprocal_ranks(places: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 / (k + rank): Cormack, Clarke and Büttcher (SIGIR 2009).
+
+    :param places: rank from 0; -1 for a paper that is not ranked, which gets 0.
+    """
+    return np.where(places >= 0, 1 / (k + places + 1), 0.0)
+
+
+def fuse_reciprocal(rankings: Sequence[Ranking], num_papers: int, k: int = 60) -> Ranking:
+    """Return the union of rankings by the sum of their reciprocal ranks; it needs no training.
+
+    :param rankings: of the same queries.
+    :param num_papers: N, more than any row.
+    """
+    found = union(rankings, num_papers)
+    ranks = [reciprocal_ranks(places_in(found, r, num_papers), k) for r in rankings]
+    return ranking_of(found, np.stack(ranks, axis=1).sum(axis=1))
 
 
 def union(rankings: Sequence[Ranking], num_papers: int) -> Candidates:

@@ -1,0 +1,90 @@
+"""``build-index``: corpus store, encoder and vectors -> an index that recommends by itself."""
+
+import logging
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.config import option, positional
+from mpbert.data.store import CorpusStore
+from mpbert.errors import ConfigError, MpbertError, VectorsError
+from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
+from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer
+from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
+from mpbert.vectors.normal import normalized
+from mpbert.vectors.store import VectorStore, check_ids
+
+logger = logging.getLogger(__name__)
+_ENCODER_FILES = ("config.json", "model.safetensors", "tokenizer.json", "modules.json")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Build an index of all papers for recommend and serve; it holds a copy of the encoder."""
+
+    corpus: Path = positional("corpus", "corpus store: papers and training citations")
+    encoder: Path = positional("encoder", "encoder directory")
+    vectors: Path = positional("vectors", "vectors directory that embed made with this encoder")
+    output: Path = positional("output", "index to write, a new directory")
+    draws: int = option(3, "random readings of a text whose vectors are averaged")
+    seed: int = option(1, "seed of the readings")
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.draws < 1 or self.seed < 0:
+            raise ConfigError(f"--draws {self.draws} --seed {self.seed}; expected at least 1 and 0")
+
+
+def run(config: Config) -> None:
+    """Write the index; print its sizes.
+
+    :raises VectorsError: the vectors are not of this corpus, or not of this encoder.
+    """
+    inputs = [config.corpus, config.encoder, config.vectors]
+    if is_finished(config.output, "build-index", config, inputs):
+        logger.info("%s: exists, reused", config.output)
+        return
+    store = CorpusStore(config.corpus)
+    vectors = VectorStore.load(config.vectors, "papers")
+    check_ids(vectors, store.paper_ids, f"{config.vectors}")
+    _check_encoder(config, vectors.dim)
+    with output_directory(config.output, "build-index", config, inputs) as out:
+        (out.path / ENCODER).mkdir()
+        for name in _ENCODER_FILES:
+            if (config.encoder / name).exists():
+                shutil.copyfile(config.encoder / name, out.path / ENCODER / name)
+        folder = data_folder(out.path, 1)
+        folder.mkdir()
+        tables = IndexTables(
+            papers_of(store), training_contexts_of(store), normalized(np.asarray(vectors.vectors))
+        )
+        out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, tables)}
+    logger.info(
+        "%s: %s papers, %s citing sentences",
+        config.output,
+        f"{out.counts['papers']:,}",
+        f"{out.counts['citing_sentences']:,}",
+    )
+
+
+def _check_encoder(config: Config, dim: int) -> None:
+    """Check that the encoder is whole, and that it made the vectors.
+
+    :raises EncoderError: it is not whole.
+    :raises VectorsError: it did not make the vectors.
+    """
+    _, sizes, _ = read_config(config.encoder)
+    load_two_tower(config.encoder)
+    read_tokenizer(config.encoder)
+    try:
+        made_from = read_manifest(config.vectors).get("inputs", {}).values()
+    except MpbertError:
+        made_from = ()  # vectors of others, which say nothing
+    if sizes.dim != dim or (made_from and fingerprint(config.encoder) not in made_from):
+        raise VectorsError(
+            f"{config.vectors}: found vectors of {dim} numbers that were not made with "
+            f"{config.encoder}, which makes {sizes.dim}; embed the corpus with this encoder"
+        )

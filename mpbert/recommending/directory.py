@@ -1,0 +1,176 @@
+"""An index on disk: ``manifest.json``, ``encoder/`` and the data of one generation.
+
+``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
+``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
+is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mpbert.errors import IndexFormatError, MpbertError
+from mpbert.manifest import read_manifest
+from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
+from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
+from mpbert.vectors.store import VectorStore
+
+FORMAT = 1
+ENCODER = "encoder"
+_VOCABULARY = pa.schema({"stem": pa.large_string()})
+
+
+@dataclass(frozen=True)
+class IndexData:
+    """What an index holds.
+
+    :param vocabulary: (V,) stems, in the order of the arrays of ``lookup``.
+    :param generation: number of the data in force.
+    :param draws: readings of a text whose vectors are averaged, ``seed`` of these.
+    """
+
+    tables: IndexTables
+    lookup: Lookup
+    vocabulary: pa.Array
+    generation: int
+    draws: int
+    seed: int
+
+
+def data_folder(index: Path, generation: int) -> Path:
+    """Return the folder of a generation."""
+    return index / f"data.{generation}"
+
+
+def write_data(folder: Path, tables: IndexTables) -> dict[str, int]:
+    """Write everything that depends on the tables into a folder that exists.
+
+    :returns: counts for the manifest.
+    """
+    lookup, vocabulary = build_lookup(tables)
+    _write_table(folder / "papers.arrow", tables.papers)
+    _write_table(folder / "contexts.arrow", tables.contexts)
+    _write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
+    np.save(folder / "vectors.npy", tables.vectors)
+    for name in ARRAYS:
+        np.save(folder / f"{name}.npy", getattr(lookup, name))
+    return {
+        "papers": tables.papers.num_rows,
+        "citing_sentences": tables.contexts.num_rows,
+        "stems": len(vocabulary),
+        "papers_without_a_vector": int((~tables.vectors.any(axis=1)).sum()),
+    }
+
+
+def read_index(path: Path) -> IndexData:
+    """Return an index.
+
+    :raises IndexFormatError: it is none, of another version, or a file is missing or damaged.
+    """
+    manifest = read_index_manifest(path)
+    generation = manifest["counts"]["generation"]
+    folder = data_folder(path, generation)
+    papers = _read_table(folder / "papers.arrow", PAPERS)
+    contexts = _read_table(folder / "contexts.arrow", CONTEXTS)
+    vocabulary = _read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
+    vectors = _map(folder / "vectors.npy")
+    lookup = Lookup(**{name: _map(folder / f"{name}.npy") for name in ARRAYS})
+    data = IndexData(
+        tables=IndexTables(papers, contexts, vectors),
+        lookup=lookup,
+        vocabulary=vocabulary,
+        generation=generation,
+        draws=manifest["config"]["draws"],
+        seed=manifest["config"]["seed"],
+    )
+    _check(data, folder)
+    return data
+
+
+def read_index_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of an index.
+
+    :raises IndexFormatError: there is none, or it is of another format.
+    """
+    try:
+        manifest = read_manifest(path)
+    except MpbertError as error:
+        raise IndexFormatError(
+            f"{path}: found no readable manifest.json; expected an index, "
+            f"make one with mpbert build-index"
+        ) from error
+    if manifest.get("command") != "build-index":
+        raise IndexFormatError(
+            f"{path}: found an output of mpbert {manifest.get('command')}; expected an index, "
+            f"make one with mpbert build-index"
+        )
+    counts, config = manifest.get("counts"), manifest.get("config")
+    found = counts.get("index_format") if isinstance(counts, dict) else None
+    if found != FORMAT:
+        raise IndexFormatError(
+            f"{path}: found an index of format {found}; expected {FORMAT}, build it again with "
+            f"this version of mpbert"
+        )
+    numbers = [counts.get("generation"), *map((config or {}).get, ("draws", "seed"))]
+    if not all(isinstance(number, int) and number >= 0 for number in numbers):
+        raise IndexFormatError(
+            f"{path / 'manifest.json'}: found generation, draws and seed {numbers}; expected "
+            f"numbers, build the index again"
+        )
+    return manifest
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+
+
+def _read_table(path: Path, schema: pa.Schema) -> pa.Table:
+    try:
+        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(path, error) from error
+    if table.schema != schema:
+        raise IndexFormatError(
+            f"{path}: found the columns {', '.join(table.schema.names)}; expected "
+            f"{', '.join(schema.names)}, build the index again"
+        )
+    return table.combine_chunks()
+
+
+def _map(path: Path) -> np.ndarray:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> IndexFormatError:
+    reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+    return IndexFormatError(f"{path}: missing or damaged ({reason}); build the index again")
+
+
+def _check(data: IndexData, folder: Path) -> None:
+    """Check that the files fit one another, and that the vectors are numbers."""
+    ids = data.tables.papers["paper_id"].to_pylist()
+    try:
+        VectorStore(ids, data.tables.vectors, source=str(folder / "vectors.npy"))
+    except MpbertError as error:
+        raise IndexFormatError(str(error)) from error
+    num_papers, num_contexts = len(ids), data.tables.contexts.num_rows
+    words, found = len(data.vocabulary), data.lookup
+    ragged = {
+        "word": (found.word_offsets, words, found.word_papers, found.word_weights),
+        "citing": (found.citing_offsets, num_papers, found.citing_contexts),
+        "bag": (found.bag_offsets, num_contexts, found.bag_words, found.bag_weights),
+        "cocited": (found.cocited_offsets, num_papers, found.cocited_papers, found.cocited_counts),
+    }
+    for name, (offsets, rows, *values) in ragged.items():
+        if len(offsets) != rows + 1 or any(len(array) != offsets[-1] for array in values):
+            raise IndexFormatError(
+                f"{folder}: {name}_offsets.npy does not fit its neighbours; expected {rows + 1} "
+                f"offsets into arrays of equal length, build the index again"
+            )

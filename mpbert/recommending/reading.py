@@ -1,0 +1,94 @@
+"""Texts to vectors with an index's own encoder: manuscripts that ask, papers that are added."""
+
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.data.ragged import offsets_of
+from mpbert.data.sampling import SampledSentences, sample_manuscripts, sample_papers
+from mpbert.data.subwords import tokenize
+from mpbert.errors import EncoderError
+from mpbert.vectors.normal import normalized
+
+_MAX_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
+
+
+class EncoderReader:
+    """Both towers of an encoder, reading as they were trained to read.
+
+    :param path: encoder directory.
+    :param draws: random readings of a text whose vectors are averaged.
+    :param seed: seed of the readings: the same text gets the same vector each time.
+    """
+
+    def __init__(self, path: Path, draws: int, seed: int) -> None:
+        from mpbert.modeling.encoder import (  # torch, which words alone do not need
+            load_two_tower,
+            read_config,
+            read_tokenizer,
+            sampling_of,
+        )
+
+        _, self._sizes, settings = read_config(path)
+        self._model = load_two_tower(path).eval()
+        self._tokenizer = read_tokenizer(path)
+        self._max_tokens = settings["max_tokens"]
+        self._sampling = sampling_of(settings)
+        self._draws, self._seed = draws, seed
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector, D."""
+        return self._sizes.dim
+
+    def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
+        """Return the (D,) vector of length 1 of a manuscript around one sentence."""
+        first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
+        readings = [
+            sample_manuscripts(first, citing, last, citing, self._sampling, self._seed, draw)
+            for draw in range(self._draws)
+        ]
+        return self._embed(self._model.manuscript, sentences, readings)
+
+    def embed_paper(self, paper_id: str, sentences: Sequence[str], num_abstract: int) -> np.ndarray:
+        """Return the (D,) vector of length 1 of a paper; it does not depend on other papers.
+
+        :param sentences: title, abstract and body.
+        :param num_abstract: how many are title and abstract.
+        """
+        first, abstract, total = np.array([0]), np.array([num_abstract]), np.array([len(sentences)])
+        item = np.array([zlib.crc32(paper_id.encode())])
+        readings = [
+            sample_papers(first, abstract, total, item, self._sampling, self._seed, draw)
+            for draw in range(self._draws)
+        ]
+        vector = self._embed(self._model.citation, sentences, readings)
+        if not np.isfinite(vector).all():
+            raise EncoderError(
+                f"the encoder gives paper {paper_id!r} a vector of NaN or infinity; train it with "
+                f"a lower learning rate, and build the index again"
+            )
+        return vector
+
+    def _embed(
+        self, tower: object, sentences: Sequence[str], readings: Sequence[SampledSentences]
+    ) -> np.ndarray:
+        """Return the mean vector of several readings, in one batch."""
+        from mpbert.modeling.embedding import embed_sampled
+
+        numbers = np.concatenate([reading.sentences for reading in readings])
+        read, places = np.unique(numbers, return_inverse=True)
+        texts = [sentences[number] for number in read]
+        tokens, lengths = tokenize(self._tokenizer, texts, self._max_tokens)
+        starts = offsets_of(lengths)
+
+        def gather(_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            parts = [tokens[starts[place] : starts[place + 1]] for place in places]
+            return np.concatenate(parts), lengths[places]
+
+        per_item = np.concatenate([reading.per_item for reading in readings])
+        both = SampledSentences(numbers, per_item)
+        vectors = embed_sampled(tower, both, gather, _MAX_TOKENS).astype(np.float64)
+        return normalized(vectors.mean(axis=0, keepdims=True))[0]

@@ -1,0 +1,253 @@
+"""The recommender: a place in a manuscript -> ranked papers, and why."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.data.manuscripts.sentences import Manuscript, manuscript_at
+from mpbert.data.ragged import ranges
+from mpbert.errors import ConfigError, IndexFormatError, UnknownPaperError
+from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
+from mpbert.recommending.companions import companion_scores, companions_of
+from mpbert.recommending.directory import ENCODER, IndexData, read_index
+from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.records import (
+    CitingSentence,
+    Companion,
+    IndexedPaper,
+    Recommendation,
+    Why,
+)
+from mpbert.recommending.titles import Titles
+from mpbert.recommending.words import Words
+from mpbert.reranking.base import Ranking
+from mpbert.reranking.fusion import fuse_reciprocal
+from mpbert.retrieval.ranking import top_k
+
+RANKERS = ("both", "dense", "words")
+_DEPTH = 200  # papers of each ranking that are fused
+_CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in retrieval.lexical
+_REASONS = 3  # citing sentences and companions shown of a paper
+
+
+class Recommender:
+    """Recommends papers of one index. Reading only: threads may share one recommender."""
+
+    def __init__(self, data: IndexData, reader: EncoderReader) -> None:
+        self._data, self._reader = data, reader
+        self._papers, self._contexts = data.tables.papers, data.tables.contexts
+        self._lookup = data.lookup
+        self.paper_ids: list[str] = self._papers["paper_id"].to_pylist()
+        self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
+        self._folded = Counter(map(str.casefold, self.paper_ids))
+        self._years = self._papers["year"].to_numpy()
+        self._has_vector = data.tables.vectors.any(axis=1)
+        self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
+        self._titles = Titles(self._papers["title"].combine_chunks())
+
+    @classmethod
+    def open(cls, path: Path | str) -> "Recommender":
+        """Return the recommender of an index.
+
+        :raises IndexFormatError: it is no index, of another version, or damaged.
+        :raises EncoderError: its encoder is damaged.
+        """
+        path = Path(path)
+        data = read_index(path)
+        reader = EncoderReader(path / ENCODER, data.draws, data.seed)
+        dim = data.tables.vectors.shape[1]
+        if reader.dim != dim:
+            raise IndexFormatError(
+                f"{path}: its encoder makes vectors of {reader.dim} numbers, those of its papers "
+                f"have {dim}; build the index again"
+            )
+        return cls(data, reader)
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """(N, D) float32 citation vectors of length 1, in the order of ``paper_ids``, mapped."""
+        return self._data.tables.vectors
+
+    def recommend(
+        self,
+        text: str,
+        place: int | None = None,
+        title: str = "",
+        abstract: str = "",
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> list[Recommendation]:
+        """Return papers for a place in a text, best first.
+
+        ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
+        of the three sentences around the place over title, abstract and citing sentences. ``both``
+        fuses the first 200 of each by reciprocal ranks (``mpbert.reranking.fusion``). Papers that
+        were accepted here are not returned; what is cited together with them makes one more ranking
+        (``mpbert.recommending.companions``) which is fused with the others in the same way.
+
+        :param text: the manuscript around the place; of a long one, the 20,000 characters before.
+        :param place: a citation belongs before this character of ``text``, counted from 0 in
+            Unicode code points; None for its end.
+        :param title: of the manuscript, and ``abstract``; both are read as in training.
+        :param year: papers of later years are left out; those without a year stay.
+        :param accepted: ids of papers already accepted at this place.
+        :param ranker: ``both``, ``dense`` or ``words``.
+        :returns: up to ``top`` papers; fewer where the index is small, or no word is known.
+        :raises ManuscriptError: the place is outside of the text, or there is no word.
+        :raises UnknownPaperError: an accepted paper is not in the index.
+        :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
+        """
+        manuscript = manuscript_at(text, place, title, abstract)
+        return self.recommend_at(manuscript, 0, top, year, accepted, ranker)
+
+    def recommend_at(
+        self,
+        manuscript: Manuscript,
+        place: int,
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> list[Recommendation]:
+        """Return papers for a numbered place of a manuscript; all else as :meth:`recommend`."""
+        if ranker not in RANKERS:
+            raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
+        if top < 1:
+            raise ConfigError(f"top {top}: expected 1 or more")
+        sentence = int(manuscript.places[place])
+        accepted_rows = np.array([self._row(paper_id) for paper_id in accepted], dtype=np.int64)
+        allowed = np.ones(len(self.paper_ids), dtype=bool)
+        allowed[accepted_rows] = False
+        if year is not None:
+            allowed &= self._years <= year
+        columns, counts = self._words.counts(_question(manuscript.sentences, sentence))
+        depth = max(_DEPTH, top)
+        rankings = []
+        if ranker != "words":
+            vector = self._reader.embed_manuscript(manuscript.sentences, sentence)
+            rankings.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
+        if ranker != "dense":
+            scores = self._words.bm25(columns, counts)
+            rankings.append(_ranking(scores, allowed & (scores > 0), depth))
+        if len(accepted_rows):
+            scores = companion_scores(self._lookup, accepted_rows, len(self.paper_ids))
+            rankings.append(_ranking(scores, allowed & (scores > 0), depth))
+        ranking = rankings[0]
+        if len(rankings) > 1:
+            ranking = fuse_reciprocal(rankings, len(self.paper_ids))
+        rows, scores = ranking.rows[0, :top], ranking.scores[0, :top]
+        rows, scores = rows[rows >= 0], scores[rows >= 0]
+        citing = self._citing(rows, columns, counts)
+        return [
+            self._recommendation(row, score, reasons, accepted_rows)
+            for row, score, reasons in zip(rows.tolist(), scores.tolist(), citing, strict=True)
+        ]
+
+    def paper(self, paper_id: str) -> IndexedPaper:
+        """Return a paper.
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        return self._paper(self._row(paper_id))
+
+    def search_titles(self, query: str, top: int = 10) -> list[IndexedPaper]:
+        """Return papers whose title holds all words of the query, each as the start of a word.
+
+        Titles that begin with the query come first, then short ones before long ones.
+        """
+        return [self._paper(row) for row in self._titles.search(query, top)]
+
+    def bibtex(self, paper_id: str) -> str:
+        """Return the BibTeX entry of a paper; its key is unique in the index.
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        paper = self.paper(paper_id)
+        with_case = self._folded[paper_id.casefold()] > 1
+        return bibtex_entry(paper, bibtex_key(paper_id, with_case))
+
+    def _row(self, paper_id: str) -> int:
+        if paper_id not in self._row_of:
+            raise UnknownPaperError(
+                f"no paper {paper_id!r} among the {len(self.paper_ids):,} of the index; expected "
+                f"an id as recommend prints it"
+            )
+        return self._row_of[paper_id]
+
+    def _paper(self, row: int) -> IndexedPaper:
+        record = self._papers.slice(row, 1).to_pylist()[0]
+        return IndexedPaper(
+            paper_id=record["paper_id"],
+            title=record["title"],
+            authors=tuple(record["authors"]),
+            year=record["year"] or None,
+            venue=record["venue"],
+            abstract=record["abstract"],
+        )
+
+    def _citing(
+        self, rows: np.ndarray, columns: np.ndarray, counts: np.ndarray
+    ) -> list[tuple[CitingSentence, ...]]:
+        """Return for each paper the known sentences citing it that are nearest to the question."""
+        starts = self._lookup.citing_offsets[rows]
+        lengths = self._lookup.citing_offsets[rows + 1] - starts
+        contexts = self._lookup.citing_contexts[ranges(starts, lengths)]
+        similarities = self._words.similarities(columns, counts, contexts)
+        found, end = [], 0
+        for length in lengths.tolist():
+            own = slice(end, end + length)
+            best = np.argsort(-similarities[own], kind="stable")[:_REASONS]
+            numbers, cosines = contexts[own][best].tolist(), similarities[own][best].tolist()
+            found.append(tuple(map(self._citing_sentence, numbers, cosines)))
+            end += length
+        return found
+
+    def _citing_sentence(self, context: int, similarity: float) -> CitingSentence:
+        citing = self._contexts["citing_row"][context].as_py()
+        return CitingSentence(
+            text=self._contexts["text"][context].as_py(),
+            citing_id=self.paper_ids[citing],
+            citing_title=self._papers["title"][citing].as_py(),
+            citing_year=int(self._years[citing]) or None,
+            similarity=round(similarity, 4),
+        )
+
+    def _recommendation(
+        self,
+        row: int,
+        score: float,
+        citing: tuple[CitingSentence, ...],
+        accepted: np.ndarray,
+    ) -> Recommendation:
+        paper = self._paper(row)
+        companions = tuple(
+            Companion(
+                paper_id=self.paper_ids[other],
+                title=self._papers["title"][other].as_py(),
+                count=count,
+                is_accepted=bool(np.isin(other, accepted)),
+            )
+            for other, count in companions_of(self._lookup, row, accepted, _REASONS)
+        )
+        why = Why(citing, companions)
+        return Recommendation(paper.paper_id, paper.title, paper.authors, paper.year, score, why)
+
+
+def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
+    """Return the best allowed papers of one question, ties by row."""
+    rows = np.flatnonzero(allowed)
+    if not len(rows):
+        return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
+    chosen = scores[rows].astype(np.float64)[None]
+    places, best = top_k(chosen, min(depth, len(rows)), np.array([-1]))
+    return Ranking(rows[places], best)
+
+
+def _question(sentences: Sequence[str], sentence: int) -> str:
+    """Return the words to ask with: the sentence and its neighbours, itself counted three times."""
+    around = sentences[max(sentence - 1, 0) : sentence + 2]
+    return " ".join([*around, *[sentences[sentence]] * (_CITING_WEIGHT - 1)])

@@ -1,0 +1,76 @@
+"""What a recommender answers with."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPaper:
+    """A paper as an index knows it.
+
+    :param year: year of publication; None where the corpus has none.
+    :param abstract: one text, empty where there is none.
+    """
+
+    paper_id: str
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    venue: str
+    abstract: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitingSentence:
+    """A known sentence that cites a recommended paper, without its citation marker.
+
+    :param citing_id: the paper that says it, ``citing_title`` and ``citing_year`` of the same.
+    :param similarity: cosine of its words and those around the place, from 0 to 1.
+    """
+
+    text: str
+    citing_id: str
+    citing_title: str
+    citing_year: int | None
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A paper that is cited in the same sentences as a recommended one.
+
+    :param count: how many known sentences cite both.
+    :param is_accepted: whether it was accepted at this place.
+    """
+
+    paper_id: str
+    title: str
+    count: int
+    is_accepted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Reasons for a recommendation; both lists may be empty.
+
+    :param citing: nearest citing sentences, most similar first.
+    :param companions: papers cited together with it: accepted ones first, then by count.
+    """
+
+    citing: tuple[CitingSentence, ...] = ()
+    companions: tuple[Companion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A ranked paper.
+
+    :param score: larger is better; comparable within one answer alone, see
+        :meth:`mpbert.recommending.recommender.Recommender.recommend`.
+    """
+
+    paper_id: str
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    score: float
+    why: Why = field(default_factory=Why)

@@ -1,0 +1,111 @@
+"""What an index knows of papers, and the sentences that cite them: tables from a corpus store.
+
+Two Arrow tables and the vectors are the source of everything else in an index:
+
+* papers, by row in the order of ids: ``paper_id title authors year venue abstract digest``;
+* contexts, by row of the citing paper and position: ``citing_row position text cited_rows``.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from mpbert.data.ragged import offsets_of, ranges
+from mpbert.data.store import CorpusStore
+
+PAPERS = pa.schema(
+    {
+        "paper_id": pa.string(),
+        "title": pa.large_string(),
+        "authors": pa.list_(pa.string()),
+        "year": pa.int32(),
+        "venue": pa.string(),
+        "abstract": pa.large_string(),
+        "digest": pa.binary(32),
+    }
+)
+CONTEXTS = pa.schema(
+    {
+        "citing_row": pa.int32(),
+        "position": pa.int32(),
+        "text": pa.large_string(),
+        "cited_rows": pa.list_(pa.int32()),
+    }
+)
+
+
+@dataclass(frozen=True)
+class IndexTables:
+    """The source of an index.
+
+    :param papers: (N,) rows of schema ``PAPERS``, in one chunk.
+    :param contexts: (C,) rows of schema ``CONTEXTS``, in one chunk.
+    :param vectors: (N, D) float32 of length 1; zeros where a paper has no vector.
+    """
+
+    papers: pa.Table
+    contexts: pa.Table
+    vectors: np.ndarray
+
+    def cited(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (C + 1,) offsets and the rows of papers that each context cites."""
+        lists = self.contexts["cited_rows"].combine_chunks()
+        lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+        return offsets_of(lengths), lists.flatten().to_numpy(zero_copy_only=False)
+
+
+def digest(
+    title: str, authors: Sequence[str], year: int, venue: str, num_abstract: int, texts: list[str]
+) -> bytes:
+    """Return the SHA-256 of all that a paper's record says, to tell whether two are the same."""
+    record = [title, list(authors), year, venue, num_abstract, texts]
+    return hashlib.sha256(json.dumps(record, ensure_ascii=False).encode()).digest()
+
+
+def papers_of(store: CorpusStore) -> pa.Table:
+    """Return the papers of a corpus store."""
+    rows = np.arange(store.num_papers)
+    digests = [
+        digest(p.title, p.authors, p.year, p.venue, p.num_abstract, p.sentences)
+        for p in store.papers()
+    ]
+    columns = [
+        *(store.paper_ids, store.titles, store.authors, store.years, store.venues),
+        *(store.abstracts(rows), digests),
+    ]
+    return table_of(columns, PAPERS)
+
+
+def training_contexts_of(store: CorpusStore) -> pa.Table:
+    """Return the training sentences of a corpus store that cite its papers."""
+    contexts = store.contexts("train")
+    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
+    order = np.lexsort((contexts.positions, contexts.citing_rows))
+    lengths = np.diff(contexts.cited_offsets)[order]
+    cited = contexts.cited_rows[ranges(contexts.cited_offsets[order], lengths)]
+    columns = [
+        contexts.citing_rows[order],
+        contexts.positions[order],
+        store.sentence_texts(sentence_rows[order]),
+        lists_of(lengths, cited),
+    ]
+    return table_of(columns, CONTEXTS)
+
+
+def lists_of(lengths: np.ndarray, values: np.ndarray) -> pa.Array:
+    """Return an Arrow array of lists that have these lengths."""
+    offsets = pa.array(offsets_of(lengths), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.array(values, pa.int32()))
+
+
+def table_of(columns: Sequence[object], schema: pa.Schema) -> pa.Table:
+    """Return a table of columns in the order of a schema."""
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.table(arrays, schema=schema)

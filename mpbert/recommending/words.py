@@ -1,0 +1,64 @@
+"""Questions to the words of an index: BM25 of papers, and how near a citing sentence is."""
+
+import numpy as np
+import pyarrow as pa
+
+from mpbert.data.bags import count_matrix
+from mpbert.data.ragged import ranges, row_numbers
+from mpbert.recommending.lookup import Lookup
+
+
+class Words:
+    """The stems of an index.
+
+    :param vocabulary: (V,) stems in the order of the arrays.
+    """
+
+    def __init__(self, lookup: Lookup, vocabulary: pa.Array, num_papers: int) -> None:
+        self._lookup = lookup
+        self._num_papers = num_papers
+        self._columns = {word: column for column, word in enumerate(vocabulary.to_pylist())}
+
+    def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
+        counts, stems = count_matrix(pa.array([text], pa.string()), stemmed=True)
+        columns = np.array([self._columns.get(stem, -1) for stem in stems.to_pylist()], np.int64)
+        times = np.asarray(counts.sum(axis=0)).ravel()
+        order = np.argsort(columns)
+        order = order[columns[order] >= 0]
+        return columns[order], times[order]
+
+    def bm25(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.
+
+            score(q, d) = Σ_w count(w, q) · weight(w, d),   weights of ``retrieval.lexical.Bm25``
+
+        :param columns: (U,) stems of the question, ``counts`` (U,) how often each occurs.
+        """
+        found = self._lookup
+        lengths = found.word_offsets[columns + 1] - found.word_offsets[columns]
+        places = ranges(found.word_offsets[columns], lengths)
+        parts = found.word_weights[places] * counts[row_numbers(lengths)]
+        return np.bincount(found.word_papers[places], weights=parts, minlength=self._num_papers)
+
+    def similarities(
+        self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray
+    ) -> np.ndarray:
+        """Return (M,) cosines of TF-IDF vectors of the question and of contexts, from 0 to 1.
+
+            cos(q, c) = Σ_w weight(w, q) · weight(w, c),   weight(w, q) ~ (1 + ln count) · idf(w)
+
+        :param contexts: (M,) their numbers.
+        """
+        found = self._lookup
+        weights = (1 + np.log(counts)) * found.idf[columns]
+        weights = weights / max(float(np.linalg.norm(weights)), 1e-12)
+        lengths = found.bag_offsets[contexts + 1] - found.bag_offsets[contexts]
+        places = ranges(found.bag_offsets[contexts], lengths)
+        words = found.bag_words[places]
+        at = np.minimum(np.searchsorted(columns, words), max(len(columns) - 1, 0))
+        if not len(columns):
+            return np.zeros(len(contexts))
+        parts = np.where(columns[at] == words, weights[at] * found.bag_weights[places], 0.0)
+        sums = np.bincount(row_numbers(lengths), weights=parts, minlength=len(contexts))
+        return np.clip(sums, 0.0, 1.0)
