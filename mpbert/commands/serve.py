@@ -15,7 +15,7 @@ class Config:
     Without network, on this machine alone unless --host says otherwise.
     """
 
-    index: Path = positional("index", "index directory, made by mpbert index")
+    index: Path = positional("index", "index directory, made by mpbert build-index")
     host: str = option("127.0.0.1", "address to listen on; 0.0.0.0: all, then give a --token too")
     port: int = option(8000, "port to listen on; 0: any free one")
     workers: int = option(1, "processes; they share the index's files in memory")

@@ -77,8 +77,8 @@ def create_app(
 
 
 def _add_api(app: FastAPI, recommender: Recommender) -> None:
-    # One thread: compiled code of the rankers may not run from two threads at once. More answers
-    # at once come from more processes. A request whose time is over leaves the queue.
+    # One thread: a single question uses all cores, so questions follow one another, and one whose
+    # time is over leaves the queue before it is computed.
     thread = ThreadPoolExecutor(1)
     known = {paper_id: row for row, paper_id in enumerate(recommender.paper_ids)}
     positions = _positions(recommender).model_dump_json().encode()
@@ -135,7 +135,7 @@ def _answer(recommender: Recommender, question: Question) -> Answer:
 
 
 def _positions(recommender: Recommender) -> Positions:
-    rows = map_rows(len(recommender.paper_ids))
+    rows = map_rows(recommender.vectors)
     x, y = project(recommender.vectors, rows).round(4).T.tolist()
     papers = [recommender.paper(recommender.paper_ids[row]) for row in rows]
     return Positions(

@@ -39,6 +39,7 @@ class Guard:
         self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on, and add the headers to the answer."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 

@@ -40,6 +40,7 @@ class RequestLimits:
         self.running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on and stop it when its time is over."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         if self.running >= self.limits.max_requests:

@@ -117,7 +117,9 @@ class Titles(BaseModel):
 class Positions(BaseModel):
     """The map: one entry per paper in each list."""
 
-    num_papers: int = Field(description="papers of the index; of very many the map shows a part")
+    num_papers: int = Field(
+        description="papers of the index; not drawn are some of very many, and those without vector"
+    )
     paper_ids: list[str]
     titles: list[str]
     years: list[int | None]

@@ -3,6 +3,7 @@
 import dataclasses
 import ipaddress
 import math
+import os
 import signal
 import socket
 from functools import partial
@@ -55,6 +56,8 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     is_open_to_all = not ipaddress.ip_address(address).is_loopback
     if is_open_to_all:
         service = dataclasses.replace(service, hosts=None)
+    if workers > 1:  # the processes to come share the cores
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
     app = open_app(service)  # with several processes this one only checks the index
     config = uvicorn.Config(
         app if workers == 1 else partial(open_app, service),

@@ -1,13 +1,12 @@
 """A recommender whose answers a test decides, and clients of an application around it."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from mpbert.errors import CorpusError
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits

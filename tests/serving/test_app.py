@@ -34,29 +34,35 @@ def test_the_place_is_counted_in_characters(client, recommender):
     assert refused.json() == {"error": "place is 2, beyond the text's 1 characters"}
 
 
+NEGATIVE = "place: Input should be greater than or equal to 0; found -1"
+INTEGER = "Input should be a valid integer"
+RANKER = "Input should be 'dense', 'words' or 'both'"
+OBJECT = "Input should be a valid dictionary or object to extract fields from"
+
+
 @pytest.mark.parametrize(
     ("body", "line"),
     [
         ({}, "text: Field required"),
         ({"text": 3}, "text: Input should be a valid string; found 3"),
-        ({"text": "t", "top": "5"}, "top: Input should be a valid integer; found '5'"),
-        ({"text": "t", "top": 5.0}, "top: Input should be a valid integer; found 5.0"),
-        ({"text": "t", "top": True}, "top: Input should be a valid integer; found True"),
+        ({"text": "t", "top": "5"}, f"top: {INTEGER}; found '5'"),
+        ({"text": "t", "top": 5.0}, f"top: {INTEGER}; found 5.0"),
+        ({"text": "t", "top": True}, f"top: {INTEGER}; found True"),
         ({"text": "t", "top": 0}, "top: Input should be greater than or equal to 1; found 0"),
         ({"text": "t", "top": 101}, "top: Input should be less than or equal to 100; found 101"),
-        ({"text": "t", "place": -1}, "place: Input should be greater than or equal to 0; found -1"),
-        ({"text": "t", "year": "x" * 99}, f"year: Input should be a valid integer; found '{'x' * 40}'..."),
-        ({"text": "t", "ranker": "best"}, "ranker: Input should be 'dense', 'words' or 'both'; found 'best'"),
+        ({"text": "t", "place": -1}, NEGATIVE),
+        ({"text": "t", "top": 0, "place": -1}, f"{NEGATIVE} (and 1 more)"),
+        ({"text": "t", "year": "x" * 99}, f"year: {INTEGER}; found '{'x' * 40}'..."),
+        ({"text": "t", "ranker": "a"}, f"ranker: {RANKER}; found 'a'"),
         ({"text": "t", "accepted": "a"}, "accepted: Input should be a valid list; found 'a'"),
         ({"text": "t", "accepted": ["d"]}, "no paper 'd' among 3"),
         ({"text": "t", "tpo": 5}, "tpo: Extra inputs are not permitted; found 5"),
         ({"text": "a\0"}, "text: expected text; found '\\x00' at offset 1"),
         ({"text": "t", "title": "\0"}, "title: expected text; found '\\x00' at offset 0"),
-        ({"text": "t", "top": 0, "place": -1}, "place: Input should be greater than or equal to 0; found -1 (and 1 more)"),
-        (["text"], "Input should be a valid dictionary or object to extract fields from; found a list"),
-        (7, "Input should be a valid dictionary or object to extract fields from; found 7"),
+        (["text"], f"{OBJECT}; found a list"),
+        (7, f"{OBJECT}; found 7"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_body_is_refused_in_one_line(client, recommender, body, line):
     refused = client.post("/api/recommend", json=body)
     assert (refused.status_code, refused.json()) == (422, {"error": line})

@@ -41,12 +41,25 @@ def test_vectors_of_one_number_lie_on_a_line():
 
 def test_of_very_many_papers_a_fixed_part_is_shown(monkeypatch):
     monkeypatch.setattr(paper_map, "MAX_POINTS", 5)
-    rows = map_rows(100)
+    vectors = np.random.default_rng(1).standard_normal((100, 3))
+    rows = map_rows(vectors)
     assert len(rows) == len(set(rows)) == 5
     assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(rows, map_rows(100))
-    np.testing.assert_array_equal(map_rows(5), np.arange(5))
-    vectors = np.random.default_rng(1).standard_normal((100, 3))
-    everywhere = project(vectors, np.arange(100))
-    shown = project(vectors, rows)
+    np.testing.assert_array_equal(rows, map_rows(vectors))
+    np.testing.assert_array_equal(map_rows(vectors[:5]), np.arange(5))
+    shown, everywhere = project(vectors, rows), project(vectors, np.arange(100))
     np.testing.assert_allclose(shown / shown[0], everywhere[rows] / everywhere[rows[0]])
+
+
+def test_papers_without_a_vector_are_not_drawn_and_move_no_other():
+    vectors = np.random.default_rng(1).standard_normal((6, 3))
+    with_gaps = np.insert(vectors, [0, 4], 0, axis=0)
+    rows = map_rows(with_gaps)
+    assert rows.tolist() == [1, 2, 3, 4, 6, 7]
+    expected = project(vectors, np.arange(6))
+    np.testing.assert_allclose(project(with_gaps, rows), expected, atol=1e-12)
+
+
+def test_an_index_without_any_vector_has_an_empty_map():
+    vectors = np.zeros((3, 4))
+    assert project(vectors, map_rows(vectors)).shape == (0, 2)
