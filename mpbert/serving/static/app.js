@@ -7,6 +7,7 @@ import { openMap } from "./map.js";
 const element = (id) => document.getElementById(id);
 const text = element("text");
 const list = element("papers");
+const WAITING = "body, #text, #question [type=submit], h2"; // where the focus is after asking
 const cited = new Map(); // paper_id -> paper, in the order of acceptance
 let question = null; // what was asked last; its accepted papers grow
 let onMap = null; // paper_id to show when the map opens
@@ -47,7 +48,7 @@ function askAtCursor() {
   ask();
 }
 
-// before: what the status line says first; after an acceptance the first paper has the focus.
+// before: what the status line says first.
 async function ask(before = "") {
   running?.abort();
   running = new AbortController();
@@ -63,8 +64,11 @@ async function ask(before = "") {
       ? `${number} ${number === 1 ? "paper" : "papers"} in ${Math.ceil(answer.milliseconds)} ms`
       : "No paper found; give more text, or a later year.";
     show("answered", before + found);
-    if (number) list.firstElementChild.tabIndex = 0;
-    if (before && number) list.firstElementChild.focus();
+    if (!number) return;
+    // the list takes the focus, unless the writer went on writing
+    const isWaiting = text.value === question.text && document.activeElement.matches(WAITING);
+    if (isWaiting) moveTo(list.firstElementChild);
+    else list.firstElementChild.tabIndex = 0;
   } catch (error) {
     if (error.name !== "AbortError") show("error", error.message);
   }

@@ -22,8 +22,8 @@ export function placeParts(text, place) {
   const characters = Array.from(text);
   let before = characters.slice(Math.max(0, place - AROUND), place).join("");
   let after = characters.slice(place, place + AROUND).join("");
-  if (place > AROUND) before = `…${before.replace(/^\S*(?=\s)/, "")}`;
-  if (place + AROUND < characters.length) after = `${after.replace(/(?<=\s)\S*$/, "")}…`;
+  if (place > AROUND) before = `…${before.replace(/^\S*\s/, "")}`;
+  if (place + AROUND < characters.length) after = `${after.replace(/\s\S*$/, "")}…`;
   const sign = make("span", "cursor");
   sign.setAttribute("role", "img");
   sign.setAttribute("aria-label", "cursor");
