@@ -28,30 +28,29 @@ class Config:
     max_requests: int = option(32, "most requests at once, per process")
 
     def __post_init__(self) -> None:
-        """Check the numbers and the token."""
+        """Check the numbers."""
         for name in ("workers", "max_kib", "max_seconds", "max_requests"):
             if not getattr(self, name) > 0:
                 flag = "--" + name.replace("_", "-")
                 raise ConfigError(f"{flag} is {getattr(self, name)}; expected more than 0")
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"--port is {self.port}; expected 0 to 65535")
-        if not (self.token.isascii() and self.token.isprintable()) or " " in self.token:
-            raise ConfigError(
-                "--token holds a character that no header may; use letters and digits"
-            )
 
 
 def run(config: Config) -> None:
     """Serve until SIGTERM or Ctrl+C; requests that are running then are finished first.
 
-    :raises ConfigError: the address cannot be listened on.
+    :raises ConfigError: the address cannot be listened on, or no header may hold the token.
     """
     from mpbert.serving.limits import Limits
     from mpbert.serving.server import Service, serve
 
+    token = config.token or os.environ.get("MPBERT_TOKEN", "")
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ConfigError("--token holds a character that no header may; use letters and digits")
     service = Service(
         index=config.index,
         limits=Limits(config.max_kib * 1024, config.max_seconds, config.max_requests),
-        token=config.token or os.environ.get("MPBERT_TOKEN", ""),
+        token=token,
     )
     serve(service, config.host, config.port, config.workers)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 import pytest
 
 from mpbert.serving.app import create_app
@@ -15,8 +15,8 @@ def run(recommender, limits, use):
     """Run a coroutine function of a client."""
 
     async def main():
-        transport = httpx.ASGITransport(create_app(recommender, limits))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        transport = httpx2.ASGITransport(create_app(recommender, limits))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
             return await use(client)
 
     return asyncio.run(main())

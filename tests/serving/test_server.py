@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from mpbert.cli import main
@@ -65,7 +65,7 @@ def running(*command):
 
 
 def ask(address):
-    return httpx.post(f"{address}api/recommend", json={"text": "Pages."}, timeout=60)
+    return httpx2.post(f"{address}api/recommend", json={"text": "Pages."}, timeout=60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -81,14 +81,14 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(number):
         assert [answer.status_code for answer in answers] == [200]
         output, errors = process.communicate(timeout=30)
         assert (output, errors, process.returncode) == ("stopped\n", "", 0)
-        with pytest.raises(httpx.ConnectError):
+        with pytest.raises(httpx2.ConnectError):
             ask(address)
 
 
 def test_several_processes_serve_an_index_at_one_address(planted_index):
     command = ("-m", "mpbert", "serve", str(planted_index), "--port", "0", "--workers", "2")
     with running(*command) as (process, address):
-        with httpx.Client() as client:
+        with httpx2.Client() as client:
             page = client.get(address, timeout=60)
             assert "<title>mpbert" in page.text
             assert page.headers["x-content-type-options"] == "nosniff"
@@ -107,7 +107,7 @@ def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
     with served(create_app(recommender, Limits(max_bytes=1000))) as address:
         body, headers = b"x" * 10_000_000, {"Content-Type": "application/json"}
         for content in (body, iter([body[:5_000_000]] * 2)):
-            refused = httpx.post(f"{address}api/recommend", content=content, headers=headers)
+            refused = httpx2.post(f"{address}api/recommend", content=content, headers=headers)
             assert refused.status_code == 413
             assert refused.json()["error"].startswith("the body is larger than 1000 bytes")
         assert ask(address).status_code == 200

@@ -53,7 +53,7 @@ async function ask(before = "") {
   running?.abort();
   running = new AbortController();
   const { signal } = running;
-  element("place").hidden = false;
+  element("place").hidden = question.text === "";
   element("place").replaceChildren(...placeParts(question.text, question.place));
   show("loading", `${before}Searching…`);
   try {
