@@ -47,6 +47,14 @@ _PROBLEMS = {
         503: "too many requests, or this one took too long",
     }.items()
 }
+# of an answer in another format: FastAPI would say that the problems come in that format too
+_JSON_PROBLEMS = {
+    code: {
+        "description": problem["description"],
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for code, problem in _PROBLEMS.items()
+}
 T = TypeVar("T")
 
 
@@ -110,7 +118,7 @@ def _add_api(app: FastAPI, recommender: Recommender) -> None:
         found = await run(recommender.search_titles, query, top)
         return Titles(papers=[PaperMessage.model_validate(paper) for paper in found])
 
-    @app.get("/api/bibtex", response_class=PlainTextResponse)
+    @app.get("/api/bibtex", response_class=PlainTextResponse, responses=_JSON_PROBLEMS)
     async def bibtex(
         paper_id: Annotated[list[Text], Query(description="once or several times", max_length=500)],
     ) -> str:

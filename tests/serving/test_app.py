@@ -165,7 +165,13 @@ def test_the_api_describes_every_answer_it_gives(client):
     }
     for path in described["paths"].values():
         for operation in path.values():
-            assert {"200", "401", "413", "422", "503"} <= set(operation["responses"])
+            responses = operation["responses"]
+            assert {"200", "401", "413", "422", "503"} <= set(responses)
+            (problem,) = responses["422"]["content"].items()
+            schema = {"$ref": "#/components/schemas/Problem"}
+            assert problem == ("application/json", {"schema": schema})
+    (kind,) = described["paths"]["/api/bibtex"]["get"]["responses"]["200"]["content"]
+    assert kind == "text/plain"
     assert "HTTPValidationError" not in json.dumps(described)
     for page in ("/docs", "/redoc"):  # they would load scripts from elsewhere
         assert client.get(page).status_code == 404

@@ -56,23 +56,23 @@ function why({ citing, companions }) {
   const parts = [];
   if (accepted.length) parts.push(`cited together with ${accepted.length} accepted`);
   if (citing.length) parts.push(`${count(citing.length, "similar citing sentence")}`);
-  const reasons = [
-    ...citing.map((one) =>
-      make(
-        "blockquote",
-        "",
-        make("p", "", one.text),
-        make("footer", "", `${one.citing_title} · similarity ${one.similarity.toFixed(2)}`),
-      ),
+  const reasons = citing.map((one) =>
+    make(
+      "blockquote",
+      "",
+      make("p", "", one.text),
+      make("footer", "", `${one.citing_title} · similarity ${one.similarity.toFixed(2)}`),
     ),
-  ];
+  );
   if (companions.length) {
     const items = companions.map((companion) => {
       const mark = companion.is_accepted ? ", accepted" : "";
       const times = count(companion.count, "sentence");
       return make("li", "", `${companion.title} (${times}${mark})`);
     });
-    reasons.push(make("p", "", "Cited together with"), make("ul", "", ...items));
+    const together = [make("p", "", "Cited together with"), make("ul", "", ...items)];
+    if (accepted.length) reasons.unshift(...together);
+    else reasons.push(...together);
   }
   if (!reasons.length) reasons.push(make("p", "", "Its text is near; no known sentence cites it."));
   return { summary: parts.length ? `Why: ${parts.join(", ")}` : "Why", reasons };
