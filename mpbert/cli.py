@@ -27,6 +27,8 @@ COMMANDS = {
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
+    "add": "index and new papers -> the same index with them, without training",
+    "remove": "index and ids -> the same index without these papers",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
 }

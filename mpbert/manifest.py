@@ -190,6 +190,22 @@ def write_manifest(
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
+def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]) -> None:
+    """Rewrite the manifest of a directory whose data has changed, in one step.
+
+    :param folders: those of its folders whose files belong to it.
+    """
+    files = sorted(p for name in folders for p in (directory / name).rglob("*") if p.is_file())
+    manifest = read_manifest(directory) | {
+        "counts": counts,
+        "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+    unfinished = directory / f"{MANIFEST}.partial"
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.replace(directory / MANIFEST)
+
+
 def read_manifest(directory: Path) -> dict[str, Any]:
     """Return the manifest of a finished directory.
 

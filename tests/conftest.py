@@ -14,6 +14,7 @@ import numba
 import pytest
 
 from mpbert.commands import binarize, build_corpus
+from mpbert.data.binary import BinaryCorpus
 
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
@@ -139,6 +140,56 @@ def rfc_corpus(rfc_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     """Store of those 120 RFCs: 80 train, 14 valid, 26 test."""
     output = tmp_path_factory.mktemp("corpus") / "rfc"
     build_corpus.run(build_corpus.Config(rfc_archive, output, reader="rfc"))
+    return output
+
+
+@pytest.fixture(scope="session")
+def micro_encoder(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Encoder directory of 16 dimensions and random weights, which reads the same at each draw."""
+    import torch
+
+    from mpbert.modeling.encoder import save_encoder
+    from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+
+    path = tmp_path_factory.mktemp("micro") / "encoder"
+    path.mkdir()
+    vocab_size = BinaryCorpus(rfc_binary).vocab_size
+    config = HierarchicalConfig(vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        state = TwoTower(config).state_dict()
+    settings = {
+        **{"max_tokens": 12, "manuscript_sentences": 8, "abstract_sentences": 5},
+        **{"body_sentences": 3, "no_dynamic_sampling": True},
+    }
+    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", settings)
+    return path
+
+
+@pytest.fixture(scope="session")
+def micro_vectors(
+    rfc_binary: Path, micro_encoder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Vectors directory of the RFCs by that encoder."""
+    from mpbert.commands import embed  # imports torch
+
+    output = tmp_path_factory.mktemp("micro") / "vectors"
+    embed.run(embed.Config(rfc_binary, micro_encoder, output, splits=["test"], device="cpu"))
+    return output
+
+
+@pytest.fixture(scope="session")
+def rfc_index(
+    rfc_corpus: Path,
+    micro_encoder: Path,
+    micro_vectors: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Index of those RFCs; a test that changes it takes a copy."""
+    from mpbert.commands import build_index  # imports torch
+
+    output = tmp_path_factory.mktemp("index") / "rfc"
+    build_index.run(build_index.Config(rfc_corpus, micro_encoder, micro_vectors, output))
     return output
 
 

@@ -1,6 +1,5 @@
 """``build-index``: corpus store, encoder and vectors -> an index that recommends by itself."""
 
-import logging
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from mpbert.recommending.tables import IndexTables, papers_of, training_contexts
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore, check_ids
 
-logger = logging.getLogger(__name__)
 _ENCODER_FILES = ("config.json", "model.safetensors", "tokenizer.json", "modules.json")
 
 
@@ -45,7 +43,7 @@ def run(config: Config) -> None:
     """
     inputs = [config.corpus, config.encoder, config.vectors]
     if is_finished(config.output, "build-index", config, inputs):
-        logger.info("%s: exists, reused", config.output)
+        print(f"{config.output} exists, reused")
         return
     store = CorpusStore(config.corpus)
     vectors = VectorStore.load(config.vectors, "papers")
@@ -62,11 +60,9 @@ def run(config: Config) -> None:
             papers_of(store), training_contexts_of(store), normalized(np.asarray(vectors.vectors))
         )
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, tables)}
-    logger.info(
-        "%s: %s papers, %s citing sentences",
-        config.output,
-        f"{out.counts['papers']:,}",
-        f"{out.counts['citing_sentences']:,}",
+    print(
+        f"{config.output}: {out.counts['papers']:,} papers, "
+        f"{out.counts['citing_sentences']:,} sentences that cite them"
     )
 
 

@@ -5,6 +5,8 @@
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
 
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mpbert.errors import IndexFormatError, MpbertError
-from mpbert.manifest import read_manifest
+from mpbert.errors import IndexFormatError, MpbertError, OutputError
+from mpbert.manifest import claimed, read_manifest, replace_manifest
 from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
 from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.store import VectorStore
@@ -71,6 +73,16 @@ def read_index(path: Path) -> IndexData:
     :raises IndexFormatError: it is none, of another version, or a file is missing or damaged.
     """
     manifest = read_index_manifest(path)
+    try:
+        return _read_generation(path, manifest)
+    except IndexFormatError:
+        again = read_index_manifest(path)
+        if again == manifest:
+            raise
+        return _read_generation(path, again)  # it was changed meanwhile
+
+
+def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     generation = manifest["counts"]["generation"]
     folder = data_folder(path, generation)
     papers = _read_table(folder / "papers.arrow", PAPERS)
@@ -88,6 +100,39 @@ def read_index(path: Path) -> IndexData:
     )
     _check(data, folder)
     return data
+
+
+def change_index(
+    path: Path, change: Callable[[IndexTables], tuple[IndexTables, dict[str, Any]]]
+) -> dict[str, Any]:
+    """Replace the data of an index in one step; killed or failing, it leaves the index as it was.
+
+    :param change: from the tables to those that replace them, or to the same ones, and its counts.
+    :returns: the counts of the index.
+    :raises OutputError: the disk refuses it, or another process is changing the index.
+    """
+    read_index_manifest(path)  # before a lock is made beside what is no index
+    with claimed(path):
+        data = read_index(path)
+        tables, counts = change(data.tables)
+        if tables is data.tables:
+            return read_index_manifest(path)["counts"]
+        old, new = (data_folder(path, data.generation + i) for i in (0, 1))
+        for folder in set(path.glob("data.*")) - {old}:
+            shutil.rmtree(folder)  # a change was killed
+        try:
+            new.mkdir()
+            about = {"index_format": FORMAT, "generation": data.generation + 1}
+            counts = {**about, **write_data(new, tables), "latest_change": counts}
+            replace_manifest(path, counts, [ENCODER, new.name])
+        except OSError as error:
+            shutil.rmtree(new, ignore_errors=True)
+            raise OutputError(
+                f"{path}: cannot be changed ({error.strerror or error}); it is as it was, free "
+                f"space and try again"
+            ) from error
+        shutil.rmtree(old, ignore_errors=True)
+    return counts
 
 
 def read_index_manifest(path: Path) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Recommender:
         were accepted here are not returned; what is cited together with them makes one more ranking
         (``mpbert.recommending.companions``) which is fused with the others in the same way.
 
-        :param text: the manuscript around the place; of a long one, the 20,000 characters before.
+        :param text: the manuscript around the place; of a long one, the 10,000 characters before.
         :param place: a citation belongs before this character of ``text``, counted from 0 in
             Unicode code points; None for its end.
         :param title: of the manuscript, and ``abstract``; both are read as in training.

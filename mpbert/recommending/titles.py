@@ -18,6 +18,7 @@ class Titles:
             *(pa.scalar("", pa.large_string()), spaced_words(titles)),
             pa.scalar(" ", pa.large_string()),
         )  # a space before every word
+        self._lengths = pc.utf8_length(titles).to_numpy()
 
     def search(self, query: str, top: int) -> list[int]:
         """Return rows of titles that hold all words of the query, each as the start of a word.
@@ -33,5 +34,4 @@ class Titles:
         )
         titles = self._titles.take(pa.array(found))
         begins = pc.starts_with(titles, f" {asked}").to_numpy(zero_copy_only=False)
-        lengths = pc.utf8_length(titles).to_numpy(zero_copy_only=False)
-        return found[np.lexsort((found, lengths, ~begins))][:top].tolist()
+        return found[np.lexsort((found, self._lengths[found], ~begins))][:top].tolist()

@@ -22,7 +22,7 @@ from mpbert.data.records import Marker
 from mpbert.data.text import MARKER_LIKE, clean_characters, cut_markers, split_sentences
 from mpbert.errors import ManuscriptError
 
-_BEFORE, _AFTER = 20_000, 2_000  # characters read around a place, about 200 and 20 sentences
+_BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
 _MARKS = f"((?:{MARK.pattern})+)"
 _AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
 _BEFORE_WORD = re.compile(rf"(?:(?<=\s)|^){_MARKS}(\w+)")
@@ -62,12 +62,12 @@ def manuscript_of(draft: Draft) -> Manuscript:
         for paragraph in re.split(r"\n\s*\n", part):
             text = clean_characters(_without_markers(_settled(paragraph)))
             for sentence in split_sentences(text):
-                marks = MARK.findall(sentence)
-                sentence = clean_characters(re.sub(rf"\s*{MARK.pattern}", "", sentence))
+                marks = list(MARK.finditer(sentence))
+                sentence = cut_markers(sentence, [Marker(*mark.span()) for mark in marks])
                 if sentence and (any(map(str.isalnum, sentence)) or not sentences):
                     sentences.append(sentence)
                 number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
-                found += [(number, draft.marks.keys_at(mark)) for mark in marks]
+                found += [(number, draft.marks.keys_at(mark[0])) for mark in marks]
     places = [place for i, place in enumerate(found) if not place[1] or place not in found[:i]]
     numbers = np.array([number for number, _ in places], dtype=np.int64)
     return Manuscript(sentences, numbers, [keys for _, keys in places])
@@ -76,7 +76,8 @@ def manuscript_of(draft: Draft) -> Manuscript:
 def manuscript_at(text: str, place: int | None, title: str = "", abstract: str = "") -> Manuscript:
     """Return the manuscript around one place of a text.
 
-    Read are 20,000 characters before the place and 2,000 behind it.
+    Read are 10,000 characters before the place and 1,000 behind it, and the first 10,000
+    of title and abstract.
 
     :param place: a citation belongs before this character of ``text``, counted from 0 in Unicode
         code points; None for its end.
@@ -96,7 +97,8 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     marks = Marks()
     mark = marks.add()
     around = without_marks(before) + mark + without_marks(after)
-    draft = Draft(_without_places(around), marks, *map(_plain, (title, abstract)))
+    parts = (_without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
+    draft = Draft(_without_places(around), marks, *parts)
     manuscript = manuscript_of(draft)
     if not any(character.isalnum() for s in manuscript.sentences for character in s):
         raise ManuscriptError(
@@ -120,10 +122,6 @@ def check_places(manuscript: Manuscript, name: str) -> None:
         raise ManuscriptError(
             f"{name}: found no {PLACE}; put {PLACE} where papers are to be recommended"
         )
-
-
-def _plain(text: str) -> str:
-    return _without_places(without_marks(text))
 
 
 def _without_places(text: str) -> str:

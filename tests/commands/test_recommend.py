@@ -1,0 +1,141 @@
+"""Tests of ``recommend``."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from mpbert.cli import main
+from mpbert.recommending.recommender import Recommender
+
+TEX = r"""
+\title{Mail for everyone}
+\begin{document}
+\begin{abstract}We relay mail.\end{abstract}
+\section{Introduction}
+Names are resolved~\citep[see][p.~2]{dns, names}. % \cite{dead}
+Nothing here. Mail is routed \cite{}.
+\end{document}
+"""
+
+
+class Stdin(io.StringIO):
+    """Standard input that is, or is not, a terminal."""
+
+    def __init__(self, text, is_terminal=False):
+        super().__init__(text)
+        self._is_terminal = is_terminal
+
+    def isatty(self):
+        return self._is_terminal
+
+
+@pytest.fixture
+def recommend(rfc_index, tmp_path, capsys, monkeypatch):
+    def run(name, text, *flags, stdin=None):
+        if name != "-":
+            path = tmp_path / name
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            name = str(path)
+        monkeypatch.setattr(sys, "stdin", stdin or Stdin(text if name == "-" else ""))
+        code = main(["recommend", str(rfc_index), name, *flags])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_json_has_papers_and_reasons_for_each_place(recommend, rfc_index):
+    code, out, _ = recommend("paper.tex", TEX, "--format", "json", "--top", "3")
+    assert code == 0
+    places = json.loads(out)
+    assert [(p["place"], p["keys"], p["sentence"]) for p in places] == [
+        (1, ["dns", "names"], "Names are resolved."),
+        (2, [], "Mail is routed."),
+    ]
+    known = set(Recommender.open(rfc_index).paper_ids)
+    for place in places:
+        assert [set(paper) for paper in place["papers"]] == [
+            {"paper_id", "title", "authors", "year", "score", "why"}
+        ] * 3
+        assert {paper["paper_id"] for paper in place["papers"]} <= known
+    reasons = [reason for paper in places[0]["papers"] for reason in paper["why"]["citing"]]
+    assert {"text", "citing_id", "citing_title", "citing_year", "similarity"} == set(reasons[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("paper.md", "# Mail for everyone\n\nNames are resolved [@dns; @names].\n"),
+        ("paper.txt", "Names are resolved [CITATION]."),
+        ("paper.json", json.dumps({"title": "Mail", "text": "Names are resolved [?]."})),
+        ("-", "Names are resolved \\cite{dns}."),
+        ("-", json.dumps({"text": "Names are resolved [?]."})),
+    ],
+)
+def test_every_kind_of_manuscript_is_answered(recommend, name, text):
+    code, out, _ = recommend(name, text, "--format=json", "--top=2")
+    assert code == 0
+    (place,) = json.loads(out)
+    assert place["sentence"] == "Names are resolved." and len(place["papers"]) == 2
+
+
+def test_text_shows_ranks_keys_and_reasons(recommend, rfc_index):
+    code, out, _ = recommend("paper.tex", TEX)
+    assert code == 0
+    assert "place 1 [dns, names]: Names are resolved." in out and "\n  10  0.0" in out
+    assert "\nplace 2: Mail is routed." in out
+    assert "cited together with RFC" in out
+    best = Recommender.open(rfc_index).paper(out.splitlines()[1].split()[2])
+    assert f"{best.title} ({best.authors[0]}" in out
+
+
+def test_bibtex_has_each_paper_once(recommend):
+    twice = "Names are resolved [CITATION]. Names are resolved [CITATION]."
+    code, out, _ = recommend("paper.txt", twice, "--format", "bibtex", "--top", "4")
+    assert code == 0
+    keys = [line for line in out.splitlines() if line.startswith("@misc{")]
+    assert len(keys) == len(set(keys)) >= 4
+
+
+def test_years_and_rankers_are_choices(recommend):
+    flags = ("--ranker", "dense", "--year", "1990", "--format", "json", "--top", "99")
+    _, out, _ = recommend("paper.txt", "Names are resolved [CITATION].", *flags)
+    years = [paper["year"] for paper in json.loads(out)[0]["papers"]]
+    assert years and max(years) <= 1990
+    _, out, _ = recommend("p.txt", "Qzxw vvkq [CITATION].", "--ranker", "words")
+    assert "no paper of the index shares a word with this place" in out
+
+
+def test_a_place_is_asked_for_on_a_terminal(recommend):
+    text = "Names are resolved. Mail is routed. Mail is sent."
+    stdin = Stdin("mail\nnowhere\nis ROUTED\n", is_terminal=True)
+    code, out, error = recommend("paper.txt", text, "--top", "1", stdin=stdin)
+    assert code == 0 and "place 1: Mail is routed." in out
+    assert "2 sentences hold these words" in error and "0 sentences hold these words" in error
+    code, _, error = recommend("paper.txt", text, stdin=Stdin("", is_terminal=True))
+    assert code == 2 and "found no [CITATION]" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("paper.txt", "No place.", "paper.txt: found no [CITATION]; put [CITATION] where"),
+        ("-", "No place.", "standard input: found no [CITATION]"),
+        ("paper.txt", "", "paper.txt: found no [CITATION]"),
+        ("paper.txt", b"caf\xe9 [CITATION]", "paper.txt: byte 3 is not UTF-8"),
+        ("paper.pdf", "x", "found a name that ends in '.pdf'; expected .json, .markdown, .md"),
+        ("paper.json", "[1]", "paper.json: found a list; expected an object with title"),
+    ],
+)
+def test_wrong_manuscripts_are_refused_in_one_line(recommend, name, text, message):
+    code, out, error = recommend(name, text)
+    assert code == 2 and out == "" and message in error and error.count("\n") == 1
+
+
+def test_wrong_flags_and_indexes_are_refused(recommend, capsys, tmp_path):
+    code, _, error = recommend("paper.txt", "Names [CITATION].", "--top", "0")
+    assert code == 2 and "--top 0; expected 1 or more" in error
+    path = tmp_path / "paper.txt"
+    assert main(["recommend", str(tmp_path), str(path)]) == 2
+    assert "expected an index" in capsys.readouterr().err
