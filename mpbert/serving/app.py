@@ -71,6 +71,8 @@ def create_app(
     app = FastAPI(
         title="mpbert",
         summary="Which papers belong at this place in my text?",
+        description="With --token, send the header Authorization: Bearer TOKEN. Problems are JSON "
+        "with one line, error.",
         version=mpbert.__version__,
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
@@ -88,7 +90,7 @@ def _add_api(app: FastAPI, recommender: Recommender) -> None:
     # One thread: a single question uses all cores, so questions follow one another, and one whose
     # time is over leaves the queue before it is computed.
     thread = ThreadPoolExecutor(1)
-    known = {paper_id: row for row, paper_id in enumerate(recommender.paper_ids)}
+    known = set(recommender.paper_ids)
     positions = _positions(recommender).model_dump_json().encode()
 
     async def run(function: Callable[..., T], *args: object, **named: object) -> T:

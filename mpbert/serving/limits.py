@@ -30,8 +30,8 @@ class Limits:
 class RequestLimits:
     """Middleware: at most so many requests at once, none for longer than so many seconds.
 
-    A body whose announced size is too large is refused before it is read; FastAPI's own limit, for
-    bodies that announce none, would say so in plain text.
+    A body whose announced size is too large is refused before it is read. FastAPI's own limit is
+    there for bodies that announce none; of the others it would refuse in plain text, not JSON.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:

@@ -58,9 +58,10 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
         service = dataclasses.replace(service, hosts=None)
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
-    app = open_app(service)  # with several processes this one only checks the index
+        Recommender.open(service.index)  # to refuse a wrong index before any process starts
+    app = open_app(service) if workers == 1 else partial(open_app, service)
     config = uvicorn.Config(
-        app if workers == 1 else partial(open_app, service),
+        app,
         factory=workers > 1,
         workers=workers,
         lifespan="off",
@@ -79,7 +80,6 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     if workers == 1:
         uvicorn.Server(config).run([listener])
     else:
-        del app
         Multiprocess(config, [listener]).run()
     print("stopped", flush=True)
 

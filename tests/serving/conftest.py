@@ -44,7 +44,7 @@ class ScriptedRecommender:
     def recommend(self, **question) -> list[Recommendation]:
         self.questions.append(question)
         self.has_begun.set()
-        assert self.may_answer.wait(30)
+        assert self.may_answer.wait(120)
         if self.error is not None:
             raise self.error
         return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
@@ -58,7 +58,9 @@ def recommender() -> ScriptedRecommender:
 @pytest.fixture
 def client(recommender: ScriptedRecommender) -> Iterator[TestClient]:
     """Client of an application with the usual limits."""
-    with TestClient(create_app(recommender, Limits()), raise_server_exceptions=False) as client:
+    with TestClient(
+        create_app(recommender, Limits(seconds=60)), raise_server_exceptions=False
+    ) as client:
         yield client
 
 

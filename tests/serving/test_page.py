@@ -322,7 +322,7 @@ def test_while_it_waits_the_page_says_so(browser, recommender, served):
         page = Page(browser, address)
         page.open()
         recommender.may_answer.clear()
-        threading.Timer(60, recommender.may_answer.set).start()
+        threading.Timer(100, recommender.may_answer.set).start()
         page.ask(state="loading")
         assert page["#status"].text == "Searching…"
         assert page["#answer"].get_attribute("aria-busy") == "true"

@@ -39,7 +39,7 @@ class Slow:
         return []
 
 server.open_app = lambda service: create_app(Slow(), service.limits)
-server.serve(server.Service(Path("x"), Limits()), "127.0.0.1", 0, 1)
+server.serve(server.Service(Path("x"), Limits(seconds=60)), "127.0.0.1", 0, 1)
 """
 
 
@@ -86,8 +86,8 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(number):
 
 
 def test_several_processes_serve_an_index_at_one_address(planted_index):
-    command = ("-m", "mpbert", "serve", str(planted_index), "--port", "0", "--workers", "2")
-    with running(*command) as (process, address):
+    flags = ("--port", "0", "--workers", "2", "--max-seconds", "60")
+    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (process, address):
         with httpx2.Client() as client:
             page = client.get(address, timeout=60)
             assert "<title>mpbert" in page.text
@@ -104,7 +104,7 @@ def test_several_processes_serve_an_index_at_one_address(planted_index):
 
 
 def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
-    with served(create_app(recommender, Limits(max_bytes=1000))) as address:
+    with served(create_app(recommender, Limits(max_bytes=1000, seconds=60))) as address:
         body, headers = b"x" * 10_000_000, {"Content-Type": "application/json"}
         for content in (body, iter([body[:5_000_000]] * 2)):
             refused = httpx2.post(f"{address}api/recommend", content=content, headers=headers)

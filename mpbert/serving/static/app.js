@@ -115,7 +115,8 @@ async function copy(paperIds) {
   try {
     if (await copyBibtex(paperIds)) say("BibTeX copied");
   } catch (error) {
-    show("error", error.message);
+    element("problem").hidden = false; // the list stays
+    element("problem").textContent = error.message;
   }
 }
 
