@@ -71,7 +71,8 @@ def tokenize(
     :param max_tokens: longest sentence without its separator; the rest is cut off.
     :returns: (N,) int64 ids with ``<S_SEP>`` at the end of each sentence, and (S,) int64 lengths.
     """
-    tokenizer.encode_special_tokens = True  # as the text that they are
+    if not tokenizer.encode_special_tokens:  # set once: another thread may be reading
+        tokenizer.encode_special_tokens = True  # as the text that they are
     ids = [e.ids for e in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
     full = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
     flat = np.concatenate([np.asarray(row, dtype=np.int64) for row in ids] or [np.zeros(0, int)])

@@ -50,7 +50,7 @@ class EncoderReader:
             sample_manuscripts(first, citing, last, citing, self._sampling, self._seed, draw)
             for draw in range(self._draws)
         ]
-        return self._embed(self._model.manuscript, sentences, readings)
+        return self._embed(self._model.manuscript, sentences, readings, "this manuscript")
 
     def embed_paper(self, paper_id: str, sentences: Sequence[str], num_abstract: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a paper; it does not depend on other papers.
@@ -64,18 +64,20 @@ class EncoderReader:
             sample_papers(first, abstract, total, item, self._sampling, self._seed, draw)
             for draw in range(self._draws)
         ]
-        vector = self._embed(self._model.citation, sentences, readings)
-        if not np.isfinite(vector).all():
-            raise EncoderError(
-                f"the encoder gives paper {paper_id!r} a vector of NaN or infinity; train it with "
-                f"a lower learning rate, and build the index again"
-            )
-        return vector
+        return self._embed(self._model.citation, sentences, readings, f"paper {paper_id!r}")
 
     def _embed(
-        self, tower: object, sentences: Sequence[str], readings: Sequence[SampledSentences]
+        self,
+        tower: object,
+        sentences: Sequence[str],
+        readings: Sequence[SampledSentences],
+        name: str,
     ) -> np.ndarray:
-        """Return the mean vector of several readings, in one batch."""
+        """Return the mean vector of several readings, in one batch.
+
+        :param name: what messages call it.
+        :raises EncoderError: it holds NaN or infinity.
+        """
         from mpbert.modeling.embedding import embed_sampled
 
         numbers = np.concatenate([reading.sentences for reading in readings])
@@ -91,4 +93,9 @@ class EncoderReader:
         per_item = np.concatenate([reading.per_item for reading in readings])
         both = SampledSentences(numbers, per_item)
         vectors = embed_sampled(tower, both, gather, _MAX_TOKENS).astype(np.float64)
+        if not np.isfinite(vectors).all():
+            raise EncoderError(
+                f"the encoder gives {name} a vector of NaN or infinity; train it with "
+                f"a lower learning rate, and build the index again"
+            )
         return normalized(vectors.mean(axis=0, keepdims=True))[0]

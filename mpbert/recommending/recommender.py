@@ -70,6 +70,16 @@ class Recommender:
         """(N, D) float32 citation vectors of length 1, in the order of ``paper_ids``, mapped."""
         return self._data.tables.vectors
 
+    @property
+    def titles(self) -> list[str]:
+        """Titles of all papers, in the order of ``paper_ids``."""
+        return self._papers["title"].to_pylist()
+
+    @property
+    def years(self) -> np.ndarray:
+        """(N,) int32 years of all papers; 0 where the corpus has none."""
+        return self._years
+
     def recommend(
         self,
         text: str,

@@ -123,6 +123,7 @@ def test_a_place_is_asked_for_on_a_terminal(recommend):
         ("paper.txt", "No place.", "paper.txt: found no [CITATION]; put [CITATION] where"),
         ("-", "No place.", "standard input: found no [CITATION]"),
         ("paper.txt", "", "paper.txt: found no [CITATION]"),
+        ("paper.md", "[@key]", "paper.md holds no word; expected the sentences around"),
         ("paper.txt", b"caf\xe9 [CITATION]", "paper.txt: byte 3 is not UTF-8"),
         ("paper.pdf", "x", "found a name that ends in '.pdf'; expected .json, .markdown, .md"),
         ("paper.json", "[1]", "paper.json: found a list; expected an object with title"),

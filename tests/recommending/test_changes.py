@@ -14,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 from mpbert.cli import main
 from mpbert.data.store import CorpusStore
+from mpbert.errors import EncoderError
 from mpbert.manifest import claimed
 from mpbert.recommending import directory
 from mpbert.recommending.directory import read_index
@@ -290,4 +291,6 @@ def test_a_vector_of_nan_is_not_added(index, papers, capsys):
     save_file({name: value * np.nan for name, value in weights.items()}, file)
     code, _, error = run(capsys, "add", index, papers(NAMES))
     assert code == 2 and "gives paper 'ZZ-NAMES' a vector of NaN" in error
+    with pytest.raises(EncoderError, match="gives this manuscript a vector of NaN"):
+        Recommender.open(index).recommend("Names are resolved.")
     assert files(index) == before

@@ -228,6 +228,8 @@ def test_threads_get_the_same_answers(recommender):
 
 
 def test_a_paper_is_known_by_id(recommender, store):
+    assert recommender.titles == store.titles
+    np.testing.assert_array_equal(recommender.years, store.years)
     paper = recommender.paper(store.paper_ids[3])
     assert paper.title == store.titles[3] and paper.abstract == store.abstracts(np.array([3]))[0]
     assert paper.venue == store.venues[3]

@@ -25,7 +25,7 @@ from mpbert.errors import ManuscriptError
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
 _MARKS = f"((?:{MARK.pattern})+)"
 _AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
-_BEFORE_WORD = re.compile(rf"(?:(?<=\s)|^){_MARKS}(\w+)")
+_BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def manuscript_of(draft: Draft) -> Manuscript:
             for sentence in split_sentences(text):
                 marks = list(MARK.finditer(sentence))
                 sentence = cut_markers(sentence, [Marker(*mark.span()) for mark in marks])
-                if sentence and (any(map(str.isalnum, sentence)) or not sentences):
+                if any(map(str.isalpha, sentence)):  # as build-corpus
                     sentences.append(sentence)
                 number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
                 found += [(number, draft.marks.keys_at(mark[0])) for mark in marks]
@@ -100,10 +100,7 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     parts = (_without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
     draft = Draft(_without_places(around), marks, *parts)
     manuscript = manuscript_of(draft)
-    if not any(character.isalnum() for s in manuscript.sentences for character in s):
-        raise ManuscriptError(
-            "the text holds no word; expected the sentences around the place of a citation"
-        )
+    check_places(manuscript, "the text")
     return manuscript
 
 
@@ -114,13 +111,17 @@ def read_text(text: str) -> Draft:
 
 
 def check_places(manuscript: Manuscript, name: str) -> None:
-    """Check that a manuscript marks a place.
+    """Check that a manuscript marks a place, and holds a word.
 
     :raises ManuscriptError: it does not.
     """
     if not len(manuscript.places):
         raise ManuscriptError(
             f"{name}: found no {PLACE}; put {PLACE} where papers are to be recommended"
+        )
+    if not manuscript.sentences:
+        raise ManuscriptError(
+            f"{name} holds no word; expected the sentences around the place of a citation"
         )
 
 
@@ -138,7 +139,7 @@ def _without_places(text: str) -> str:
 
 
 def _settled(paragraph: str) -> str:
-    """Move places out of citation markers, before a full stop they follow, behind a word they open.
+    """Move places out of citation markers, before a full stop they follow, behind words they touch.
 
     "trees. [CITATION] Next" belongs to the trees, a cursor just before "Next" to the next sentence.
     """

@@ -5,6 +5,7 @@ and the list of references; footnotes stand at the end. ``\input`` is followed w
 Commands that the manuscript defines itself are not expanded.
 """
 
+import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,6 @@ from mpbert.data.manuscripts.sentences import Draft
 from mpbert.errors import ManuscriptError
 
 _LONGEST_FORMULA = 20  # characters
-_DEEPEST_INPUT = 5
 _HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph"
 # commands that leave nothing, with their arguments
 _DROPPED = {
@@ -72,14 +72,14 @@ def read_tex(text: str, path: Path) -> Draft:
     :param path: name for messages; ``\input`` is followed within its folder.
     :raises ManuscriptError: it cannot be parsed.
     """
-    converter = _Converter(path.parent)
+    converter = _Converter(path)
     try:
         nodes = converter.parse(text)
         document = _first(nodes, LatexEnvironmentNode, "document")
         body = converter.nodelist_to_text(nodes if document is None else document.nodelist)
         title = _first(nodes, LatexMacroNode, "title")
         heading = "" if title is None else converter.nodelist_to_text(title.nodeargd.argnlist[-1:])
-    except (LatexWalkerError, RecursionError) as error:
+    except (LatexWalkerError, RecursionError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ManuscriptError(
             f"{path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
@@ -140,13 +140,13 @@ class _CiteArguments(MacroStandardArgsParser):
 class _Converter(LatexNodes2Text):
     """Converts nodes to text; collects places, abstracts and footnotes on the way."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(latex_context=self._text_context(), math_mode="text")
-        self.set_tex_input_directory(str(folder), strict_input=True)
+        self.set_tex_input_directory(str(path.parent), strict_input=True)
         self.marks = Marks()
         self.abstracts: list[str] = []
         self.footnotes: list[str] = []
-        self._depth = 0
+        self._open = [path.stem]  # files that are being read
 
     def parse(self, text: str) -> list[LatexNode]:
         """Return the nodes of a text."""
@@ -219,12 +219,13 @@ class _Converter(LatexNodes2Text):
         return f"\n\n{self.nodelist_to_text(node.nodelist)}\n\n"
 
     def _input(self, node: LatexNode) -> str:
-        if self._depth == _DEEPEST_INPUT:
+        name = self._last_argument(node).strip()
+        stem = posixpath.normpath(name.removesuffix(".tex"))
+        if stem in self._open:
             return ""
-        self._depth += 1
-        text = self.read_input_file(self._last_argument(node).strip())
-        converted = self.nodelist_to_text(self.parse(text)) if text else ""
-        self._depth -= 1
+        self._open.append(stem)
+        converted = self.nodelist_to_text(self.parse(self.read_input_file(name)))
+        self._open.pop()
         return converted
 
 
