@@ -147,12 +147,12 @@ def _answer(recommender: Recommender, question: Question) -> Answer:
 def _positions(recommender: Recommender) -> Positions:
     rows = map_rows(recommender.vectors)
     x, y = project(recommender.vectors, rows).round(4).T.tolist()
-    papers = [recommender.paper(recommender.paper_ids[row]) for row in rows]
+    titles, years = recommender.titles, recommender.years[rows].tolist()
     return Positions(
         num_papers=len(recommender.paper_ids),
-        paper_ids=[paper.paper_id for paper in papers],
-        titles=[paper.title for paper in papers],
-        years=[paper.year or None for paper in papers],
+        paper_ids=[recommender.paper_ids[row] for row in rows],
+        titles=[titles[row] for row in rows],
+        years=[year or None for year in years],
         x=x,
         y=y,
     )

@@ -25,6 +25,8 @@ class ScriptedRecommender:
 
     def __init__(self) -> None:
         self.paper_ids = ["a", "b/1", "c"]
+        self.titles = ["Title a", "Title b/1", "Title c"]
+        self.years = np.array([2001, 0, 2003])
         self.vectors = np.eye(3, dtype=np.float32)
         self.may_answer = threading.Event()
         self.may_answer.set()

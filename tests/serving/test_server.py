@@ -32,7 +32,7 @@ from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
 class Slow:
-    paper_ids, vectors = [], np.zeros((0, 2), dtype=np.float32)
+    paper_ids, titles, years, vectors = [], [], np.zeros(0), np.zeros((0, 2))
     def recommend(self, **question):
         print("begun", flush=True)
         time.sleep(1)
