@@ -53,11 +53,11 @@ _DROPPED = {
     **dict.fromkeys("bibliography bibliographystyle addbibresource pagestyle nocite".split(), "{"),
     **dict.fromkeys("author date affiliation affil institute address email".split(), "[{"),
     **dict.fromkeys("orcid keywords thispagestyle graphicspath hyphenation".split(), "{"),
-    **dict.fromkeys("includegraphics thanks printbibliography".split(), "*[{"),
+    **dict.fromkeys("includegraphics thanks".split(), "*[{"),
     **dict.fromkeys("vspace hspace".split(), "*{"),
+    "printbibliography": "[",
     **dict.fromkeys("maketitle tableofcontents appendix newpage clearpage".split(), ""),
 }
-_DROPPED["printbibliography"] = "["
 _DROPPED_ENVIRONMENTS = (
     "equation equation* align align* alignat alignat* gather gather* multline multline* eqnarray "
     "eqnarray* flalign flalign* displaymath math tabular tabular* tabularx tabulary longtable "
@@ -104,6 +104,7 @@ class _CiteArguments(MacroStandardArgsParser):
     """
 
     _NOTES = re.compile(r"\*?(?:\s*\([^()]*\)){0,2}")
+    _BRACKET = re.compile(r"\s*\[")
     _BRACE = re.compile(r"\s*\{")
 
     def __init__(self, num_groups: int) -> None:
@@ -119,7 +120,7 @@ class _CiteArguments(MacroStandardArgsParser):
             end = self._NOTES.match(w.s, pos).end()
         groups: list[LatexNode] = []
         while True:
-            while re.compile(r"\s*\[").match(w.s, end):
+            while self._BRACKET.match(w.s, end):
                 note = w.get_latex_maybe_optional_arg(end, parsing_state=parsing_state)
                 if note is None:
                     break
