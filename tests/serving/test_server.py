@@ -142,6 +142,11 @@ def test_a_port_that_is_taken_is_named():
             listen("127.0.0.1", port)
 
 
+def test_small_answers_are_sent_at_once():
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
 def test_it_listens_on_this_machine_alone_unless_told_otherwise():
     assert Config(Path("x")).host == "127.0.0.1"
 
