@@ -27,6 +27,7 @@ COMMANDS = {
     "report": "runs of all conditions -> one report with tests, intervals and plots",
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
+    "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "add": "index and new papers -> the same index with them, without training",
     "remove": "index and ids -> the same index without these papers",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",

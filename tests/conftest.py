@@ -194,8 +194,10 @@ def rfc_index(
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flag that rewrites golden files."""
+    """Add the flags that rewrite golden files and pictures of the page."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+    parser.addoption("--screenshots", type=Path, help="keep pictures of the page in this folder")
+    parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
 
 
 @pytest.fixture

@@ -32,11 +32,12 @@ FOLDERS = {
     "baselines": {"vectors", "data", "modeling"},
     "reranking": {"vectors", "data", "modeling", "baselines"},  # the transformers of the baselines
     "recommending": {"vectors", "data", "modeling", "retrieval", "reranking"},
+    "serving": {"recommending", "vectors"},
     "pretraining": {"modeling", "data"} | FAIRSEQ,
     "finetuning": {"modeling", "data"} | FAIRSEQ,
     "commands": {
         *("data", "vectors", "modeling", "retrieval", "evaluation", "baselines"),
-        *("reranking", "recommending"),
+        *("reranking", "recommending", "serving"),
     },
 }
 LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}, "cli": set()}
@@ -55,6 +56,7 @@ PACKAGES = {
     },
     "reranking": {"numba", "numpy", "scipy", "torch", "safetensors", "transformers"},
     "recommending": {"numpy", "scipy", "pyarrow", "pylatexenc", "sklearn"},
+    "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
     "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
     "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml"},

@@ -1,0 +1,56 @@
+"""``serve``: index directory -> a page and an HTTP API of recommendations."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.config import option, positional
+from mpbert.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Config:
+    """Serve a page to write in, with papers to cite at the cursor, and an HTTP API (/openapi.json).
+
+    Without network, on this machine alone unless --host says otherwise.
+    """
+
+    index: Path = positional("index", "index directory, made by mpbert build-index")
+    host: str = option("127.0.0.1", "address to listen on; 0.0.0.0: all, then give a --token too")
+    port: int = option(8000, "port to listen on; 0: any free one")
+    workers: int = option(1, "processes; they share the index's files in memory")
+    token: str = option(
+        "", "what clients must send as 'Authorization: Bearer TOKEN'; or set MPBERT_TOKEN, which "
+        "other users of this machine cannot list"
+    )  # fmt: skip
+    max_kib: int = option(1024, "largest body of a request, in KiB")
+    max_seconds: float = option(10.0, "longest time of a request")
+    max_requests: int = option(32, "most requests at once, per process")
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("workers", "max_kib", "max_seconds", "max_requests"):
+            if not getattr(self, name) > 0:
+                flag = "--" + name.replace("_", "-")
+                raise ConfigError(f"{flag} is {getattr(self, name)}; expected more than 0")
+        if not 0 <= self.port <= 65535:
+            raise ConfigError(f"--port is {self.port}; expected 0 to 65535")
+
+
+def run(config: Config) -> None:
+    """Serve until SIGTERM or Ctrl+C; requests that are running then are finished first.
+
+    :raises ConfigError: the address cannot be listened on, or no header may hold the token.
+    """
+    from mpbert.serving.limits import Limits
+    from mpbert.serving.server import Service, serve
+
+    token = config.token or os.environ.get("MPBERT_TOKEN", "")
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ConfigError("--token holds a character that no header may; use letters and digits")
+    service = Service(
+        index=config.index,
+        limits=Limits(config.max_kib * 1024, config.max_seconds, config.max_requests),
+        token=token,
+    )
+    serve(service, config.host, config.port, config.workers)

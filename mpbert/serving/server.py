@@ -1,0 +1,113 @@
+"""Listening, processes and a clean stop."""
+
+import dataclasses
+import ipaddress
+import math
+import os
+import signal
+import socket
+from functools import partial
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.supervisors import Multiprocess
+
+from mpbert.errors import ConfigError
+from mpbert.recommending.recommender import Recommender
+from mpbert.serving.app import create_app
+from mpbert.serving.guard import LOOPBACK
+from mpbert.serving.limits import Limits
+
+_WARM_UP = "A sentence of a manuscript, to load what the first answer would wait for."
+
+
+@dataclasses.dataclass(frozen=True)
+class Service:
+    """What every process serves.
+
+    :param hosts: names by which it may be called; None: any.
+    """
+
+    index: Path
+    limits: Limits
+    token: str = ""
+    hosts: frozenset[str] | None = LOOPBACK
+
+
+def open_app(service: Service) -> ASGIApp:
+    """Open the index, answer one question so that later ones are fast, and return the application.
+
+    :raises MpbertError: the index cannot be read.
+    """
+    recommender = Recommender.open(service.index)
+    recommender.recommend(_WARM_UP, place=None)
+    return create_app(recommender, service.limits, service.token, service.hosts)
+
+
+def serve(service: Service, host: str, port: int, workers: int) -> None:
+    """Serve until SIGTERM or SIGINT; requests that are running then are finished first.
+
+    :param workers: processes; each maps the index into memory, whose pages they share.
+    :raises MpbertError: the index cannot be read, or the address cannot be listened on.
+    """
+    listener = listen(host, port)
+    address, port = listener.getsockname()[:2]
+    is_open_to_all = not ipaddress.ip_address(address).is_loopback
+    if is_open_to_all:
+        service = dataclasses.replace(service, hosts=None)
+    if workers > 1:  # the processes to come share the cores
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+        Recommender.open(service.index)  # to refuse a wrong index before any process starts
+    app = open_app(service) if workers == 1 else partial(open_app, service)
+    config = uvicorn.Config(
+        app,
+        factory=workers > 1,
+        workers=workers,
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=math.ceil(service.limits.seconds) + 1,
+        timeout_worker_healthcheck=60,  # opening an index may keep a process busy for long
+    )
+    listener.listen()  # from here on clients wait instead of being refused
+    _announce(f"[{address}]" if ":" in address else address, port, service, is_open_to_all)
+    # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    if workers == 1:
+        uvicorn.Server(config).run([listener])
+    else:
+        Multiprocess(config, [listener]).run()
+    print("stopped", flush=True)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket bound to an address.
+
+    :raises ConfigError: the address is taken, or none of this machine's.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = found
+        # asyncio switches off Nagle's waiting, 40 ms an answer, only where TCP is said by name
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        raise ConfigError(
+            f"--host {host} --port {port}: {error.strerror}; choose another --port, or 0 for any "
+            f"free one"
+        ) from error
+    return listener
+
+
+def _announce(name: str, port: int, service: Service, is_open_to_all: bool) -> None:
+    print(f"serving {service.index} at http://{name}:{port}/", flush=True)
+    print("next: open that address in a browser; API: /openapi.json; Ctrl+C stops", flush=True)
+    if service.token:
+        print("the page asks for the token", flush=True)
+    elif is_open_to_all:
+        print("warning: all who reach this machine can ask; --token admits some", flush=True)

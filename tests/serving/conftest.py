@@ -1,0 +1,153 @@
+"""Recommenders to serve: one whose answers a test decides, and a real one of a small index."""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+
+from mpbert.data.store import CorpusStore
+from mpbert.recommending.records import IndexedPaper, Recommendation
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+from mpbert.serving.server import listen
+
+
+class ScriptedRecommender:
+    """Three papers; ``recommend`` waits until ``may_answer`` is set, and notes the questions."""
+
+    def __init__(self) -> None:
+        self.paper_ids = ["a", "b/1", "c"]
+        self.titles = ["Title a", "Title b/1", "Title c"]
+        self.years = np.array([2001, 0, 2003])
+        self.vectors = np.eye(3, dtype=np.float32)
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.has_begun = threading.Event()
+        self.questions: list[dict] = []
+        self.error: Exception | None = None
+
+    def paper(self, paper_id: str) -> IndexedPaper:
+        return IndexedPaper(paper_id, f"Title {paper_id}", ("A. Author",), 2001, "", "")
+
+    def search_titles(self, query: str, top: int) -> list[IndexedPaper]:
+        return [self.paper(paper_id) for paper_id in self.paper_ids][:top]
+
+    def bibtex(self, paper_id: str) -> str:
+        return f"@article{{{paper_id}}}\n"
+
+    def recommend(self, **question) -> list[Recommendation]:
+        self.questions.append(question)
+        self.has_begun.set()
+        assert self.may_answer.wait(120)
+        if self.error is not None:
+            raise self.error
+        return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
+
+
+@pytest.fixture
+def recommender() -> ScriptedRecommender:
+    return ScriptedRecommender()
+
+
+@pytest.fixture
+def client(recommender: ScriptedRecommender) -> Iterator[TestClient]:
+    """Client of an application with the usual limits."""
+    with TestClient(
+        create_app(recommender, Limits(seconds=60)), raise_server_exceptions=False
+    ) as client:
+        yield client
+
+
+PAPERS = [
+    # paper_id, year, title, authors, sentences with [ids] for citations
+    ("attack", 2003, '<img src=x onerror="window.owned=1">', ["<b>Eve</b>"],
+     ["Markup attacks pages."]),
+    ("script", 2004, '<script>window.owned=1</script> & "quotes"', [],
+     ["Scripts attack pages too."]),
+    ("emoji", 2005, "Faces \N{GRINNING FACE} in text", ["A. One", "B. Two", "C. Three", "D. Four"],
+     ["Faces are characters."]),
+    ("layout", 2006, "Layout of pages", ["E. Five"], ["Pages have a layout."]),
+    ("review", 2009, "A review of pages", ["F. Six"], [
+        "Markup <i>attacks</i> pages of others [attack, script].",
+        "Pages with scripts are attacked by markup [attack, script, layout].",
+        "Faces are drawn from characters [emoji].",
+    ]),
+    ("second", 2010, "A second review of pages", ["G. Seven"], [
+        "Markup attacks the pages of a browser [attack, script].",
+    ]),
+    ("later", 2012, "Later pages", [], ["Pages are attacked [attack]."]),
+    ("last", 2013, "Last pages", [], ["Pages are attacked by markup [script]."]),
+]  # fmt: skip
+
+
+def _record(paper_id: str, year: int, title: str, authors: list[str], texts: list[str]) -> dict:
+    sentences = []
+    for text in texts:
+        found = re.search(r" \[(.*)\]", text)
+        cited = found[1].split(", ") if found else []
+        marker = {"start": found.start(), "end": found.end(), "cited_ids": cited} if found else None
+        sentences.append({"text": text, "markers": [marker]} if marker else text)
+    sections = [{"heading": "", "sentences": sentences}]
+    return {
+        **{"paper_id": paper_id, "year": year, "title": title, "authors": authors},
+        "sections": sections,
+        "references": [],
+    }
+
+
+@pytest.fixture(scope="session")
+def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index of eight papers, some with markup in titles, authors and sentences; random vectors."""
+    import torch
+
+    from mpbert.commands import build_corpus, build_index
+    from mpbert.data.subwords import train_tokenizer
+    from mpbert.modeling.encoder import save_encoder
+    from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+    from mpbert.vectors.store import VectorStore
+
+    root = tmp_path_factory.mktemp("planted")
+    lines = [json.dumps(_record(*paper)) for paper in PAPERS]
+    (root / "papers.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    build_corpus.run(build_corpus.Config(root / "papers.jsonl", root / "corpus", reader="jsonl"))
+    train_tokenizer(lambda: [paper[2] for paper in PAPERS], 300, 1).save(str(root / "tokens.json"))
+    sizes = HierarchicalConfig(300, 8, 16, 2, 1, 1, 1, 0.0, 0.0, 0.0)
+    torch.manual_seed(1)
+    (root / "encoder").mkdir()
+    state, settings = TwoTower(sizes).state_dict(), {"max_tokens": 20}
+    save_encoder(root / "encoder", "two-tower", sizes, state, root / "tokens.json", settings)
+    vectors = np.random.default_rng(1).standard_normal((len(PAPERS), 8)).astype(np.float32)
+    (root / "vectors").mkdir()
+    VectorStore(CorpusStore(root / "corpus").paper_ids, vectors).save(root / "vectors", "papers")
+    config = build_index.Config(
+        root / "corpus", root / "encoder", root / "vectors", root / "index", draws=1
+    )
+    build_index.run(config)
+    return root / "index"
+
+
+@pytest.fixture(scope="session")
+def served() -> Callable[[ASGIApp], AbstractContextManager[str]]:
+    """Return a context that serves an application from a thread, at the address it gives."""
+
+    @contextmanager
+    def serve(app: ASGIApp) -> Iterator[str]:
+        config = uvicorn.Config(app, lifespan="off", log_config=None, log_level="warning")
+        server, listener = uvicorn.Server(config), listen("127.0.0.1", 0)
+        listener.listen()
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+    return serve

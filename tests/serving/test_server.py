@@ -1,0 +1,163 @@
+"""Processes: what ``serve`` prints, how it stops, and what it refuses to start with."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from mpbert.cli import main
+from mpbert.commands.serve import Config
+from mpbert.errors import ConfigError
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+from mpbert.serving.server import listen
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+# serves an index that does not exist, by a recommender that says when it begins and takes a while
+SLOW = """
+import time
+from pathlib import Path
+import numpy as np
+from mpbert.serving import server
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+
+class Slow:
+    paper_ids, titles, years, vectors = [], [], np.zeros(0), np.zeros((0, 2))
+    def recommend(self, **question):
+        print("begun", flush=True)
+        time.sleep(1)
+        return []
+
+server.open_app = lambda service: create_app(Slow(), service.limits)
+server.serve(server.Service(Path("x"), Limits(seconds=60)), "127.0.0.1", 0, 1)
+"""
+
+
+@contextmanager
+def running(*command):
+    """Start a process that serves; give it, its address and the lines it prints after that."""
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+    )
+    try:
+        first = process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/", first)
+        assert found, first + process.stderr.read()
+        yield process, found[0]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(address):
+    return httpx2.post(f"{address}api/recommend", json={"text": "Pages."}, timeout=60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_request_that_is_running_is_answered_before_the_server_stops(number):
+    with running("-c", SLOW) as (process, address):
+        assert "next: open that address in a browser" in process.stdout.readline()
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append(ask(address)))
+        thread.start()
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(number)
+        thread.join(30)
+        assert [answer.status_code for answer in answers] == [200]
+        output, errors = process.communicate(timeout=30)
+        assert (output, errors, process.returncode) == ("stopped\n", "", 0)
+        with pytest.raises(httpx2.ConnectError):
+            ask(address)
+
+
+def test_several_processes_serve_an_index_at_one_address(planted_index):
+    flags = ("--port", "0", "--workers", "2", "--max-seconds", "60")
+    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (process, address):
+        with httpx2.Client() as client:
+            page = client.get(address, timeout=60)
+            assert "<title>mpbert" in page.text
+            assert page.headers["x-content-type-options"] == "nosniff"
+        titles = [paper["title"] for paper in ask(address).json()["papers"]]
+        assert "Layout of pages" in titles
+        host, port = address.split("//")[1].rstrip("/").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as raw:
+            raw.sendall(b"GET / HTTP/1.1\r\nContent-Length: nonsense\r\n\r\n")
+            assert raw.recv(100).startswith(b"HTTP/1.1 400")
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+        assert (errors, process.returncode) == ("Invalid HTTP request received.\n", 0)
+
+
+def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
+    with served(create_app(recommender, Limits(max_bytes=1000, seconds=60))) as address:
+        body, headers = b"x" * 10_000_000, {"Content-Type": "application/json"}
+        for content in (body, iter([body[:5_000_000]] * 2)):
+            refused = httpx2.post(f"{address}api/recommend", content=content, headers=headers)
+            assert refused.status_code == 413
+            assert refused.json()["error"].startswith("the body is larger than 1000 bytes")
+        assert ask(address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (["--port", "65536"], "--port is 65536; expected 0 to 65535"),
+        (["--workers", "0"], "--workers is 0; expected more than 0"),
+        (["--max-kib", "-1"], "--max-kib is -1; expected more than 0"),
+        (["--max-seconds", "nan"], "--max-seconds is nan; expected more than 0"),
+        (["--max-requests", "0"], "--max-requests is 0; expected more than 0"),
+        (["--token", "a b"], "--token holds a character that no header may"),
+        (["--token", "é"], "--token holds a character that no header may"),
+        (["--port", "0"], "nothing: found no readable manifest.json; expected an index"),
+        (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 8000: Cannot assign requested"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_one_line(flags, line, capsys):
+    assert main(["serve", "nothing", *flags]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("mpbert serve: ") and line in error
+    assert error.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_named():
+    with listen("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=rf"--port {port}: .*choose another --port"):
+            listen("127.0.0.1", port)
+
+
+def test_small_answers_are_sent_at_once():
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
+def test_it_listens_on_this_machine_alone_unless_told_otherwise():
+    assert Config(Path("x")).host == "127.0.0.1"
+
+
+def test_help_loads_neither_torch_nor_the_web_framework():
+    code = (
+        "import sys, mpbert.cli\n"
+        "try: mpbert.cli.main(['serve', '--help'])\n"
+        "except SystemExit: print(*sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    modules = set(found.stdout.split())
+    assert "mpbert.commands.serve" in modules
+    assert not modules & {"torch", "fastapi", "uvicorn", "mpbert.recommending.recommender"}
