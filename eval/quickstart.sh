@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything, from 593 RFCs to a report and a recommendation, trained in front of you.
 #   usage:  bash eval/quickstart.sh     reads: datasets/rfc     writes: .venv, runs/
-#   cost:   at most 12 minutes on 2 CPU cores after installation (about 2 minutes); a second run
+#   cost:   at most 13 minutes on 2 CPU cores after installation (about 2 minutes); a second run
 #           reuses what is finished; a killed one goes on where it was
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,13 +19,15 @@ step "4/7 pretraining: predict masked sentences"
 pretrain/train.sh rfc tiny
 step "5/7 fine-tuning: bring manuscripts near the papers they cite; embed; rank"
 eval/mp_bert4cr.sh rfc tiny
+eval/mp_bert4cr.sh rfc light light
 step "6/7 report"
 eval/report.sh rfc
 step "7/7 vectors for gensim, and one recommendation"
-eval/export.sh rfc tiny-mpt-src-tgt word2vec
-echo "vectors: runs/export/rfc/tiny-mpt-src-tgt/word2vec" >&2
+eval/export.sh rfc light-light word2vec
+echo "vectors: runs/export/rfc/light-light/word2vec" >&2
 cat datasets/rfc/example.txt
-"$python" -m mpbert build-index runs/corpus/rfc runs/encoders/rfc/tiny-mpt-src-tgt \
-  runs/vectors/rfc/tiny-mpt-src-tgt runs/index/rfc/tiny-mpt-src-tgt
-"$python" -m mpbert recommend runs/index/rfc/tiny-mpt-src-tgt datasets/rfc/example.txt --top 5
-printf '\nreport: runs/report/rfc/report.html   next: your own papers, see datasets/README.md\n'
+"$python" -m mpbert build-index runs/corpus/rfc runs/encoders/rfc/light-light \
+  runs/vectors/rfc/light-light runs/index/rfc
+"$python" -m mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5
+printf '\nreport: runs/report/rfc/report.html   a page to write in: .venv/bin/python -m mpbert serve runs/index/rfc\n'
+printf 'next: your own papers, see datasets/README.md\n'

@@ -10,7 +10,6 @@ from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
 from mpbert.errors import ConfigError, MpbertError, VectorsError
 from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
-from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
 from mpbert.vectors.normal import normalized
@@ -72,6 +71,8 @@ def _check_encoder(config: Config, dim: int) -> None:
     :raises EncoderError: it is not whole.
     :raises VectorsError: it did not make the vectors.
     """
+    from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer
+
     _, sizes, _ = read_config(config.encoder)
     load_two_tower(config.encoder)
     read_tokenizer(config.encoder)
