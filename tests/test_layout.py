@@ -17,8 +17,10 @@ BASE = {
     "errors": set(),
     "registry": {"errors"},
     "seeding": set(),
-    "progress": set(),
-    "config": {"errors"},
+    "logs": {"errors"},
+    "progress": {"logs"},
+    "command_help": set(),
+    "config": {"errors", "logs", "command_help"},
     "manifest": {"errors", "config"},
 }
 FAIRSEQ = {"fairseq_compat", "fairseq_dataset"}
@@ -35,7 +37,7 @@ FOLDERS = {
     "finetuning": {"modeling", "data"} | FAIRSEQ,
     "commands": {
         *("data", "vectors", "modeling", "retrieval", "evaluation", "baselines"),
-        "reranking",
+        *("reranking", "cli"),  # completion and docs are of all commands
     },
 }
 LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}, "cli": set()}
@@ -55,7 +57,7 @@ PACKAGES = {
     "reranking": {"numba", "numpy", "scipy", "torch", "safetensors", "transformers"},
     "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
     "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
-    "commands": NUMERIC | {"torch", "tokenizers", "yaml"},
+    "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
 LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass"}
 HEAVY = {"torch", "gensim", "fairseq"}

@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import nn
 
 from mpbert.config import option, positional
 from mpbert.data.binary import BinaryCorpus
@@ -16,16 +16,11 @@ from mpbert.data.sampling import sample_manuscripts, sample_papers
 from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError
 from mpbert.manifest import fingerprint, is_finished, output_directory
-from mpbert.modeling.embedding import blocks, embed_sampled, mean_over_draws
-from mpbert.modeling.encoder import (
-    check_same_tokenizer,
-    load_two_tower,
-    pick_device,
-    read_config,
-    sampling_of,
-)
 from mpbert.progress import progress
 from mpbert.vectors.store import VectorStore
+
+if TYPE_CHECKING:
+    from torch import nn  # takes seconds, and --help needs none of it
 
 logger = logging.getLogger(__name__)
 BLOCK = 1024  # items whose vectors are kept together: what a killed run has to do again, at most
@@ -58,6 +53,14 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.SPLIT`` vectors; a killed run goes on where it was."""
+    from mpbert.modeling.encoder import (
+        check_same_tokenizer,
+        load_two_tower,
+        pick_device,
+        read_config,
+        sampling_of,
+    )
+
     inputs = [config.data, config.encoder]
     if is_finished(config.output, "embed", config, inputs):
         logger.info("%s: exists, reused", config.output)
@@ -104,13 +107,15 @@ def run(config: Config) -> None:
 def _embed_all(
     name: str,
     num_items: int,
-    tower: nn.Module,
+    tower: "nn.Module",
     read: Callable[[np.ndarray, int], object],
     corpus: BinaryCorpus,
     config: Config,
     parts: Path,
 ) -> np.ndarray:
     """Embed block by block; each finished block is a file that a later run takes up."""
+    from mpbert.modeling.embedding import blocks, embed_sampled, mean_over_draws
+
     embed = functools.partial(
         embed_sampled,
         tower,

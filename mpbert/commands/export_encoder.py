@@ -4,16 +4,15 @@ import dataclasses
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from mpbert.config import positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.errors import EncoderError
 from mpbert.manifest import fingerprint, is_finished, output_directory
-from mpbert.modeling.encoder import read_config, save_encoder
-from mpbert.modeling.hierarchical import HierarchicalConfig
+
+if TYPE_CHECKING:
+    from mpbert.modeling.hierarchical import HierarchicalConfig  # with torch, which takes seconds
 
 logger = logging.getLogger(__name__)
 _KIND_OF_ARCH = {"mpbert_hibert": "pretrained", "mpbert_two_tower": "two-tower"}
@@ -33,6 +32,8 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``config.json``, ``model.safetensors`` and ``tokenizer.json``."""
+    from mpbert.modeling.encoder import save_encoder
+
     inputs = [config.checkpoint, config.data]
     if is_finished(config.output, "export-encoder", config, inputs):
         logger.info("%s: exists, reused", config.output)
@@ -64,6 +65,8 @@ def run(config: Config) -> None:
 
 
 def _read_checkpoint(path: Path) -> dict[str, Any]:
+    import torch
+
     try:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises several kinds for a missing or damaged file
@@ -81,8 +84,11 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
     return checkpoint
 
 
-def _sizes(arch: dict[str, Any], vocab_size: int) -> HierarchicalConfig:
+def _sizes(arch: dict[str, Any], vocab_size: int) -> "HierarchicalConfig":
     """Return the sizes of the model: of the encoder it started from, or as given by its flags."""
+    from mpbert.modeling.encoder import read_config
+    from mpbert.modeling.hierarchical import HierarchicalConfig
+
     if arch.get("init"):
         _, config, _ = read_config(Path(arch["init"]))
         return dataclasses.replace(config, dropout=arch["dropout"], decoder_layers=0)

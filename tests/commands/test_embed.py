@@ -6,6 +6,7 @@ import pytest
 from mpbert.cli import main
 from mpbert.commands import embed
 from mpbert.data.binary import BinaryCorpus
+from mpbert.modeling import embedding
 from mpbert.vectors.store import VectorStore
 
 pytestmark = pytest.mark.fairseq
@@ -38,7 +39,7 @@ def test_a_run_killed_midway_resumes_to_identical_bytes(
 ):
     monkeypatch.setattr(embed, "BLOCK", 50)
     config = embed.Config(rfc_binary, finetuned_encoder, tmp_path / "vectors")
-    whole, calls = embed.embed_sampled, []
+    whole, calls = embedding.embed_sampled, []
 
     def interrupted(*arguments, **named):
         calls.append(1)
@@ -46,7 +47,7 @@ def test_a_run_killed_midway_resumes_to_identical_bytes(
             raise KeyboardInterrupt
         return whole(*arguments, **named)
 
-    monkeypatch.setattr(embed, "embed_sampled", interrupted)
+    monkeypatch.setattr(embedding, "embed_sampled", interrupted)
     with pytest.raises(KeyboardInterrupt):
         embed.run(config)
     assert [path.name for path in tmp_path.iterdir()] == ["vectors.parts"]
