@@ -4,7 +4,7 @@
 #           e.g. finetune/train.sh rfc tiny mpt-tgt --objective mpt-tgt
 #                finetune/train.sh rfc tiny no-pretraining --init '' --dim 128 ...
 #   reads:  runs/binarized/CORPUS, runs/encoders/CORPUS/CONFIG-pretrained, finetune/configs/CONFIG.flags
-#   writes: runs/finetuned/CORPUS/CONFIG-NAME (checkpoints, train.log), runs/encoders/CORPUS/CONFIG-NAME
+#   writes: runs/finetuned/CORPUS/CONFIG-NAME (checkpoints, train.log, tensorboard), runs/encoders/CORPUS/CONFIG-NAME
 #   cost:   on 2 cores tiny 7 min, small 13 hours an epoch; paper: hours on a GPU
 set -euo pipefail
 cd "$(dirname "$0")/.."

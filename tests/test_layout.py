@@ -20,6 +20,7 @@ BASE = {
     "logs": {"errors"},
     "progress": {"logs"},
     "command_help": set(),
+    "training_log": set(),
     "config": {"errors", "logs", "command_help"},
     "manifest": {"errors", "config"},
 }
@@ -48,7 +49,7 @@ PACKAGES = {
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "modeling": {"numpy", "torch", "safetensors", "sentence_transformers", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
-    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
+    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "tensorboard", "yaml"},
     "baselines": {
         *("numpy", "scipy", "pyarrow", "gensim", "numba", "sklearn"),
         *("torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"),
@@ -59,7 +60,7 @@ PACKAGES = {
     "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
-LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass"}
+LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"}
 HEAVY = {"torch", "gensim", "fairseq"}
 
 
