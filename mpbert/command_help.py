@@ -95,7 +95,7 @@ HELP = {
     "report": CommandHelp(
         "mpbert report runs/corpus/rfc runs/report/rfc --replace",
         "a corpus store, eval/conditions and the runs that these name",
-        "report.txt, .md, .tex, .html and .json, plots as .svg and .png, cost.txt",
+        "report.txt, .md, .tex, .html, .json; plots of scores, cost and training as .svg and .png",
     ),
     "recommend": CommandHelp(
         "mpbert recommend datasets/rfc/example.txt runs/encoders/rfc/tiny-mpt-src-tgt "
