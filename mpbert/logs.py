@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 
 from mpbert.errors import ConfigError
 
+logger = logging.getLogger(__name__)
+
 VARIABLE = "MPBERT_LOG"
 STYLES = ("json", "text")
 _CHATTY = ("faiss", "gensim")
@@ -97,6 +99,14 @@ def written(style: str, command: str) -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
+
+
+def relay(line: str) -> None:
+    """Write a line of another process on standard error, in our style."""
+    if not is_json() or message_of(line) != line:
+        sys.stderr.write(line)
+    elif line.strip():
+        logger.info("%s", line.strip())
 
 
 def message_of(line: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from mpbert import cli
 from mpbert.errors import ConfigError
+from mpbert.evaluation.measured import run_measured
 from mpbert.logs import VARIABLE, is_json, message_of, take_style, written
 
 ROOT = Path(__file__).parents[1]
@@ -97,6 +98,20 @@ def test_steps_of_a_command_write_in_its_style():
     with written("json", "test"):
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stdout == "json 1\n"
+
+
+def test_what_a_step_writes_is_relayed_as_objects_and_its_last_message_is_found(capsys):
+    code = (
+        "import sys; from mpbert.cli import main\n"
+        "print('a result', flush=True); print(file=sys.stderr, flush=True)\n"
+        "sys.exit(main(['validate', 'no.jsonl']))"
+    )
+    with written("json", "run-conditions"):
+        found = run_measured([sys.executable, "-c", code], {**os.environ, "PYTHONPATH": str(ROOT)})
+    assert (found.exit_code, found.last_line.startswith("no.jsonl")) == (2, True)
+    first, second = objects(capsys.readouterr().err)
+    assert (first["command"], first["message"]) == ("run-conditions", "a result")
+    assert (second["command"], second["error"]) == ("validate", "CorpusError")
 
 
 def test_the_style_may_stand_anywhere_and_the_last_one_counts(monkeypatch):
