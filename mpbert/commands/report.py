@@ -109,7 +109,7 @@ def run(config: Config) -> None:
             report = _measure(config, rows, directories, tuned.budget)
             _write(out.path, report)
             _write_cost(out.path, report, everything, tuned)
-            _write_training(out.path, report)
+            _write_training(out.path, report, directories)
             out.counts["rows"] = len(report.rows)
             out.counts["rows_not_run"] = len(report.not_run)
             if config.replace:
@@ -253,9 +253,10 @@ def _write_cost(directory: Path, report: Report, conditions: list[Condition], tu
         (directory / f"cost.{suffix}").write_bytes(picture)
 
 
-def _write_training(directory: Path, report: Report) -> None:
-    """Draw the losses of all trainings on the corpus, if any left some."""
-    names = [row.name for row in report.rows]
+def _write_training(directory: Path, report: Report, directories: dict[str, Path]) -> None:
+    """Draw the losses of the trainings behind the rows, if any left some."""
+    rows = [row.name for row in report.rows]
+    names = [*rows, *(directories[row].name for row in rows)]
     curves = read_training_curves(report.setting.corpus, names, Path())
     for suffix in ("svg", "png") if curves else ():
         (directory / f"training.{suffix}").write_bytes(plot_training(curves, suffix))

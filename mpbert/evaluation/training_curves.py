@@ -14,7 +14,6 @@ import numpy as np
 from mpbert.training_log import SUFFIX, TAG
 
 logger = logging.getLogger(__name__)
-_PLACES = {"pretraining": "runs/pretrained", "fine-tuning": "runs/finetuned"}
 # folder of fairseq -> what its losses are of
 _LINES = {"train_inner": "training", "valid": "validation", "": "training"}
 
@@ -32,9 +31,10 @@ class TrainingCurve:
 
 
 def read_training_curves(corpus: str, names: Sequence[str], root: Path) -> list[TrainingCurve]:
-    """Return the curves of all trainings on a corpus that left some.
+    """Return the curves of the trainings on a corpus that left some.
 
-    :param names: directories of vectors and of runs below ``runs/vectors`` and ``runs/trec``.
+    :param names: directories below ``runs/vectors/CORPUS`` and ``runs/trec/CORPUS``. One that is
+        called ``CONFIG-...``, as the recipes do, was pretrained with this configuration.
     :param root: where ``runs`` is.
     """
     return [
@@ -45,10 +45,14 @@ def read_training_curves(corpus: str, names: Sequence[str], root: Path) -> list[
 
 
 def _directories(corpus: str, names: Sequence[str], root: Path) -> Iterator[tuple[str, Path]]:
-    for kind, place in _PLACES.items():
-        for directory in sorted((root / place / corpus).glob("*/tensorboard")):
-            yield f"{kind}: {directory.parent.name}", directory
-    for name in names:
+    pretrained, finetuned = (root / "runs" / kind / corpus for kind in ("pretrained", "finetuned"))
+    for directory in sorted(pretrained.glob("*/tensorboard")):
+        config = directory.parent.name
+        if any(name.startswith(f"{config}-") for name in names):
+            yield f"pretraining: {config}", directory
+    for name in dict.fromkeys(names):
+        if (directory := finetuned / name / "tensorboard").exists():
+            yield f"fine-tuning: {name}", directory
         for place in ("vectors", "trec"):
             directory = root / "runs" / place / corpus / (name + SUFFIX)
             if directory.exists():

@@ -41,10 +41,11 @@ def test_of_updates_that_were_done_again_after_a_kill_the_later_loss_counts(tmp_
 
 @pytest.mark.fairseq
 def test_trainings_of_fairseq_have_a_line_of_validation_too(pretrained, tmp_path):
-    (tmp_path / "runs/pretrained/rfc").mkdir(parents=True)
-    (tmp_path / "runs/pretrained/rfc/micro").symlink_to(pretrained)
-    (curve,) = read_training_curves("rfc", [], tmp_path)
-    assert curve.title == "pretraining: micro"
+    for place in ("pretrained/rfc/micro", "pretrained/rfc/other", "finetuned/rfc/micro-mpt-tgt"):
+        (tmp_path / "runs" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "runs" / place).symlink_to(pretrained)
+    curve, second = read_training_curves("rfc", ["micro-mpt-tgt", "micro-mpt-tgt"], tmp_path)
+    assert (curve.title, second.title) == ("pretraining: micro", "fine-tuning: micro-mpt-tgt")
     updates, losses = curve.lines["training"]
     assert updates[0] == 1 and updates[-1] <= 9 and len(updates) > 4
     assert losses[0] > losses[-1] > 0
