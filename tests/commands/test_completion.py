@@ -23,7 +23,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 # they answer from a model; what they need of it is theirs to load
-MODELS = {"recommend", "serve"} & set(COMMANDS)
+MODELS = {"build-index", "recommend"} & set(COMMANDS)
 _WRITE = """
 import contextlib, importlib, io, pathlib, sys
 from mpbert.cli import main
