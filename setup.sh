@@ -17,6 +17,7 @@ if [[ -z ${MPBERT_PYTHON:-} ]] && ! cmp -s "$root/requirements.txt" "$stamp"; th
     # fairseq's own pins are of 2022 and refuse every current package; ours are above.
     # Build isolation stays on: with torch present its sdist builds a file that it lacks.
     "$python" -m pip install --no-deps fairseq==0.12.2
+    "$python" -m pip install --no-deps --editable "$root" # the command mpbert, in .venv/bin
   } >"$root/.venv/install.log" 2>&1 ||
     { tail -n 5 "$root/.venv/install.log" >&2; echo "setup: installation failed; see .venv/install.log" >&2; exit 2; }
   cp "$root/requirements.txt" "$stamp"

@@ -5,7 +5,7 @@
 #                finetune/train.sh rfc tiny no-pretraining --init '' --dim 128 ...
 #                finetune/train.sh rfc light plain-means without=--token-weights   (takes a flag of CONFIG away)
 #   reads:  runs/binarized/CORPUS, runs/encoders/CORPUS/CONFIG-pretrained, finetune/configs/CONFIG.flags
-#   writes: runs/finetuned/CORPUS/CONFIG-NAME (checkpoints, train.log), runs/encoders/CORPUS/CONFIG-NAME
+#   writes: runs/finetuned/CORPUS/CONFIG-NAME (checkpoints, train.log, tensorboard), runs/encoders/CORPUS/CONFIG-NAME
 #   cost:   on 2 cores tiny 7 min, light 1 min (rfc) or 10 min (acl), small 13 hours an epoch; paper: hours on a GPU
 set -euo pipefail
 cd "$(dirname "$0")/.."

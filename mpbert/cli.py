@@ -7,9 +7,12 @@ import sys
 from collections.abc import Sequence
 
 from mpbert.config import parse_config
-from mpbert.errors import MpbertError, RowsFailedError
+from mpbert.errors import ConfigError, MpbertError, RowsFailedError
+from mpbert.logs import is_json, take_style, written
 
-# name -> (module in mpbert.commands, what it does); the order is the order of work
+logger = logging.getLogger(__name__)
+
+# name -> what it does; the order is the order of work
 COMMANDS = {
     "validate": "check a JSON Lines corpus; report every bad record with its line",
     "build-corpus": "raw corpus -> corpus store",
@@ -32,39 +35,61 @@ COMMANDS = {
     "remove": "index and ids -> the same index without these papers",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
+    "docs": "a page of documentation for each command",
+    "completion": "completion of commands, flags and values for bash, zsh or tcsh",
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code: 0, 2 for wrong input, 3 where only a part was made."""
-    argv = list(sys.argv[1:] if argv is None else argv)
-    if not argv or argv[0] in ("-h", "--help"):
+    """Run one command; return its exit code, see :data:`mpbert.command_help.EXIT_CODES`."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        style, words = take_style(words)
+    except ConfigError as error:
+        print(f"mpbert: {error}", file=sys.stderr)
+        return 2
+    if not words or words[0] in ("-h", "--help"):
         print(_overview())
         return 0
-    if argv[0] == "--version":
+    if words[0] == "--version":
         import mpbert
 
         print(mpbert.__version__)
         return 0
-    command = argv[0]
+    with written(style, words[0]):
+        return _run(words[0], words[1:])
+
+
+def _run(command: str, words: list[str]) -> int:
     if command not in COMMANDS:
         close = difflib.get_close_matches(command, COMMANDS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"
-        print(f"mpbert: unknown command {command!r}{hint}", file=sys.stderr)
-        return 2
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    for chatty in ("faiss", "gensim"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
-    module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
+        return _failed("mpbert", f"unknown command {command!r}{hint}", "ConfigError", 2)
+    place = f"mpbert {command}"
     try:
-        module.run(parse_config(module.Config, command, argv[1:]))
+        module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
+        module.run(parse_config(module.Config, command, words))
     except MpbertError as error:
-        print(f"mpbert {command}: {error}", file=sys.stderr)
-        return 3 if isinstance(error, RowsFailedError) else 2
+        code = 3 if isinstance(error, RowsFailedError) else 2
+        return _failed(place, str(error), type(error).__name__, code)
     except KeyboardInterrupt:
-        print(f"mpbert {command}: interrupted; nothing unfinished was kept", file=sys.stderr)
-        return 130
+        message = "interrupted; nothing unfinished was kept"
+        return _failed(place, message, "KeyboardInterrupt", 130)
+    except Exception as error:
+        if not is_json():
+            raise
+        return _failed(place, str(error), type(error).__name__, 1, traceback=True)
     return 0
+
+
+def _failed(place: str, message: str, kind: str, code: int, traceback: bool = False) -> int:
+    """Write the last line, for a reader or for a program, and return the exit code."""
+    if is_json():
+        fields = {"error": kind, "exit_code": code}
+        logger.error("%s", message, extra={"fields": fields}, exc_info=traceback)
+    else:
+        print(f"{place}: {message}", file=sys.stderr)
+    return code
 
 
 def _overview() -> str:
@@ -72,13 +97,14 @@ def _overview() -> str:
     lines = [f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()]
     return "\n".join(
         [
-            "usage: python -m mpbert COMMAND INPUT... OUTPUT [--flags]",
+            "usage: mpbert COMMAND INPUT... OUTPUT [--flags]     (or: python -m mpbert ...)",
             "",
             "Citation recommendation with MP-BERT4CR: manuscript and citation vectors.",
             "",
             "commands, in the order of work:",
             *lines,
             "",
-            "python -m mpbert COMMAND --help shows the options of one, with defaults.",
+            "mpbert COMMAND --help shows the options of one, with defaults and an example.",
+            "--log json writes one JSON object a line on standard error, without progress bars.",
         ]
     )

@@ -4,16 +4,19 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 ``Optional[int]``: argparse_dataclass reads the types of the fields.
 """
 
+import argparse
 import dataclasses
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import yaml
 from argparse_dataclass import ArgumentParser
 
+from mpbert.command_help import epilog
 from mpbert.errors import ConfigError
+from mpbert.logs import is_json
 
 C = TypeVar("C")
 
@@ -35,8 +38,43 @@ def option(default: object, help_text: str, **metadata: object) -> Any:
     :param help_text: one line for ``--help``, without the default.
     :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``.
     """
-    text = f"{help_text} (default: {default})".replace("%", "%%")
+    text = f"{help_text} (default: {_shown(default)})".replace("%", "%%")
     return dataclasses.field(default=default, metadata={"help": text, **metadata})
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, bool):
+        return "yes" if default else "no"
+    if isinstance(default, tuple):
+        return " ".join(map(str, default)) or "none"
+    return "none" if default is None else str(default)
+
+
+class CommandParser(ArgumentParser):
+    """Command line of a configuration; its help says what the command reads and writes.
+
+    :param options_class: dataclass with fields made by :func:`positional` and :func:`option`.
+    :param command: name for the usage line.
+    """
+
+    def __init__(self, options_class: type, command: str) -> None:
+        super().__init__(
+            options_class,
+            prog=f"mpbert {command}",
+            description=(options_class.__doc__ or "").split("\n\n")[0],
+            epilog=epilog(command),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message and exit with 2.
+
+        :raises ConfigError: instead, where the log is JSON.
+        """
+        if is_json():
+            raise ConfigError(f"{message}; see {self.prog} --help")
+        super().error(message)
 
 
 def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
@@ -57,13 +95,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
             )
         from_file = _flags_of_file(config_class, Path(argv[place + 1]))
         del argv[place : place + 2]
-    parser = ArgumentParser(
-        config_class,
-        prog=f"mpbert {command}",
-        description=(config_class.__doc__ or "").split("\n\n")[0],
-        epilog="Options may also stand in a YAML file given with --config FILE; flags win over it.",
-        allow_abbrev=False,
-    )
+    parser = CommandParser(config_class, command)
     given = {word.split("=")[0] for word in argv}
     added = [word for flag, words in from_file.items() if flag not in given for word in words]
     return parser.parse_args([*argv, *added])  # at the end: a list of values would go on

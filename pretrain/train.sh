@@ -2,7 +2,7 @@
 # Pretrain the hierarchical encoder with fairseq. Resumes if the output holds checkpoint_last.pt.
 #   usage:  pretrain/train.sh CORPUS [CONFIG] [flags]     e.g. pretrain/train.sh rfc tiny
 #   reads:  runs/binarized/CORPUS, pretrain/configs/CONFIG.flags
-#   writes: runs/pretrained/CORPUS/CONFIG (checkpoints, train.log), runs/encoders/CORPUS/CONFIG-pretrained
+#   writes: runs/pretrained/CORPUS/CONFIG (checkpoints, train.log, tensorboard), runs/encoders/CORPUS/CONFIG-pretrained
 #   cost:   on 2 cores tiny 2 min, small 8 hours; paper: hours on a GPU
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -68,7 +68,8 @@ class MicroTrainer:
             *(str(self.data), f"--user-dir={REPOSITORY / 'pretrain' / 'mpbert_fairseq'}"),
             *(*_MICRO[stage], f"--save-dir={save}", "--optimizer=adam", "--lr=0.01"),
             *("--lr-scheduler=fixed", "--no-epoch-checkpoints", "--num-workers=0", "--cpu"),
-            *("--log-interval=1", "--log-format=json", "--save-interval-updates=6", *flags),
+            *("--log-interval=1", "--log-format=json", "--save-interval-updates=6"),
+            *(f"--tensorboard-logdir={save / 'tensorboard'}", *flags),
         ]
 
     def run(

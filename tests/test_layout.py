@@ -17,8 +17,11 @@ BASE = {
     "errors": set(),
     "registry": {"errors"},
     "seeding": set(),
-    "progress": set(),
-    "config": {"errors"},
+    "logs": {"errors"},
+    "progress": {"logs"},
+    "command_help": set(),
+    "training_log": set(),
+    "config": {"errors", "logs", "command_help"},
     "manifest": {"errors", "config"},
 }
 FAIRSEQ = {"fairseq_compat", "fairseq_dataset"}
@@ -38,6 +41,7 @@ FOLDERS = {
     "commands": {
         *("data", "vectors", "modeling", "retrieval", "evaluation", "baselines"),
         *("reranking", "recommending", "serving"),
+        "cli",  # completion and docs are of all commands
     },
 }
 LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}, "cli": set()}
@@ -48,7 +52,7 @@ PACKAGES = {
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "modeling": {"numpy", "torch", "safetensors", "sentence_transformers", "tokenizers"},
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
-    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "yaml"},
+    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "tensorboard", "yaml"},
     "baselines": {
         *("numpy", "scipy", "pyarrow", "gensim", "numba", "sklearn"),
         *("torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"),
@@ -59,9 +63,9 @@ PACKAGES = {
     "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
     "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
     "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
-    "commands": NUMERIC | {"torch", "tokenizers", "yaml"},
+    "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
-LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass"}
+LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"}
 HEAVY = {"torch", "gensim", "fairseq"}
 
 

@@ -11,6 +11,7 @@ from mpbert.baselines.dacr_examples import Examples, Ragged
 from mpbert.baselines.dacr_model import DualAttention, Elements, negative_sampling_loss
 from mpbert.data.ragged import row_numbers
 from mpbert.progress import progress
+from mpbert.training_log import loss_fields
 
 logger = logging.getLogger(__name__)
 _POWER = 0.75  # of citation counts, the noise distribution of word2vec
@@ -52,7 +53,12 @@ def train(
             optimizer.param_groups[0]["lr"] = rate
             optimizer.step()
             total += float(loss.detach()) * len(rows)
-        logger.info("dacr: epoch %d of %d, loss %.4f", epoch + 1, epochs, total / len(examples))
+        loss = total / len(examples)
+        logger.info(
+            "dacr: epoch %d of %d, loss %.4f",
+            *(epoch + 1, epochs, loss),
+            extra=loss_fields("dacr", (epoch + 1) * num_batches, loss),
+        )
 
 
 @torch.no_grad()

@@ -29,6 +29,7 @@ from mpbert.baselines.hatten_model import Encoder
 from mpbert.errors import ConfigError
 from mpbert.modeling.checkpoint import Checkpoint
 from mpbert.progress import progress
+from mpbert.training_log import loss_fields
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +119,11 @@ def train(
                 )
             if place == schedule.updates - 1:
                 mean = np.mean(losses)
-                logger.info("loop %d of %d: loss of a query %.3f", loop + 1, schedule.loops, mean)
+                logger.info(
+                    "loop %d of %d: loss of a query %.3f",
+                    *(loop + 1, schedule.loops, mean),
+                    extra=loss_fields("hatten", step + 1, mean),
+                )
                 losses.clear()
             if checkpoint and time.monotonic() - saved >= SAVE_SECONDS:
                 checkpoint.save(state.tensors(), {"step": step + 1})

@@ -19,6 +19,7 @@ from mpbert.modeling.checkpoint import EpochCheckpoint
 from mpbert.modeling.graded_triplets import TripletSettings, graded_triplet_loss
 from mpbert.modeling.word_bags import FieldEmbedder, TwoAdams
 from mpbert.progress import progress
+from mpbert.training_log import loss_fields
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +125,7 @@ class Trainer:
             logger.info(
                 "nnselect: epoch %d of %d, loss %.4f; random, near, cited by cited: %s",
                 *(epoch + 1, s.epochs, np.mean(losses), np.round(shares, 3)),
+                extra=loss_fields("nnselect", (epoch + 1) * self._num_updates, np.mean(losses)),
             )
             if checkpoint and time.monotonic() - saved >= SAVE_SECONDS:
                 checkpoint.save(self._embedder, optimizer.parts, epoch + 1)

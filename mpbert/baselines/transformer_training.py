@@ -32,6 +32,7 @@ from mpbert.data.store import CorpusStore
 from mpbert.errors import ConfigError, CorpusError
 from mpbert.modeling import checkpoint as checkpoints
 from mpbert.progress import progress
+from mpbert.training_log import loss_fields
 
 logger = logging.getLogger(__name__)
 
@@ -226,8 +227,11 @@ def train(
             optimizer.step()
             optimizer.zero_grad()
             if place == per_epoch - 1:
+                mean = np.mean(losses)
                 logger.info(
-                    "epoch %d of %d: loss %.3f", epoch + 1, schedule.epochs, np.mean(losses)
+                    "epoch %d of %d: loss %.3f",
+                    *(epoch + 1, schedule.epochs, mean),
+                    extra=loss_fields("fine-tune", step + 1, mean),
                 )
                 losses.clear()
             if checkpoint and time.monotonic() - saved >= SAVE_SECONDS:

@@ -41,8 +41,8 @@ class Config:
         "split papers by year, at random, or as the raw corpus says",
         choices=["given", "random", "year"],
     )
-    valid_year: Optional[int] = option(None, "first year of valid; None: the reader's own")
-    test_year: Optional[int] = option(None, "first year of test; None: the reader's own")
+    valid_year: Optional[int] = option(None, "first year of valid; none: the reader's own")
+    test_year: Optional[int] = option(None, "first year of test; none: the reader's own")
     unknown_cited: str = option(
         "drop", "what to do about cited ids outside the corpus", choices=["drop", "error"]
     )

@@ -10,6 +10,7 @@ from mpbert.config import option, paths_in, positional, resolve_settings
 from mpbert.data.store import CorpusStore
 from mpbert.manifest import is_finished, output_directory
 from mpbert.seeding import named_rng
+from mpbert.training_log import for_tensorboard
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ def run(config: Config) -> None:
     baseline.checkpoint = config.output.with_name(config.output.name + ".checkpoint")
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "fit-baseline", config, inputs) as out:
-        counts = baseline.fit(store, named_rng(config.seed, f"fit {config.baseline}"))
+        with for_tensorboard(config.output, goes_on=baseline.checkpoint.exists()):
+            counts = baseline.fit(store, named_rng(config.seed, f"fit {config.baseline}"))
         stores = baseline.vectors(store)
         for name, vectors in stores.items():
             vectors.save(out.path, name)

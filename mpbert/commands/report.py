@@ -1,7 +1,8 @@
 """report: corpus store, conditions and their runs -> one report in five formats, with plots.
 
 The files ``report.*`` have the same bytes whenever the runs are the same. What the rows cost
-differs from time to time, so it stands apart, in ``cost.*``.
+differs from time to time, so it stands apart, in ``cost.*``; so do the losses of the trainings that
+were done here, in ``training.*``.
 """
 
 import dataclasses
@@ -29,12 +30,13 @@ from mpbert.evaluation.conditions import (
 from mpbert.evaluation.cost import render_cost
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
 from mpbert.evaluation.expected import Comparison, compare
-from mpbert.evaluation.plots import plot_cost, plot_report
+from mpbert.evaluation.plots import plot_cost, plot_report, plot_training
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.evaluation.steps import setting_words
 from mpbert.evaluation.subsets import mean_pair_frequency
+from mpbert.evaluation.training_curves import read_training_curves
 from mpbert.evaluation.tuning import Budget, Settings, Tuned, read_tuned, tuned_file
 from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
 from mpbert.progress import progress
@@ -107,6 +109,7 @@ def run(config: Config) -> None:
             report = _measure(config, rows, directories, tuned.budget)
             _write(out.path, report)
             _write_cost(out.path, report, everything, tuned)
+            _write_training(out.path, report, directories)
             out.counts["rows"] = len(report.rows)
             out.counts["rows_not_run"] = len(report.not_run)
             if config.replace:
@@ -248,6 +251,15 @@ def _write_cost(directory: Path, report: Report, conditions: list[Condition], tu
             suffix,
         )
         (directory / f"cost.{suffix}").write_bytes(picture)
+
+
+def _write_training(directory: Path, report: Report, directories: dict[str, Path]) -> None:
+    """Draw the losses of the trainings behind the rows, if any left some."""
+    rows = [row.name for row in report.rows]
+    names = [*rows, *(directories[row].name for row in rows)]
+    curves = read_training_curves(report.setting.corpus, names, Path())
+    for suffix in ("svg", "png") if curves else ():
+        (directory / f"training.{suffix}").write_bytes(plot_training(curves, suffix))
 
 
 def _refuse_other_output(output: Path) -> None:

@@ -18,6 +18,7 @@ from mpbert.errors import ConfigError
 from mpbert.manifest import is_finished, output_directory
 from mpbert.reranking import RERANKERS, Ranking, Reranker
 from mpbert.seeding import named_rng
+from mpbert.training_log import for_tensorboard
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +87,8 @@ def run(config: Config) -> None:
         split: _read(store, queries, config.runs, split) for split, queries in queries_of.items()
     }
     with output_directory(config.output, "rerank", config, inputs) as out:
-        out.counts.update(_fit(reranker, store, config))
+        with for_tensorboard(config.output, goes_on=reranker.checkpoint.exists()):
+            out.counts.update(_fit(reranker, store, config))
         for split, queries in queries_of.items():
             found = reranker.rerank(store, queries, rankings[split])
             found = found.first(config.top)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.evaluation.cost import append_record
+from mpbert.logs import message_of, relay
 
 _GRACE = 10.0  # seconds between asking the command to end and ending it
 
@@ -64,8 +65,8 @@ def run_measured(
         errors="replace",
     ) as process:
         for line in process.stderr:
-            sys.stderr.write(line)
-            last_line = line.strip() or last_line
+            relay(line)
+            last_line = message_of(line.strip()) or last_line
         found = process.stdout.read()
     if not found:  # it was killed, or there is no such command
         return Measured(time.monotonic() - start, 0.0, 0, process.returncode or 1, last_line)

@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 from mpbert.evaluation.report import Curve, Report
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
+from mpbert.evaluation.training_curves import TrainingCurve
 
 # Okabe & Ito: told apart by colour-blind readers; the line style changes with each round
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5d6778", "#1c2330")
-_LINES = ("-", "--", ":")
+_LINES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _STYLE = {
     "svg.hashsalt": "mpbert",  # otherwise ids of SVG elements are random
@@ -30,6 +31,7 @@ _STYLE = {
     "legend.frameon": False,
 }
 _NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+_FEW = 15  # points of a line that are marked
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
 
 
@@ -81,6 +83,41 @@ def plot_cost(
         axes.set_ylabel("MAP@10, P ≥ 1, %")
         axes.set_ylim(bottom=0)
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return _save(figure, suffix)
+
+
+def plot_training(curves: Sequence[TrainingCurve], suffix: str) -> bytes:
+    """Return the picture of the losses of trainings, a panel each; their scales differ.
+
+    :param curves: at least one.
+    """
+    with rc_context(_STYLE):
+        columns = min(3, len(curves))
+        rows = -(-len(curves) // columns)
+        size = (1.0 + 3.2 * columns, 0.4 + 2.5 * rows)
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, curve in zip(panels, curves, strict=False):
+            for place, (name, (updates, losses)) in enumerate(curve.lines.items()):
+                marker = _MARKERS[place] if len(updates) < _FEW else None
+                axes.plot(
+                    updates,
+                    losses,
+                    color=_COLORS[place],
+                    linestyle=_LINES[place],
+                    marker=marker,
+                    markersize=3.5,
+                    linewidth=1.6,
+                    label=name,
+                )
+            axes.set_title(curve.title, fontsize=9)
+            axes.set_xlim(left=0)
+            axes.legend()
+        for axes in panels[len(curves) :]:
+            axes.remove()
+        figure.supxlabel("updates", fontsize=9)
+        figure.supylabel("loss", fontsize=9)
         return _save(figure, suffix)
 
 

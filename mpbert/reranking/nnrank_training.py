@@ -22,6 +22,7 @@ from mpbert.reranking.nnrank_model import (
     field_vectors,
     shared_and_numbers,
 )
+from mpbert.training_log import loss_fields
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +62,9 @@ def train(
                     f"{epoch + 1} of {settings.epochs}; expected a number, choose a lower rate"
                 )
         logger.info(
-            "nnrank: epoch %d of %d, loss %.4f", epoch + 1, settings.epochs, np.mean(losses)
+            "nnrank: epoch %d of %d, loss %.4f",
+            *(epoch + 1, settings.epochs, np.mean(losses)),
+            extra=loss_fields("nnrank", (epoch + 1) * num_updates, np.mean(losses)),
         )
         if checkpoint and time.monotonic() - saved >= SAVE_SECONDS:
             checkpoint.save(scorer, optimizer.parts, epoch + 1)

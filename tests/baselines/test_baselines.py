@@ -14,6 +14,7 @@ from mpbert.errors import ConfigError
 from mpbert.manifest import read_manifest
 from mpbert.seeding import named_rng
 
+TRAINED_HERE = {"dacr", "hatten", "nnselect", "sbert", "transformer"}
 QUICK = {
     "hyperdoc2vec": ["dim=16", "epochs=1", "citation_epochs=2"],
     "chance": ["dim=8"],
@@ -92,9 +93,15 @@ class TestContract:
             assert contexts.dim == papers.dim
             assert contexts.vectors.any(axis=1).mean() > 0.9
 
-    def test_the_same_generator_gives_the_same_vectors(self, baseline, name, store):
+    def test_the_same_generator_gives_the_same_vectors(self, baseline, name, store, caplog):
+        caplog.set_level("INFO")
         again = make_baseline(name, QUICK.get(name, []))
         again.fit(store, named_rng(1, "test"))
+        fields_of = [getattr(record, "fields", {}) for record in caplog.records]
+        told = [fields for fields in fields_of if "loss" in fields]
+        updates = [fields["update"] for fields in told]
+        assert bool(told) == (name in TRAINED_HERE)  # gensim and numba tell of no loss
+        assert updates == sorted(set(updates)) and all(fields["loss"] > 0 for fields in told)
         assert np.array_equal(
             baseline.embed_contexts(store, "test").vectors,
             again.embed_contexts(store, "test").vectors,

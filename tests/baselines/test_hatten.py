@@ -389,7 +389,7 @@ class TestTraining:
         monkeypatch.setattr(hatten_training, "train", train)
         monkeypatch.setattr("mpbert.baselines.hatten_words.train_words", lambda *a: 1 / 0)
         fit_baseline.run(config)
-        assert [path.name for path in tmp_path.iterdir()] == ["hatten"]
+        assert {path.name for path in tmp_path.iterdir()} == {"hatten", "hatten.tensorboard"}
         names = {path.name for path in (tmp_path / "hatten").iterdir()}
         assert {"model.safetensors", "words.json", "manuscripts.test.npy"} <= names
         lists = retrieve.Config(

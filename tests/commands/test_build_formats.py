@@ -50,7 +50,7 @@ def test_the_linkage_report_is_printed_and_in_the_manifest(tmp_path, capsys):
         ("contexts", "contexts", {"split": "given"}, 8, 9),
         ("csv", "csv", YEARS, 6, 9),
         ("csv", "csv", {"split": "given"}, 6, 9),
-        ("beir", "beir", {"split": "given"}, 0, 7),
+        ("beir", "beir", {"split": "given"}, 0, 9),
         ("citeomatic", "citeomatic", {"split": "random", "seed": 1}, 0, 10),
     ],
 )
@@ -71,7 +71,7 @@ def test_judgements_of_beir_are_the_global_qrels_by_split(tmp_path):
     assert qrels == {
         "train": ["d3 0 d1 1", "d3 0 d2 1", "query:d4 0 d9 1"],
         "valid": ["q5 0 d1 1", "q5 0 d4 1"],
-        "test": ["q6 0 d3 1", "q6 0 d7 1"],
+        "test": ["d2 0 d1 1", "q6 0 d3 1", "q6 0 d7 1", "q8 0 d2 1"],
     }
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from mpbert.cli import main
+from mpbert.data.readers import READERS
+from mpbert.data.splits import SPLITS
 from mpbert.data.store import TASKS, CorpusStore
 from mpbert.data.trec import read_qrels
 
@@ -63,6 +65,23 @@ def test_all_queries_and_judgements_come_back(exported, rfc_corpus, split, name)
         assert first["text"] == " ".join([citing.title, *citing.abstract])
     else:
         assert citing.sentences[queries.positions[0]] in first["text"]
+
+
+def test_our_reader_finds_the_papers_and_citations_of_the_global_task(exported, rfc_corpus):
+    task, output = exported
+    if task == "local":
+        pytest.skip("a query of the local task is no paper")
+    corpus = CorpusStore(rfc_corpus)
+    expected: dict[str, set[str]] = {}
+    for split in SPLITS:
+        queries = corpus.queries(split, task)
+        for i, query_id in enumerate(queries.query_ids):
+            expected[query_id] = {corpus.paper_ids[row] for row in queries.cited(i)}
+    found = {paper.paper_id: paper for paper in READERS["beir"]().read(output)}
+    assert [*found] == corpus.paper_ids
+    for name, paper in found.items():
+        assert paper.title == corpus.titles[corpus.row_of[name]]
+        assert set(paper.references) == expected.get(name, set())
 
 
 def test_the_judgements_are_those_that_evaluation_reads(exported, rfc_corpus):

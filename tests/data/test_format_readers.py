@@ -22,6 +22,13 @@ READER_OF = {
     "csv": "csv",
     "beir": "beir",
 }
+TESTED_IN = {
+    "acl": "test_acl_reader.py",
+    "jats": "test_xml_readers.py",
+    "jsonl": "test_jsonl.py",
+    "rfc": "test_rfc_reader.py",
+    "tei": "test_xml_readers.py",
+}
 
 
 def read(fixture: str, path: Path, processes: int = 1) -> tuple[list[CleanPaper], Counter[str]]:
@@ -101,8 +108,20 @@ def test_the_same_papers_in_two_formats_have_the_same_text_and_citations(fixture
     assert bodies(fixture) == expected
 
 
-def test_every_reader_but_those_of_whole_corpora_has_a_fixture():
-    assert set(READERS.names()) - {"acl", "jsonl", "rfc"} == set(READER_OF.values())
+def test_every_reader_without_a_test_of_its_own_has_a_fixture():
+    assert set(READERS.names()) - set(TESTED_IN) == set(READER_OF.values())
+    for reader, file in TESTED_IN.items():
+        text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+        assert f'"{reader}"' in text or f"{READERS[reader].__name__}()" in text
+
+
+def test_the_title_of_a_query_may_stand_in_its_metadata_and_is_cut_from_its_text():
+    papers, counts = read("beir", FIXTURES / "beir")
+    of = {paper.paper_id: paper for paper in papers}
+    assert of["q8"].title == "Postage by distance"
+    assert of["q8"].sentences.to_pylist() == ["Nobody pays twice.", "The way is what counts."]
+    assert of["d2"].references == ("d1",)  # the same id and title: the query is the candidate
+    assert counts["queries_that_are_candidates"] == 2
 
 
 @pytest.mark.parametrize("fixture", READER_OF)

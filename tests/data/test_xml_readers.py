@@ -136,11 +136,12 @@ def test_a_harmful_or_broken_file_is_refused_with_one_line(
     assert "\n" not in message and "s3cret" not in message
 
 
-def test_the_command_line_prints_one_line_for_a_bomb(tmp_path, capsys):
+def test_the_command_line_names_a_bomb_and_ends_with_one_line(tmp_path, capsys):
     path = tmp_path / "bomb.xml"
     path.write_text(BOMB + JATS.format("&i;"))
     assert main(["build-corpus", str(path), str(tmp_path / "out"), "--reader=jats"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    left_out, line = capsys.readouterr().err.splitlines()
+    assert left_out.startswith(f"left out: {path}")
     assert line.startswith(f"mpbert build-corpus: {path}: declares the entity 'a'; expected none")
 
 

@@ -1,4 +1,5 @@
 import json
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from mpbert.commands import report, retrieve, run_conditions
 from mpbert.data.store import CorpusStore
 from mpbert.data.trec import run_of_matrix, write_run
 from mpbert.errors import ConfigError, RunError
+from mpbert.training_log import for_tensorboard, loss_fields
 
 
 def _rank(store, split, gain, seed):
@@ -191,6 +193,20 @@ def test_what_rows_cost_is_printed_and_stands_apart(
     assert ["better", "12.5", "-", "20.0", "345", "2", "0"] in [
         line.split() for line in shown.splitlines()
     ]
+
+
+def test_losses_of_trainings_are_drawn_apart_from_the_report(
+    rfc_corpus, workplace, written, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with for_tensorboard(tmp_path / "runs" / "vectors" / "rfc" / "better", goes_on=False):
+        logger = logging.getLogger("mpbert.test")
+        for update in (10, 20):
+            logger.info("a loss", extra=loss_fields("test", update, 1 / update))
+    report.run(_config(rfc_corpus, workplace, tmp_path / "out"))
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names - {path.name for path in written.iterdir()} == {"training.svg", "training.png"}
+    assert (tmp_path / "out/report.html").read_bytes() == (written / "report.html").read_bytes()
 
 
 def test_settings_chosen_by_tuning_are_reported_and_say_where_a_run_lies(

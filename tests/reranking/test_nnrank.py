@@ -214,6 +214,7 @@ def test_the_command_trains_on_lists_and_reranks_expanded_ones(rfc_corpus, runs,
     found, before = (read_run(tmp_path / n / "test.run") for n in ("ranked", "candidates"))
     assert np.array_equal(np.diff(found.offsets), np.diff(before.offsets))
     assert (tmp_path / "ranked" / "model.safetensors").is_file()
+    assert list((tmp_path / "ranked.tensorboard").iterdir())  # the losses of its epochs
     with pytest.raises(ConfigError, match=r"nnrank needs --training, a directory with train.run"):
         rerank.Config(rfc_corpus, tmp_path / "out", [runs / "global"], reranker="nnrank")
 

@@ -3,6 +3,7 @@
 ``corpus.jsonl`` holds candidates, ``queries.jsonl`` papers that cite, ``qrels/*.tsv`` what they
 cite, with a file for each split (``--split given``). A query whose id and title are those of a
 candidate is that paper; any other becomes a paper too, and with that a candidate of other queries.
+A title is ``title``, or ``title`` of the metadata, or the first sentence of the text.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ class BeirReader(ShardReader):
         for place, line in _lines(path, "queries.jsonl"):
             with reading(place, self.expected):
                 record = decode(line)
-                title = normal_title(text_of(record["text"])) or ""
+                title = _compared(record)
                 if self._query_titles.setdefault(required_id(record["_id"]), title) != title:
                     self.counts["queries_with_the_id_of_an_earlier_one"] += 1
         candidates: set[str] = set()
@@ -70,8 +71,7 @@ class BeirReader(ShardReader):
 
     def _is_query(self, record: dict[str, Any]) -> bool:
         title = self._query_titles.get(required_id(record["_id"]))
-        own = normal_title(text_of(record.get("title"))) or normal_title(text_of(record["text"]))
-        return title is not None and title == (own or "")
+        return title is not None and title == _compared(record)
 
     def _read_judgements(self, folder: Path) -> None:
         if not folder.is_dir():
@@ -131,8 +131,10 @@ class BeirReader(ShardReader):
             self.counts["queries_without_judgements"] += 1
             return None
         about = record.get("metadata") or {}
-        title, text = text_of(record.get("title")), text_of(record["text"])
-        if not title:  # queries have none: the first sentence, of most the only one
+        title, text = _title(record), text_of(record["text"])
+        if not text_of(record.get("title")):
+            text = text.removeprefix(title).lstrip()  # that of a query may begin with its title
+        if not title:  # of most queries the first sentence is the only one
             title, *rest = split_sentences(text) or [""]
             text = " ".join(rest)
         cited = dict.fromkeys(cited_id for cited_id, _ in judgements)
@@ -148,6 +150,17 @@ class BeirReader(ShardReader):
             references=tuple(filter(None, found)),
             split=max((split for _, split in judgements), key=_ORDER.index, default=None),
         )
+
+
+def _title(record: dict[str, Any]) -> str:
+    about = record.get("metadata") or {}
+    return text_of(record.get("title")) or text_of(about.get("title"))
+
+
+def _compared(record: dict[str, Any]) -> str:
+    """Return what two records of one paper have in common: the title, else the text."""
+    words = _title(record) or text_of(record["text"])
+    return normal_title(words) or words.casefold()  # short titles have no normal form
 
 
 def _lines(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:

@@ -1,0 +1,66 @@
+"""``completion``: the commands -> a script by which a shell completes them (shtab writes it).
+
+To make the script every command is imported, which takes a second or two; so it is kept in a file,
+and the shell starts no Python to complete.
+"""
+
+import argparse
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.cli import COMMANDS
+from mpbert.config import CommandParser, positional
+from mpbert.logs import STYLES
+
+SHELLS = ("bash", "tcsh", "zsh")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Print the completion of commands, flags, their values and file names for a shell.
+
+    * bash: ``mpbert completion bash > ~/.local/share/bash-completion/completions/mpbert``, or
+      source the script in ``~/.bashrc``
+    * zsh: ``mpbert completion zsh > FOLDER/_mpbert``, for a FOLDER of ``$fpath``
+    * tcsh: ``mpbert completion tcsh > ~/.mpbert.tcsh``, and source it in ``~/.tcshrc``
+    """
+
+    shell: str = positional("shell", "which shell", choices=SHELLS)
+
+
+def run(config: Config) -> None:
+    """Print the script."""
+    import shtab
+
+    print(shtab.complete(_parser(), shell=config.shell))
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return one parser of all commands; it is not for parsing."""
+    import shtab
+
+    parser = argparse.ArgumentParser(prog="mpbert", description="Citation recommendation.")
+    parser.add_argument("--version", action="store_true", help="print the version")
+    _add_log(parser)
+    commands = parser.add_subparsers(parser_class=_Completed)
+    for name, what in COMMANDS.items():
+        module = importlib.import_module("mpbert.commands." + name.replace("-", "_"))
+        command = commands.add_parser(name, options_class=module.Config, command=name, help=what)
+        command.add_argument("--config", help="YAML file of options").complete = shtab.FILE
+        _add_log(command)
+        for action in command._actions:  # argparse has no public list of them
+            if action.type is Path:
+                action.complete = shtab.FILE
+    return parser
+
+
+class _Completed(CommandParser):
+    """A command among others: argparse would give it a usage line, which it has."""
+
+    def __init__(self, options_class: type, command: str, **_: object) -> None:
+        super().__init__(options_class, command)
+
+
+def _add_log(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--log", choices=STYLES, help="what stands on standard error")

@@ -1,0 +1,144 @@
+"""``docs``: the commands -> a Markdown page for each, and one that lists them.
+
+The pages are made of the configurations, registries and :mod:`mpbert.command_help`, so they say
+what the program does; the ones in ``docs/commands`` are compared with these by a test.
+"""
+
+import argparse
+import dataclasses
+import importlib
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.cli import COMMANDS
+from mpbert.command_help import COMMON, EXIT_CODES, HELP, exit_codes
+from mpbert.config import CommandParser, positional
+from mpbert.errors import OutputError
+from mpbert.registry import Registry
+
+_MARK = "<!-- written by mpbert docs: change the help of the command instead -->"
+_INDEX = "README.md"
+
+
+@dataclass(frozen=True)
+class Config:
+    """Write a Markdown page for each command; what this wrote before is replaced."""
+
+    output: Path = positional("output", "folder to write, such as docs/commands")
+
+
+def run(config: Config) -> None:
+    """Write the pages, and take away those of commands that are no more; print how many.
+
+    :raises OutputError: the folder cannot be written to.
+    """
+    try:
+        config.output.mkdir(parents=True, exist_ok=True)
+        for old in config.output.glob("*.md"):
+            if old.read_text(encoding="utf-8").startswith(_MARK):
+                old.unlink()
+        found = pages()
+        for name, text in found.items():
+            (config.output / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"{config.output}: cannot be written ({error.strerror}); choose another folder"
+        ) from error
+    print(f"{config.output}: {len(found)} pages")
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by the name of its file."""
+    return {_INDEX: _index(), **{f"{name}.md": _page(name) for name in COMMANDS}}
+
+
+def _index() -> str:
+    lines = [_MARK, "# Commands", "", "In the order of work:", ""]
+    lines += ["| command | what it does |", "|---|---|"]
+    lines += [f"| [`{name}`]({name}.md) | {_cell(what)} |" for name, what in COMMANDS.items()]
+    lines += ["", "All of them take these too:", "", *_options(COMMON.items())]
+    lines += ["", "Exit codes:", "", *_codes(EXIT_CODES)]
+    return "\n".join(lines) + "\n"
+
+
+def _page(name: str) -> str:
+    module = importlib.import_module("mpbert.commands." + name.replace("-", "_"))
+    parser = CommandParser(module.Config, name)
+    lines = [_MARK, f"# mpbert {name}", "", inspect.cleandoc(module.Config.__doc__)]
+    if name in HELP:
+        found = HELP[name]
+        lines += ["", "```bash", found.example, "```", ""]
+        lines += [f"* Reads {found.reads}.", f"* Writes {found.writes}."]
+    actions = [action for action in parser._actions if action.dest != "help"]
+    places = [action for action in actions if not action.option_strings]
+    flags = [action for action in actions if action.option_strings]
+    usage = " ".join([f"mpbert {name}", *(a.dest.upper() for a in places), "[--flags]"])
+    lines += ["", "## Usage", "", f"`{usage}`", ""]
+    lines += _options((a.dest.upper(), _meaning(a)) for a in places)
+    if flags:
+        lines += ["", *_options((_flag(a), _meaning(a)) for a in flags)]
+    lines += ["", "Also `" + "`, `".join(COMMON) + f"`: see [all commands]({_INDEX}).", ""]
+    lines += ["Exit codes:", "", *_codes(exit_codes(name))]
+    for registry in _registries(name):
+        lines += ["", f"## Values of --{_flag_of(registry)}", "", *_members(registry)]
+    return "\n".join(lines) + "\n"
+
+
+def _registries(name: str) -> list[Registry]:
+    """Return the families whose members a command offers."""
+    from mpbert.baselines import BASELINES
+    from mpbert.data.readers import READERS
+    from mpbert.reranking import RERANKERS
+    from mpbert.retrieval.lexical import LEXICAL
+
+    of = {"build-corpus": READERS, "fit-baseline": BASELINES, "rerank": RERANKERS}
+    return [family for command, family in {**of, "retrieve": LEXICAL}.items() if command == name]
+
+
+def _flag_of(registry: Registry) -> str:
+    return registry.family.partition(" ")[0]
+
+
+def _members(registry: Registry) -> list[str]:
+    """Return a line for each member, and one of its settings with defaults where it has some."""
+    lines = []
+    for name in registry.names():
+        member = registry[name]
+        lines.append(f"* **{name}**: {inspect.getdoc(member).partition(chr(10))[0]}")
+        if dataclasses.is_dataclass(member):
+            settings = [_setting(field) for field in dataclasses.fields(member)]
+            lines.append(f"  Settings: {', '.join(settings)}.")
+    return lines
+
+
+def _setting(field: dataclasses.Field) -> str:
+    choices = "".join(f" or {c}" for c in field.metadata.get("choices", ()) if c != field.default)
+    return f"`{field.name}={field.default}`{choices}"
+
+
+def _flag(action: argparse.Action) -> str:
+    flag = action.option_strings[0]
+    if action.nargs == 0:
+        return flag
+    value = "{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()
+    return f"{flag} {value}{' ...' if action.nargs in ('+', '*') else ''}"
+
+
+def _meaning(action: argparse.Action) -> str:
+    text = action.help.replace("%%", "%")
+    if action.choices and not action.option_strings:
+        text += f": {', '.join(action.choices)}"
+    return text
+
+
+def _options(rows: object) -> list[str]:
+    return ["| | |", "|---|---|", *(f"| `{_cell(name)}` | {_cell(text)} |" for name, text in rows)]
+
+
+def _codes(codes: dict[int, str]) -> list[str]:
+    return ["| | |", "|--:|---|", *(f"| {code} | {text} |" for code, text in codes.items())]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,78 @@
+"""Losses of our own trainings: fields of their log records, and curves in TensorBoard.
+
+fairseq writes those of pretraining and fine-tuning; these have the same tag, ``loss``.
+"""
+
+import logging
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TAG = "loss"
+SUFFIX = ".tensorboard"
+
+
+def loss_fields(step: str, update: int, loss: float) -> dict[str, dict[str, object]]:
+    """Return the ``extra`` of a log record that tells of a loss.
+
+    :param step: what is trained.
+    :param update: updates done by now.
+    :param loss: mean since the record before.
+    """
+    return {"fields": {"step": step, "update": update, TAG: float(loss)}}
+
+
+@contextmanager
+def for_tensorboard(output: Path, goes_on: bool) -> Iterator[None]:
+    """Write the losses that are logged in this block to ``OUTPUT.tensorboard``.
+
+    It stands beside the output, since its files hold times, and outputs have the same bytes.
+
+    :param goes_on: whether a killed training is taken up, whose curve is to go on.
+    """
+    directory = output.with_name(output.name + SUFFIX)
+    if not goes_on:
+        shutil.rmtree(directory, ignore_errors=True)
+    handler = _Events(directory)
+    ours = logging.getLogger("mpbert")
+    level = ours.level
+    if not ours.isEnabledFor(logging.INFO):
+        ours.setLevel(logging.INFO)
+    ours.addHandler(handler)
+    try:
+        yield
+    finally:
+        ours.removeHandler(handler)
+        ours.setLevel(level)
+        handler.close()
+
+
+class _Events(logging.Handler):
+    """Writes each record that has a loss; the first one makes the file."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(logging.INFO)
+        self._directory, self._writer = directory, None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields = getattr(record, "fields", {})
+        if TAG not in fields:
+            return
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+        if self._writer is None:
+            self._writer = EventFileWriter(str(self._directory))
+        value = Summary.Value(tag=TAG, simple_value=fields[TAG])
+        step = fields["update"]
+        self._writer.add_event(
+            Event(step=step, wall_time=time.time(), summary=Summary(value=[value]))
+        )
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        super().close()

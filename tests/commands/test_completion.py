@@ -1,0 +1,114 @@
+"""The scripts of completion, tried in the shells that are there."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mpbert.baselines import BASELINES
+from mpbert.cli import COMMANDS, main
+from mpbert.commands.completion import SHELLS
+
+ROOT = Path(__file__).parents[2]
+# what bash does when TAB is pressed behind the last word
+_PRESS_TAB = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+complete -p mpbert >/dev/null || exit 1
+_shtab_mpbert mpbert "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+_WRITE = """
+import contextlib, importlib, io, pathlib, sys
+from mpbert.cli import main
+folder, shells, commands = pathlib.Path(sys.argv[1]), sys.argv[2].split(), sys.argv[3:]
+guilty = []
+for command in commands:
+    importlib.import_module("mpbert.commands." + command.replace("-", "_"))
+    if "torch" in sys.modules:
+        guilty = [command]
+        break
+(folder / "imported torch").write_text(" ".join(guilty))
+for shell in shells:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(["completion", shell]) == 0
+    (folder / shell).write_text(out.getvalue())
+"""
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    """Folder of the scripts, written by one process that first imports commands one by one."""
+    folder = tmp_path_factory.mktemp("completion")
+    commands = sorted(COMMANDS)
+    words = [str(folder), " ".join(SHELLS), *commands]
+    subprocess.run([sys.executable, "-c", _WRITE, *words], check=True, cwd=ROOT)
+    return folder
+
+
+@pytest.fixture
+def tab(scripts, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "run.yaml").touch()
+
+    def press(*words):
+        command = ["bash", "-c", _PRESS_TAB, "bash", str(scripts / "bash"), "mpbert", *words]
+        found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert found.returncode == 0, found.stderr
+        return set(found.stdout.split())
+
+    return press
+
+
+def test_bash_completes_commands(tab):
+    assert set(COMMANDS) <= tab("")
+    assert tab("export-") == {"export-data", "export-encoder", "export-vectors"}
+
+
+def test_bash_completes_flags_of_the_command(tab):
+    assert tab("embed", "--d") == {"--device", "--draws"}
+    assert "--baseline" in tab("fit-baseline", "--")
+    assert {"--config", "--log"} <= tab("evaluate", "--")
+
+
+def test_bash_completes_values_of_a_flag(tab):
+    assert tab("fit-baseline", "--baseline", "") >= set(BASELINES.names())
+    assert tab("embed", "data", "encoder", "out", "--splits", "t") == {"train", "test"}
+    assert tab("embed", "--splits", "train", "v") == {"valid"}
+    assert tab("embed", "--log", "j") == {"json"}
+    assert tab("completion", "t") == {"tcsh"}
+
+
+def test_bash_completes_files(tab):
+    assert tab("embed", "ru") == {"runs", "run.yaml"}
+    assert tab("embed", "--config", "run.") == {"run.yaml"}
+    assert tab("retrieve", "--vectors", "ru") == {"runs", "run.yaml"}
+
+
+@pytest.mark.parametrize("shell", ["tcsh", "zsh"])
+def test_the_other_shells_read_their_script(scripts, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    found = subprocess.run([shell, "-n", scripts / shell], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_command_is_in_every_script(scripts, shell):
+    text = (scripts / shell).read_text()
+    assert all(name in text for name in COMMANDS)
+
+
+def test_no_configuration_needs_torch(scripts):
+    assert (scripts / "imported torch").read_text() == ""
+
+
+def test_an_unknown_shell_is_refused_with_the_choices(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["completion", "fish"])
+    assert stopped.value.code == 2
+    assert "bash, tcsh, zsh" in capsys.readouterr().err.replace("'", "")
