@@ -22,7 +22,7 @@ from mpbert.data.text import clean_characters, cut_markers, find_marker_like
 from mpbert.errors import CorpusError
 
 _CHUNK = 32  # papers handed to a process at a time
-_ON_DISK = pa.array([], pa.string())  # stands for sentences that wait on disk
+_ON_DISK = pa.nulls(0, pa.string())  # stands for sentences that wait on disk; no pandas
 
 
 @dataclass(frozen=True, slots=True)
