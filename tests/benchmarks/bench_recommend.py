@@ -1,6 +1,7 @@
 """Seconds to open an index, and milliseconds of a recommendation for places in its own sentences.
 
-    PYTHONPATH=. OMP_NUM_THREADS=1 python tests/benchmarks/bench_recommend.py INDEX
+Run: ``PYTHONPATH=. OMP_NUM_THREADS=1 .venv/bin/python tests/benchmarks/bench_recommend.py [INDEX]``;
+the default is runs/index/rfc.
 
 A text is 40 known citing sentences, about 6,000 characters, the place in the middle of it. Times
 are of the processor, so that other work on the machine does not count.
@@ -10,14 +11,15 @@ import sys
 import time
 
 import numpy as np
+from contest import print_row
 
 from mpbert.recommending.recommender import RANKERS, Recommender
 
 CALLS, SENTENCES = 100, 40
 
 
-def main(path: str) -> None:
-    """Print a line for opening and one for each ranker."""
+def main(path: str = "runs/index/rfc") -> None:
+    """Print a line for opening and a row for each ranker."""
     import torch  # noqa: F401 (its import is no part of opening)
 
     start = time.process_time()
@@ -35,8 +37,10 @@ def main(path: str) -> None:
             recommender.recommend(text, len(text) // 2, ranker=ranker)
             seconds.append(time.process_time() - start)
         middle, most, worst = 1000 * np.percentile(seconds, [50, 95, 100])
-        print(f"{ranker:<6} median {middle:.0f} ms, 95 % {most:.0f} ms, most {worst:.0f} ms")
+        what = f"recommend, {ranker}, {len(recommender.paper_ids):,} papers, one core"
+        ours, slow = f"median {middle:.0f} ms", f"95 % {most:.0f} ms, most {worst:.0f} ms"
+        print_row(what, "-", "<= 100 ms", "-", ours, slow, "-")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
