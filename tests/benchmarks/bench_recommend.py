@@ -1,6 +1,7 @@
 """Seconds to open an index, and milliseconds of a recommendation for places in its own sentences.
 
-Run: ``PYTHONPATH=. OMP_NUM_THREADS=1 .venv/bin/python tests/benchmarks/bench_recommend.py [INDEX]``;
+Run: ``PYTHONPATH=. OMP_NUM_THREADS=1 .venv/bin/python tests/benchmarks/bench_recommend.py
+[INDEX]``;
 the default is runs/index/rfc.
 
 A text is 40 known citing sentences, about 6,000 characters, the place in the middle of it. Times

@@ -1,6 +1,7 @@
 """Time of one answer of a running server, the whole way over HTTP, and answers per second.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_serve.py [INDEX] [workers] [questions]``;
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_serve.py
+[INDEX] [workers] [questions]``;
 the default is runs/index/rfc.
 The questions are citing sentences of the index. Times are of the clock, so other work on the
 machine counts; what the server computed for one answer is told beside them.
