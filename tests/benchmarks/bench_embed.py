@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from contest import contest, print_row
+from contest import contest, print_rates
 
 from mpbert.data.binary import BinaryCorpus
 from mpbert.data.sampling import SamplingConfig, sample_papers
@@ -42,16 +42,9 @@ def main() -> None:
         return embed_sampled(tower, read, corpus.gather, MAX_TOKENS, autocast_bf16=True)
 
     costs = contest({"ours": ours, "theirs": lambda: theirs.encode(texts)}, ROUNDS)
-    fast, slow = costs["ours"], costs["theirs"]
-    print_row(
-        f"embed, {len(read.sentences) / len(rows):.0f} sentences a paper, `small`",
-        "sentence-transformers, float32",
-        ">= 2",
-        slow.seconds / fast.seconds,
-        f"{len(rows) / fast.seconds:.1f} papers/s",
-        f"{len(rows) / slow.seconds:.1f} papers/s",
-        f"{fast.peak_mib:,.0f} / {slow.peak_mib:,.0f}",
-    )
+    what = f"embed, {len(read.sentences) / len(rows):.0f} sentences a paper, `small`"
+    peer = "sentence-transformers, float32"
+    print_rates(what, peer, ">= 2", costs["ours"], costs["theirs"], len(rows), "papers/s")
 
 
 def _sentence_transformer(vocab_size: int, folder: Path) -> object:

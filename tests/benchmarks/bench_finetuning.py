@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from contest import contest, print_contest, print_row
+from contest import contest, print_contest, print_rates
 from padded import PaddedEncoder, cut, pad
 
 from mpbert.data.binary import BinaryCorpus
@@ -84,16 +84,8 @@ def _beside_padded(config: HierarchicalConfig, batch: _Batch) -> None:
 
     ours = batch.packed_step(TwoTower(config), batch.papers, batch.places)
     costs = contest({"ours": ours, "padded": step}, ROUNDS)
-    fast, slow = costs["ours"], costs["padded"]
-    print_row(
-        "fine-tuning, `small`",
-        "padded to 30 x 50, float32",
-        ">= 5",
-        slow.seconds / fast.seconds,
-        f"{batch.num_tokens / fast.seconds:,.0f} tokens/s",
-        f"{batch.num_tokens / slow.seconds:,.0f} tokens/s",
-        f"{fast.peak_mib:,.0f} / {slow.peak_mib:,.0f}",
-    )
+    what, peer = "fine-tuning, `small`", "padded to 30 x 50, float32"
+    print_rates(what, peer, ">= 5", costs["ours"], costs["padded"], batch.num_tokens, "tokens/s")
 
 
 def _beside_apart(config: HierarchicalConfig, batch: _Batch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from contest import Cost, contest, print_row
+from contest import contest, print_rates, print_row
 from padded import SENTENCES, PaddedMaskedSentences, cut, pad
 from torch.nn import functional
 
@@ -78,7 +78,8 @@ def _measure(
             halves[0] @ halves[1]
 
     costs = contest({"ours": step_ours, "theirs": step_theirs, "bound": bound}, rounds)
-    _print_speed(f"pretraining, `{name}`", len(tokens), costs)
+    what, peer = f"pretraining, `{name}`", "padded to 30 x 50, float32"
+    print_rates(what, peer, ">= 5", costs["ours"], costs["theirs"], len(tokens), "tokens/s")
     rate = operations(config, packed, masked) / costs["ours"].seconds
     fastest = PRODUCTS * 2 * 8192 * width * 4 * width / costs["bound"].seconds
     print_row(
@@ -107,19 +108,6 @@ def operations(config: HierarchicalConfig, papers: PackedPapers, masked: MaskedS
         + 2 * len(masked.targets) * config.dim * config.vocab_size
     )
     return 3 * forward
-
-
-def _print_speed(what: str, num_tokens: int, costs: dict[str, Cost]) -> None:
-    ours, theirs = costs["ours"], costs["theirs"]
-    print_row(
-        what,
-        "padded to 30 x 50, float32",
-        ">= 5",
-        theirs.seconds / ours.seconds,
-        f"{num_tokens / ours.seconds:,.0f} tokens/s",
-        f"{num_tokens / theirs.seconds:,.0f} tokens/s",
-        f"{ours.peak_mib:,.0f} / {theirs.peak_mib:,.0f}",
-    )
 
 
 if __name__ == "__main__":

@@ -99,6 +99,16 @@ def print_contest(what: str, against: str, goal: str, ours: Cost, theirs: Cost) 
     )
 
 
+def print_rates(
+    what: str, against: str, goal: str, ours: Cost, theirs: Cost, amount: float, unit: str
+) -> None:
+    """Print the row of two contestants that did the same amount of work: rates and their ratio."""
+    rates = [amount / cost.seconds for cost in (ours, theirs)]
+    shown = [f"{rate:,.0f} {unit}" if rate >= 100 else f"{rate:.1f} {unit}" for rate in rates]
+    peaks = f"{ours.peak_mib:,.0f} / {theirs.peak_mib:,.0f}"
+    print_row(what, against, goal, rates[0] / rates[1], *shown, peaks)
+
+
 def forget_peak() -> None:
     """Let the peak of this process be what it holds now, where the system can."""
     try:

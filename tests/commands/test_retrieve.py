@@ -15,11 +15,12 @@ def random_vectors(corpus, path):
         VectorStore(ids, vectors).save(path, name)
 
 
-def test_an_approximate_run_holds_most_of_the_exact_one(rfc_corpus, tmp_path):
+def test_an_approximate_run_holds_most_of_the_exact_one(rfc_corpus, tmp_path, capsys):
     random_vectors(rfc_corpus, tmp_path / "vectors")
     flags = [f"--vectors={tmp_path / 'vectors'}", "--splits=test", "--top=3"]
     for name, more in (("exact", []), ("part", ["--approximate"])):
         assert cli.main(["retrieve", str(rfc_corpus), str(tmp_path / name), *flags, *more]) == 0
+        assert ("nearest papers found" in capsys.readouterr().err) == (name == "part")
     exact, part = (
         {(row[0], row[2]) for row in map(str.split, (tmp_path / name / "test.run").open())}
         for name in ("exact", "part")

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from mpbert.data.sampling import CITING
+
 pytestmark = pytest.mark.fairseq
 
 
@@ -127,6 +129,36 @@ def test_a_batch_points_at_its_papers(task):
     assert np.array_equal(batch["is_positive"].numpy(), real)
     assert np.array_equal(rows[batch["positives"]][real], train.positives[items][real])
     assert len(batch["manuscripts"].paper_order) == 4
+
+
+def test_papers_are_never_read_by_sentences_of_the_manuscripts_of_their_batch(task, monkeypatch):
+    train = task(citing_sentences=5, negatives=1).dataset("train")
+    items = np.arange(0, len(train), 20)
+    packed = []
+    monkeypatch.setattr(train, "_pack", packed.append)
+    train.collater(items.tolist())
+    _, papers = packed
+    citing = papers.sentences[papers.roles == CITING]
+    owners = np.searchsorted(train.corpus.sentence_offsets, citing, side="right") - 1
+    assert len(citing) > 50
+    assert not np.isin(owners, train.contexts.citing_rows[train.context_of[items]]).any()
+
+
+def test_what_a_context_cites_and_the_manuscript_itself_are_no_negatives_of_a_batch(task):
+    train = task().dataset("train")
+    items = np.arange(0, len(train), 20)
+    batch = train.collater(items.tolist())
+    positives = train.positives[items]
+    wanted = [train.targets[items], train.negatives[items].ravel(), positives[positives >= 0]]
+    rows = np.unique(np.concatenate(wanted))
+    for place, item in enumerate(items.tolist()):
+        citing = int(train.contexts.citing_rows[train.context_of[item]])
+        known = np.isin(rows, [*gold(train, item), citing])
+        assert batch["is_known"][place].tolist() == known.tolist()
+        near = [train.targets[item], *positives[place][positives[place] >= 0]]
+        assert batch["is_wanted"][place].tolist() == np.isin(rows, near).tolist()
+    counts = np.bincount(train.contexts.cited_rows, minlength=train.corpus.num_papers)
+    assert np.allclose(batch["log_counts"], np.log1p(counts[rows]))
 
 
 def test_expected_costs_are_near_the_tokens_of_a_batch(task):
