@@ -65,6 +65,28 @@ def test_the_loss_falls_and_targets_come_nearest(task, pretrained_encoder, objec
     assert logs[-1]["nearest"] > logs[0]["nearest"]
 
 
+def test_options_of_light_reach_the_model_and_the_loss(task):
+    from mpbert.finetuning.criterion import MultiPositiveCriterion
+    from mpbert.finetuning.model import FairseqTwoTower, TwoTowerConfig
+
+    pairs = task()
+    sizes = {"dim": 8, "ffn_dim": 8, "num_heads": 2, "sentence_layers": 0, "document_layers": 0}
+    options = {"token_weights": True, "sentence_roles": True, "shared_tokens": True}
+    model = FairseqTwoTower.build_model(TwoTowerConfig(**sizes, **options, dropout=0.0), pairs)
+    manuscript, citation = model.model.manuscript.encoder, model.model.citation.encoder
+    assert manuscript.embedding is citation.embedding
+    frequent = int(np.argmax(pairs.corpus.token_counts()))
+    weights = citation.log_weights.weight[:, 0]
+    assert weights[frequent] == weights.min() < weights.max()
+    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
+    settings = {"plain": (0.05, 0.0), "corrected": (0.05, 0.5), "warm": (0.2, 0.0)}
+    losses = {
+        name: MultiPositiveCriterion(pairs, "contrastive", *setting)(model, batch)[0].item()
+        for name, setting in settings.items()
+    }
+    assert len({round(loss, 3) for loss in losses.values()}) == 3
+
+
 def test_each_cited_paper_of_a_training_context_is_a_target_once(task):
     train = task().dataset("train")
     contexts = train.corpus.contexts("train")
