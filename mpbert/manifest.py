@@ -4,7 +4,7 @@ A directory is written under a temporary name and renamed when it is complete, s
 is finished. Beside the data it holds ``config.yaml`` (the configuration as resolved),
 ``manifest.json`` (format, counts, inputs and a checksum of each file; no time, so that the same
 work gives the same bytes; but a checkpoint among the inputs holds times of its own) and
-``log.txt`` (seconds and peak memory).
+``log.txt`` (seconds and peak memory). A command that reads it checks it first.
 """
 
 import errno
@@ -16,8 +16,10 @@ import platform
 import resource
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +27,16 @@ import yaml
 
 import mpbert
 from mpbert.config import as_plain_dict
-from mpbert.errors import MpbertError, OutputError
+from mpbert.errors import DamagedError, MpbertError, OutputError
 
 MANIFEST = "manifest.json"
+# command -> format of its output; it is raised when older files can no longer be read as they are
+FORMATS = {
+    **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit-baseline": 1},
+    **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
+}
 _PATH_KEYS = ("output", "outputs")
+_LEFTOVERS = (".partial", ".replaced", ".lock")  # what a killed run leaves beside an output
 
 
 class OutputDirectory:
@@ -79,17 +87,28 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"{output}: exists and was made with another {' and '.join(different)} "
             f"(see {output / 'config.yaml'}); move it away or choose another output"
         )
+    _clear_leftovers(output)
     return True
+
+
+def _clear_leftovers(output: Path) -> None:
+    """Remove what a run left that was killed after its output was finished."""
+    beside = [output.with_name(output.name + suffix) for suffix in _LEFTOVERS]
+    if any(path.exists() for path in beside):
+        with suppress(OutputError), claimed(output):  # unless another process is at work there
+            for path in beside:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
 def output_directory(
-    output: Path, command: str, config: object, inputs: list[Path]
+    output: Path, command: str, config: object, inputs: list[Path], replace: bool = False
 ) -> Iterator[OutputDirectory]:
     """Write a directory under a temporary name; rename it when the block ends without an error.
 
     :param config: the command's configuration, a dataclass.
     :param inputs: paths that were read; the fingerprints of those that exist are noted.
+    :param replace: an older directory of this name gives way once the new one is complete.
     :raises OutputError: the place cannot be written to, or another process is writing there.
     """
     partial = output.with_name(output.name + ".partial")
@@ -99,7 +118,7 @@ def output_directory(
             partial.mkdir()
         except OSError as error:
             raise _cannot_write(output, error) from error
-        with _completed(partial, output, command, config, inputs) as directory:
+        with _completed(partial, output, command, config, inputs, replace) as directory:
             yield directory
 
 
@@ -134,7 +153,7 @@ def claimed(output: Path) -> Iterator[None]:
 
 @contextmanager
 def _completed(
-    partial: Path, output: Path, command: str, config: object, inputs: list[Path]
+    partial: Path, output: Path, command: str, config: object, inputs: list[Path], replace: bool
 ) -> Iterator[OutputDirectory]:
     start = time.monotonic()
     directory = OutputDirectory(partial)
@@ -148,13 +167,22 @@ def _completed(
             f"Python {platform.python_version()}\n",
             encoding="utf-8",
         )
-        partial.rename(output)
+        _put_in_place(partial, output, replace)
     except Exception as error:
         if _is_of_output(error, output):
             raise _cannot_write(output, error) from error
         raise
     finally:  # after the rename there is none
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _put_in_place(partial: Path, output: Path, replace: bool) -> None:
+    replaced = output.with_name(output.name + ".replaced")
+    if replace and output.exists():
+        shutil.rmtree(replaced, ignore_errors=True)
+        output.rename(replaced)
+    partial.rename(output)
+    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def _is_of_output(error: Exception, output: Path) -> bool:
@@ -180,7 +208,7 @@ def write_manifest(
     )
     files = sorted(p for p in directory.rglob("*") if p.is_file() and p.name != "config.yaml")
     manifest = {
-        "format": 1,
+        "format": FORMATS.get(command, 1),
         "mpbert": mpbert.__version__,
         **_identity(command, config, inputs),
         "counts": counts,
@@ -215,11 +243,75 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise MpbertError(
-            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert"
+            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert, "
+            f"move it away and make it again"
         ) from error
     if not isinstance(manifest, dict):
         raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")
     return manifest
+
+
+def check_format(directory: Path) -> dict[str, Any]:
+    """Check that this version reads the format of an output; return its manifest.
+
+    What has no manifest was not made here, and has an empty one.
+
+    :raises MpbertError: the manifest is damaged.
+    :raises DamagedError: the output is of another format.
+    """
+    if not (directory / MANIFEST).is_file():
+        return {}
+    manifest = read_manifest(directory)
+    command, found = str(manifest.get("command")), manifest.get("format")
+    expected = FORMATS.get(command, 1)
+    if found != expected:
+        raise DamagedError(
+            f"{directory}: found format {found} of mpbert {command}, written by version "
+            f"{manifest.get('mpbert')}; version {mpbert.__version__} reads format {expected}: "
+            f"move it away and make it again with mpbert {command}"
+        )
+    return manifest
+
+
+def check_inputs(inputs: Iterable[Path], most_bytes: int | None = None) -> None:
+    """Check that files are as they were written: all of a directory, or one of its files.
+
+    What no manifest tells of is left to its reader. A gigabyte takes half a second.
+
+    :param most_bytes: of files that are larger, which are mapped, it is only checked that they are
+        there.
+    :raises MpbertError: a manifest is damaged.
+    :raises DamagedError: a file is missing or has other bytes, or is of another format.
+    """
+    for path in inputs:
+        directory = path if path.is_dir() else path.parent
+        manifest = check_format(directory)
+        files = manifest.get("files", {})
+        if not isinstance(files, dict):
+            raise _damaged(directory, manifest, MANIFEST, "no list of files")
+        for name in files if path is directory else {path.name} & files.keys():
+            if not (directory / name).is_file():
+                raise _damaged(directory, manifest, name, "no such file")
+            if most_bytes is not None and (directory / name).stat().st_size > most_bytes:
+                continue
+            if fingerprint(directory / name) != files[name]:
+                raise _damaged(directory, manifest, name, "other bytes than were written")
+
+
+def _damaged(directory: Path, manifest: dict[str, Any], name: str, found: str) -> DamagedError:
+    return DamagedError(
+        f"{directory / name}: found {found}; expected what {directory / MANIFEST} tells of: move "
+        f"{directory} away and make it again with mpbert {manifest.get('command')}"
+    )
+
+
+def archive_is_whole(path: Path) -> bool:
+    """Return whether a file is a zip archive, as checkpoints are, whose checksums all agree."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error):
+        return False
 
 
 def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mpbert.config import positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.errors import EncoderError
-from mpbert.manifest import fingerprint, is_finished, output_directory
+from mpbert.manifest import check_inputs, fingerprint, is_finished, output_directory
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
     from mpbert.modeling.hierarchical import HierarchicalConfig
@@ -46,6 +46,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "export-encoder", config, inputs):
         logger.info("%s: exists, reused", config.output)
         return
+    check_inputs(inputs)
     checkpoint = _read_checkpoint(config.checkpoint)
     arch, task = checkpoint["cfg"]["model"], checkpoint["cfg"]["task"]
     kind = _KIND_OF_ARCH[arch["_name"]]
