@@ -7,6 +7,7 @@ on GPUs or without: ``python -m torch.distributed.run --nproc-per-node 2 -m mpbe
 """
 
 import dataclasses
+import functools
 import importlib
 import logging
 import os
@@ -15,6 +16,10 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
+from pathlib import Path
+
+from mpbert.errors import DamagedError, MpbertError
+from mpbert.manifest import archive_is_whole
 
 
 @contextmanager
@@ -52,6 +57,7 @@ def _import_fairseq() -> None:
                 f"fairseq cannot be imported ({error}); run 'bash setup.sh', which installs it"
             ) from error
     import torch
+    from fairseq import checkpoint_utils
     from fairseq.distributed.utils import _TensorPlaceholder
     from fairseq.file_io import PathManager
 
@@ -60,6 +66,8 @@ def _import_fairseq() -> None:
     # fairseq copies a checkpoint onto checkpoint_last.pt byte by byte; a run killed meanwhile would
     # leave a torn one, from which it could not resume
     PathManager.copy = staticmethod(_copy_whole)
+    # torch does not compare the checksums in a checkpoint
+    checkpoint_utils.load_checkpoint_to_cpu = _of_whole(checkpoint_utils.load_checkpoint_to_cpu)
 
 
 def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
@@ -67,6 +75,21 @@ def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
     shutil.copyfile(source, target + ".tmp")
     os.replace(target + ".tmp", target)
     return target
+
+
+def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
+    """Let a function that loads a checkpoint refuse a damaged one."""
+
+    @functools.wraps(load)
+    def load_whole(path: str, *arguments: object, **named: object) -> dict:
+        if not archive_is_whole(Path(path)):
+            raise DamagedError(
+                f"{path}: found a damaged checkpoint; expected a whole one: move it away to train "
+                f"from the start, or copy another checkpoint of this training to its place"
+            )
+        return load(path, *arguments, **named)
+
+    return load_whole
 
 
 if __name__ == "__main__":  # before fairseq sends a first message elsewhere
@@ -91,8 +114,6 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")
     import torch
     from fairseq_cli.train import cli_main
-
-    from mpbert.errors import MpbertError
 
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")

@@ -286,7 +286,7 @@ def check_inputs(inputs: Iterable[Path], most_bytes: int | None = None) -> None:
     for path in inputs:
         directory = path if path.is_dir() else path.parent
         manifest = check_format(directory)
-        files = manifest.get("files", {})
+        files = manifest.get("files") if manifest else {}
         if not isinstance(files, dict):
             raise _damaged(directory, manifest, MANIFEST, "no list of files")
         for name in files if path is directory else {path.name} & files.keys():

@@ -196,9 +196,19 @@ def rfc_index(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flags that rewrite golden files and pictures of the page."""
+    parser.addoption("--all", action="store_true", help="also what takes minutes")
+    parser.addoption("--kills", type=int, help="kills of each stage; default 1, with --all 20")
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
     parser.addoption("--screenshots", type=Path, help="keep pictures of the page in this folder")
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes minutes, unless all is asked for."""
+    if not config.getoption("--all"):
+        exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=exhaustive)
+        items[:] = [item for item in items if item not in set(exhaustive)]
 
 
 @pytest.fixture
@@ -223,15 +233,30 @@ def rfc_binary(rfc_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="session")
-def trainer(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MicroTrainer]:
-    """Trains micro models with fairseq."""
+def fork_server() -> Iterator[BaseContext]:
+    """Starts processes that have imported already what takes seconds."""
     server = multiprocessing.get_context("forkserver")
+    stages = ("build_corpus", "binarize", "embed", "fit_baseline", "rerank", "report")
+    stages = (*stages, "build_index", "add", "remove", "export_data", "export_vectors")
+    training = ("fairseq_compat", "pretraining", "finetuning")
     server.set_forkserver_preload(
-        ["mpbert.fairseq_compat", "mpbert.pretraining", "mpbert.finetuning", "fairseq_cli.train"]
+        [
+            *(f"mpbert.commands.{name}" for name in stages),
+            *(f"mpbert.{name}" for name in training),
+            "fairseq_cli.train",
+        ]
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
-        yield MicroTrainer(rfc_binary, tmp_path_factory.mktemp("trained"), server)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def trainer(
+    rfc_binary: Path, fork_server: BaseContext, tmp_path_factory: pytest.TempPathFactory
+) -> MicroTrainer:
+    """Trains micro models with fairseq."""
+    return MicroTrainer(rfc_binary, tmp_path_factory.mktemp("trained"), fork_server)
 
 
 @pytest.fixture(scope="session")

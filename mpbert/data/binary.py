@@ -14,6 +14,7 @@ import numpy as np
 from mpbert.data.ragged import offsets_of, ranges
 from mpbert.data.splits import SPLITS
 from mpbert.errors import CorpusError
+from mpbert.manifest import check_format
 
 SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
 UNKNOWN, END, SEPARATOR, SENTENCE_MASK = range(4)
@@ -45,6 +46,7 @@ class BinaryCorpus:
             raise CorpusError(
                 f"{path}: found no tokens.npy and meta.json; expected an output of mpbert binarize"
             )
+        check_format(path)
 
     def _map(self, name: str) -> np.ndarray:
         try:
