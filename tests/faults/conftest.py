@@ -187,6 +187,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
+def stages() -> dict[str, Stage]:
+    """All stages by name."""
+    return STAGES
+
+
+@pytest.fixture
 def stage(stage_name: str) -> Stage:
     """A stage of the work."""
     return STAGES[stage_name]

@@ -53,10 +53,10 @@ def test_a_stage_on_a_full_disk_is_one_line_and_goes_on_with_more_space(
     assert stage.contents(place) == stage.contents(undisturbed)
 
 
-@pytest.mark.parametrize("stage_name", ["build-corpus", "export-vectors"])
-def test_a_file_that_may_not_grow_is_one_line(stage_name, stage, workshop):
-    place = workshop.place(stage, "limited")
-    code, _, said = workshop.run(stage, place, most_bytes=1000)
+@pytest.mark.parametrize("name", ["build-corpus", "export-vectors"])
+def test_a_file_that_may_not_grow_is_one_line(name, stages, workshop):
+    place = workshop.place(stages[name], "limited")
+    code, _, said = workshop.run(stages[name], place, most_bytes=1000)
     assert code == 2, said
     assert "cannot be written" in last_line(said)
     assert list(place.iterdir()) == []
