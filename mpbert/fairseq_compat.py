@@ -7,6 +7,7 @@ on GPUs or without: ``python -m torch.distributed.run --nproc-per-node 2 -m mpbe
 """
 
 import dataclasses
+import errno
 import functools
 import importlib
 import logging
@@ -20,6 +21,8 @@ from pathlib import Path
 
 from mpbert.errors import DamagedError, MpbertError
 from mpbert.manifest import archive_is_whole
+
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
 
 @contextmanager
@@ -124,6 +127,24 @@ def main() -> None:
     except MpbertError as error:
         print(f"mpbert training: {error}", file=sys.stderr)
         raise SystemExit(2) from error
+    except (OSError, RuntimeError) as error:
+        if not (reason := _refusal_of_disk(error)):
+            raise
+        print(
+            f"mpbert training: a checkpoint cannot be written ({reason}); free space and start "
+            f"again, training goes on from the last one that is whole",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from error
+
+
+def _refusal_of_disk(error: BaseException | None) -> str:
+    """Return why a file could not be written, or nothing; torch wraps the system's error."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+            return os.strerror(error.errno)
+        error = error.__context__
+    return ""
 
 
 if __name__ == "__main__":

@@ -6,8 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpbert.errors import CorpusError, MpbertError, OutputError
-from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
+from mpbert.errors import CorpusError, DamagedError, MpbertError, OutputError
+from mpbert.manifest import (
+    check_inputs,
+    claimed,
+    fingerprint,
+    is_finished,
+    output_directory,
+    read_manifest,
+)
 
 
 @dataclass(frozen=True)
@@ -208,3 +215,44 @@ def test_a_folder_without_a_manifest_is_known_by_all_files_in_it(tmp_path):
     (folder / "b.jsonl").rename(folder / "more" / "b.jsonl")
     assert fingerprint(folder) == found[1]
     assert fingerprint(tmp_path / "none") == ""
+
+
+def test_what_a_run_left_that_was_killed_after_its_end_goes_with_the_next_start(paths):
+    output = make(paths)
+    output.with_name("out.partial").mkdir()
+    output.with_name("out.lock").write_text("")
+    assert finished(paths)
+    assert [path.name for path in output.parent.iterdir()] == ["out"]
+
+
+def test_what_belongs_to_a_process_at_work_stays(paths):
+    output = make(paths)
+    partial = output.with_name("out.partial")
+    partial.mkdir()
+    with claimed(output):
+        assert finished(paths)
+        assert partial.exists()
+
+
+def test_one_file_of_an_output_is_checked_alone(paths):
+    output = make(paths)
+    (output / "more.txt").write_text("of others")
+    check_inputs([output, output / "data.txt", output / "more.txt", paths[0]])
+    (output / "data.txt").write_text("resulT")
+    check_inputs([output / "more.txt"])
+    check_inputs([output], most_bytes=3)  # larger files are mapped: they are only looked for
+    for wrong in (output, output / "data.txt"):
+        with pytest.raises(DamagedError, match=r"data.txt: found other bytes than were written"):
+            check_inputs([wrong])
+    (output / "data.txt").unlink()
+    with pytest.raises(DamagedError, match=r"data.txt: found no such file; expected what .*out/m"):
+        check_inputs([output], most_bytes=3)
+
+
+@pytest.mark.parametrize("files", [None, [], "x"])
+def test_a_manifest_without_files_is_damaged(paths, files):
+    output = make(paths)
+    manifest = read_manifest(output) | {"files": files}
+    (output / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DamagedError, match=r"manifest.json: found no list of files"):
+        check_inputs([output])

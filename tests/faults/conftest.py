@@ -76,7 +76,7 @@ class Workshop:
         :param kill_after: seconds after which the process is killed, unless it has ended.
         :param most_bytes: of a file that is written; the disk is full then.
         """
-        log = place.with_name(place.name + ".log")
+        log = self.root / f"{place.name}.log"  # not on a full disk
         log.unlink(missing_ok=True)
         known = {"words": stage.words, "log": str(log), "place": str(place)}
         process = self.server.Process(
