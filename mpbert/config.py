@@ -128,7 +128,7 @@ def _split_config(word: str) -> list[str]:
 def _flags_of_file(config_class: type, path: Path) -> dict[str, list[str]]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise ConfigError(
             f"{path}: unreadable ({reason}); expected a YAML file of options"
