@@ -25,7 +25,10 @@ def try_all(limited: Callable[..., object]) -> Callable[..., dict[str, int]]:
 
 
 def _try_all(
-    limited: Callable[..., object], number: int, act: Callable[[random.Random], None]
+    limited: Callable[..., object],
+    number: int,
+    act: Callable[[random.Random], None],
+    seconds: float = LONGEST,
 ) -> dict[str, int]:
     """Call a function with seeded random numbers; it must end well or in one line of an error.
 
@@ -35,7 +38,7 @@ def _try_all(
     ends = {"read": 0, "refused": 0}
     for place in range(number):
         try:
-            with limited(LONGEST):
+            with limited(seconds):
                 act(random.Random(f"{SEED}:{place}"))
             ends["read"] += 1
         except MpbertError as error:
