@@ -2,10 +2,12 @@
 
 import io
 import multiprocessing
+import signal
 import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -121,6 +123,32 @@ def two_threads() -> Iterator[None]:
     before = numba.get_num_threads()
     yield
     numba.set_num_threads(before)
+
+
+class Hung(BaseException):
+    """An input took longer than it may; no handler of errors catches this."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Stop what runs inside after so many seconds of the processor, in the midst of a regex too."""
+
+    def stop(*_: object) -> None:
+        raise Hung(f"still running after {seconds} s of the processor")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture(name="limited", scope="session")
+def limited_fixture() -> Callable[[float], AbstractContextManager[None]]:
+    """The function above: inputs that are made to hang fail instead."""
+    return limited
 
 
 @pytest.fixture(scope="session")

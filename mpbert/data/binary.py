@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mpbert.data.arrays import load_array
 from mpbert.data.ragged import offsets_of, ranges
 from mpbert.data.splits import SPLITS
 from mpbert.errors import CorpusError
@@ -50,7 +51,7 @@ class BinaryCorpus:
 
     def _map(self, name: str) -> np.ndarray:
         try:
-            return np.load(self.path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            return load_array(self.path / f"{name}.npy")
         except (OSError, ValueError, EOFError) as error:
             raise self._unreadable(f"{name}.npy", error) from error
 

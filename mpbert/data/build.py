@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from mpbert.data.raw_check import checked
 from mpbert.data.readers import Reader
 from mpbert.data.records import UNKNOWN_YEAR, RawPaper, RawSentence
 from mpbert.data.spill import spilled_sentences
-from mpbert.data.text import clean_characters, cut_markers, find_marker_like
+from mpbert.data.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.errors import CorpusError
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
@@ -112,7 +113,9 @@ class _Cleaner:
         counts: Counter[str] = Counter(papers_read=len(records))
         papers = [self.reader.parse(record) for record in records]
         cleaned = [
-            clean_paper(paper, counts, self.needs_year) for paper in papers if paper is not None
+            clean_paper(checked(paper), counts, self.needs_year)
+            for paper in papers
+            if paper is not None
         ]
         counts.update(self.reader.counts)
         self.reader.counts = before
@@ -149,6 +152,9 @@ def clean_paper(
 
     def add(sentences: tuple[RawSentence, ...], section: int) -> None:
         for sentence in sentences:
+            if len(sentence.text) > LONGEST_TEXT:
+                counts["sentences_dropped_as_too_long"] += 1
+                continue
             text = _cut(paper, sentence)
             ids = list(dict.fromkeys(i for m in sentence.markers for i in m.cited_ids))
             counts["markers_cut"] += len(sentence.markers)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from mpbert.data.arrays import load_array
 from mpbert.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
@@ -192,7 +193,7 @@ def _read_table(path: Path, schema: pa.Schema) -> pa.Table:
 
 def _map(path: Path) -> np.ndarray:
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return load_array(path)
     except (OSError, ValueError, EOFError) as error:
         raise _damaged(path, error) from error
 

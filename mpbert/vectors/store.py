@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mpbert.data.arrays import load_array
 from mpbert.errors import VectorsError
 from mpbert.manifest import check_format
 
@@ -103,7 +104,7 @@ class VectorStore:
         path = Path(directory) / f"{name}.npy"
         check_format(path.parent)
         try:
-            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+            vectors = load_array(path)
             text = path.with_name(f"{name}.ids.txt").read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
