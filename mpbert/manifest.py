@@ -35,6 +35,7 @@ FORMATS = {
     **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit-baseline": 1},
     **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
 }
+_SEAL = "checksum"  # entry of a manifest: SHA-256 of the others, as they are written
 _PATH_KEYS = ("output", "outputs")
 _LEFTOVERS = (".partial", ".replaced", ".lock")  # what a killed run leaves beside an output
 
@@ -214,8 +215,7 @@ def write_manifest(
         "counts": counts,
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
-    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (directory / MANIFEST).write_text(_sealed(manifest), encoding="utf-8")
 
 
 def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]) -> None:
@@ -228,27 +228,49 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
         "counts": counts,
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
     unfinished = directory / f"{MANIFEST}.partial"
-    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.write_text(_sealed(manifest), encoding="utf-8")
     unfinished.replace(directory / MANIFEST)
 
 
+def _text(manifest: dict[str, Any]) -> str:
+    return json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _checksum(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(_text(manifest).encode()).hexdigest()
+
+
+def _sealed(manifest: dict[str, Any]) -> str:
+    """Return the text of a manifest whose last entry is the checksum of all others."""
+    return _text(manifest | {_SEAL: _checksum(manifest)})
+
+
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """Return the manifest of a finished directory.
+    """Return the manifest of a finished directory, without the checksum of itself.
+
+    One without a checksum was written before there were any, and is taken as it is.
 
     :raises MpbertError: there is none, or it is no JSON object.
+    :raises DamagedError: it is not as it was written.
     """
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MpbertError(
             f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert, "
             f"move it away and make it again"
         ) from error
     if not isinstance(manifest, dict):
         raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")
-    return manifest
+    checksum = manifest.pop(_SEAL, None)
+    with suppress(ValueError):  # no text that was written holds what JSON cannot
+        if checksum is None or _checksum(manifest) == checksum:
+            return manifest
+    raise DamagedError(
+        f"{directory / MANIFEST}: found other entries than were written; expected those whose "
+        f"{_SEAL} stands at its end: move {directory} away and make it again"
+    )
 
 
 def check_format(directory: Path) -> dict[str, Any]:

@@ -256,3 +256,34 @@ def test_a_manifest_without_files_is_damaged(paths, files):
     (output / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(DamagedError, match=r"manifest.json: found no list of files"):
         check_inputs([output])
+
+
+def test_any_bit_of_a_manifest_that_is_flipped_is_refused_or_changes_nothing(paths):
+    output = make(paths)
+    expected = read_manifest(output)
+    path = output / "manifest.json"
+    before = path.read_bytes()
+    refused = 0
+    for bit in range(8 * len(before)):
+        data = bytearray(before)
+        data[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(data)
+        try:
+            found = read_manifest(output)
+        except MpbertError:
+            refused += 1
+        else:  # white space, or the name of the checksum
+            assert expected.items() <= found.items()
+    assert refused > 0.8 * 8 * len(before)
+
+
+def test_a_manifest_without_a_checksum_is_read_and_one_with_another_refused(paths):
+    output = make(paths)
+    expected = read_manifest(output)
+    path = output / "manifest.json"
+    path.write_text(json.dumps(expected))
+    assert read_manifest(output) == expected
+    for changed in ({**expected, "checksum": "0"}, {"a": "\ud800", "checksum": 1}):
+        path.write_text(json.dumps(changed))
+        with pytest.raises(DamagedError, match=r"manifest.json: found other entries than were wr"):
+            read_manifest(output)

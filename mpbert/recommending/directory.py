@@ -144,9 +144,12 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of an index.
 
     :raises IndexFormatError: there is none, or it is of another format.
+    :raises DamagedError: it is not as it was written.
     """
     try:
         manifest = read_manifest(path)
+    except DamagedError:
+        raise
     except MpbertError as error:
         raise IndexFormatError(
             f"{path}: found no readable manifest.json; expected an index, "
