@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import resource
 import shutil
 import time
@@ -35,7 +36,8 @@ FORMATS = {
     **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit-baseline": 1},
     **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
 }
-_SEAL = "checksum"  # entry of a manifest: SHA-256 of the others, as they are written
+_SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
+_SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % _SEAL.encode())
 _PATH_KEYS = ("output", "outputs")
 _LEFTOVERS = (".partial", ".replaced", ".lock")  # what a killed run leaves beside an output
 
@@ -49,7 +51,7 @@ class OutputDirectory:
 
 
 def fingerprint(path: Path) -> str:
-    """Return the SHA-256 of a file, or of a directory's manifest, in hexadecimal.
+    """Return the SHA-256 of a file, or of a directory's manifest without its seal, in hexadecimal.
 
     Of a directory that is not ours it is that of all its files; of what is absent, it is empty.
     """
@@ -58,10 +60,11 @@ def fingerprint(path: Path) -> str:
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
             digest.update(f"{file.relative_to(path)} {fingerprint(file)}\n".encode())
         return digest.hexdigest()
-    target = path / MANIFEST if path.is_dir() else path
-    if not target.is_file():
+    if path.is_dir():
+        return hashlib.sha256(_unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
+    if not path.is_file():
         return ""
-    with target.open("rb") as file:
+    with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
@@ -215,7 +218,7 @@ def write_manifest(
         "counts": counts,
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
-    (directory / MANIFEST).write_text(_sealed(manifest), encoding="utf-8")
+    (directory / MANIFEST).write_bytes(_sealed(manifest))
 
 
 def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]) -> None:
@@ -229,21 +232,21 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
     unfinished = directory / f"{MANIFEST}.partial"
-    unfinished.write_text(_sealed(manifest), encoding="utf-8")
+    unfinished.write_bytes(_sealed(manifest))
     unfinished.replace(directory / MANIFEST)
 
 
-def _text(manifest: dict[str, Any]) -> str:
-    return json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def _sealed(manifest: dict[str, Any]) -> bytes:
+    """Return the text of a manifest whose last entry is the checksum of the text without it."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    seal = f',\n "{_SEAL}": "{hashlib.sha256(text).hexdigest()}"\n}}\n'
+    return text.removesuffix(b"\n}\n") + seal.encode()
 
 
-def _checksum(manifest: dict[str, Any]) -> str:
-    return hashlib.sha256(_text(manifest).encode()).hexdigest()
-
-
-def _sealed(manifest: dict[str, Any]) -> str:
-    """Return the text of a manifest whose last entry is the checksum of all others."""
-    return _text(manifest | {_SEAL: _checksum(manifest)})
+def _unsealed(text: bytes) -> tuple[bytes, str | None]:
+    """Return the text of a manifest as it was before it was sealed, and the checksum."""
+    seal = _SEALED.search(text)
+    return (text[: seal.start()] + b"\n}\n", seal[1].decode()) if seal else (text, None)
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -255,7 +258,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     :raises DamagedError: it is not as it was written.
     """
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        text, checksum = _unsealed((directory / MANIFEST).read_bytes())
+        manifest = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise MpbertError(
             f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert, "
@@ -263,14 +267,13 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(manifest, dict):
         raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")
-    checksum = manifest.pop(_SEAL, None)
-    with suppress(ValueError):  # no text that was written holds what JSON cannot
-        if checksum is None or _checksum(manifest) == checksum:
-            return manifest
-    raise DamagedError(
-        f"{directory / MANIFEST}: found other entries than were written; expected those whose "
-        f"{_SEAL} stands at its end: move {directory} away and make it again"
-    )
+    expected = checksum and hashlib.sha256(text).hexdigest()
+    if checksum != expected or _SEAL in manifest:  # one that is not recognised is damaged itself
+        raise DamagedError(
+            f"{directory / MANIFEST}: found other bytes than were written; expected those of its "
+            f"{_SEAL}: move {directory} away and make it again"
+        )
+    return manifest
 
 
 def check_format(directory: Path) -> dict[str, Any]:

@@ -30,7 +30,7 @@ if words[0] == "train":
 from mpbert.cli import main
 sys.exit(main(words))
 """
-# files that hold times, and the records of what a stage cost, which are of the moment
+# files that hold times (so do events of TensorBoard), and the records of what a stage cost, which are of the moment
 _DIFFERS = {"log.txt", "cost.txt", "cost.md", "cost.tex", "cost.json", "cost.svg", "cost.png"}
 
 
@@ -99,7 +99,7 @@ def contents(place: Path) -> dict[str, str]:
         if path.is_file()
         else "a directory"
         for path in place.rglob("*")
-        if path.name not in _DIFFERS
+        if path.name not in _DIFFERS and not path.name.startswith("events.out.tfevents")
     }
 
 
