@@ -30,7 +30,7 @@ if words[0] == "train":
 from mpbert.cli import main
 sys.exit(main(words))
 """
-# files that hold times (so do events of TensorBoard), and the records of what a stage cost, which are of the moment
+# files that hold times, as events of TensorBoard do, and what a stage cost, which are of the moment
 _DIFFERS = {"log.txt", "cost.txt", "cost.md", "cost.tex", "cost.json", "cost.svg", "cost.png"}
 
 
