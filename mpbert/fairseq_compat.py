@@ -95,6 +95,22 @@ def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
     return load_whole
 
 
+def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
+    """Let a function that trains an epoch leave a training alone that has had all its updates.
+
+    fairseq looks for ``--max-update`` after an update: a finished training that is started again
+    would have one more each time.
+    """
+
+    @functools.wraps(train)
+    def train_on(cfg: object, trainer: object, *arguments: object) -> tuple:
+        if 0 < cfg.optimization.max_update <= trainer.get_num_updates():
+            return [None], True
+        return train(cfg, trainer, *arguments)
+
+    return train_on
+
+
 if __name__ == "__main__":  # before fairseq sends a first message elsewhere
     logging.basicConfig(
         level=logging.INFO,
@@ -116,14 +132,15 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
     warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")
     import torch
-    from fairseq_cli.train import cli_main
+    from fairseq_cli import train
 
+    train.train = _unless_done(train.train)
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")
     if "--cpu" in sys.argv:  # fairseq's defaults for several processes need a GPU
         sys.argv[1:1] = ["--distributed-backend=gloo", "--ddp-backend=legacy_ddp"]
     try:
-        cli_main()
+        train.cli_main()
     except MpbertError as error:
         print(f"mpbert training: {error}", file=sys.stderr)
         raise SystemExit(2) from error

@@ -20,8 +20,11 @@ os.dup2(file, 1), os.dup2(file, 2)
 os.chdir(place)
 if most_bytes is not None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-import torch
-torch.set_num_threads(1)
+os.cpu_count = lambda: threads
+os.environ["RAYON_NUM_THREADS"] = str(threads)
+import numba, torch
+torch.set_num_threads(threads)
+numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 if words[0] == "train":
     sys.argv = words
     import mpbert.fairseq_compat
@@ -70,15 +73,17 @@ class Workshop:
         place: Path,
         kill_after: float | None = None,
         most_bytes: int | None = None,
+        threads: int = 1,
     ) -> tuple[int, float, str]:
         """Return exit code, seconds and what was printed.
 
         :param kill_after: seconds after which the process is killed, unless it has ended.
         :param most_bytes: of a file that is written; the disk is full then.
+        :param threads: of every library, and processes that a command starts.
         """
         log = self.root / f"{place.name}.log"  # not on a full disk
         log.unlink(missing_ok=True)
-        known = {"words": stage.words, "log": str(log), "place": str(place)}
+        known = {"words": stage.words, "log": str(log), "place": str(place), "threads": threads}
         process = self.server.Process(
             target=exec, args=(_WORK, {**known, "most_bytes": most_bytes})
         )
