@@ -10,6 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from mpbert.cli import main
 from mpbert.errors import EncoderError, IndexFormatError
+from mpbert.manifest import read_manifest
 from mpbert.recommending import directory
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key, escape
 from mpbert.recommending.directory import ARRAYS
@@ -34,10 +35,9 @@ def cut_short(path):
 
 
 def edit_manifest(index, **counts):
-    path = index / "manifest.json"
-    manifest = json.loads(path.read_text())
+    manifest = read_manifest(index)  # without the checksum of itself
     manifest["counts"].update(counts)
-    path.write_text(json.dumps(manifest))
+    (index / "manifest.json").write_text(json.dumps(manifest))
 
 
 def with_vectors(index, change):
