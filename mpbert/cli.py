@@ -33,6 +33,7 @@ COMMANDS = {
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "add": "index and new papers -> the same index with them, without training",
     "remove": "index and ids -> the same index without these papers",
+    "check": "outputs -> whether their files are as they were written",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
     "docs": "a page of documentation for each command",

@@ -128,6 +128,11 @@ HELP = {
         "an index, and ids of its papers",
         "the same index, replaced in one step",
     ),
+    "check": CommandHelp(
+        "mpbert check runs/corpus/rfc runs/index/rfc",
+        "finished outputs of any command",
+        "a line for each that is whole, on standard output; the first damaged file ends it",
+    ),
     "export-data": CommandHelp(
         "mpbert export-data runs/corpus/rfc runs/export/rfc/beir --task global",
         "a corpus store",

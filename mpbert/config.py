@@ -98,7 +98,27 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     parser = CommandParser(config_class, command)
     given = {word.split("=")[0] for word in argv}
     added = [word for flag, words in from_file.items() if flag not in given for word in words]
-    return parser.parse_args([*argv, *added])  # at the end: a list of values would go on
+    config = parser.parse_args([*argv, *added])  # at the end: a list of values would go on
+    _check_paths(config)
+    return config
+
+
+def _check_paths(config: object) -> None:
+    """Refuse names that no file system takes: asking whether such a file exists would fail."""
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        for path in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(path, Path):
+                name = max(
+                    (part.encode(errors="surrogateescape") for part in path.parts),
+                    key=len,
+                    default=b"",
+                )
+                if len(name) > 255 or "\0" in str(path):
+                    raise ConfigError(
+                        f"{field.name}: found {str(path)[:60]!a}..., a name that no file can have; "
+                        f"expected a path"
+                    )
 
 
 def _split_config(word: str) -> list[str]:
@@ -108,7 +128,7 @@ def _split_config(word: str) -> list[str]:
 def _flags_of_file(config_class: type, path: Path) -> dict[str, list[str]]:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise ConfigError(
             f"{path}: unreadable ({reason}); expected a YAML file of options"

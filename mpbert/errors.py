@@ -43,3 +43,7 @@ class ManuscriptError(MpbertError):
 
 class UnknownPaperError(MpbertError):
     """An index does not hold a paper of this id."""
+
+
+class DamagedError(MpbertError):
+    """A file is not as it was written, or of a format that this version does not read."""

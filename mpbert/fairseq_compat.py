@@ -7,6 +7,8 @@ on GPUs or without: ``python -m torch.distributed.run --nproc-per-node 2 -m mpbe
 """
 
 import dataclasses
+import errno
+import functools
 import importlib
 import logging
 import os
@@ -15,6 +17,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
+from pathlib import Path
+
+from mpbert.errors import DamagedError, MpbertError
+from mpbert.manifest import archive_is_whole
+
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
 
 @contextmanager
@@ -52,6 +60,7 @@ def _import_fairseq() -> None:
                 f"fairseq cannot be imported ({error}); run 'bash setup.sh', which installs it"
             ) from error
     import torch
+    from fairseq import checkpoint_utils
     from fairseq.distributed.utils import _TensorPlaceholder
     from fairseq.file_io import PathManager
 
@@ -60,6 +69,8 @@ def _import_fairseq() -> None:
     # fairseq copies a checkpoint onto checkpoint_last.pt byte by byte; a run killed meanwhile would
     # leave a torn one, from which it could not resume
     PathManager.copy = staticmethod(_copy_whole)
+    # torch does not compare the checksums in a checkpoint
+    checkpoint_utils.load_checkpoint_to_cpu = _of_whole(checkpoint_utils.load_checkpoint_to_cpu)
 
 
 def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
@@ -67,6 +78,37 @@ def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
     shutil.copyfile(source, target + ".tmp")
     os.replace(target + ".tmp", target)
     return target
+
+
+def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
+    """Let a function that loads a checkpoint refuse a damaged one."""
+
+    @functools.wraps(load)
+    def load_whole(path: str, *arguments: object, **named: object) -> dict:
+        if not archive_is_whole(Path(path)):
+            raise DamagedError(
+                f"{path}: found a damaged checkpoint; expected a whole one: move it away to train "
+                f"from the start, or copy another checkpoint of this training to its place"
+            )
+        return load(path, *arguments, **named)
+
+    return load_whole
+
+
+def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
+    """Let a function that trains an epoch leave a training alone that has had all its updates.
+
+    fairseq looks for ``--max-update`` after an update: a finished training that is started again
+    would have one more each time.
+    """
+
+    @functools.wraps(train)
+    def train_on(cfg: object, trainer: object, *arguments: object) -> tuple:
+        if 0 < cfg.optimization.max_update <= trainer.get_num_updates():
+            return [None], True
+        return train(cfg, trainer, *arguments)
+
+    return train_on
 
 
 if __name__ == "__main__":  # before fairseq sends a first message elsewhere
@@ -90,19 +132,36 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
     warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")
     import torch
-    from fairseq_cli.train import cli_main
+    from fairseq_cli import train
 
-    from mpbert.errors import MpbertError
-
+    train.train = _unless_done(train.train)
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")
     if "--cpu" in sys.argv:  # fairseq's defaults for several processes need a GPU
         sys.argv[1:1] = ["--distributed-backend=gloo", "--ddp-backend=legacy_ddp"]
     try:
-        cli_main()
+        train.cli_main()
     except MpbertError as error:
         print(f"mpbert training: {error}", file=sys.stderr)
         raise SystemExit(2) from error
+    except (OSError, RuntimeError) as error:
+        if not (reason := _refusal_of_disk(error)):
+            raise
+        print(
+            f"mpbert training: a checkpoint cannot be written ({reason}); free space and start "
+            f"again, training goes on from the last one that is whole",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from error
+
+
+def _refusal_of_disk(error: BaseException | None) -> str:
+    """Return why a file could not be written, or nothing; torch wraps the system's error."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+            return os.strerror(error.errno)
+        error = error.__context__
+    return ""
 
 
 if __name__ == "__main__":

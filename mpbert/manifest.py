@@ -4,7 +4,7 @@ A directory is written under a temporary name and renamed when it is complete, s
 is finished. Beside the data it holds ``config.yaml`` (the configuration as resolved),
 ``manifest.json`` (format, counts, inputs and a checksum of each file; no time, so that the same
 work gives the same bytes; but a checkpoint among the inputs holds times of its own) and
-``log.txt`` (seconds and peak memory).
+``log.txt`` (seconds and peak memory). A command that reads it checks it first.
 """
 
 import errno
@@ -13,11 +13,14 @@ import hashlib
 import json
 import os
 import platform
+import re
 import resource
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +28,18 @@ import yaml
 
 import mpbert
 from mpbert.config import as_plain_dict
-from mpbert.errors import MpbertError, OutputError
+from mpbert.errors import DamagedError, MpbertError, OutputError
 
 MANIFEST = "manifest.json"
+# command -> format of its output; it is raised when older files can no longer be read as they are
+FORMATS = {
+    **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit-baseline": 1},
+    **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
+}
+_SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
+_SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % _SEAL.encode())
 _PATH_KEYS = ("output", "outputs")
+_LEFTOVERS = (".partial", ".replaced", ".lock")  # what a killed run leaves beside an output
 
 
 class OutputDirectory:
@@ -40,7 +51,7 @@ class OutputDirectory:
 
 
 def fingerprint(path: Path) -> str:
-    """Return the SHA-256 of a file, or of a directory's manifest, in hexadecimal.
+    """Return the SHA-256 of a file, or of a directory's manifest without its seal, in hexadecimal.
 
     Of a directory that is not ours it is that of all its files; of what is absent, it is empty.
     """
@@ -49,10 +60,11 @@ def fingerprint(path: Path) -> str:
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
             digest.update(f"{file.relative_to(path)} {fingerprint(file)}\n".encode())
         return digest.hexdigest()
-    target = path / MANIFEST if path.is_dir() else path
-    if not target.is_file():
+    if path.is_dir():
+        return hashlib.sha256(_unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
+    if not path.is_file():
         return ""
-    with target.open("rb") as file:
+    with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
@@ -79,17 +91,28 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"{output}: exists and was made with another {' and '.join(different)} "
             f"(see {output / 'config.yaml'}); move it away or choose another output"
         )
+    _clear_leftovers(output)
     return True
+
+
+def _clear_leftovers(output: Path) -> None:
+    """Remove what a run left that was killed after its output was finished."""
+    beside = [output.with_name(output.name + suffix) for suffix in _LEFTOVERS]
+    if any(path.exists() for path in beside):
+        with suppress(OutputError), claimed(output):  # unless another process is at work there
+            for path in beside:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
 def output_directory(
-    output: Path, command: str, config: object, inputs: list[Path]
+    output: Path, command: str, config: object, inputs: list[Path], replace: bool = False
 ) -> Iterator[OutputDirectory]:
     """Write a directory under a temporary name; rename it when the block ends without an error.
 
     :param config: the command's configuration, a dataclass.
     :param inputs: paths that were read; the fingerprints of those that exist are noted.
+    :param replace: an older directory of this name gives way once the new one is complete.
     :raises OutputError: the place cannot be written to, or another process is writing there.
     """
     partial = output.with_name(output.name + ".partial")
@@ -99,7 +122,7 @@ def output_directory(
             partial.mkdir()
         except OSError as error:
             raise _cannot_write(output, error) from error
-        with _completed(partial, output, command, config, inputs) as directory:
+        with _completed(partial, output, command, config, inputs, replace) as directory:
             yield directory
 
 
@@ -134,7 +157,7 @@ def claimed(output: Path) -> Iterator[None]:
 
 @contextmanager
 def _completed(
-    partial: Path, output: Path, command: str, config: object, inputs: list[Path]
+    partial: Path, output: Path, command: str, config: object, inputs: list[Path], replace: bool
 ) -> Iterator[OutputDirectory]:
     start = time.monotonic()
     directory = OutputDirectory(partial)
@@ -148,13 +171,22 @@ def _completed(
             f"Python {platform.python_version()}\n",
             encoding="utf-8",
         )
-        partial.rename(output)
+        _put_in_place(partial, output, replace)
     except Exception as error:
         if _is_of_output(error, output):
             raise _cannot_write(output, error) from error
         raise
     finally:  # after the rename there is none
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _put_in_place(partial: Path, output: Path, replace: bool) -> None:
+    replaced = output.with_name(output.name + ".replaced")
+    if replace and output.exists():
+        shutil.rmtree(replaced, ignore_errors=True)
+        output.rename(replaced)
+    partial.rename(output)
+    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def _is_of_output(error: Exception, output: Path) -> bool:
@@ -180,14 +212,13 @@ def write_manifest(
     )
     files = sorted(p for p in directory.rglob("*") if p.is_file() and p.name != "config.yaml")
     manifest = {
-        "format": 1,
+        "format": FORMATS.get(command, 1),
         "mpbert": mpbert.__version__,
         **_identity(command, config, inputs),
         "counts": counts,
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
-    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (directory / MANIFEST).write_bytes(_sealed(manifest))
 
 
 def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]) -> None:
@@ -200,26 +231,112 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
         "counts": counts,
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
     unfinished = directory / f"{MANIFEST}.partial"
-    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.write_bytes(_sealed(manifest))
     unfinished.replace(directory / MANIFEST)
 
 
+def _sealed(manifest: dict[str, Any]) -> bytes:
+    """Return the text of a manifest whose last entry is the checksum of the text without it."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    seal = f',\n "{_SEAL}": "{hashlib.sha256(text).hexdigest()}"\n}}\n'
+    return text.removesuffix(b"\n}\n") + seal.encode()
+
+
+def _unsealed(text: bytes) -> tuple[bytes, str | None]:
+    """Return the text of a manifest as it was before it was sealed, and the checksum."""
+    seal = _SEALED.search(text)
+    return (text[: seal.start()] + b"\n}\n", seal[1].decode()) if seal else (text, None)
+
+
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """Return the manifest of a finished directory.
+    """Return the manifest of a finished directory, without the checksum of itself.
+
+    One without a checksum was written before there were any, and is taken as it is.
 
     :raises MpbertError: there is none, or it is no JSON object.
+    :raises DamagedError: it is not as it was written.
     """
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        text, checksum = _unsealed((directory / MANIFEST).read_bytes())
+        manifest = json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
         raise MpbertError(
-            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert"
+            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert, "
+            f"move it away and make it again"
         ) from error
     if not isinstance(manifest, dict):
         raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")
+    expected = checksum and hashlib.sha256(text).hexdigest()
+    if checksum != expected or _SEAL in manifest:  # one that is not recognised is damaged itself
+        raise DamagedError(
+            f"{directory / MANIFEST}: found other bytes than were written; expected those of its "
+            f"{_SEAL}: move {directory} away and make it again"
+        )
     return manifest
+
+
+def check_format(directory: Path) -> dict[str, Any]:
+    """Check that this version reads the format of an output; return its manifest.
+
+    What has no manifest was not made here, and has an empty one.
+
+    :raises MpbertError: the manifest is damaged.
+    :raises DamagedError: the output is of another format.
+    """
+    if not (directory / MANIFEST).is_file():
+        return {}
+    manifest = read_manifest(directory)
+    command, found = str(manifest.get("command")), manifest.get("format")
+    expected = FORMATS.get(command, 1)
+    if found != expected:
+        raise DamagedError(
+            f"{directory}: found format {found} of mpbert {command}, written by version "
+            f"{manifest.get('mpbert')}; version {mpbert.__version__} reads format {expected}: "
+            f"move it away and make it again with mpbert {command}"
+        )
+    return manifest
+
+
+def check_inputs(inputs: Iterable[Path], most_bytes: int | None = None) -> None:
+    """Check that files are as they were written: all of a directory, or one of its files.
+
+    What no manifest tells of is left to its reader. A gigabyte takes half a second.
+
+    :param most_bytes: of files that are larger, which are mapped, it is only checked that they are
+        there.
+    :raises MpbertError: a manifest is damaged.
+    :raises DamagedError: a file is missing or has other bytes, or is of another format.
+    """
+    for path in inputs:
+        directory = path if path.is_dir() else path.parent
+        manifest = check_format(directory)
+        files = manifest.get("files") if manifest else {}
+        if not isinstance(files, dict):
+            raise _damaged(directory, manifest, MANIFEST, "no list of files")
+        for name in files if path is directory else {path.name} & files.keys():
+            if not (directory / name).is_file():
+                raise _damaged(directory, manifest, name, "no such file")
+            if most_bytes is not None and (directory / name).stat().st_size > most_bytes:
+                continue
+            if fingerprint(directory / name) != files[name]:
+                raise _damaged(directory, manifest, name, "other bytes than were written")
+
+
+def _damaged(directory: Path, manifest: dict[str, Any], name: str, found: str) -> DamagedError:
+    return DamagedError(
+        f"{directory / name}: found {found}; expected what {directory / MANIFEST} tells of: move "
+        f"{directory} away and make it again with mpbert {manifest.get('command')}"
+    )
+
+
+def archive_is_whole(path: Path) -> bool:
+    """Return whether a file is a zip archive, as checkpoints are, whose checksums all agree."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error):
+        return False
 
 
 def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 import io
 import multiprocessing
+import signal
 import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -123,6 +125,32 @@ def two_threads() -> Iterator[None]:
     numba.set_num_threads(before)
 
 
+class Hung(BaseException):
+    """An input took longer than it may; no handler of errors catches this."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Stop what runs inside after so many seconds of the processor, in the midst of a regex too."""
+
+    def stop(*_: object) -> None:
+        raise Hung(f"still running after {seconds} s of the processor")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture(name="limited", scope="session")
+def limited_fixture() -> Callable[[float], AbstractContextManager[None]]:
+    """The function above: inputs that are made to hang fail instead."""
+    return limited
+
+
 @pytest.fixture(scope="session")
 def rfc_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Archive of the 120 RFCs of fixtures/rfc_sample.txt, which cite one another often."""
@@ -196,9 +224,19 @@ def rfc_index(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flags that rewrite golden files and pictures of the page."""
+    parser.addoption("--all", action="store_true", help="also what takes minutes")
+    parser.addoption("--kills", type=int, help="kills of each stage; default 1, with --all 20")
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
     parser.addoption("--screenshots", type=Path, help="keep pictures of the page in this folder")
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes minutes, unless all is asked for."""
+    if not config.getoption("--all"):
+        exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=exhaustive)
+        items[:] = [item for item in items if item not in set(exhaustive)]
 
 
 @pytest.fixture
@@ -223,15 +261,30 @@ def rfc_binary(rfc_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="session")
-def trainer(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MicroTrainer]:
-    """Trains micro models with fairseq."""
+def fork_server() -> Iterator[BaseContext]:
+    """Starts processes that have imported already what takes seconds."""
     server = multiprocessing.get_context("forkserver")
+    stages = ("build_corpus", "binarize", "embed", "fit_baseline", "rerank", "report")
+    stages = (*stages, "build_index", "add", "remove", "export_data", "export_vectors")
+    training = ("fairseq_compat", "pretraining", "finetuning")
     server.set_forkserver_preload(
-        ["mpbert.fairseq_compat", "mpbert.pretraining", "mpbert.finetuning", "fairseq_cli.train"]
+        [
+            *(f"mpbert.commands.{name}" for name in stages),
+            *(f"mpbert.{name}" for name in training),
+            "fairseq_cli.train",
+        ]
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
-        yield MicroTrainer(rfc_binary, tmp_path_factory.mktemp("trained"), server)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def trainer(
+    rfc_binary: Path, fork_server: BaseContext, tmp_path_factory: pytest.TempPathFactory
+) -> MicroTrainer:
+    """Trains micro models with fairseq."""
+    return MicroTrainer(rfc_binary, tmp_path_factory.mktemp("trained"), fork_server)
 
 
 @pytest.fixture(scope="session")

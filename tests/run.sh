@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Set up if needed, then run the tests.
-#   usage:  bash tests/run.sh [flags of pytest]     e.g. bash tests/run.sh -m 'not slow'
+#   usage:  bash tests/run.sh [--all] [flags of pytest]     e.g. bash tests/run.sh -m 'not slow'
+#   --all:  also what takes minutes: every stage killed at 20 moments
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh

@@ -129,3 +129,20 @@ def test_settings_are_read_by_the_types_of_the_fields():
 def test_wrong_settings_are_refused(words, message):
     with pytest.raises(ConfigError, match=message):
         from_settings(Method, [words], "m")
+
+
+@pytest.mark.parametrize("text", ["a: 2020-99-99", "[" * 3000])
+def test_a_file_of_options_that_cannot_be_read_is_one_line(text, tmp_path):
+    from mpbert.commands import build_corpus
+
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"a\.yaml: unreadable"):
+        parse_config(build_corpus.Config, "x", ["in", "out", "--config", str(tmp_path / "a.yaml")])
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_a_name_that_no_file_can_have_is_refused(name):
+    from mpbert.commands import build_corpus
+
+    with pytest.raises(ConfigError, match=r"input: found .*a name that no file can have"):
+        parse_config(build_corpus.Config, "x", [name, "out"])

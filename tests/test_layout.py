@@ -67,6 +67,14 @@ PACKAGES = {
 }
 LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"}
 HEAVY = {"torch", "gensim", "fairseq"}
+# modules whose files may hold code, calls that run it, and what makes the others read none
+_CODE_IN_DATA = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+_NEVER = {
+    *("eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "yaml.full_load"),
+    *("pd.read_pickle", "pandas.read_pickle", "torch.jit.load", "torch.hub.load"),
+    *("KeyedVectors.load", "Word2Vec.load", "Doc2Vec.load", "Doc2VecKeyedVectors.load"),
+}
+_SAFE_CALLS = {"np.load": {"allow_pickle": "False"}, "torch.load": {"weights_only": "True"}}
 
 
 def imports_of(source: str) -> set[str]:
@@ -187,6 +195,54 @@ def test_modules_are_short_documented_and_named_for_what_they_hold(file):
     assert ast.get_docstring(ast.parse(source))
     assert Path(file).stem not in {"utils", "util", "helpers", "misc", "common"}
     assert Path(file).stem not in sys.stdlib_module_names
+
+
+def dangers(source: str) -> set[str]:
+    """What of a source could execute what stands in a file of a stranger."""
+    wrong = {name for name in theirs_and_standard(source) if name in _CODE_IN_DATA}
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        given = {word.arg: ast.unparse(word.value) for word in node.keywords}
+        expected = _SAFE_CALLS.get(called, {})
+        if called in _NEVER or not expected.items() <= given.items():
+            wrong.add(called)
+        if called.startswith("subprocess.") and "shell" in given:
+            wrong.add(called)
+        if "local_files_only" in given and given.get("trust_remote_code") != "False":
+            wrong.add(called)
+    return wrong
+
+
+def theirs_and_standard(source: str) -> set[str]:
+    """First parts of the names of all modules that a source imports."""
+    return {name.split(".")[0] for name in imports_of(source)}
+
+
+@pytest.mark.parametrize("file", [*FILES, "pretrain/mpbert_fairseq/__init__.py"])
+def test_no_data_is_executed(file):
+    assert dangers((ROOT / file).read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "danger"),
+    [
+        ("import pickle", "pickle"),
+        ("from joblib import load", "joblib"),
+        ("np.load(path)", "np.load"),
+        ("np.load(path, allow_pickle=True)", "np.load"),
+        ("torch.load(path, weights_only=False)", "torch.load"),
+        ("yaml.load(text)", "yaml.load"),
+        ("eval(text)", "eval"),
+        ("os.system(text)", "os.system"),
+        ("subprocess.run(text, shell=True)", "subprocess.run"),
+        ("KeyedVectors.load(path)", "KeyedVectors.load"),
+        ("A.from_pretrained(path, local_files_only=True)", "A.from_pretrained"),
+    ],
+)
+def test_what_executes_data_is_caught(source, danger):
+    assert dangers(source) == {danger}
 
 
 def test_recipe_folders_are_no_packages():

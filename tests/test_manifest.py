@@ -6,8 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpbert.errors import CorpusError, MpbertError, OutputError
-from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
+from mpbert.errors import CorpusError, DamagedError, MpbertError, OutputError
+from mpbert.manifest import (
+    check_inputs,
+    claimed,
+    fingerprint,
+    is_finished,
+    output_directory,
+    read_manifest,
+)
+from mpbert.seeding import named_rng
 
 
 @dataclass(frozen=True)
@@ -208,3 +216,77 @@ def test_a_folder_without_a_manifest_is_known_by_all_files_in_it(tmp_path):
     (folder / "b.jsonl").rename(folder / "more" / "b.jsonl")
     assert fingerprint(folder) == found[1]
     assert fingerprint(tmp_path / "none") == ""
+
+
+def test_what_a_run_left_that_was_killed_after_its_end_goes_with_the_next_start(paths):
+    output = make(paths)
+    output.with_name("out.partial").mkdir()
+    output.with_name("out.lock").write_text("")
+    assert finished(paths)
+    assert [path.name for path in output.parent.iterdir()] == ["out"]
+
+
+def test_what_belongs_to_a_process_at_work_stays(paths):
+    output = make(paths)
+    partial = output.with_name("out.partial")
+    partial.mkdir()
+    with claimed(output):
+        assert finished(paths)
+        assert partial.exists()
+
+
+def test_one_file_of_an_output_is_checked_alone(paths):
+    output = make(paths)
+    (output / "more.txt").write_text("of others")
+    check_inputs([output, output / "data.txt", output / "more.txt", paths[0]])
+    (output / "data.txt").write_text("resulT")
+    check_inputs([output / "more.txt"])
+    check_inputs([output], most_bytes=3)  # larger files are mapped: they are only looked for
+    for wrong in (output, output / "data.txt"):
+        with pytest.raises(DamagedError, match=r"data.txt: found other bytes than were written"):
+            check_inputs([wrong])
+    (output / "data.txt").unlink()
+    with pytest.raises(DamagedError, match=r"data.txt: found no such file; expected what .*out/m"):
+        check_inputs([output], most_bytes=3)
+
+
+@pytest.mark.parametrize("files", [None, [], "x"])
+def test_a_manifest_without_files_is_damaged(paths, files):
+    output = make(paths)
+    manifest = read_manifest(output) | {"files": files}
+    (output / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DamagedError, match=r"manifest.json: found no list of files"):
+        check_inputs([output])
+
+
+def test_any_bit_of_a_manifest_that_is_flipped_is_refused_or_changes_nothing(paths):
+    output = make(paths)
+    expected = read_manifest(output)
+    path = output / "manifest.json"
+    before = path.read_bytes()
+    refused = 0
+    bits = named_rng(1, "flip").integers(8 * len(before), size=400)
+    for bit in bits:
+        data = bytearray(before)
+        data[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(data)
+        try:
+            found = read_manifest(output)
+        except MpbertError:
+            refused += 1
+        else:  # the name of the checksum
+            assert expected.items() <= found.items()
+    assert refused > 0.9 * len(bits)
+
+
+def test_a_manifest_without_a_checksum_is_read_and_one_with_another_refused(paths):
+    output = make(paths)
+    expected, before = read_manifest(output), fingerprint(output)
+    path = output / "manifest.json"
+    path.write_text(json.dumps(expected, indent=1) + "\n")
+    assert read_manifest(output) == expected
+    assert fingerprint(output) == before
+    for changed in ({**expected, "checksum": "0"}, {**expected, "checksum": "0" * 64}):
+        path.write_text(json.dumps(changed, indent=1) + "\n")
+        with pytest.raises(DamagedError, match=r"manifest.json: found other bytes than were wr"):
+            read_manifest(output)

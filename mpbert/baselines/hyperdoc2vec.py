@@ -45,6 +45,7 @@ from mpbert.baselines.negative_sampling import (
 )
 from mpbert.baselines.word_means import QUERIES, query_means
 from mpbert.config import setting
+from mpbert.data.arrays import load_array
 from mpbert.data.store import CorpusStore, Queries
 from mpbert.data.word_stream import WordStream, read_words
 from mpbert.errors import CorpusError, VectorsError
@@ -151,7 +152,7 @@ class HyperDoc2Vec(Baseline):
         path = directory / _SETTINGS
         try:
             fitted = cls(**json.loads(path.read_text(encoding="utf-8")))
-            fitted.counts = np.load(directory / _COUNTS, allow_pickle=False)
+            fitted.counts = np.array(load_array(directory / _COUNTS))
         except (OSError, ValueError, TypeError) as error:
             reason = " ".join(str(error).split())
             raise VectorsError(

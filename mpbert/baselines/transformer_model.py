@@ -190,11 +190,14 @@ def load(
                 folder,
                 local_files_only=True,
                 use_safetensors=True,
+                trust_remote_code=False,
                 dtype=torch.float32,
                 output_loading_info=True,
                 **changes,
             )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
     except Exception as error:  # the library raises whatever its parts raise
         raise EncoderError(
             f"{name}: not loadable ({_one_line(error)}); expected the configuration, tokenizer and "

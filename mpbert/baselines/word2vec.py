@@ -37,7 +37,8 @@ _PREFIX = "paper:"  # no word holds a colon
 class Word2Vec(Baseline):
     """Means of word vectors as queries, vectors of cited papers' words as citation vectors.
 
-    Several workers are faster, but only one gives the same vectors every time.
+    Several workers are faster, but only one gives the same vectors every time: of four, a vector
+    and itself of another run have a cosine of about 0.9.
     """
 
     name: ClassVar[str] = "word2vec"

@@ -6,7 +6,7 @@ from pathlib import Path
 from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
 from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.seeding import named_rng
 
 
@@ -29,6 +29,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "add-papers", config, inputs):
         print(f"{config.output} exists, reused")
         return
+    check_inputs(inputs)
     baseline = HyperDoc2Vec.load(config.vectors)
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "add-papers", config, inputs) as out:

@@ -16,7 +16,7 @@ from mpbert.data.splits import SPLITS
 from mpbert.data.store import CorpusStore
 from mpbert.data.subwords import tokenize, train_tokenizer
 from mpbert.errors import ConfigError, CorpusError
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.progress import progress
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "binarize", config, [config.corpus]):
         logger.info("%s: exists, reused", config.output)
         return
+    check_inputs([config.corpus])
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "binarize", config, [config.corpus]) as out:
         tokenizer = _train(store, config)

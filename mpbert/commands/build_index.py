@@ -9,7 +9,7 @@ import numpy as np
 from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
 from mpbert.errors import ConfigError, MpbertError, VectorsError
-from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
+from mpbert.manifest import check_inputs, fingerprint, is_finished, output_directory, read_manifest
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
 from mpbert.vectors.normal import normalized
@@ -44,6 +44,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "build-index", config, inputs):
         print(f"{config.output} exists, reused")
         return
+    check_inputs(inputs)
     store = CorpusStore(config.corpus)
     vectors = VectorStore.load(config.vectors, "papers")
     check_ids(vectors, store.paper_ids, f"{config.vectors}")

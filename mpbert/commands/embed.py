@@ -15,7 +15,13 @@ from mpbert.data.binary import BinaryCorpus
 from mpbert.data.sampling import CitingSentences, sample_manuscripts, sample_papers
 from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError
-from mpbert.manifest import fingerprint, is_finished, output_directory
+from mpbert.manifest import (
+    archive_is_whole,
+    check_inputs,
+    fingerprint,
+    is_finished,
+    output_directory,
+)
 from mpbert.progress import progress
 from mpbert.vectors.store import VectorStore
 
@@ -63,8 +69,10 @@ def run(config: Config) -> None:
 
     inputs = [config.data, config.encoder]
     if is_finished(config.output, "embed", config, inputs):
+        shutil.rmtree(_parts_path(config), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
         return
+    check_inputs(inputs)
     corpus = BinaryCorpus(config.data)
     _, _, settings = read_config(config.encoder)
     check_same_tokenizer(config.encoder, config.data)
@@ -136,20 +144,25 @@ def _embed_all(
     numbers = list(blocks(num_items, BLOCK))
     vectors = []
     for place, items in enumerate(progress(numbers, f"embed {name}", "block")):
-        part = parts / f"{name}.{place:06d}.npy"
-        if not part.exists():
-            found = mean_over_draws(functools.partial(read, items), embed, config.draws)
-            unfinished = part.with_suffix(".tmp")
-            with unfinished.open("wb") as file:
-                np.save(file, found)
-            unfinished.rename(part)
-        vectors.append(np.load(part, allow_pickle=False))
+        part = parts / f"{name}.{place:06d}.npz"  # zip archives: they hold checksums
+        if archive_is_whole(part):
+            vectors.append(np.load(part, allow_pickle=False)["vectors"])
+            continue
+        vectors.append(mean_over_draws(functools.partial(read, items), embed, config.draws))
+        unfinished = part.with_suffix(".tmp")
+        with unfinished.open("wb") as file:
+            np.savez(file, vectors=vectors[-1])
+        unfinished.rename(part)
     return np.concatenate(vectors) if vectors else np.zeros((0, tower.norm.normalized_shape[0]))
+
+
+def _parts_path(config: Config) -> Path:
+    return config.output.with_name(config.output.name + ".parts")
 
 
 def _parts_directory(config: Config, inputs: list[Path]) -> Path:
     """Return the directory of finished blocks; blocks of another run are thrown away."""
-    parts = config.output.with_name(config.output.name + ".parts")
+    parts = _parts_path(config)
     identity = "\n".join([repr(config), *map(fingerprint, inputs)])
     note = parts / "of.txt"
     if parts.exists() and not (note.exists() and note.read_text(encoding="utf-8") == identity):

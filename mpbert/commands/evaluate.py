@@ -8,6 +8,7 @@ from mpbert.data.trec import read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import depth_needed, mean_measure, parse_measure
 from mpbert.evaluation.subsets import subsets_by_num_gold
+from mpbert.manifest import check_inputs
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ def run(config: Config) -> None:
     """
     for name in config.measures:
         parse_measure(name)  # before the files are read
+    check_inputs([config.qrels, config.ranked])
     qrels, ranked = read_qrels(config.qrels), read_run(config.ranked)
     depth = depth_needed(config.measures, ranked.longest)
     judged = judge(ranked, qrels, depth, str(config.ranked))

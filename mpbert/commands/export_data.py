@@ -6,7 +6,7 @@ from pathlib import Path
 from mpbert.config import option, positional
 from mpbert.data.beir import write_beir
 from mpbert.data.store import TASKS, CorpusStore
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "export-data", config, [config.corpus]):
         print(f"{config.output} exists, reused")
         return
+    check_inputs([config.corpus])
     with output_directory(config.output, "export-data", config, [config.corpus]) as out:
         out.counts.update(write_beir(CorpusStore(config.corpus), config.task, out.path))
     width = max(map(len, out.counts))

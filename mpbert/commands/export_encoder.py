@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 from mpbert.config import positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.errors import EncoderError
-from mpbert.manifest import fingerprint, is_finished, output_directory
+from mpbert.manifest import (
+    archive_is_whole,
+    check_inputs,
+    fingerprint,
+    is_finished,
+    output_directory,
+)
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
     from mpbert.modeling.hierarchical import HierarchicalConfig
@@ -46,6 +52,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "export-encoder", config, inputs):
         logger.info("%s: exists, reused", config.output)
         return
+    check_inputs(inputs)
     checkpoint = _read_checkpoint(config.checkpoint)
     arch, task = checkpoint["cfg"]["model"], checkpoint["cfg"]["task"]
     kind = _KIND_OF_ARCH[arch["_name"]]
@@ -75,6 +82,11 @@ def run(config: Config) -> None:
 def _read_checkpoint(path: Path) -> dict[str, Any]:
     import torch
 
+    if path.is_file() and not archive_is_whole(path):
+        raise EncoderError(
+            f"{path}: found a damaged checkpoint; expected a whole one of mpbert training: export "
+            f"another of its checkpoints, or train again"
+        )
     try:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises several kinds for a missing or damaged file

@@ -8,7 +8,7 @@ from mpbert.config import option, positional
 from mpbert.data.splits import SPLITS
 from mpbert.data.store import CorpusStore
 from mpbert.errors import VectorsError
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.vectors.formats import WRITERS
 from mpbert.vectors.store import VectorStore
 
@@ -39,6 +39,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "export-vectors", config, inputs):
         print(f"{config.output} exists, reused")
         return
+    check_inputs(inputs)
     store = VectorStore.load(config.vectors, config.side)
     titles = _titles(store, config)
     with output_directory(config.output, "export-vectors", config, inputs) as out:

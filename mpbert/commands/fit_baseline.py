@@ -8,7 +8,7 @@ from mpbert.baselines import BASELINES
 from mpbert.baselines.base import make_baseline
 from mpbert.config import option, paths_in, positional, resolve_settings
 from mpbert.data.store import CorpusStore
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.seeding import named_rng
 from mpbert.training_log import for_tensorboard
 
@@ -35,10 +35,12 @@ def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.valid`` and ``contexts.test``; print how many."""
     inputs = inputs_of(config)
     if is_finished(config.output, "fit-baseline", config, inputs):
+        shutil.rmtree(_checkpoint_path(config), ignore_errors=True)
         print(f"{config.output} exists, reused")
         return
+    check_inputs(inputs)
     baseline = make_baseline(config.baseline, config.settings)
-    baseline.checkpoint = config.output.with_name(config.output.name + ".checkpoint")
+    baseline.checkpoint = _checkpoint_path(config)
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "fit-baseline", config, inputs) as out:
         with for_tensorboard(config.output, goes_on=baseline.checkpoint.exists()):
@@ -55,6 +57,10 @@ def run(config: Config) -> None:
         f"{config.output}: {len(stores['papers']):,} papers, "
         f"{out.counts['papers_zero']:,} of them without a vector"
     )
+
+
+def _checkpoint_path(config: Config) -> Path:
+    return config.output.with_name(config.output.name + ".checkpoint")
 
 
 def inputs_of(config: Config) -> list[Path]:

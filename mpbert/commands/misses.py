@@ -11,6 +11,7 @@ from mpbert.data.store import Contexts, CorpusStore
 from mpbert.data.trec import matrices_of_run, read_run
 from mpbert.errors import ConfigError
 from mpbert.evaluation.misses import CAUSES, Misses, find_misses
+from mpbert.manifest import check_inputs
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ def run(config: Config) -> None:
 
     :raises RunError: the run is malformed, or not of this corpus and split.
     """
+    check_inputs([config.corpus, config.ranked])
     store = CorpusStore(config.corpus)
     contexts = store.contexts(config.split)
     ranked, _ = matrices_of_run(

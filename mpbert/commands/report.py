@@ -7,7 +7,6 @@ were done here, in ``training.*``.
 
 import dataclasses
 import logging
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -38,7 +37,7 @@ from mpbert.evaluation.steps import setting_words
 from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.evaluation.training_curves import read_training_curves
 from mpbert.evaluation.tuning import Budget, Settings, Tuned, read_tuned, tuned_file
-from mpbert.manifest import fingerprint, is_finished, output_directory, read_manifest
+from mpbert.manifest import check_inputs, fingerprint, is_finished, output_directory, read_manifest
 from mpbert.progress import progress
 from mpbert.reranking import RERANKERS
 
@@ -102,18 +101,17 @@ def run(config: Config) -> None:
     if reused and not config.expected:
         print(f"{config.output} exists, reused")
         return
+    check_inputs([config.corpus, *(path / f"{config.split}.run" for path in directories.values())])
     if reused:
         report = _measure(config, rows, directories, tuned.budget)
     else:
-        with output_directory(config.output, "report", made_by, inputs) as out:
+        with output_directory(config.output, "report", made_by, inputs, config.replace) as out:
             report = _measure(config, rows, directories, tuned.budget)
             _write(out.path, report)
             _write_cost(out.path, report, everything, tuned)
             _write_training(out.path, report, directories)
             out.counts["rows"] = len(report.rows)
             out.counts["rows_not_run"] = len(report.not_run)
-            if config.replace:
-                shutil.rmtree(config.output, ignore_errors=True)
     print((config.output / "report.txt").read_text(encoding="utf-8"), end="")
     if (config.output / "cost.txt").exists():
         print("\n" + (config.output / "cost.txt").read_text(encoding="utf-8"), end="")

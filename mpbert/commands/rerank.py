@@ -15,7 +15,7 @@ from mpbert.config import from_settings, option, paths_in, positional, resolve_s
 from mpbert.data.store import TASKS, CorpusStore, Queries
 from mpbert.data.trec import matrices_of_run, read_run, run_of_lists, write_run
 from mpbert.errors import ConfigError
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.reranking import RERANKERS, Ranking, Reranker
 from mpbert.seeding import named_rng
 from mpbert.training_log import for_tensorboard
@@ -76,10 +76,12 @@ def run(config: Config) -> None:
     """
     inputs = inputs_of(config)
     if is_finished(config.output, "rerank", config, inputs):
+        shutil.rmtree(_checkpoint_path(config), ignore_errors=True)
         print(f"{config.output} exists, reused")
         return
+    check_inputs(_files_of(config))
     reranker = from_settings(RERANKERS[config.reranker], config.settings, config.reranker)
-    reranker.checkpoint = config.output.with_name(config.output.name + ".checkpoint")
+    reranker.checkpoint = _checkpoint_path(config)
     store = CorpusStore(config.corpus)
     reranker.check(store)
     queries_of = {split: store.queries(split, config.task) for split in sorted(set(config.splits))}
@@ -101,10 +103,21 @@ def run(config: Config) -> None:
     shutil.rmtree(reranker.checkpoint, ignore_errors=True)
 
 
+def _checkpoint_path(config: Config) -> Path:
+    return config.output.with_name(config.output.name + ".checkpoint")
+
+
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
     training = [config.training] if config.training else []
     return [config.corpus, *config.runs, *training, *paths_in(config.settings)]
+
+
+def _files_of(config: Config) -> list[Path]:
+    """Return what is read: of the runs, those of the splits, as others may be large."""
+    runs = [place / f"{split}.run" for place in config.runs for split in config.splits]
+    training = [config.training / "train.run"] if config.training else []
+    return [config.corpus, *runs, *training, *paths_in(config.settings)]
 
 
 def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, int]:

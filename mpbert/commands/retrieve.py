@@ -19,7 +19,7 @@ from mpbert.data.splits import SPLITS
 from mpbert.data.store import TASKS, CorpusStore, Queries
 from mpbert.data.trec import run_of_matrix, write_run
 from mpbert.errors import ConfigError
-from mpbert.manifest import is_finished, output_directory
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
 from mpbert.retrieval.lexical import LEXICAL, LexicalIndex
@@ -83,6 +83,7 @@ def run(config: Config) -> None:
     if is_finished(config.output, "retrieve", config, inputs):
         print(f"{config.output} exists, reused")
         return
+    check_inputs(inputs)
     store = CorpusStore(config.corpus)
     search = _lexical(store, config) if config.lexical else _dense(store, config)
     with output_directory(config.output, "retrieve", config, inputs) as out:

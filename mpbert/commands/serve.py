@@ -25,7 +25,7 @@ class Config:
     )  # fmt: skip
     max_kib: int = option(1024, "largest body of a request, in KiB")
     max_seconds: float = option(10.0, "longest time of a request")
-    max_requests: int = option(32, "most requests at once, per process")
+    max_requests: int = option(128, "most requests at once, per process")
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -27,6 +27,7 @@ _PAGES = re.compile(
 )
 _MENTION = re.compile(r"\bet al\b\.?(?:\s?['’]s?\b)?")
 _LONGEST_BRACKET = 800
+_LONGEST_GAP = 100  # characters between names and year; patterns take its third power
 
 
 @dataclass(slots=True)
@@ -106,7 +107,9 @@ def _citation_at(
     text: str, match: re.Match[str], low: int, found: list[Citation]
 ) -> Citation | None:
     year, suffix = _year_of(match)
-    if found and low and match["press"] is None and _CONTINUES.fullmatch(text, low, match.start()):
+    nearest = max(low, match.start() - _LONGEST_GAP)
+    continues = nearest == low and _CONTINUES.fullmatch(text, low, match.start())
+    if found and low and match["press"] is None and continues:
         last = found[-1]
         return Citation(
             match.start(),
@@ -118,7 +121,7 @@ def _citation_at(
             is_inherited=True,
             is_certain=match["short"] is None,
         )
-    gap = _BEFORE_YEAR.search(text, low, match.start())
+    gap = _BEFORE_YEAR.search(text, nearest, match.start())
     before = gap.start() if gap else match.start()
     names, et_al = read_names_backwards(text, max(low, before - 160), before)
     opened = gap is not None and any(bracket in gap.group() for bracket in "([{")

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mpbert.data.arrays import load_array
 from mpbert.data.ragged import offsets_of, ranges
 from mpbert.data.splits import SPLITS
 from mpbert.errors import CorpusError
+from mpbert.manifest import check_format
 
 SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
 UNKNOWN, END, SEPARATOR, SENTENCE_MASK = range(4)
@@ -45,10 +47,11 @@ class BinaryCorpus:
             raise CorpusError(
                 f"{path}: found no tokens.npy and meta.json; expected an output of mpbert binarize"
             )
+        check_format(path)
 
     def _map(self, name: str) -> np.ndarray:
         try:
-            return np.load(self.path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            return load_array(self.path / f"{name}.npy")
         except (OSError, ValueError, EOFError) as error:
             raise self._unreadable(f"{name}.npy", error) from error
 

@@ -4,8 +4,10 @@ Papers are parsed and cleaned in several processes, then put in the order of the
 with them all output, do not depend on the number of processes. Whatever is dropped is counted.
 """
 
+import ctypes
 import multiprocessing
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,12 +17,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from mpbert.data.raw_check import checked
 from mpbert.data.readers import Reader
 from mpbert.data.records import UNKNOWN_YEAR, RawPaper, RawSentence
 from mpbert.data.spill import spilled_sentences
-from mpbert.data.text import clean_characters, cut_markers, find_marker_like
+from mpbert.data.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.errors import CorpusError
 
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 _CHUNK = 32  # papers handed to a process at a time
 _ON_DISK = pa.nulls(0, pa.string())  # stands for sentences that wait on disk; no pandas
 
@@ -109,7 +113,9 @@ class _Cleaner:
         counts: Counter[str] = Counter(papers_read=len(records))
         papers = [self.reader.parse(record) for record in records]
         cleaned = [
-            clean_paper(paper, counts, self.needs_year) for paper in papers if paper is not None
+            clean_paper(checked(paper), counts, self.needs_year)
+            for paper in papers
+            if paper is not None
         ]
         counts.update(self.reader.counts)
         self.reader.counts = before
@@ -119,6 +125,8 @@ class _Cleaner:
 def _set_cleaner(reader: Reader, needs_year: bool) -> None:
     global _cleaner
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
+    if sys.platform == "linux":  # and if it is killed, they would wait for it for ever
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _cleaner = _Cleaner(reader, needs_year)
 
 
@@ -144,6 +152,9 @@ def clean_paper(
 
     def add(sentences: tuple[RawSentence, ...], section: int) -> None:
         for sentence in sentences:
+            if len(sentence.text) > LONGEST_TEXT:
+                counts["sentences_dropped_as_too_long"] += 1
+                continue
             text = _cut(paper, sentence)
             ids = list(dict.fromkeys(i for m in sentence.markers for i in m.cited_ids))
             counts["markers_cut"] += len(sentence.markers)

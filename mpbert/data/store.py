@@ -19,6 +19,7 @@ from mpbert.data.ragged import offsets_of, ranges
 from mpbert.data.records import Paper
 from mpbert.data.splits import SPLITS
 from mpbert.errors import CorpusError
+from mpbert.manifest import check_format
 
 TASKS = ("local", "global")
 STORE_FILES = ("papers", "sentences", "sections", "contexts", "citations")
@@ -79,6 +80,7 @@ class CorpusStore:
 
     :param path: directory made by ``build-corpus``.
     :raises CorpusError: it is not a corpus store.
+    :raises DamagedError: it is of another format.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,6 +91,7 @@ class CorpusStore:
                 f"{self.path}: found no {missing[0]}.parquet; expected a corpus store, "
                 f"make one with mpbert build-corpus"
             )
+        check_format(self.path)
 
     def _read(self, name: str, columns: list[str] | None = None) -> pa.Table:
         path = self.path / f"{name}.parquet"

@@ -3,6 +3,8 @@
 * :func:`cut_markers` removes the markers that a reader found and mends the gaps they leave;
 * :data:`MARKER_LIKE` is what a forgotten marker looks like: the build's safety scan and the leak
   test both use it through :func:`find_marker_like`;
+* :data:`LONGEST_TEXT` and :data:`LONGEST_PARAGRAPH` bound what patterns are tried on, since some
+  take the square of its length;
 * :func:`split_sentences` and :func:`words` serve readers and every bag-of-words method.
 """
 
@@ -12,17 +14,21 @@ from collections.abc import Sequence
 
 from mpbert.data.records import Marker
 
+LONGEST_PARAGRAPH = 100_000  # characters
+LONGEST_TEXT = 20_000  # characters of a sentence; the longest of 3.5 million of the ACL has 4,579
 _GAP = "\x00"  # stands where a marker was; control characters are gone from the text by then
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
 _DIGIT = re.compile(r"\d")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060]")
 
-_NAME = r"[A-Z][\w'’`-]+"
+# repetitions have bounds, so that a hostile text does not take the square of its length
+_NAME = r"[A-Z][\w'’`-]{1,80}"
+_IN_BRACKET = r"[^()\[\]]{0,2000}"
 _YEAR = r"(?:1[89]|20)\d\d[a-z]?"
 MARKER_LIKE: dict[str, re.Pattern[str]] = {
     "author_year": re.compile(
-        rf"[(\[][^()\[\]]*\b{_NAME}(?:,? et al\.?)?,? *[(]?{_YEAR}\b[^()\[\]]*[)\]]"
+        rf"[(\[]{_IN_BRACKET}\b{_NAME}(?:,? et al\.?)?,? *[(]?{_YEAR}\b{_IN_BRACKET}[)\]]"
         rf"|\b{_NAME}(?:,? et al\.?| (?:and|&) {_NAME})?,? ?[(\[]{_YEAR}(?:[,;] ?{_YEAR})*[)\]]"
     ),
     "numbered": re.compile(r"(?<![\w\])])\[\d{1,3}(?: ?[,;–-] ?\d{1,3})*\]"),
@@ -113,7 +119,8 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-_BOUNDARY = re.compile(r"[.!?]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de])")
+# possessive and never begun within a run of stops: linear, also on a text of stops alone
+_BOUNDARY = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de])")
 _NEVER_LAST = frozenset(
     "al e.g eg i.e ie cf vs fig figs eq eqs eqn eqns sec secs sect no nos vol vols pp p ch app ref "
     "refs tab thm def prop lem ex approx resp ca esp viz dr mr mrs ms prof st jr sr rev ed eds "
@@ -123,7 +130,7 @@ _OPENERS = frozenset(
     "The This These That Those It In If We For When A An As At However Note There Each To Such "
     "Otherwise".split()
 )
-_LAST_TOKEN = re.compile(r"[\"'“‘(\[]*(\S*?)[.!?]+[\"'”’)\]]*\s+$")
+_LONGEST_TOKEN = 64  # characters; what is longer is no abbreviation
 _FIRST_WORD = re.compile(r"[\"'“‘(\[]*(\w*)")
 
 
@@ -135,18 +142,20 @@ def split_sentences(text: str) -> list[str]:
     """
     sentences, start = [], 0
     for match in _BOUNDARY.finditer(text):
-        piece = text[start : match.end()]
-        token = _LAST_TOKEN.search(piece)
-        if token is not None and text[match.start()] == ".":
-            word = token.group(1).rsplit("(", 1)[-1]
+        if text[match.start()] == ".":
+            low = max(start, match.start() - _LONGEST_TOKEN)
+            before = text[low : match.start()]
+            token = before.split()[-1] if before and not before[-1].isspace() else ""
+            word = token.lstrip("\"'“‘([").rsplit("(", 1)[-1]
             follower = _FIRST_WORD.match(text, match.end()).group(1)
             if word.lower() in _NEVER_LAST:
                 continue
             if len(word) == 1 and word.isalpha() and follower not in _OPENERS:
                 continue
-            if not piece[: token.start()].strip() and (word.isdigit() or len(word) <= 2):
+            is_first = low == start and not before[: len(before) - len(token)].strip()
+            if is_first and (word.isdigit() or len(word) <= 2):
                 continue
-        sentences.append(piece.strip())
+        sentences.append(text[start : match.end()].strip())
         start = match.end()
     rest = text[start:].strip()
     return [*sentences, rest] if rest else sentences

@@ -9,6 +9,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.models import BaseFairseqModel, register_model
 from torch import Tensor
 
+from mpbert.manifest import check_inputs
 from mpbert.modeling.encoder import check_same_tokenizer, load_two_tower
 from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
 from mpbert.modeling.packing import PackedPapers
@@ -55,6 +56,7 @@ class FairseqTwoTower(BaseFairseqModel):
     def build_model(cls, cfg: TwoTowerConfig, task: Any) -> "FairseqTwoTower":
         """Start from ``--init``, or at random with the given sizes."""
         if cfg.init:
+            check_inputs([Path(cfg.init)])
             check_same_tokenizer(Path(cfg.init), task.corpus.path)
             names = ("token_weights", "sentence_roles", "shared_tokens")
             extra = {name: getattr(cfg, name) for name in names}

@@ -14,7 +14,7 @@ from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import ConfigError, CorpusError
 from mpbert.fairseq_dataset import TokenTask
 from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
-from mpbert.manifest import fingerprint
+from mpbert.manifest import check_inputs, fingerprint
 
 
 @dataclass
@@ -83,6 +83,7 @@ class FinetuneTask(TokenTask):
                 f"of 0 or more and at least 1 example"
             )
         self.sampling = sampling_config(cfg)
+        check_inputs([Path(cfg.data)])
         self.corpus = BinaryCorpus(Path(cfg.data))
         # into every checkpoint, so that export-encoder takes no other tokenizer
         self.state.merge_state_dict({"tokenizer": fingerprint(self.corpus.path / "tokenizer.json")})

@@ -1,5 +1,6 @@
 """What a killed training goes on from: tensors and a few numbers, as safetensors."""
 
+import hashlib
 import json
 import logging
 from collections.abc import Sequence
@@ -28,25 +29,39 @@ class Checkpoint:
         """Replace the file; ``values`` are such as JSON can express."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._file.with_suffix(".tmp")
+        tensors = {k: t.contiguous() for k, t in tensors.items()}
         metadata = {"values": json.dumps(values), "identity": self._identity}
-        save_file({k: t.contiguous() for k, t in tensors.items()}, unfinished, metadata)
+        metadata["digest"] = _digest(tensors, metadata["values"])
+        save_file(tensors, unfinished, metadata)
         unfinished.rename(self._file)
 
     def load(self) -> tuple[dict[str, Tensor], dict] | None:
-        """Return what was saved; None if nothing was, or of another identity."""
+        """Return what was saved; None if nothing was, or it is damaged or of another identity."""
         if not self._file.is_file():
             return None
         try:
             with safe_open(self._file, "pt") as file:
-                metadata = file.metadata()
+                metadata = file.metadata() or {}
                 tensors = {key: file.get_tensor(key) for key in file.keys()}
         except (OSError, SafetensorError) as error:
             logger.warning("%s: unreadable (%s); made anew", self._file, error)
             return None
-        if metadata["identity"] != self._identity or "values" not in metadata:
+        if metadata.get("identity") != self._identity or "values" not in metadata:
             logger.info("%s: of another training; made anew", self._file)
             return None
+        if metadata.get("digest") != _digest(tensors, metadata["values"]):
+            logger.warning("%s: damaged, or of an older version; made anew", self._file)
+            return None
         return tensors, json.loads(metadata["values"])
+
+
+def _digest(tensors: dict[str, Tensor], values: str) -> str:
+    """Return a SHA-256 of what is saved, as safetensors has no checksum."""
+    digest = hashlib.sha256(values.encode())
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].detach().cpu().reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 class EpochCheckpoint:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import EncoderError
-from mpbert.manifest import fingerprint
+from mpbert.manifest import check_format, fingerprint
 from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel, TwoTower
 
 KINDS: dict[str, type[nn.Module]] = {"pretrained": MaskedSentenceModel, "two-tower": TwoTower}
@@ -67,6 +67,7 @@ def read_config(path: Path) -> tuple[str, HierarchicalConfig, dict[str, Any]]:
     :raises EncoderError: there is no readable ``config.json`` of format 1.
     """
     file = path / "config.json"
+    check_format(path)
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["format"] != 1 or content["kind"] not in KINDS:

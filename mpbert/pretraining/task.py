@@ -13,7 +13,7 @@ from mpbert.data.binary import BinaryCorpus
 from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError, CorpusError
 from mpbert.fairseq_dataset import TokenTask
-from mpbert.manifest import fingerprint
+from mpbert.manifest import check_inputs, fingerprint
 from mpbert.pretraining.dataset import MaskedBlocks
 
 
@@ -44,6 +44,7 @@ class PretrainTask(TokenTask):
             )
         if cfg.max_valid_blocks is not None and cfg.max_valid_blocks < 1:
             raise ConfigError(f"--max-valid-blocks is {cfg.max_valid_blocks}; expected 1 or more")
+        check_inputs([Path(cfg.data)])
         self.corpus = BinaryCorpus(Path(cfg.data))
         # into every checkpoint, so that export-encoder takes no other tokenizer
         self.state.merge_state_dict({"tokenizer": fingerprint(self.corpus.path / "tokenizer.json")})

@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mpbert.errors import IndexFormatError, MpbertError, OutputError
-from mpbert.manifest import claimed, read_manifest, replace_manifest
+from mpbert.data.arrays import load_array
+from mpbert.errors import DamagedError, IndexFormatError, MpbertError, OutputError
+from mpbert.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
 from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.store import VectorStore
 
 FORMAT = 1
 ENCODER = "encoder"
+_MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY = pa.schema({"stem": pa.large_string()})
 
 
@@ -71,11 +73,12 @@ def read_index(path: Path) -> IndexData:
     """Return an index.
 
     :raises IndexFormatError: it is none, of another version, or a file is missing or damaged.
+    :raises DamagedError: a file has other bytes than were written.
     """
     manifest = read_index_manifest(path)
     try:
         return _read_generation(path, manifest)
-    except IndexFormatError:
+    except (IndexFormatError, DamagedError):
         again = read_index_manifest(path)
         if again == manifest:
             raise
@@ -85,6 +88,7 @@ def read_index(path: Path) -> IndexData:
 def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     generation = manifest["counts"]["generation"]
     folder = data_folder(path, generation)
+    check_inputs([path], _MOST_BYTES)
     papers = _read_table(folder / "papers.arrow", PAPERS)
     contexts = _read_table(folder / "contexts.arrow", CONTEXTS)
     vocabulary = _read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
@@ -113,13 +117,14 @@ def change_index(
     """
     read_index_manifest(path)  # before a lock is made beside what is no index
     with claimed(path):
+        check_inputs([path])
         data = read_index(path)
+        old, new = (data_folder(path, data.generation + i) for i in (0, 1))
+        for folder in set(path.glob("data.*")) - {old}:
+            shutil.rmtree(folder, ignore_errors=True)  # a change was killed
         tables, counts = change(data.tables)
         if tables is data.tables:
             return read_index_manifest(path)["counts"]
-        old, new = (data_folder(path, data.generation + i) for i in (0, 1))
-        for folder in set(path.glob("data.*")) - {old}:
-            shutil.rmtree(folder)  # a change was killed
         try:
             new.mkdir()
             about = {"index_format": FORMAT, "generation": data.generation + 1}
@@ -139,9 +144,12 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of an index.
 
     :raises IndexFormatError: there is none, or it is of another format.
+    :raises DamagedError: it is not as it was written.
     """
     try:
         manifest = read_manifest(path)
+    except DamagedError:
+        raise
     except MpbertError as error:
         raise IndexFormatError(
             f"{path}: found no readable manifest.json; expected an index, "
@@ -188,7 +196,7 @@ def _read_table(path: Path, schema: pa.Schema) -> pa.Table:
 
 def _map(path: Path) -> np.ndarray:
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return load_array(path)
     except (OSError, ValueError, EOFError) as error:
         raise _damaged(path, error) from error
 

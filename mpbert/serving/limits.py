@@ -14,12 +14,15 @@ class Limits:
 
     :param max_bytes: size of a request's body.
     :param seconds: time of one request: sending, waiting, computing and answering.
-    :param max_requests: requests at once, those that wait among them.
+    :param max_requests: requests at once, those that wait among them; a client that still sends its
+        body takes no place of these.
+    :param max_bodies: bodies that are being received at once.
     """
 
     max_bytes: int = 1 << 20
     seconds: float = 10.0
-    max_requests: int = 32
+    max_requests: int = 128
+    max_bodies: int = 256
 
     @property
     def too_large(self) -> str:
@@ -30,25 +33,28 @@ class Limits:
 class RequestLimits:
     """Middleware: at most so many requests at once, none for longer than so many seconds.
 
-    A body whose announced size is too large is refused before it is read. FastAPI's own limit is
-    there for bodies that announce none; of the others it would refuse in plain text, not JSON.
+    The body is received before a request takes its place, so that slow clients hold up no other.
+    One whose announced size is too large is refused before it is received.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.app = app
         self.limits = limits
         self.running = 0
+        self.receiving = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and stop it when its time is over."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         if self.running >= self.limits.max_requests:
-            refusal = _busy(f"{self.running} requests are running, the most at once; try again")
-            return await refusal(scope, receive, send)
+            return await self._full()(scope, receive, send)
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isdecimal() and int(announced) > self.limits.max_bytes:
             refusal = JSONResponse({"error": self.limits.too_large}, 413)
+            return await refusal(scope, receive, send)
+        if self.receiving >= self.limits.max_bodies:
+            refusal = _busy(f"{self.receiving} bodies are coming, the most at once; try again")
             return await refusal(scope, receive, send)
         started = False
 
@@ -57,16 +63,50 @@ class RequestLimits:
             started = True
             await send(message)
 
-        self.running += 1
         try:
             async with asyncio.timeout(self.limits.seconds):
-                await self.app(scope, receive, send_and_note)
+                await self._answer(scope, receive, send_and_note)
         except TimeoutError:
             if not started:  # else the client reads too slowly, and the connection is closed
                 refusal = _busy(f"not finished after {self.limits.seconds:g} s; try again")
                 await refusal(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.receiving += 1
+        try:
+            body = await self._body(receive)
+        finally:
+            self.receiving -= 1
+        if body is None:
+            return  # the client is gone
+        if len(body) > self.limits.max_bytes:
+            return await JSONResponse({"error": self.limits.too_large}, 413)(scope, receive, send)
+        if self.running >= self.limits.max_requests:
+            return await self._full()(scope, receive, send)
+        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive_again() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        self.running += 1
+        try:
+            await self.app(scope, receive_again, send)
         finally:
             self.running -= 1
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """Return the body, or its beginning where it is too large; None where the client left."""
+        body, more = bytearray(), True
+        while more and len(body) <= self.limits.max_bytes:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        return bytes(body)
+
+    def _full(self) -> JSONResponse:
+        return _busy(f"{self.running} requests are running, the most at once; try again")
 
 
 def _busy(message: str) -> JSONResponse:

@@ -16,6 +16,7 @@ from uvicorn.supervisors import Multiprocess
 from mpbert.errors import ConfigError
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
+from mpbert.serving.connections import TimedConnection
 from mpbert.serving.guard import LOOPBACK
 from mpbert.serving.limits import Limits
 
@@ -65,6 +66,9 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
         factory=workers > 1,
         workers=workers,
         lifespan="off",
+        http=TimedConnection,
+        timeout_keep_alive=math.ceil(service.limits.seconds),
+        ws="none",
         log_config=None,
         log_level="warning",
         access_log=False,

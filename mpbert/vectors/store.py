@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mpbert.data.arrays import load_array
 from mpbert.errors import VectorsError
+from mpbert.manifest import check_format
 
 _BLOCK = 1 << 16  # rows checked at once: a memory-mapped matrix is never copied whole
 
@@ -97,10 +99,12 @@ class VectorStore:
         """Read what :meth:`save` wrote; the matrix is memory-mapped.
 
         :raises VectorsError: a file is missing or malformed.
+        :raises DamagedError: the directory is of another format.
         """
         path = Path(directory) / f"{name}.npy"
+        check_format(path.parent)
         try:
-            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+            vectors = load_array(path)
             text = path.with_name(f"{name}.ids.txt").read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())

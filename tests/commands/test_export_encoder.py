@@ -61,6 +61,7 @@ def test_a_missing_checkpoint_is_one_line(rfc_binary, tmp_path, capsys):
 def test_the_binary_corpus_of_another_tokenizer_is_refused(finetuned, rfc_binary, tmp_path, capsys):
     other = shutil.copytree(rfc_binary, tmp_path / "other")
     (other / "tokenizer.json").write_text("{}")
+    (other / "manifest.json").unlink()  # a corpus without checksums
     checkpoint = str(finetuned / "checkpoint_last.pt")
     assert main(["export-encoder", checkpoint, str(other), str(tmp_path / "out")]) == 2
     assert "trained with another tokenizer" in capsys.readouterr().err

@@ -42,6 +42,7 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     _write(place, bm25=BM25, untuned={"title": "Chance", "method": "chance"})
     corpus = shutil.copytree(rfc_corpus, place / "rfc")
     (corpus / "qrels.test.txt").unlink()  # it is not read
+    (corpus / "manifest.json").unlink()  # it tells of that file
     found = _tune(corpus)
     queries = len(CorpusStore(rfc_corpus).contexts("valid"))
     assert list(found) == ["budget", "rows"]

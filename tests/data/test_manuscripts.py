@@ -275,3 +275,20 @@ def test_a_broken_head_of_markdown_is_refused_in_one_line():
     assert "\n" not in str(caught.value)
     plain = "---\njust a rule\n---\nText [?]."
     assert read_manuscript(plain, Path("x.md")).sentences == ["Text."]
+
+
+@pytest.mark.parametrize("head", ["date: 2020-99-99", "[" * 3000, "a: !!int x"])
+def test_a_head_that_is_no_yaml_is_refused(head, tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(f"---\n{head}\n---\nText.\n")
+    with pytest.raises(ManuscriptError, match=r"a\.md: the block between --- is no YAML"):
+        read_manuscript_file(path)
+
+
+def test_files_that_include_others_twice_each_end(tmp_path):
+    for number in range(30):
+        text = f"\\input{{p{number + 1}}} \\input{{p{number + 1}}} x"
+        (tmp_path / f"p{number}.tex").write_text(text)
+    (tmp_path / "p30.tex").write_text("End.")
+    with pytest.raises(ManuscriptError, match=r"p0\.tex: includes more than 1,000 files"):
+        read_manuscript_file(tmp_path / "p0.tex")

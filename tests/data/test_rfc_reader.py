@@ -109,5 +109,5 @@ def test_a_file_that_is_no_archive_is_an_error(tmp_path):
 
 def test_broken_utf_8_is_an_error_that_names_the_rfc(archive):
     path = archive({"rfc10.txt": b"\xff", "rfc10.json": json.dumps(INFO).encode()})
-    with pytest.raises(CorpusError, match="RFC 10: unreadable"):
+    with pytest.raises(CorpusError, match=r"RFC 10: broken record .*UTF-8"):
         list(RfcReader().read(path))

@@ -61,6 +61,7 @@ def without(store, column, place):
     at = table.column_names.index(column)
     empty = pa.array(nothing, table.schema.field(column).type)
     pq.write_table(table.set_column(at, column, empty), path / "papers.parquet")
+    (path / "manifest.json").unlink()  # it holds the checksums from before
     return CorpusStore(path)
 
 

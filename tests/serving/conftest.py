@@ -139,8 +139,10 @@ def served() -> Callable[[ASGIApp], AbstractContextManager[str]]:
     """Return a context that serves an application from a thread, at the address it gives."""
 
     @contextmanager
-    def serve(app: ASGIApp) -> Iterator[str]:
-        config = uvicorn.Config(app, lifespan="off", log_config=None, log_level="warning")
+    def serve(app: ASGIApp, **settings: object) -> Iterator[str]:
+        config = uvicorn.Config(
+            app, lifespan="off", log_config=None, log_level="warning", **settings
+        )
         server, listener = uvicorn.Server(config), listen("127.0.0.1", 0)
         listener.listen()
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 import torch
 
@@ -38,9 +40,15 @@ def test_a_run_stopped_at_an_epochs_end_resumes_bit_for_bit(trainer, pretrained)
     assert_identical(state(pretrained), state(stopped))
 
 
-def test_a_copied_checkpoint_is_whole_or_absent(tmp_path, monkeypatch):
-    import shutil
+def test_a_finished_run_that_is_started_again_trains_no_further(trainer, pretrained):
+    shutil.copytree(pretrained, trainer.root / "finished")
+    again = trainer.run("finished", "pretrain", "--max-update=9")
+    assert_identical(state(pretrained), state(again))
+    before = (pretrained / "checkpoint_last.pt").read_bytes()
+    assert (again / "checkpoint_last.pt").read_bytes() == before
 
+
+def test_a_copied_checkpoint_is_whole_or_absent(tmp_path, monkeypatch):
     from mpbert import fairseq_compat
 
     source, target = tmp_path / "a.pt", tmp_path / "checkpoint_last.pt"

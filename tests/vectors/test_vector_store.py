@@ -73,3 +73,30 @@ def test_normalized_rows_have_length_1_and_zero_rows_stay_zero():
     rows = normalized(np.array([[3.0, 4.0], [0.0, 0.0], [3e30, 4e30]], dtype=np.float32))
     assert np.allclose(rows, [[0.6, 0.8], [0, 0], [0.6, 0.8]])
     assert rows.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999, 99999999999), }",
+        b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+        b"[" * 300,
+    ],
+)
+def test_a_broken_header_is_an_error_and_no_pickle_is_read(tmp_path, header):
+    length = len(header) + 1
+    start = b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + header + b"\n"
+    (tmp_path / "papers.npy").write_bytes(start + bytes(4))
+    (tmp_path / "papers.ids.txt").write_text("a\n")
+    with pytest.raises(VectorsError, match=r"papers\.npy: unreadable \("):
+        VectorStore.load(tmp_path, "papers")
+
+
+def test_an_archive_of_arrays_is_no_matrix(tmp_path):
+    with (tmp_path / "papers.npy").open("wb") as file:
+        np.savez(file, np.zeros((1, 2)))
+    (tmp_path / "papers.ids.txt").write_text("a\n")
+    with pytest.raises(VectorsError, match="found an archive, expected one array"):
+        VectorStore.load(tmp_path, "papers")

@@ -58,7 +58,7 @@ _KEYS = ("title", "abstract")
 def _read_head(text: str, name: str) -> dict[str, str]:
     try:
         about = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no such date
         reason = " ".join(str(error).split())
         raise ManuscriptError(
             f"{name}: the block between --- is no YAML ({reason}); mend it or take it out"

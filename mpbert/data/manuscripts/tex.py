@@ -46,6 +46,7 @@ from mpbert.data.manuscripts.sentences import Draft
 from mpbert.errors import ManuscriptError
 
 _LONGEST_FORMULA = 20  # characters
+_MOST_INPUTS = 1000  # files that include others twice each would never end
 _HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph"
 # commands that leave nothing, with their arguments
 _DROPPED = {
@@ -144,10 +145,12 @@ class _Converter(LatexNodes2Text):
     def __init__(self, path: Path) -> None:
         super().__init__(latex_context=self._text_context(), math_mode="text")
         self.set_tex_input_directory(str(path.parent), strict_input=True)
+        self._path = path
         self.marks = Marks()
         self.abstracts: list[str] = []
         self.footnotes: list[str] = []
         self._open = [path.stem]  # files that are being read
+        self._num_inputs = 0
 
     def parse(self, text: str) -> list[LatexNode]:
         """Return the nodes of a text."""
@@ -224,6 +227,12 @@ class _Converter(LatexNodes2Text):
         stem = posixpath.normpath(name.removesuffix(".tex"))
         if stem in self._open:
             return ""
+        self._num_inputs += 1
+        if self._num_inputs > _MOST_INPUTS:
+            raise ManuscriptError(
+                f"{self._path}: includes more than {_MOST_INPUTS:,} files; mend it or "
+                f"pass plain text"
+            )
         self._open.append(stem)
         converted = self.nodelist_to_text(self.parse(self.read_input_file(name)))
         self._open.pop()

@@ -19,13 +19,15 @@ from mpbert.data.extracted_text import (
     page_junk,
 )
 from mpbert.data.readers.base import READERS, Reader
-from mpbert.data.readers.files import open_file, read_lines, walk, without_packing
+from mpbert.data.readers.files import read_lines, read_whole, walk, without_packing
+from mpbert.data.readers.values import names_of, reading, required_id, text_of
 from mpbert.data.records import RawPaper, RawSection, RawSentence
 from mpbert.data.references import Reference
 from mpbert.data.splits import YearSplits
-from mpbert.errors import CorpusError
+from mpbert.data.text import LONGEST_TEXT
 
 _INFO = re.compile(rb'^\{"info":\s*')
+_PAPER = "an object with info (id, title, authors, year), references and sections"
 _MAX_ABSTRACT = 15  # sentences; a longer one is the introduction without its heading
 
 
@@ -45,18 +47,16 @@ class AclReader(Reader):
         decoder = json.JSONDecoder()
         for place, data in self.read_records(path):
             start = _INFO.match(data)
-            try:
+            with reading(place, _PAPER):
                 if start:  # the sections, most of the line, need not be decoded yet
                     info, _ = decoder.raw_decode(data.decode("utf-8"), start.end())
                 else:
                     info = json.loads(data)["info"]
                 if info["year"] != "":
-                    info.setdefault("id", _id_of(place))
-                    self._papers[info["id"]] = Reference(
-                        info["id"], tuple(info["authors"]), int(info["year"]), info["title"]
-                    )
-            except (ValueError, KeyError, TypeError) as error:
-                raise _broken(place, error) from error
+                    paper_id = required_id(info.get("id", _id_of(place)))
+                    authors, year = names_of(info["authors"]), int(info["year"])
+                    title = text_of(info["title"])
+                    self._papers[paper_id] = Reference(paper_id, authors, year, title)
 
     def read_records(self, path: Path) -> Iterator[tuple[str, bytes]]:
         """Yield where a record stands, and the undecoded record."""
@@ -65,24 +65,22 @@ class AclReader(Reader):
             yield from (record for record in lines if record[1].strip())
             return
         for file in walk(path, (".json",)):
-            with open_file(file) as opened:
-                yield str(file), opened.read()
+            yield str(file), read_whole(file)
 
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper of a record, all citations in its text marked."""
         place, data = record
-        try:
+        with reading(place, _PAPER):
             paper = json.loads(data)
             info = {"id": _id_of(place), **paper["info"]}
             if info["year"] == "":
                 self.counts["papers_without_year"] += 1
                 return None
+            info["id"] = required_id(info["id"])
             info["year"] = int(info["year"])
             raw = paper["sections"] or []
             sections = [(s.get("heading") or "", list(s["text"])) for s in raw]
             return self._paper(info, paper["references"], sections)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _broken(place, error) from error
 
     def _paper(
         self, info: dict[str, Any], cited_ids: Sequence[str], raw: list[tuple[str, list[str]]]
@@ -115,18 +113,21 @@ class AclReader(Reader):
         self.counts["papers_without_abstract"] += not abstract
         return RawPaper(
             paper_id=info["id"],
-            title=info["title"],
+            title=text_of(info["title"]),
             year=info["year"],
             abstract=abstract,
             sections=tuple(body),
-            authors=tuple(info["authors"]),
-            venue=info.get("book") or "",
+            authors=names_of(info["authors"]),
+            venue=text_of(info.get("book")),
             references=tuple(cited_ids),
         )
 
     def _clean(self, sentences: list[str]) -> list[str]:
         # page numbers and headers go first: they stand between the halves of sentences
-        whole = join_sentences(self._without_junk(sentences, page_junk))
+        short = [sentence for sentence in sentences if len(sentence) <= LONGEST_TEXT]
+        if len(short) < len(sentences):
+            self.counts["sentences_dropped_as_too_long"] += len(sentences) - len(short)
+        whole = join_sentences(self._without_junk(short, page_junk))
         return self._without_junk(whole, debris)
 
     def _without_junk(
@@ -143,10 +144,3 @@ class AclReader(Reader):
 
 def _id_of(place: str) -> str:
     return without_packing(Path(place)).name.removesuffix(".json")
-
-
-def _broken(place: str, error: Exception) -> CorpusError:
-    return CorpusError(
-        f"{place}: broken record ({type(error).__name__}: {error}); expected an object with "
-        f"info (id, title, authors, year), references and sections: get a fresh copy of the file"
-    )

@@ -175,6 +175,8 @@ def _has_words(text: str) -> bool:
 def _between_words(text: str, start: int, end: int) -> int:
     """Return the white space in the middle of a part of a text, or an end of the part if none."""
     middle = (start + end) // 2
+    shown = _GROUP.sub(lambda group: " " * len(group.group()), text[start:end])
+    letters = [place for place, character in enumerate(shown, start) if character.isalpha()]
     places = [match.start() for match in _SPACE.finditer(text, start, end)]
-    inner = [p for p in places if _has_words(text[start:p]) and _has_words(text[p:end])]
+    inner = [place for place in places if letters and letters[0] < place <= letters[-1]]
     return min(inner or [start, end], key=lambda p: abs(p - middle))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.data.readers.base import READERS
-from mpbert.data.readers.files import open_file, read_lines, walk, without_packing
+from mpbert.data.readers.files import read_lines, read_whole, walk, without_packing
 from mpbert.data.readers.linkage import Identifiers
 from mpbert.data.readers.s2orc_paragraphs import read_parse
 from mpbert.data.readers.shards import ShardReader
@@ -37,8 +37,7 @@ class Doc2JsonReader(ShardReader):
                     if line.strip():
                         yield f"{file}:{number}", line
             else:
-                with open_file(file) as content:
-                    yield str(file), content.read()
+                yield str(file), read_whole(file)
 
     def learn(self, record: dict[str, Any]) -> bool:
         """Make the identifiers of a paper known."""

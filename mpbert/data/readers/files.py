@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from mpbert.errors import CorpusError
 
+LARGEST = 1 << 27  # bytes of one line, or of a file that is one paper; packed zeros are endless
 PACKED = (".gz", ".xz", ".zst")
 
 
@@ -28,7 +29,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with _opened(path) as file:
             yield file
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise _unreadable(path, error) from error
 
 
@@ -40,10 +41,25 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     line_number = 0
     try:
         with _opened(path) as file:
-            for line_number, line in enumerate(file, start=1):
+            while line := file.readline(LARGEST + 1):
+                line_number += 1
+                if len(line) > LARGEST:
+                    raise _too_large(f"{path}:{line_number}", "line")
                 yield line_number, line
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
+
+
+def read_whole(path: Path) -> bytes:
+    """Return what a file holds, unpacked.
+
+    :raises CorpusError: as :func:`open_file`, or it is larger than one paper can be.
+    """
+    with open_file(path) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise _too_large(path, "file")
+    return data
 
 
 def walk(path: Path, suffixes: Sequence[str]) -> list[Path]:
@@ -96,7 +112,7 @@ def without_packing(path: Path) -> Path:
     return path.with_suffix("") if path.suffix in PACKED else path
 
 
-_UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, pa.ArrowException)
+UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, pa.ArrowException)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -107,6 +123,13 @@ def _opened(path: Path) -> BinaryIO:
     if path.suffix == ".zst":
         return BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd"))
     return path.open("rb")
+
+
+def _too_large(place: Path | str, what: str) -> CorpusError:
+    return CorpusError(
+        f"{place}: found a {what} of more than {LARGEST:,} bytes; expected one paper in it: get a "
+        f"fresh copy of the file"
+    )
 
 
 def _unreadable(place: Path | str, error: Exception) -> CorpusError:

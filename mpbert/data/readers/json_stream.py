@@ -84,6 +84,8 @@ class _Text:
                     more = True
                 if not more:
                     raise self._error(f"found no JSON ({error})") from error
+            except RecursionError as error:
+                raise self._error("found JSON that is nested too deep") from error
 
     def _more(self) -> bool:
         if self._is_whole:

@@ -49,7 +49,7 @@ def check_line(line: bytes) -> tuple[dict[str, Any], list[str]]:
         record = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
         return {}, [f"found broken UTF-8 at byte {error.start} of the line, expected UTF-8"]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return {}, [f"found no JSON ({error}), expected one JSON object"]
     problems = [_describe(error) for error in _validator().iter_errors(record)]
     return record, problems or _marker_problems(record)

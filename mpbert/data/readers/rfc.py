@@ -1,15 +1,17 @@
 """Reader of RFCs: an archive of ``rfcN.txt`` with the RFC Editor's metadata ``rfcN.json``."""
 
-import json
 import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mpbert.data.readers.base import READERS, Reader
+from mpbert.data.readers.files import UNREADABLE
 from mpbert.data.readers.rfc_layout import Section, iter_paragraphs, join_lines, split_sections
 from mpbert.data.readers.rfc_markers import ReferenceList, mark, without_mentions
+from mpbert.data.readers.values import decode, names_of, reading, text_of
 from mpbert.data.records import RawPaper, RawSection, RawSentence
 from mpbert.data.splits import YearSplits
 from mpbert.data.text import split_sentences
@@ -26,6 +28,8 @@ _BOILERPLATE = re.compile(
     r"contact information|intellectual property|disclaimer of|ipr |rights |iesg note|"
     r"acknowledge?ment: funding)"
 )
+_METADATA = "metadata with title, authors, abstract and see_also"
+_SERIES = re.compile(r"(STD|BCP|FYI)0*(\d{1,9})")
 _ABSTRACT = re.compile(r"(?i)^abstract$")
 _STATUS_NOTE = re.compile(r"\s*\[(?:STANDARDS[- ]TRACK|JOURNAL|PUBNIT)\]\s*$")
 _LEGAL = re.compile(
@@ -50,10 +54,11 @@ class RfcReader(Reader):
         """Learn from the metadata which RFCs make up STD and BCP numbers."""
         series: dict[tuple[str, int], list[str]] = {}
         for number, _, content in _members(path, ("json",)):
-            for name in json.loads(content)["see_also"]:
-                match = re.fullmatch(r"(STD|BCP|FYI)0*(\d+)", name)
-                if match:
-                    series.setdefault((match[1], int(match[2])), []).append(f"RFC{number}")
+            with reading(f"{path}: rfc{number}.json", _METADATA):
+                for name in decode(content)["see_also"] or ():
+                    match = _SERIES.fullmatch(name)
+                    if match:
+                        series.setdefault((match[1], int(match[2])), []).append(f"RFC{number}")
         self._series = {key: tuple(sorted(ids)) for key, ids in series.items()}
 
     def read_records(self, path: Path) -> Iterator[object]:
@@ -76,13 +81,10 @@ class RfcReader(Reader):
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper of one RFC."""
         number, metadata, content = record
-        try:
-            info = json.loads(metadata)
-            text = content.decode("utf-8")
-        except ValueError as error:
-            raise CorpusError(
-                f"RFC {number}: unreadable ({error}); expected UTF-8 text and JSON metadata"
-            ) from error
+        with reading(f"RFC {number}", f"{_METADATA} and a text in UTF-8"):
+            return self._paper(number, decode(metadata), content.decode("utf-8"))
+
+    def _paper(self, number: int, info: dict[str, Any], text: str) -> RawPaper:
         sections = split_sections(text, self.counts)
         references = ReferenceList(
             [line for s in sections if _REFERENCES.match(s.heading) for line in s.lines],
@@ -90,14 +92,14 @@ class RfcReader(Reader):
         )
         if not references.tags:
             self.counts["rfcs_without_references_section"] += 1
-        year = re.search(r"\d{4}", info.get("pub_date", ""))
+        year = re.search(r"\d{4}", text_of(info.get("pub_date")))
         return RawPaper(
             paper_id=f"RFC{number}",
-            title=without_mentions(info["title"], references),
+            title=without_mentions(text_of(info["title"]), references),
             year=int(year.group()) if year else None,
-            authors=tuple(info["authors"]),
-            venue=info.get("source") or "",
-            abstract=tuple(self._abstract(info["abstract"] or "", sections, references)),
+            authors=names_of(info["authors"]),
+            venue=text_of(info.get("source")),
+            abstract=tuple(self._abstract(text_of(info["abstract"]), sections, references)),
             sections=tuple(self._body(sections, references)),
             references=references.paper_ids,
         )
@@ -149,7 +151,7 @@ def _members(path: Path, kinds: tuple[str, ...]) -> Iterator[tuple[int, str, byt
                 match = _MEMBER.fullmatch(member.name)
                 if match and match[2] in kinds and member.isfile():
                     yield int(match[1]), match[2], archive.extractfile(member).read()
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except (*UNREADABLE, tarfile.TarError) as error:
         reason = " ".join(str(error).split())
         raise CorpusError(
             f"{path}: unreadable ({reason}); expected a tar archive of rfcN.txt and rfcN.json"

@@ -44,6 +44,9 @@ _STOP_WORDS = frozenset(
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 
 
+_LONGEST_LINE = 1000  # characters; RFCs have 72
+
+
 @dataclass
 class Section:
     """A heading without its number, and the lines below it, blank ones included."""
@@ -58,6 +61,10 @@ def split_sections(text: str, counts: Counter[str]) -> list[Section]:
     :param counts: receives the numbers of page headers, footers and contents lines removed.
     """
     lines = _without_page_breaks(text, counts)
+    short = [line for line in lines if len(line) <= _LONGEST_LINE]
+    if len(short) < len(lines):
+        counts["lines_dropped_as_too_long"] += len(lines) - len(short)
+        lines = short
     kept = [line for line in lines if not _TOC_LINE.search(line)]
     counts["contents_lines_dropped"] += len(lines) - len(kept)
     body_indent = _body_indent(kept)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from mpbert.data.markers import join_spans
 from mpbert.data.records import RawSection, RawSentence
-from mpbert.data.text import MARKER_LIKE, split_sentences
+from mpbert.data.text import LONGEST_PARAGRAPH, MARKER_LIKE, split_sentences
 
 Span = tuple[int, int, tuple[str, ...]]  # start, end, ids of the papers it cites
 
@@ -22,9 +22,12 @@ def mark_paragraph(
 
     :param spans: (start, end, cited ids) in characters of the text, in any order, as found in a
         file: those that are not within the text are dropped.
-    :param counts: receives ``citation_spans``, ``citation_spans_outside_their_text`` and
-        ``citations_without_a_span``.
+    :param counts: receives ``citation_spans``, ``citation_spans_outside_their_text``,
+        ``citations_without_a_span`` and ``paragraphs_dropped_as_too_long``.
     """
+    if len(text) > LONGEST_PARAGRAPH:
+        counts["paragraphs_dropped_as_too_long"] += 1
+        return []
     good: list[Span] = []
     for start, end, cited_ids in spans:
         counts["citation_spans"] += 1

@@ -147,7 +147,7 @@ def _rows(path: Path | None, columns: Sequence[str]) -> Iterator[tuple[str, Row]
         names += [name.strip().lower() for name in next(rows, [])]
         if lacking := [column for column in columns if column not in names]:
             raise CorpusError(
-                f"{path}:1: found the columns {', '.join(names) or 'none'}; expected also "
+                f"{path}:1: found the columns {_shown(names)}; expected also "
                 f"{', '.join(lacking)}: name them in the first line"
             )
         for row in rows:
@@ -160,6 +160,10 @@ def _rows(path: Path | None, columns: Sequence[str]) -> Iterator[tuple[str, Row]
             f"{path}:{rows.line_num}: broken row ({error}); expected {len(names)} fields in UTF-8, "
             f"those with line ends or quotes in quotes: correct the table"
         ) from error
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(name if name.isprintable() else ascii(name) for name in names) or "none"
 
 
 def _decoded(path: Path) -> Iterator[str]:

@@ -10,6 +10,7 @@ from mpbert.errors import CorpusError
 
 _YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20|21)\d\d(?!\d)")
 _BAD_IN_ID = re.compile("[\\s\ud800-\udfff]")
+_TOO_MUCH = (OverflowError, RecursionError)  # of infinity as a whole number; of JSON too deep
 _ACL_ID = re.compile(r"[A-Z](\d\d)-\d{4}")
 _NEW_ACL_ID = re.compile(r"((?:19|20)\d\d)\.[\w-]+\.\d+")
 _ARXIV_ID = re.compile(r"(\d\d)(?:0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?|[a-z.-]+/?(\d\d)\d{5}", re.I)
@@ -36,7 +37,7 @@ def reading(place: str, expected: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, *_TOO_MUCH) as error:
         reason = " ".join(str(error).split())
         raise CorpusError(
             f"{place}: broken record ({type(error).__name__}: {reason}); expected {expected}: "

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from mpbert.data.readers.xml_files import local_name
+from mpbert.data.text import LONGEST_PARAGRAPH
 
 _SPACES = re.compile(r"\s+")
 
@@ -56,7 +57,7 @@ class Block:
 def blocks_of(element: etree._Element, markup: Markup, counts: Counter[str]) -> list[Block]:
     """Return the paragraphs of an element, and of those inside it, that hold text.
 
-    :param counts: receives ``elements_dropped_TAG``.
+    :param counts: receives ``elements_dropped_TAG`` and ``paragraphs_dropped_as_too_long``.
     """
     flattener = _Flattener(markup, counts)
     flattener.walk(element)
@@ -122,6 +123,8 @@ class _Flattener:
 
     def end_block(self) -> None:
         self._block.text = "".join(self._pieces)
-        if self._block.text.strip():
+        if len(self._block.text) > LONGEST_PARAGRAPH:
+            self._counts["paragraphs_dropped_as_too_long"] += 1
+        elif self._block.text.strip():
             self.blocks.append(self._block)
         self._block, self._pieces, self._length = Block(), [], 0

@@ -1,0 +1,79 @@
+"""What a killed training goes on from is whole, or is not used."""
+
+import numpy as np
+import pytest
+import torch
+
+from mpbert.commands import embed
+from mpbert.errors import DamagedError, EncoderError
+from mpbert.manifest import archive_is_whole
+from mpbert.modeling.checkpoint import Checkpoint
+from mpbert.seeding import named_rng
+
+
+def flip(path, bit):
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+
+
+def test_a_checkpoint_with_any_bit_flipped_is_made_anew(tmp_path):
+    checkpoint = Checkpoint(tmp_path, "training", "of this corpus")
+    tensors = {"a": torch.arange(24.0).reshape(4, 6), "step": torch.tensor(7)}
+    checkpoint.save(tensors, {"epochs": 3})
+    path = tmp_path / "training.safetensors"
+    found, values = checkpoint.load()
+    assert values == {"epochs": 3}
+    assert all(torch.equal(found[name], tensors[name]) for name in tensors)
+    for bit in named_rng(1, "flip").integers(8 * path.stat().st_size, size=40):
+        flip(path, bit)
+        again = checkpoint.load()  # a flip in the padding changes nothing
+        assert again is None or all(torch.equal(again[0][name], tensors[name]) for name in tensors)
+        flip(path, bit)
+    path.write_bytes(path.read_bytes()[:-5])
+    assert checkpoint.load() is None
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped"])
+def test_damaged_blocks_of_vectors_are_embedded_again(damage, formats, monkeypatch):
+    def killed(*arguments):
+        raise KeyboardInterrupt
+
+    config = embed.Config(
+        formats / "binary", formats / "encoder", formats / "out", device="cpu", splits=["test"]
+    )
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(embed.VectorStore, "save", killed)
+        embed.run(config)
+    (block,) = (formats / "out.parts").glob("papers.*")
+    size = block.stat().st_size
+    if damage == "truncated":
+        block.write_bytes(block.read_bytes()[: size // 2])
+    else:
+        flip(block, 4 * size)
+    embed.run(config)
+    assert not (formats / "out.parts").exists()
+    expected = np.load(formats / "vectors" / "papers.npy")
+    assert np.array_equal(np.load(formats / "out" / "papers.npy"), expected)
+
+
+@pytest.mark.fairseq
+@pytest.mark.parametrize("damage", ["truncated", "flipped"])
+def test_a_damaged_checkpoint_of_fairseq_is_refused(damage, tmp_path, formats):
+    from mpbert.commands import export_encoder
+    from mpbert.fairseq_compat import _of_whole
+
+    path = tmp_path / "checkpoint_last.pt"
+    torch.save({"model": {"a": torch.zeros(1000)}}, path)
+    load = _of_whole(lambda path: torch.load(path, weights_only=True))
+    assert load(str(path))["model"]["a"].shape == (1000,)
+    size = path.stat().st_size
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[: size // 2])
+    else:
+        flip(path, 4 * size)  # among the numbers: torch alone does not see it
+    assert not archive_is_whole(path)
+    with pytest.raises(DamagedError, match=r"found a damaged checkpoint.*move it away to train"):
+        load(str(path))
+    with pytest.raises(EncoderError, match="found a damaged checkpoint"):
+        export_encoder.run(export_encoder.Config(path, formats / "binary", tmp_path / "out"))

@@ -1,0 +1,44 @@
+"""Each stage is killed at random moments and started again: the same bytes as if undisturbed."""
+
+import signal
+
+import pytest
+
+from mpbert.seeding import named_rng
+
+
+def test_a_killed_stage_starts_again_and_ends_as_if_undisturbed(
+    stage_name, stage, workshop, request, capsys
+):
+    kills = request.config.getoption("--kills") or (20 if request.config.getoption("--all") else 1)
+    undisturbed = workshop.place(stage, "undisturbed")
+    code, seconds, said = workshop.run(stage, undisturbed)
+    assert code == 0, said
+    expected = stage.contents(undisturbed)
+    rng = named_rng(1, f"kill {stage_name}")
+    killed = 0
+    for number in range(kills):
+        moment = (number + rng.random()) / kills * seconds  # spread over the whole run
+        place = workshop.place(stage, f"killed-{number}")
+        code, _, said = workshop.run(stage, place, kill_after=moment)
+        killed += code == -signal.SIGKILL
+        where = f"killed after {moment:.2f} s of {seconds:.2f}"
+        assert code in (-signal.SIGKILL, 0), f"{where}: {said}"
+        code, _, said = workshop.run(stage, place)
+        assert code == 0 or (code == 2 and stage.done and stage.done in said), f"{where}: {said}"
+        assert stage.contents(place) == expected, where
+    with capsys.disabled():
+        print(f" {stage_name}: {kills} tries, {killed} killed, {kills} ended the same", end="")
+
+
+@pytest.mark.exhaustive
+def test_a_stage_killed_twice_still_ends_as_if_undisturbed(workshop, stage_name, stage):
+    undisturbed = workshop.place(stage, "undisturbed")
+    code, seconds, said = workshop.run(stage, undisturbed)
+    assert code == 0, said
+    place = workshop.place(stage, "killed")
+    for part in (0.7, 0.4):
+        workshop.run(stage, place, kill_after=part * seconds)
+    code, _, said = workshop.run(stage, place)
+    assert code == 0 or (code == 2 and stage.done and stage.done in said), said
+    assert stage.contents(place) == stage.contents(undisturbed)

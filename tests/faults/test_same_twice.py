@@ -1,0 +1,63 @@
+"""The number of threads and processes changes no byte; where it does, a stated tolerance holds."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from mpbert.baselines.word2vec import Word2Vec
+from mpbert.commands import embed
+from mpbert.data.store import CorpusStore
+from mpbert.seeding import named_rng
+from mpbert.vectors.store import VectorStore
+
+# what is in braces is a fixture: 120 RFCs, and an encoder of random weights
+COMMANDS = {
+    "build-corpus": "build-corpus {rfc_archive} out --reader=rfc",
+    "binarize": "binarize {rfc_corpus} out --vocab-size=400 --max-tokens=12",
+    "embed": "embed {rfc_binary} {micro_encoder} out --device=cpu --splits=valid",
+    "retrieve": "retrieve {rfc_corpus} out --lexical=bm25 --splits=valid",
+    "retrieve by vectors": "retrieve {rfc_corpus} out --vectors {micro_vectors} --splits=test",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_one_thread_and_three_write_the_same_bytes(command, workshop, stages, request):
+    words = [
+        str(request.getfixturevalue(word[1:-1])) if word.startswith("{") else word
+        for word in COMMANDS[command].split()
+    ]
+    stage = dataclasses.replace(stages["embed"], words=words)
+    found = []
+    for threads in (1, 3):
+        place = workshop.place(stage, f"threads-{threads}")
+        code, _, said = workshop.run(stage, place, threads=threads)
+        assert code == 0, said
+        found.append(stage.contents(place))
+    assert found[0] == found[1]
+    assert len(found[0]) > 3
+
+
+@pytest.mark.parametrize("max_tokens", [60, 3000])
+def test_the_size_of_batches_changes_vectors_by_rounding_alone(
+    max_tokens, rfc_binary, micro_encoder, micro_vectors, tmp_path
+):
+    output = tmp_path / "vectors"
+    config = embed.Config(rfc_binary, micro_encoder, output, splits=["test"], device="cpu")
+    embed.run(dataclasses.replace(config, max_tokens=max_tokens))
+    for name in ("papers", "contexts.test"):
+        found, expected = (VectorStore.load(path, name).vectors for path in (output, micro_vectors))
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_gensim_with_several_workers_keeps_its_tolerance(rfc_corpus):
+    store = CorpusStore(rfc_corpus)
+    vectors = []
+    for workers in (1, 1, 4):
+        baseline = Word2Vec(dim=16, epochs=3, workers=workers)
+        baseline.fit(store, named_rng(1, "test"))
+        found = baseline.embed_papers(store).vectors
+        vectors.append(found[found.any(axis=1)])
+    assert np.array_equal(vectors[0], vectors[1])
+    unit = [found / np.linalg.norm(found, axis=1, keepdims=True) for found in vectors]
+    assert (unit[0] * unit[2]).sum(axis=1).mean() > 0.7  # cosine of a paper with itself; seen: 0.88

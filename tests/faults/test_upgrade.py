@@ -1,0 +1,87 @@
+"""Every stored format has a version; each is read, or refused with the command to make it anew."""
+
+import json
+import re
+
+import pytest
+
+from mpbert.cli import COMMANDS, main
+from mpbert.errors import MpbertError
+from mpbert.manifest import FORMATS, MANIFEST, read_manifest
+
+
+def readers(place):
+    """Return what opens each directory of the fixtures, as a library does."""
+    from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
+    from mpbert.data.binary import BinaryCorpus
+    from mpbert.data.store import CorpusStore
+    from mpbert.data.trec import read_run
+    from mpbert.modeling.encoder import load_two_tower
+    from mpbert.recommending.directory import read_index
+    from mpbert.vectors.store import VectorStore
+
+    return {
+        "corpus": lambda: sum(1 for _ in CorpusStore(place / "corpus").papers()),
+        "binary": lambda: len(BinaryCorpus(place / "binary").token_counts()),
+        "pretrained": lambda: load_two_tower(place / "pretrained"),
+        "encoder": lambda: load_two_tower(place / "encoder"),
+        "vectors": lambda: VectorStore.load(place / "vectors", "papers"),
+        "hyperdoc2vec": lambda: HyperDoc2Vec.load(place / "hyperdoc2vec"),
+        "runs": lambda: read_run(place / "runs" / "test.run"),
+        "index": lambda: read_index(place / "index"),
+    }
+
+
+KINDS = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
+WORDS = {
+    "corpus": ["binarize", "corpus", "out"],
+    "binary": ["embed", "binary", "encoder", "out"],
+    "pretrained": ["embed", "binary", "pretrained", "out"],
+    "encoder": ["build-index", "corpus", "encoder", "vectors", "out"],
+    "vectors": ["export-vectors", "vectors", "out"],
+    "hyperdoc2vec": ["add-papers", "hyperdoc2vec", "corpus", "out"],
+    "runs": ["misses", "corpus", "runs/test.run"],
+    "index": ["remove", "index", "P03"],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_first_release_wrote_is_read(kind, formats):
+    assert readers(formats)[kind]()
+    manifest = read_manifest(formats / kind)
+    assert manifest["format"] == FORMATS[manifest["command"]] == 1
+
+
+def test_there_is_a_directory_of_each_format(formats):
+    made = {read_manifest(formats / kind)["command"] for kind in KINDS}
+    later = {"add-papers", "rerank", "report"}  # as fit-baseline, as retrieve; nothing reads it
+    assert made | later == set(FORMATS)
+    assert set(FORMATS) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("version", [0, 2, None])
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_format_is_refused_with_the_command_that_makes_it_anew(
+    kind, version, formats, monkeypatch, capsys
+):
+    path = formats / kind / MANIFEST
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "format": version, "mpbert": "9.1.0"}))
+    if kind != "runs":  # a file that any program may have written
+        with pytest.raises(MpbertError, match=f"found format {version} of mpbert"):
+            readers(formats)[kind]()
+    monkeypatch.chdir(formats)
+    assert main(WORDS[kind]) == 2
+    found = capsys.readouterr().err.splitlines()
+    assert len(found) == 1
+    command = re.search(r"written by version 9.1.0.* make it again with mpbert (\S+)$", found[0])
+    assert command[1] == manifest["command"]
+
+
+@pytest.mark.parametrize("kind", ["pretrained", "encoder"])
+def test_an_encoder_without_a_manifest_says_its_format_itself(kind, formats):
+    (formats / kind / MANIFEST).unlink()
+    path = formats / kind / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
+    with pytest.raises(MpbertError, match=r"config.json: .*format 2.*export-encoder, format 1"):
+        readers(formats)[kind]()

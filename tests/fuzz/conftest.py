@@ -1,0 +1,53 @@
+"""What all fuzz tests need: spoiled inputs, and the rule that each must end in one of two ways."""
+
+import random
+import resource
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from mpbert.errors import MpbertError
+
+sys.path.append(str(Path(__file__).parent))  # for tests/fuzz/mutations.py
+
+SEED = 20
+LONGEST = 1.0  # seconds of the processor for one input
+LARGEST = 1 << 20  # KiB of memory that all inputs of one test may add
+
+
+@pytest.fixture
+def try_all(limited: Callable[..., object]) -> Callable[..., dict[str, int]]:
+    """Function of a number of inputs and what to do with each, see :func:`_try_all`."""
+    return partial(_try_all, limited)
+
+
+def _try_all(
+    limited: Callable[..., object],
+    number: int,
+    act: Callable[[random.Random], None],
+    seconds: float = LONGEST,
+) -> dict[str, int]:
+    """Call a function with seeded random numbers; it must end well or in one line of an error.
+
+    :returns: how many inputs were read, and how many refused.
+    """
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ends = {"read": 0, "refused": 0}
+    for place in range(number):
+        try:
+            with limited(seconds):
+                act(random.Random(f"{SEED}:{place}"))
+            ends["read"] += 1
+        except MpbertError as error:
+            line = str(error)
+            assert line.strip() and len(line.splitlines()) == 1, (place, line)
+            ends["refused"] += 1
+        except BaseException as error:
+            error.add_note(f"input {place} of seed {SEED}")
+            raise
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < LARGEST, f"{grown:,} KiB more memory than before"
+    return ends

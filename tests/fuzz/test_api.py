@@ -1,0 +1,68 @@
+"""The HTTP API, asked what its own OpenAPI document allows, and what it does not."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.specs.openapi.checks import response_schema_conformance
+
+from mpbert.recommending.records import IndexedPaper, Recommendation
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+
+
+class Recommender:
+    """Three papers and the same answer to each question."""
+
+    paper_ids, titles = ["a", "b/1", "c"], ["Title a", "Title b/1", "Title c"]
+    years, vectors = np.array([2001, 0, 2003]), np.eye(3, dtype=np.float32)
+
+    def search_titles(self, query: str, top: int) -> list[IndexedPaper]:
+        return [IndexedPaper("a", "Title a", ("A. Author",), 2001, "", "")][:top]
+
+    def bibtex(self, paper_id: str) -> str:
+        return f"@article{{{paper_id}}}\n"
+
+    def recommend(self, **question: object) -> list[Recommendation]:
+        return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
+
+
+APP = create_app(Recommender(), Limits(seconds=60))
+SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", APP)
+KNOWN = {200, 400, 401, 404, 405, 413, 415, 422}
+
+
+def check(case: schemathesis.Case) -> None:
+    answer = case.call()
+    assert answer.status_code in KNOWN, answer.text
+    case.validate_response(answer, checks=[response_schema_conformance])
+    if answer.status_code != 200:
+        error = answer.json()["error"]
+        assert error.isprintable(), error
+        assert error.isascii(), error
+
+
+def run(number: int) -> None:
+    limits = settings(
+        max_examples=number,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    for operation in SCHEMA.get_all_operations():
+        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
+            strategy = operation.ok().as_strategy(generation_mode=mode)
+            with suppress(Unsatisfiable):  # what has no parameters cannot be asked wrongly
+                limits(given(strategy)(check))()
+
+
+@pytest.mark.parametrize(
+    "number", [8, pytest.param(10_000, marks=pytest.mark.exhaustive, id="all")]
+)
+def test_the_api_answers_or_refuses_in_one_line(number):
+    run(number)

@@ -1,0 +1,174 @@
+"""Every reader of a raw corpus, on spoiled copies of its fixture: all the way to the tables."""
+
+import gzip
+import io
+import json
+import random
+import shutil
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from mutations import mutate
+
+from mpbert.data.build import iter_clean_papers, link_papers, sort_papers
+from mpbert.data.readers import READERS
+from mpbert.data.splits import split_at_random
+from mpbert.data.tables import write_tables
+from mpbert.seeding import named_rng
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+# fixture -> reader, and inputs of the quick run
+READER_OF = {
+    **{name: (name, 40) for name in ("doc2json", "unarxive", "citeomatic", "contexts", "beir")},
+    **{"s2orc_2020": ("s2orc", 30), "s2orc_api": ("s2orc", 30), "csv": ("csv", 40)},
+    **{name: (name, 50) for name in ("jats", "tei")},
+    **{name: (name, 60) for name in ("acl", "jsonl", "rfc")},
+}
+RFC = """\
+Network Working Group                                          A. Author
+Request for Comments: {number}                                 March 2001
+
+1.  Introduction
+
+   This protocol is one of the many that are used by hosts.  It needs
+   the rules of the network [RFC9] and of its links, e.g., those that
+   are written by J. Doe in another place [NAMES].
+
+Author                        Standards Track                   [Page 1]
+\f
+RFC {number}                   A Protocol                       March 2001
+
+2.  References
+
+   [RFC9]   Doe, J., "Rules of the Network", RFC 9, May 1999.
+
+   [NAMES]  Doe, J., "Names", STD 13, RFC 11, May 1999.
+"""
+
+
+def records_of(name: str) -> list[dict[str, object]]:
+    """Return three papers that cite one another, as the JSON of ``acl`` or ``jsonl``."""
+    ids = ["P05-1001", "P06-1001", "P07-1001"]
+    records = []
+    for year, own in zip((2005, 2006, 2007), ids, strict=True):
+        cited = [i for i in ids if i != own]
+        text = ["We parse (Koo et al., 2005) fast.", "Koo (2006) and [1] parse too.", "12"]
+        if name == "acl":
+            info = {"authors": ["Terry Koo"], "book": "ACL", "id": own, "title": f"On {own}"}
+            sections = [
+                {"heading": "Abstract", "text": text},
+                {"heading": "1 Work", "text": text},
+                {"heading": "References", "text": ["Terry Koo. 2005. On it.", "[1] Koo. 2006."]},
+            ]
+            record = {"info": info | {"year": year}, "references": cited, "sections": sections}
+        else:
+            marked = {
+                "text": "It is so [1].",
+                "markers": [{"start": 9, "end": 12, "cited_ids": cited[:1]}],
+            }
+            record = {
+                **{"paper_id": own, "title": f"On {own}", "year": year, "references": cited},
+                **{"abstract": [marked, "It is."], "authors": ["T. Koo"], "venue": "ACL"},
+                "sections": [{"heading": "1 Work", "sentences": [marked]}],
+            }
+        records.append(record)
+    return records
+
+
+def files_of(name: str) -> dict[str, bytes]:
+    """Return the files of a good corpus by name, unpacked."""
+    if name in ("acl", "jsonl"):
+        lines = [json.dumps(record, separators=(",", ":")) for record in records_of(name)]
+        return {"papers.jsonl": "\n".join(lines).encode()}
+    if name == "rfc":
+        files = {}
+        for number in (9, 10, 11):
+            about = {"title": "A Protocol", "authors": ["A. Author"], "pub_date": "March 2001"}
+            about |= {"abstract": None, "see_also": ["STD0013"], "source": "IETF"}
+            files[f"rfc{number}.json"] = json.dumps(about).encode()
+            files[f"rfc{number}.txt"] = RFC.format(number=number).encode()
+        return files
+    files = {}
+    for path in sorted((FIXTURES / name).rglob("*")):
+        if path.is_file() and path.name not in ("README.md", "expected.json"):
+            data = path.read_bytes()
+            is_packed = path.suffix == ".gz"
+            key = str(path.relative_to(FIXTURES / name)).removesuffix(".gz")
+            files[key] = gzip.decompress(data) if is_packed else data
+    return files
+
+
+def write_corpus(name: str, files: dict[str, bytes], folder: Path) -> Path:
+    """Write a corpus; return what ``build-corpus`` would be given."""
+    if name == "rfc":
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            for file, data in files.items():
+                member = tarfile.TarInfo(file)
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+        (folder / "rfc.tar").write_bytes(buffer.getvalue())
+        return folder / "rfc.tar"
+    for file, data in files.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_bytes(data)
+    return folder / "papers.jsonl" if name in ("acl", "jsonl") else folder
+
+
+def build(reader_name: str, source: Path, folder: Path) -> None:
+    """Read, clean, link and write a corpus; every record must be kept or counted."""
+    counts: Counter[str] = Counter()
+    reader = READERS[reader_name]()
+    stream = iter_clean_papers(reader, source, 1, counts, needs_year=False)
+    papers = sort_papers(stream, folder)
+    dropped = sum(
+        counts[name]
+        for name in (
+            *("papers_without_text", "queries_without_judgements", "files_left_out_as_broken"),
+            *(["papers_without_year"] if reader_name == "acl" else []),
+        )
+    )
+    assert counts["papers_read"] <= len(papers) + dropped, counts
+    links = link_papers(papers, "drop", counts)
+    splits = split_at_random(len(papers), named_rng(1, "split"))
+    write_tables(folder, papers, links, splits)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "number"),
+    [
+        *((name, quick) for name, (_, quick) in READER_OF.items()),
+        *(
+            pytest.param(name, 100_000, marks=pytest.mark.exhaustive, id=f"{name}-all")
+            for name in READER_OF
+        ),
+    ],
+)
+def test_a_spoiled_corpus_is_read_or_refused_in_one_line(fixture, number, tmp_path, try_all):
+    reader, good = READER_OF[fixture][0], files_of(fixture)
+    source = write_corpus(fixture, good, tmp_path)
+    output = tmp_path.parent / f"{tmp_path.name}.out"
+    output.mkdir()
+    build(reader, source, output)  # as it is, it is read
+
+    def act(rng: random.Random) -> None:
+        name = rng.choice(list(good))
+        spoiled = {**good, name: mutate(good[name], rng, name)}
+        if fixture == "rfc":
+            write_corpus(fixture, spoiled, tmp_path)
+            if rng.random() < 0.2:
+                source.write_bytes(mutate(source.read_bytes(), rng, "rfc.tar"))
+            build(reader, source, output)
+            return
+        (tmp_path / name).write_bytes(spoiled[name])
+        try:
+            build(reader, source, output)
+        finally:
+            (tmp_path / name).write_bytes(good[name])
+
+    ends = try_all(number, act)
+    assert ends["read"] > number // 20
+    assert ends["refused"] > number // 20 or fixture in ("jats", "tei")  # those leave files out
+    shutil.rmtree(output)
