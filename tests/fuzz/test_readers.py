@@ -144,10 +144,11 @@ def build(reader_name: str, source: Path, folder: Path, to_tables: bool = True) 
     [
         *((name, quick) for name, (_, quick) in READER_OF.items()),
         *(
-            pytest.param(name, 100_000, marks=pytest.mark.exhaustive, id=f"{name}-all")
+            pytest.param(name, None, marks=pytest.mark.exhaustive, id=f"{name}-all")
             for name in READER_OF
         ),
     ],
+    indirect=["number"],
 )
 def test_a_spoiled_corpus_is_read_or_refused_in_one_line(fixture, number, tmp_path, try_all):
     reader, good = READER_OF[fixture][0], files_of(fixture)
