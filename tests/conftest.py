@@ -226,6 +226,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flags that rewrite golden files and pictures of the page."""
     parser.addoption("--all", action="store_true", help="also what takes minutes")
     parser.addoption("--kills", type=int, help="kills of each stage; default 1, with --all 20")
+    parser.addoption("--inputs", type=int, default=100_000, help="of each fuzz test, with --all")
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
     parser.addoption("--screenshots", type=Path, help="keep pictures of the page in this folder")
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")

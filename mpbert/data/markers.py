@@ -32,7 +32,7 @@ def markers_of(text: str, citations: Sequence[Citation]) -> tuple[Marker, ...]:
     for citation in citations:
         if not (citation.cited_ids or citation.is_certain):
             continue
-        if citation.is_distant:
+        if citation.is_distant and citation.names:
             name = citation.names[0]
             spans.append((name.word_starts[0], name.word_starts[1], citation.cited_ids))
         spans.append((citation.start, citation.end, citation.cited_ids))

@@ -161,6 +161,14 @@ def test_two_files_of_one_name_are_one_paper(tmp_path):
     assert reader.counts["files_with_the_name_of_another"] == 1
 
 
+def test_a_year_in_brackets_without_names_before_it_may_be_marked_up(tmp_path):
+    (tmp_path / "a.xml").write_text(
+        JATS.format("").replace("Text .", "(<xref ref-type='bibr'>1998</xref>) was lost.")
+    )
+    (paper,) = READERS["jats"]().read(tmp_path)
+    assert [shown(s) for s in paper.sections[0].sentences] == ["⟦(1998)|⟧ was lost."]
+
+
 @pytest.mark.parametrize(("name", "text"), [("tei", TEI), ("jats", JATS)])
 def test_a_paper_without_a_title_is_kept_and_counted(tmp_path, name, text):
     (tmp_path / "a.xml").write_text(text.format("").replace(">T<", "><"))

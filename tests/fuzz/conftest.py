@@ -19,6 +19,12 @@ LARGEST = 1 << 20  # KiB of memory that all inputs of one test may add
 
 
 @pytest.fixture
+def number(request: pytest.FixtureRequest) -> int:
+    """How many inputs: the parameter, or with --all what --inputs says."""
+    return request.param or request.config.getoption("--inputs")
+
+
+@pytest.fixture
 def try_all(limited: Callable[..., object]) -> Callable[..., dict[str, int]]:
     """Function of a number of inputs and what to do with each, see :func:`_try_all`."""
     return partial(_try_all, limited)

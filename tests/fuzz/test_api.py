@@ -1,5 +1,6 @@
 """The HTTP API, asked what its own OpenAPI document allows, and what it does not."""
 
+import itertools
 from contextlib import suppress
 
 import numpy as np
@@ -45,24 +46,21 @@ def check(case: schemathesis.Case) -> None:
         assert error.isascii(), error
 
 
-def run(number: int) -> None:
+@pytest.mark.parametrize(
+    "number", [80, pytest.param(None, marks=pytest.mark.exhaustive, id="all")], indirect=True
+)
+def test_the_api_answers_or_refuses_in_one_line(number):
+    operations = [found.ok() for found in SCHEMA.get_all_operations()]
+    modes = (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE)
     limits = settings(
-        max_examples=number,
+        max_examples=number // (len(operations) * len(modes)),
         deadline=None,
         derandomize=True,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    for operation in SCHEMA.get_all_operations():
-        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
-            strategy = operation.ok().as_strategy(generation_mode=mode)
-            with suppress(Unsatisfiable):  # what has no parameters cannot be asked wrongly
-                limits(given(strategy)(check))()
-
-
-@pytest.mark.parametrize(
-    "number", [8, pytest.param(10_000, marks=pytest.mark.exhaustive, id="all")]
-)
-def test_the_api_answers_or_refuses_in_one_line(number):
-    run(number)
+    for operation, mode in itertools.product(operations, modes):
+        strategy = operation.as_strategy(generation_mode=mode)
+        with suppress(Unsatisfiable):  # what has no parameters cannot be asked wrongly
+            limits(given(strategy)(check))()

@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from mpbert.errors import CorpusError
 
-LARGEST = 1 << 27  # bytes of one line, or of a file that is one paper; packed zeros are endless
+# bytes of one line, or of a file that is one paper: packed zeros are endless, and JSON takes up to
+# 27 times its bytes in memory
+LARGEST = 1 << 25
 PACKED = (".gz", ".xz", ".zst")
 
 
@@ -44,7 +46,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             while line := file.readline(LARGEST + 1):
                 line_number += 1
                 if len(line) > LARGEST:
-                    raise _too_large(f"{path}:{line_number}", "line")
+                    raise too_large(f"{path}:{line_number}", "line", LARGEST)
                 yield line_number, line
     except UNREADABLE as error:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
@@ -58,7 +60,7 @@ def read_whole(path: Path) -> bytes:
     with open_file(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise _too_large(path, "file")
+        raise too_large(path, "file", LARGEST)
     return data
 
 
@@ -125,9 +127,10 @@ def _opened(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def _too_large(place: Path | str, what: str) -> CorpusError:
+def too_large(place: Path | str, what: str, most: int, unit: str = "bytes") -> CorpusError:
+    """Return the error that a line, file or value is larger than that of one paper can be."""
     return CorpusError(
-        f"{place}: found a {what} of more than {LARGEST:,} bytes; expected one paper in it: get a "
+        f"{place}: found a {what} of more than {most:,} {unit}; expected one paper in it: get a "
         f"fresh copy of the file"
     )
 

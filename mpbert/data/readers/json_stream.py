@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mpbert.data.readers.files import open_file
+from mpbert.data.readers import files
 from mpbert.errors import CorpusError
 
 _CHUNK = 1 << 18  # bytes read at a time
@@ -21,7 +21,7 @@ def iter_members(path: Path) -> Iterator[tuple[str, Any]]:
 
     :raises CorpusError: it is neither, or is broken or cut off.
     """
-    with open_file(path) as file:
+    with files.open_file(path) as file:
         text = _Text(path, iter(lambda: file.read(_CHUNK), b""))
         opening = text.take("{[")
         number = 0
@@ -68,7 +68,6 @@ class _Text:
     def value(self) -> Any:
         """Return the next JSON value and go past it."""
         self.peek()
-        wanted = 0
         while True:
             try:
                 value, end = self._json.raw_decode(self._text, self._place)
@@ -77,27 +76,31 @@ class _Text:
                     self._place = end
                     return value
             except ValueError as error:
+                if len(self._text) - self._place > files.LARGEST:
+                    raise files.too_large(
+                        self._path, "value", files.LARGEST, "characters"
+                    ) from error
                 # twice as much each time: a long value is not tried again for every chunk
-                wanted = max(2 * (len(self._text) - self._place), _CHUNK)
-                more = False
-                while len(self._text) - self._place < wanted and self._more():
-                    more = True
-                if not more:
+                if not self._more(max(len(self._text) - self._place, _CHUNK)):
                     raise self._error(f"found no JSON ({error})") from error
             except RecursionError as error:
                 raise self._error("found JSON that is nested too deep") from error
 
-    def _more(self) -> bool:
+    def _more(self, wanted: int = 1) -> bool:
+        """Read on, at least so many characters where there are; return False at the end."""
         if self._is_whole:
             return False
         self._before += self._place
-        chunk = next(self._chunks, b"")
-        self._is_whole = not chunk
-        try:
-            more = self._decoder.decode(chunk, final=self._is_whole)
-        except UnicodeDecodeError as error:
-            raise self._error(f"found broken UTF-8 ({error.reason})") from error
-        self._text, self._place = self._text[self._place :] + more, 0
+        parts = [self._text[self._place :]]
+        while wanted > 0 and not self._is_whole:
+            chunk = next(self._chunks, b"")
+            self._is_whole = not chunk
+            try:
+                parts.append(self._decoder.decode(chunk, final=self._is_whole))
+            except UnicodeDecodeError as error:
+                raise self._error(f"found broken UTF-8 ({error.reason})") from error
+            wanted -= len(parts[-1])
+        self._text, self._place = "".join(parts), 0
         return True
 
     def _error(self, found: str) -> CorpusError:

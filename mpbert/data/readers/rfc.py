@@ -5,10 +5,10 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mpbert.data.readers.base import READERS, Reader
-from mpbert.data.readers.files import UNREADABLE
+from mpbert.data.readers.files import LARGEST, UNREADABLE, too_large
 from mpbert.data.readers.rfc_layout import Section, iter_paragraphs, join_lines, split_sections
 from mpbert.data.readers.rfc_markers import ReferenceList, mark, without_mentions
 from mpbert.data.readers.values import decode, names_of, reading, text_of
@@ -29,6 +29,7 @@ _BOILERPLATE = re.compile(
     r"acknowledge?ment: funding)"
 )
 _METADATA = "metadata with title, authors, abstract and see_also"
+_LONGEST_HEADER = 1 << 20
 _SERIES = re.compile(r"(STD|BCP|FYI)0*(\d{1,9})")
 _ABSTRACT = re.compile(r"(?i)^abstract$")
 _STATUS_NOTE = re.compile(r"\s*\[(?:STANDARDS[- ]TRACK|JOURNAL|PUBNIT)\]\s*$")
@@ -143,14 +144,30 @@ def _marked(paragraph: str, references: ReferenceList) -> Iterator[RawSentence]:
         yield mark(sentence, references)
 
 
+class _Member(tarfile.TarInfo):
+    """A header of an archive; those of long names are read as a whole, so they must be short."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes, encoding: str, errors: str) -> Self:
+        """Return the header in these 512 bytes."""
+        found = super().frombuf(buf, encoding, errors)
+        if not found.isreg() and found.size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"found a header of {found.size:,} bytes")
+        return found
+
+
 def _members(path: Path, kinds: tuple[str, ...]) -> Iterator[tuple[int, str, bytes]]:
     """Yield (RFC number, ``json`` or ``txt``, content) of a tar archive, read as a stream."""
     try:
-        with tarfile.open(path, "r|*") as archive:
-            for member in archive:
+        with tarfile.open(path, "r|*", tarinfo=_Member) as archive:
+            while (member := archive.next()) is not None:
+                archive.members.clear()  # it would keep all
                 match = _MEMBER.fullmatch(member.name)
                 if match and match[2] in kinds and member.isfile():
-                    yield int(match[1]), match[2], archive.extractfile(member).read()
+                    content = archive.extractfile(member).read(LARGEST + 1)
+                    if len(content) > LARGEST:
+                        raise too_large(f"{path}: {member.name}", "file", LARGEST)
+                    yield int(match[1]), match[2], content
     except (*UNREADABLE, tarfile.TarError) as error:
         reason = " ".join(str(error).split())
         raise CorpusError(

@@ -99,7 +99,10 @@ class S2OrcReader(ShardReader):
             return self.paper({"paper_id": place})
         with reading(place, self.expected):
             found = decode(line)
-            return self.paper(found) if _is_full_text(found) else None
+            if _is_full_text(found):
+                return self.paper(found)
+            self.counts["lines_of_metadata_beside_full_texts"] += 1  # read before, by prepare
+            return None
 
     def paper(self, record: dict[str, Any]) -> RawPaper:
         """Return the paper of a full text, or of what else is known of an id."""

@@ -4,13 +4,18 @@ Only the declaration of a document type is allowed, as JATS files have it; it is
 file that declares entities is refused, since they can expand without end or name other files.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from lxml import etree
 
-from mpbert.data.readers.files import open_file
+from mpbert.data.readers.files import open_file, too_large
 from mpbert.errors import CorpusError
 
+LARGEST = 1 << 26  # bytes of a file
+MOST_MARKS = 3 << 20  # characters < and = of a file, for elements and attributes: 400 bytes each
 _SAFE = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
 
 
@@ -25,7 +30,7 @@ def read_root(path: Path, tag: str) -> etree._Element:
     :param tag: its expected tag, without namespace.
     :raises CorpusError: broken, declares entities, or has another root.
     """
-    with open_file(path) as file:
+    with _bounded(path) as file:
         try:
             root = etree.parse(file, etree.XMLParser(**_SAFE)).getroot()
         except etree.XMLSyntaxError as error:
@@ -40,7 +45,7 @@ def read_head(path: Path, tag: str, head: str) -> etree._Element:
     :param head: tag of the wanted element, without namespace.
     :raises CorpusError: as :func:`read_root`, or there is no such element.
     """
-    with open_file(path) as file:
+    with _bounded(path) as file:
         try:
             found = etree.iterparse(file, tag=f"{{*}}{head}", **_SAFE)
             for _, element in found:
@@ -50,6 +55,31 @@ def read_head(path: Path, tag: str, head: str) -> etree._Element:
         except etree.XMLSyntaxError as error:
             raise _broken(path, error) from error
     raise CorpusError(f"{path}: found no <{head}>; expected one in a file of <{tag}>")
+
+
+class _Bounded:
+    """A file whose reading ends in an error where it is too large for memory."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path, self._file = path, file
+        self._bytes = self._marks = 0
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, or what is left."""
+        data = self._file.read(size)
+        self._bytes += len(data)
+        self._marks += data.count(b"<") + data.count(b"=")
+        if self._bytes > LARGEST:
+            raise too_large(self._path, "file", LARGEST)
+        if self._marks > MOST_MARKS:
+            raise too_large(self._path, "file", MOST_MARKS, "tags and attributes")
+        return data
+
+
+@contextmanager
+def _bounded(path: Path) -> Iterator[_Bounded]:
+    with open_file(path) as file:
+        yield _Bounded(path, file)
 
 
 def _checked(path: Path, root: etree._Element, tag: str) -> etree._Element:
