@@ -1,6 +1,5 @@
 import itertools
 import json
-import os
 import shutil
 import signal
 import subprocess
