@@ -27,6 +27,8 @@ from mpbert.progress import progress
 from mpbert.seeding import named_rng
 
 logger = logging.getLogger(__name__)
+# how names of counts begin that say what became of citations in the text
+_IN_TEXT = ("citation", "citing_sentences", "contexts_", "in_text_citations_", "markers_")
 
 
 @dataclass(frozen=True)
@@ -79,18 +81,20 @@ def run(config: Config) -> None:
         splits = _split(config, reader, papers)
         needed = ("test",) if config.split == "given" else SPLITS
         if links.contexts:
-            check_splits("contexts", splits[[row for row, _, _ in links.contexts]], needed)
+            citing = splits[[row for row, _, _ in links.contexts]]
+            check_splits("contexts", citing, needed, config.split)
         else:  # a corpus for the global task
-            check_splits("citations", splits[links.citations[:, 0]], needed)
+            check_splits("citations", splits[links.citations[:, 0]], needed, config.split)
         written = write_tables(out.path, papers, links, splits)
         dropped = {name: n for name, n in sorted(counts.items()) if name not in written}
         out.counts.update({**written, **dropped})
-    width = max(map(len, written))
-    for name, count in written.items():
+    in_text = {name: n for name, n in dropped.items() if name.startswith(_IN_TEXT) and n}
+    width = max(map(len, [*written, *in_text]))
+    for name, count in [*written.items(), *in_text.items()]:
         print(f"{name:<{width}} {count:>10,}")
     for line in linkage_report(counts):
         print(line)
-    print(f"what was cut and dropped is counted in {config.output / MANIFEST}")
+    print(f"all that was cut and dropped is counted in {config.output / MANIFEST}")
 
 
 def _split(config: Config, reader: Reader, papers: list[CleanPaper]) -> np.ndarray:
@@ -105,7 +109,8 @@ def _split(config: Config, reader: Reader, papers: list[CleanPaper]) -> np.ndarr
         if config.test_year is not None:
             years = replace(years, test_year=config.test_year)
         splits = split_by_year(np.array([paper.year for paper in papers]), years)
-    check_splits("papers", splits, ("train", "test") if config.split == "given" else SPLITS)
+    needed = ("train", "test") if config.split == "given" else SPLITS
+    check_splits("papers", splits, needed, config.split)
     return splits
 
 

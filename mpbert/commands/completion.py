@@ -6,6 +6,7 @@ and the shell starts no Python to complete.
 
 import argparse
 import importlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,21 @@ def run(config: Config) -> None:
     """Print the script."""
     import shtab
 
-    print(shtab.complete(_parser(), shell=config.shell))
+    script = shtab.complete(_parser(), shell=config.shell)
+    print(_for_tcsh(script) if config.shell == "tcsh" else script)
+
+
+def _for_tcsh(script: str) -> str:
+    """Return shtab's script with files at every place, and all values of a flag at the first rule.
+
+    tcsh knows a flag by its name, not by its command, and stops at the first rule that fits.
+    """
+    rule = re.compile(r"'([cn]/--[\w-]+=?/)\(([^)]*)\)/'")
+    values: dict[str, dict[str, None]] = {}
+    for flag, words in rule.findall(script):
+        values.setdefault(flag, {}).update(dict.fromkeys(words.split()))
+    script = rule.sub(lambda found: f"'{found[1]}({' '.join(values[found[1]])})/'", script)
+    return script.replace("'p/*/()/'", "'p/*/f/'")
 
 
 def _parser() -> argparse.ArgumentParser:

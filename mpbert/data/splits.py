@@ -12,6 +12,12 @@ import numpy as np
 from mpbert.errors import CorpusError
 
 SPLITS = ("train", "valid", "test")
+# way to split -> what to do where it leaves a part empty
+_REMEDIES = {
+    "given": "choose --split year or --split random",
+    "random": "choose another --seed, or add papers",
+    "year": "choose other --valid-year and --test-year, or --split random",
+}
 
 
 @dataclass(frozen=True)
@@ -70,12 +76,15 @@ def split_as_given(given: Sequence[str | None]) -> np.ndarray:
     return np.array([split or "train" for split in given], dtype="<U5")
 
 
-def check_splits(name: str, splits: np.ndarray, needed: Sequence[str] = SPLITS) -> None:
+def check_splits(
+    name: str, splits: np.ndarray, needed: Sequence[str] = SPLITS, way: str = "year"
+) -> None:
     """Refuse splits that leave a part empty.
 
     :param name: what is split, for the message, such as ``"papers"``.
     :param splits: array of the split of each.
     :param needed: splits that may not be empty.
+    :param way: how they were split: ``given``, ``random`` or ``year``; for the message.
     :raises CorpusError: one of them has none.
     """
     counts = {split: int((splits == split).sum()) for split in SPLITS}
@@ -84,5 +93,5 @@ def check_splits(name: str, splits: np.ndarray, needed: Sequence[str] = SPLITS) 
         found = ", ".join(f"{count} {split}" for split, count in counts.items())
         raise CorpusError(
             f"the split leaves {' and '.join(empty)} without {name} ({found}); "
-            f"expected some in each: choose other --valid-year and --test-year, or --split random"
+            f"expected some in each: {_REMEDIES[way]}"
         )

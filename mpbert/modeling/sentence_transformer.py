@@ -3,13 +3,16 @@
 ``modules.json`` in the directory names the class here, so this works where mpbert is installed::
 
     model = SentenceTransformer(path, trust_remote_code=True)
+    model.encode_document([{"title": "A title", "abstract": "A text.", "text": "Its body."}])
     model.encode_document([["Title.", "First sentence.", "Second."], "A text of some sentences."])
     model.encode_query(["The sentence before. The one that cites. The one after."])
 
 ``encode`` is ``encode_document``: the citation tower; ``encode_query`` is the manuscript tower.
+sentence-transformers loads no class of another package without ``trust_remote_code``; nothing is
+fetched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,10 +36,13 @@ from mpbert.modeling.packing import pack
 
 
 class TwoTowerModule(InputModule):
-    """Both towers; an input is a text, or a list of sentences such as title, abstract and body.
+    """Both towers; an input is a text, a list of sentences, or a paper.
 
-    What is longer than the encoder was trained to read is cut off: a paper at its end, a
-    manuscript at its beginning. ``embed`` draws sentences of long papers instead.
+    A paper is a mapping of ``title``, ``abstract``, ``text`` (the body) and ``citing`` (sentences
+    of others that cite it), those that are known, texts or lists of sentences. Of a plain text or
+    list the first sentences count as the abstract. What is longer than the encoder was trained to
+    read is cut off: a paper at its end, a manuscript at its beginning. ``embed`` draws sentences
+    of long papers instead.
     """
 
     def __init__(
@@ -76,7 +82,7 @@ class TwoTowerModule(InputModule):
 
     def preprocess(
         self,
-        inputs: Sequence[str | Sequence[str]],
+        inputs: Sequence[str | Sequence[str] | Mapping[str, str | Sequence[str]]],
         prompt: str | None = None,
         task: str | None = None,
         **_: object,
@@ -85,37 +91,58 @@ class TwoTowerModule(InputModule):
 
         :param prompt: is not used; the encoder was not trained with any.
         :param task: ``query`` for manuscripts; else papers.
+        :raises ValueError: a paper has unknown keys, or is a query.
         """
         is_query = task == "query"
-        papers = [self._sentences_read(text, is_query) for text in inputs]
+        papers, roles = zip(*(self._read(text, is_query) for text in inputs), strict=True)
         sentences = [sentence for paper in papers for sentence in paper]
         tokens, lengths = tokenize(self.tokenizer, sentences, self._settings["max_tokens"])
         per_paper = np.array([len(paper) for paper in papers])
-        roles = np.concatenate([self._roles(len(paper), is_query) for paper in papers])
-        return {"papers": pack(tokens, lengths, per_paper, roles), "is_query": is_query}
+        batch = pack(tokens, lengths, per_paper, np.concatenate(roles))
+        return {"papers": batch, "is_query": is_query}
 
-    def _roles(self, num_sentences: int, is_query: bool) -> np.ndarray:
-        """Return what the sentences of one text are read as.
+    def _read(
+        self, text: str | Sequence[str] | Mapping[str, str | Sequence[str]], is_query: bool
+    ) -> tuple[list[str], np.ndarray]:
+        """Return the sentences that are read of one input, and what each is read as.
 
         Of a manuscript the sentence before the last one cites, if there are three or more.
         """
-        if is_query and num_sentences < 3:
-            return np.full(num_sentences, CITING)
-        roles = np.full(num_sentences, BODY)
+        if isinstance(text, Mapping):
+            return self._read_paper(text, is_query)
+        sentences = _sentences(text) or [""]
+        limits = self._sampling
         if is_query:
+            sentences = sentences[-limits.manuscript_sentences :]
+            if len(sentences) < 3:
+                return sentences, np.full(len(sentences), CITING)
+            roles = np.full(len(sentences), BODY)
             roles[-3:] = NEIGHBOUR, CITING, NEIGHBOUR
-        else:
-            roles[: self._sampling.abstract_sentences] = ABSTRACT
-        return roles
+            return sentences, roles
+        sentences = sentences[: limits.abstract_sentences + limits.body_sentences]
+        roles = np.full(len(sentences), BODY)
+        roles[: limits.abstract_sentences] = ABSTRACT
+        return sentences, roles
 
-    def _sentences_read(self, text: str | Sequence[str], is_query: bool) -> list[str]:
-        if isinstance(text, str):
-            sentences = split_sentences(clean_characters(text)) or [""]
-        else:
-            sentences = list(text) or [""]
-        if is_query:
-            return sentences[-self._sampling.manuscript_sentences :]
-        return sentences[: self._sampling.abstract_sentences + self._sampling.body_sentences]
+    def _read_paper(
+        self, paper: Mapping[str, str | Sequence[str]], is_query: bool
+    ) -> tuple[list[str], np.ndarray]:
+        """Return the sentences of a paper whose parts are known, and what each is read as."""
+        if is_query or not set(paper) <= {"title", "abstract", "text", "citing"}:
+            raise ValueError(
+                f"found {'a query' if is_query else 'a paper'} with the keys {sorted(paper)}; "
+                f"expected title, abstract, text or citing of a paper; a query is a text or a list"
+            )
+        title = [clean_characters(paper["title"])] if paper.get("title") else []
+        limits = self._sampling
+        parts = {
+            ABSTRACT: [*title, *_sentences(paper.get("abstract", ""))][: limits.abstract_sentences],
+            BODY: _sentences(paper.get("text", ""))[: limits.body_sentences],
+            CITING: _sentences(paper.get("citing", ""))[: limits.citing_sentences],
+        }
+        sentences = [sentence for part in parts.values() for sentence in part]
+        roles = np.repeat(list(parts), [len(part) for part in parts.values()])
+        return (sentences, roles) if sentences else ([""], np.array([ABSTRACT]))
 
     def forward(self, features: dict[str, Any], **_: object) -> dict[str, Any]:
         """Add ``sentence_embedding``, (B, D)."""
@@ -123,3 +150,7 @@ class TwoTowerModule(InputModule):
         papers = features["papers"].to(next(tower.parameters()).device)
         features["sentence_embedding"] = tower(papers)
         return features
+
+
+def _sentences(text: str | Sequence[str]) -> list[str]:
+    return split_sentences(clean_characters(text)) if isinstance(text, str) else list(text)

@@ -33,6 +33,13 @@ def test_the_linkage_report_is_printed_and_in_the_manifest(tmp_path, capsys):
         "references_resolved_by_title": ["5", "41.7%"],
         "references_outside_the_corpus": ["1", "8.3%"],
     }
+    begin = next(n for n, line in enumerate(lines) if line[0] == "contexts_test") + 1
+    in_text = {line[0]: int(line[1]) for line in lines[begin : begin + 6]}
+    assert in_text == {
+        **{"citation_spans": 18, "citation_spans_without_a_reference": 1},
+        **{"citations_without_a_span": 2, "in_text_citations_of_the_paper_itself": 1},
+        **{"markers_cut": 18, "markers_unresolved": 4},
+    }
     counts = read_manifest(tmp_path / "s")["counts"]
     assert {name: [str(counts[name])] for name in report} == {k: v[:1] for k, v in report.items()}
     assert counts["contexts"] == 9

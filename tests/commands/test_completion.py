@@ -1,10 +1,13 @@
 """The scripts of completion, tried in the shells that are there."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from mpbert.baselines import BASELINES
@@ -95,6 +98,46 @@ def test_the_other_shells_read_their_script(scripts, shell):
         pytest.skip(f"{shell} is not installed")
     found = subprocess.run([shell, "-n", scripts / shell], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
+
+
+# what makes the script known to a shell at a terminal; its echo does not look like the prompt
+_SET_UP = {
+    "tcsh": "source _mpbert; set autolist; set prompt='rea''dy> '",
+    "zsh": "fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; PS1='rea''dy> '",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("export-", {"export-data", "export-encoder", "export-vectors"}),
+        ("embed --d", {"device", "draws"}),
+        ("embed --splits t", {"test", "train"}),
+        ("export-vectors --format w", {"word2vec", "word2vec-bin"}),
+        ("fit-baseline --baseline ", set(BASELINES.names())),
+        ("embed ru", {"run.yaml", "runs/"}),
+        ("embed data encoder ru", {"run.yaml", "runs/"}),
+        ("retrieve --vectors ru", {"run.yaml", "runs/"}),
+    ],
+)
+@pytest.mark.parametrize("shell", _SET_UP)
+def test_the_other_shells_complete_at_a_terminal(scripts, tmp_path, shell, words, expected):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "run.yaml").touch()
+    shutil.copy(scripts / shell, tmp_path / "_mpbert")
+    environment = {**os.environ, "TERM": "vt100"}
+    terminal = pexpect.spawn(
+        shell, ["-f", "-i"], cwd=tmp_path, env=environment, dimensions=(60, 200), encoding="utf-8"
+    )
+    terminal.sendline(_SET_UP[shell])
+    terminal.expect("ready> ", timeout=60)
+    terminal.send(f"mpbert {words}\t\t")
+    seen = ""
+    while not expected <= set(re.findall(r"\w[\w./-]*", seen)):
+        seen += terminal.read_nonblocking(4096, timeout=60)
+    terminal.close(force=True)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -25,3 +25,12 @@ def test_the_random_split_is_72_8_20_and_depends_on_the_seed_alone():
 def test_an_empty_part_is_refused_with_its_counts():
     with pytest.raises(CorpusError, match=r"without papers \(2 train, 0 valid, 1 test\)"):
         check_splits("papers", np.array(["train", "test", "train"]))
+
+
+@pytest.mark.parametrize(
+    ("way", "remedy"),
+    [("year", "--valid-year"), ("random", "--seed"), ("given", "--split year or --split random")],
+)
+def test_the_remedy_for_an_empty_part_fits_the_way_to_split(way, remedy):
+    with pytest.raises(CorpusError, match=f"expected some in each: choose .*{remedy}"):
+        check_splits("papers", np.array(["train", "test"]), way=way)

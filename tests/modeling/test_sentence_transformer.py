@@ -59,6 +59,48 @@ def test_papers_as_lists_of_sentences_get_the_vectors_of_embed(model, vectors, r
     assert np.allclose(model.encode(texts[:3]), expected[:3], atol=1e-5)
 
 
+@pytest.fixture(scope="module")
+def reader_of_parts(rfc_binary, tmp_path_factory):
+    """Encoder whose vectors depend on what a sentence is read as, and which reads citing ones."""
+    path = tmp_path_factory.mktemp("parts")
+    sizes = (BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    config = HierarchicalConfig(*sizes, sentence_roles=True)
+    torch.manual_seed(2)
+    state = TwoTower(config).state_dict()
+    settings = {**SETTINGS, "citing_sentences": 400}
+    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", settings)
+    return path
+
+
+def test_papers_by_their_parts_get_the_vectors_of_embed(
+    reader_of_parts, rfc_binary, rfc_corpus, tmp_path
+):
+    config = embed.Config(rfc_binary, reader_of_parts, tmp_path / "v", splits=[], device="cpu")
+    embed.run(config)
+    store, corpus = VectorStore.load(tmp_path / "v", "papers"), CorpusStore(rfc_corpus)
+    train, citing = corpus.contexts("train"), {}
+    for number in range(len(train)):
+        for row in train.cited(number):
+            paper = corpus.paper(int(train.citing_rows[number]))
+            citing.setdefault(row, []).append(paper.sentences[train.positions[number]])
+    rows = [row for row in range(len(corpus.paper_ids)) if len(citing.get(row, [])) in (0, 2, 5)]
+    papers = [corpus.paper(row) for row in rows]
+    parts = [
+        {
+            **{"title": paper.title, "abstract": paper.abstract, "citing": citing.get(row, [])},
+            "text": paper.sentences[paper.num_abstract :],
+        }
+        for row, paper in zip(rows, papers, strict=True)
+    ]
+    model = SentenceTransformer(str(reader_of_parts), trust_remote_code=True, device="cpu")
+    expected = [store[paper.paper_id] for paper in papers]
+    assert len(rows) > 20 and np.allclose(model.encode(parts), expected, atol=1e-5)
+    with pytest.raises(ValueError, match="expected title, abstract, text or citing of a paper"):
+        model.encode([{"title": "A title", "body": "A body."}])
+    with pytest.raises(ValueError, match="a query is a text or a list"):
+        model.encode_query([{"title": "A title"}])
+
+
 def test_manuscripts_get_the_vectors_of_embed(model, vectors, rfc_corpus):
     corpus = CorpusStore(rfc_corpus)
     store = VectorStore.load(vectors, "contexts.test")
