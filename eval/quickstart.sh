@@ -19,7 +19,7 @@ step "4/7 pretraining: predict masked sentences"
 pretrain/train.sh rfc tiny
 step "5/7 fine-tuning: bring manuscripts near the papers they cite; embed; rank"
 eval/mp_bert4cr.sh rfc tiny
-eval/mp_bert4cr.sh rfc light light
+eval/mp_bert4cr.sh rfc light light draws=5
 step "6/7 report"
 eval/report.sh rfc
 step "7/7 vectors for gensim, and one recommendation"

@@ -2,4 +2,4 @@
 
 import mpbert.fairseq_compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
 
-from mpbert.finetuning import criterion, model, task  # noqa: F401
+from mpbert.finetuning import criterion, model, schedule, task  # noqa: F401

@@ -14,6 +14,7 @@ from mpbert.data.sampling import SamplingConfig
 from mpbert.errors import ConfigError, CorpusError
 from mpbert.fairseq_dataset import TokenTask
 from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
+from mpbert.finetuning.schedule import LinearToZero
 from mpbert.manifest import check_inputs, fingerprint
 
 
@@ -96,6 +97,13 @@ class FinetuneTask(TokenTask):
             str(cfg.cocitation_unit),
         )
         self.noise = Noise(self.corpus.contexts("train"), self.corpus.num_papers, noise)
+
+    def get_batch_iterator(self, dataset: Any, **kwargs: Any) -> Any:
+        """Return fairseq's iterator; the learning rate is told how many batches an epoch has."""
+        iterator = super().get_batch_iterator(dataset, **kwargs)
+        if dataset is self.datasets.get("train"):
+            LinearToZero.batches_per_epoch = len(iterator)
+        return iterator
 
     def load_dataset(self, split: str, **kwargs: Any) -> None:
         """Load the contexts of ``train`` or ``valid``.

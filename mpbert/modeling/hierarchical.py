@@ -20,6 +20,7 @@ from mpbert.modeling.pooling import mean_pool, sum_pool
 from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock, sinusoids
 
 _RARE = 1e-3  # a of SIF
+_SMALLEST = 1e-9  # of the weights of a sentence whose tokens are all left out
 _STEP = 5.0  # logarithms of weights are kept in this unit: Adam's steps are equal for all numbers
 _ROLE_WEIGHTS = (-1.5, -0.7, -0.7, 0.0)  # logarithms, of ROLES, to begin with
 
@@ -101,6 +102,11 @@ class HierarchicalEncoder(nn.Module):
         self.register_buffer("token_places", sinusoids(config.max_tokens, config.dim), False)
         self.register_buffer("sentence_places", sinusoids(config.max_sentences, config.dim), False)
 
+    @property
+    def is_static(self) -> bool:
+        """Whether no vector of a token or sentence depends on another."""
+        return not self.sentence_blocks and not self.document_blocks
+
     def embed_tokens(self, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (N, D): scaled embeddings plus sinusoidal places, with dropout."""
         x = self.embedding(tokens) * math.sqrt(self.config.dim)
@@ -108,30 +114,59 @@ class HierarchicalEncoder(nn.Module):
 
     def encode_sentences(self, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (S, D) vectors of packed sentences, each from its own tokens alone."""
-        weights = self._shares(tokens, rows) if self.config.token_weights else None
         if not self.sentence_blocks:
-            return self._static_vectors(tokens, rows, weights)
+            return self._sums_of_tokens(tokens, self._shares(tokens, rows), rows.offsets[:-1])
+        weights = self._shares(tokens, rows) if self.config.token_weights else None
         x = self.embed_tokens(tokens, rows)
         for block in self.sentence_blocks:
             x = block(x, rows)
         return mean_pool(x, rows) if weights is None else sum_pool(x * weights[:, None], rows)
 
-    def _shares(self, tokens: Tensor, rows: Rows) -> Tensor:
-        """Return (N,) weights of the tokens; those of a sentence add up to 1."""
-        weights = (_STEP * self.log_weights(tokens).float()).exp()  # (N, 1)
-        return (weights / sum_pool(weights, rows).index_select(0, rows.row))[:, 0]
+    def sum_static(self, papers: PackedPapers, sentence_weights: Tensor | None) -> Tensor:
+        """Return (B, D) weighted sums of static sentence vectors, papers packed.
 
-    def _static_vectors(self, tokens: Tensor, rows: Rows, weights: Tensor | None) -> Tensor:
-        """Return (S, D) means of embeddings, which are read once and never written token by token.
+        The same as :meth:`forward` and a sum, without a vector per sentence: with no block
+        between, a paper is one sum of its tokens.
+
+        :param sentence_weights: (S,) packed by paper; None: all 1.
+        """
+        shares = self._shares(papers.tokens, papers.sentences)
+        lengths = papers.sentences.offsets.diff().index_select(0, papers.sentence_order).long()
+        ends = lengths.cumsum(0)  # (S,) of the tokens, paper after paper
+        starts = papers.sentences.offsets[:-1].index_select(0, papers.sentence_order)
+        order = torch.arange(len(shares), device=shares.device)
+        order += (starts - (ends - lengths)).repeat_interleave(lengths)
+        weights = shares.index_select(0, order)
+        if sentence_weights is not None:
+            weights = weights * sentence_weights.repeat_interleave(lengths)
+        firsts = (ends - lengths).index_select(0, papers.papers.offsets[:-1])
+        return self._sums_of_tokens(papers.tokens.index_select(0, order), weights, firsts)
+
+    def _shares(self, tokens: Tensor, rows: Rows) -> Tensor:
+        """Return (N,) weights of the tokens; those of a sentence add up to 1.
+
+        Without a block between, dropout leaves out whole tokens: Iyyer et al. (ACL 2015).
+        """
+        if self.config.token_weights:
+            weights = (_STEP * self.log_weights(tokens).float()).exp()  # (N, 1)
+        else:
+            weights = torch.ones(len(tokens), 1, device=tokens.device)
+        if self.training and self.config.dropout and not self.sentence_blocks:
+            weights = weights * (torch.rand_like(weights) >= self.config.dropout)
+        sums = sum_pool(weights, rows).clamp(min=_SMALLEST).index_select(0, rows.row)
+        return (weights / sums)[:, 0]
+
+    def _sums_of_tokens(self, tokens: Tensor, weights: Tensor, firsts: Tensor) -> Tensor:
+        """Return (M, D) weighted sums of embeddings, read once and never written token by token.
 
         Places are left out: their mean would say how long a sentence is.
+
+        :param firsts: (M,) first token of each sum.
         """
-        if weights is None:
-            weights = (1 / rows.offsets.diff()).index_select(0, rows.row)
         return math.sqrt(self.config.dim) * F.embedding_bag(
             tokens,
             self.embedding.weight,
-            rows.offsets[:-1].long(),
+            firsts.long(),
             mode="sum",
             per_sample_weights=weights,
         )
@@ -164,10 +199,15 @@ class PaperEncoder(nn.Module):
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (B, D) vectors in the caller's order."""
-        sentences = self.encoder(papers)
+        weights = None
         if self.encoder.config.sentence_roles:
-            sentences = sentences * (_STEP * self.log_weights(papers.roles).float()).exp()
-        vectors = sum_pool(sentences, papers.papers)
+            weights = (_STEP * self.log_weights(papers.roles).float()).exp()  # (S, 1)
+        if self.encoder.is_static:
+            vectors = self.encoder.sum_static(papers, None if weights is None else weights[:, 0])
+        else:
+            sentences = self.encoder(papers)
+            sentences = sentences if weights is None else sentences * weights
+            vectors = sum_pool(sentences, papers.papers)
         return self.norm(vectors).index_select(0, papers.paper_order)
 
 

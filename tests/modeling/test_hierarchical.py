@@ -167,6 +167,20 @@ def test_static_vectors_are_weighted_means_weighted_by_role(papers):
         assert torch.allclose(found[row], expected, atol=1e-4)
 
 
+def test_dropout_of_static_vectors_leaves_out_whole_tokens():
+    torch.manual_seed(8)
+    model = PaperEncoder(dataclasses.replace(STATIC, dropout=0.5)).train()
+    batch = pack(np.tile([10, 11], 400), np.full(400, 2), np.ones(400, np.int64))
+    table = math.sqrt(8) * model.encoder.embedding.weight.detach()
+    expected = torch.stack([table[10], table[11], (table[10] + table[11]) / 2, torch.zeros(8)])
+    expected = F.layer_norm(expected * (5 * model.log_weights.weight[0, 0]).exp().detach(), (8,))
+    distances = torch.cdist(model(batch).detach(), expected)
+    assert distances.min(1).values.max() < 1e-2  # cdist multiplies matrices
+    assert (distances.argmin(1).bincount(minlength=4) > 60).all()  # of 400, each one in four
+    model.eval()
+    assert torch.allclose(model(batch), expected[2], atol=1e-4)
+
+
 def test_token_weights_weigh_the_states_of_a_transformer_too(papers):
     torch.manual_seed(6)
     config = dataclasses.replace(CONFIG, token_weights=True)
