@@ -97,6 +97,7 @@ class Condition:
     :param top: papers ranked per query; 0: as many as the command does.
     :param vectors: row with whose vectors it ranks; empty: its own.
     :param inputs: rows that a reranker takes the runs of.
+    :param input_runs: patterns of their run directories, found by :func:`read_conditions`.
     :param training: ``lexical`` method, ``top`` and settings of the lists a reranker learns from,
         or ``vectors``, the row whose vectors make them.
     :param recipe: command lines, in order.
@@ -119,6 +120,7 @@ class Condition:
     top: int = 0
     vectors: str = ""
     inputs: tuple[str, ...] = ()
+    input_runs: tuple[str, ...] = ()
     training: Mapping[str, SettingValue] = field(default_factory=dict)
     recipe: tuple[str, ...] = ()
     run: str = ""
@@ -152,7 +154,7 @@ class Condition:
 
     def input_directories(self, corpus: str) -> list[Path]:
         """Return where the runs lie that a reranker takes."""
-        return [Path("runs/trec", corpus, name) for name in self.inputs]
+        return [Path(run.replace("{corpus}", corpus)) for run in self.input_runs]
 
     def training_directory(self, corpus: str) -> Path:
         """Return where the lists lie that a reranker learns from: equal ones are shared."""
@@ -205,7 +207,11 @@ def read_conditions(directory: Path) -> list[Condition]:
         raise ConfigError(f"{directory}: found no *.yaml; expected one file per row")
     conditions.sort(key=lambda condition: (condition.order, condition.name))
     _check_order(conditions, directory)
-    return conditions
+    runs = {condition.name: _run_pattern(condition) for condition in conditions}
+    return [
+        replace(condition, input_runs=tuple(runs[name] for name in condition.inputs))
+        for condition in conditions
+    ]
 
 
 def choose_conditions(
@@ -284,15 +290,33 @@ def parse_condition(name: str, content: object, source: str) -> Condition:
     return condition
 
 
+def _run_pattern(condition: Condition) -> str:
+    """Return where a row's runs lie, whose settings are those of its file."""
+    if condition.recipe:
+        return condition.run.replace("{variant}", "")
+    return f"runs/trec/{{corpus}}/{condition.name}"
+
+
+def _gives(row: Condition | None, to: Condition) -> bool:
+    """Whether a row can give another what it takes: vectors or a run.
+
+    Of recipes that are tuned no one knows where the run of the best settings lies.
+    """
+    if row is None or row.method:
+        return row is not None
+    only_run = row.name not in (to.vectors, to.training.get("vectors"))
+    return only_run and not row.space
+
+
 def _check_order(conditions: Sequence[Condition], directory: Path) -> None:
     """Check that rows stand after those they take something of."""
     made: dict[str, Condition] = {}
     for condition in conditions:
         for name in condition.needs:
-            if name not in made or not made[name].method:
+            if not _gives(made.get(name), condition):
                 raise ConfigError(
                     f"{directory / condition.name}.yaml: takes something of {name!r}; expected a "
-                    f"row with a method and a smaller order"
+                    f"row of a smaller order, with a method (or, for inputs, recipes without space)"
                 )
             if name in condition.inputs and made[name].task != condition.task:
                 raise ConfigError(
