@@ -63,6 +63,24 @@ def test_a_reranker_learns_from_lists_of_words_or_of_the_vectors_of_an_earlier_r
         read_conditions(tmp_path)
 
 
+def test_a_reranker_takes_runs_of_recipes_unless_these_are_tuned(tmp_path):
+    recipe = {"title": "A", "recipe": "a.sh {corpus} x{variant} {flags}", "order": 1}
+    recipe["run"] = "runs/trec/{corpus}/x{variant}"
+    fused = {"title": "B", "method": "fusion", "inputs": ["first"], "order": 2}
+    (tmp_path / "first.yaml").write_text(json.dumps(recipe))
+    (tmp_path / "second.yaml").write_text(json.dumps(fused))
+    row = read_conditions(tmp_path)[1]
+    assert row.input_directories("rfc") == [Path("runs/trec/rfc/x")]
+    (tmp_path / "first.yaml").write_text(json.dumps({**recipe, "space": {"--lr": [1, 2]}}))
+    with pytest.raises(ConfigError, match=r"takes something of 'first'; .* recipes without space"):
+        read_conditions(tmp_path)
+    (tmp_path / "first.yaml").write_text(json.dumps(recipe))
+    learnt = {"method": "nnrank", "training": {"vectors": "first", "top": 7}}
+    (tmp_path / "second.yaml").write_text(json.dumps({**fused, **learnt}))
+    with pytest.raises(ConfigError, match="takes something of 'first'"):
+        read_conditions(tmp_path)
+
+
 def test_inputs_are_of_the_same_task_and_vectors_come_with_their_settings(tmp_path):
     (tmp_path / "first.yaml").write_text("title: A\nmethod: bm25\norder: 1\n")
     fused = {"title": "B", "method": "nnrank", "inputs": ["first"], "task": "global", "order": 2}
