@@ -47,7 +47,7 @@ def _shown(default: object) -> str:
         return "yes" if default else "no"
     if isinstance(default, tuple):
         return " ".join(map(str, default)) or "none"
-    return "none" if default is None else str(default)
+    return "none" if default is None else str(default) or "none"
 
 
 class CommandParser(ArgumentParser):

@@ -43,8 +43,10 @@ class Config:
         "split papers by year, at random, or as the raw corpus says",
         choices=["given", "random", "year"],
     )
-    valid_year: Optional[int] = option(None, "first year of valid; none: the reader's own")
-    test_year: Optional[int] = option(None, "first year of test; none: the reader's own")
+    valid_year: Optional[int] = option(
+        None, "first year of the validation papers; none: the reader's own"
+    )
+    test_year: Optional[int] = option(None, "first year of the test papers; none: the reader's own")
     unknown_cited: str = option(
         "drop", "what to do about cited ids outside the corpus", choices=["drop", "error"]
     )

@@ -22,14 +22,17 @@ _SHOWN = 5  # sentences to choose from at a question
 
 @dataclass(frozen=True)
 class Config:
-    r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript."""
+    r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript.
+
+    Where a manuscript marks no place, a terminal is asked for the sentence that needs a citation.
+    """
 
     index: Path = positional("index", "index made by build-index")
     manuscript: Path = positional(
         "manuscript", "file .tex, .md, .txt or .json, or - for standard input"
     )
     top: int = option(10, "papers per place")
-    year: Optional[int] = option(None, "leave out papers of later years; None: keep all")
+    year: Optional[int] = option(None, "leave out papers of later years; none: keep all")
     ranker: str = option("both", "rank by vectors, by words or by both", choices=RANKERS)
     format: str = option("text", "what to print", choices=FORMATS)
 

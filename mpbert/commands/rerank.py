@@ -29,7 +29,9 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
-    runs: list[Path] = option((), "directories of runs to rerank", nargs="+", type=Path)
+    runs: list[Path] = option(
+        (), "directories of runs to rerank, one or more", nargs="+", type=Path
+    )
     training: Optional[Path] = option(
         None, "directory of a train.run to learn from, where the reranker does", type=Path
     )

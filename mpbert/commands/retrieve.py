@@ -35,14 +35,19 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
-    vectors: Optional[Path] = option(None, "vectors directory to search", type=Path)
-    similarity: str = option("cosine", "of vectors", choices=SIMILARITIES)
-    approximate: bool = option(
-        False, "of vectors: search a part of the papers; 98 of the 100 nearest are found"
+    vectors: Optional[Path] = option(
+        None, "vectors directory to search; or give --lexical", type=Path
     )
-    lexical: Optional[str] = option(None, "or: lexical method", choices=LEXICAL.names())
+    similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
+    approximate: bool = option(
+        False, "search a part of the vectors; 98 of the 100 nearest are found"
+    )
+    lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
     settings: list[str] = option(
-        (), "settings of it, for example fields=abstract+citing k1=1.2", nargs="*", type=str
+        (),
+        "settings of the lexical method, for example fields=abstract+citing k1=1.2",
+        nargs="*",
+        type=str,
     )
     task: str = option("local", "rank for contexts, or for whole papers (global)", choices=TASKS)
     splits: list[str] = option(

@@ -48,7 +48,7 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     conditions: Path = option(Path("eval/conditions"), "directory of NAME.yaml, one row each")
-    only: list[str] = option((), "names of the rows to make", nargs="+", type=str)
+    only: list[str] = option((), "names of the rows to make; none: all", nargs="+", type=str)
     tuned: Optional[Path] = option(
         None, "what mpbert tune chose; where it exists, eval/tuned/CORPUS.yaml", type=Path
     )

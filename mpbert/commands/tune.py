@@ -65,7 +65,7 @@ class Config:
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "YAML file to write, or to add rows to")
     conditions: Path = option(Path("eval/conditions"), "directory of NAME.yaml, one row each")
-    only: list[str] = option((), "names of the rows to tune", nargs="+", type=str)
+    only: list[str] = option((), "names of the rows to tune; none: all", nargs="+", type=str)
     trials: int = option(4, "settings tried per row, its own among them")
     minutes: float = option(15, "after which no trial of a row is begun")
     measure: str = option("MAP@10", "mean that is to be largest")

@@ -8,6 +8,7 @@ import ctypes
 import multiprocessing
 import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -73,7 +74,9 @@ def iter_clean_papers(
 ) -> Iterator[CleanPaper]:
     """Read, parse and clean a raw corpus.
 
-    :param processes: how many parse at once; 1 means this process alone.
+    :param processes: how many parse at once; 1 means this process alone, as does a process with
+        threads, such as the kernel of a notebook: a lock that a thread holds stays locked in a
+        forked process, which may then wait for ever.
     :param counts: receives what the reader and the cleaning count.
     :param needs_year: whether papers without a year are dropped.
     :raises CorpusError: the file or a record is broken.
@@ -81,7 +84,7 @@ def iter_clean_papers(
     reader.prepare(path)
     records = iter(reader.read_records(path))
     chunks = iter(lambda: list(islice(records, _CHUNK)), [])
-    if processes == 1:
+    if processes == 1 or _has_threads():
         results = map(_Cleaner(reader, needs_year), chunks)
         yield from _collect(results, counts)
     else:
@@ -90,6 +93,12 @@ def iter_clean_papers(
         ) as pool:
             yield from _collect(pool.imap(_clean_in_process, chunks), counts)
     counts.update(reader.counts)
+
+
+def _has_threads() -> bool:
+    """Whether this process runs threads; that of a progress bar holds no lock that matters."""
+    names = {thread.name for thread in threading.enumerate()}
+    return bool(names - {threading.main_thread().name, "tqdm_monitor"})
 
 
 def _collect(

@@ -72,3 +72,4 @@ def test_a_page_shows_flags_values_defaults_and_settings():
     assert "`k1=2.0`" in page and "* **tfidf**: " in page
     assert "(default: none)" in page
     assert "`--bf16` | matrix products in bfloat16 (default: no)" in docs.pages()["embed.md"]
+    assert "(default: )" not in "".join(docs.pages().values())

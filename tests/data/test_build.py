@@ -1,5 +1,7 @@
 import json
+import multiprocessing
 import os
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -139,6 +141,28 @@ def test_one_process_and_two_give_the_same_papers(chain):
         results.append((counts, [(p.paper_id, p.sentences, p.cited) for p in papers]))
     assert results[0] == results[1]
     assert results[0][0]["papers_read"] == len(results[0][1]) == 100
+
+
+def test_a_process_with_threads_is_not_forked(chain, monkeypatch):
+    """A kernel of a notebook hung once: a forked process waited for a lock of a thread."""
+
+    def refuse(method):
+        raise AssertionError(f"{method} beside a thread")
+
+    monkeypatch.setattr(multiprocessing, "get_context", refuse)
+    with monkeypatch.context() as alone, pytest.raises(AssertionError, match="fork beside"):
+        alone.setattr(threading, "enumerate", lambda: [threading.main_thread()])
+        list(iter_clean_papers(JsonlReader(), chain, 2, Counter()))
+    is_over = threading.Event()
+    thread = threading.Thread(target=is_over.wait)
+    thread.start()
+    try:
+        counts = Counter()
+        assert len(list(iter_clean_papers(JsonlReader(), chain, 2, counts))) > 0
+        assert counts["papers_read"] > 0
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def test_one_process_and_two_write_the_same_bytes(chain, tmp_path, monkeypatch):
