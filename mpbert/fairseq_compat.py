@@ -81,7 +81,7 @@ def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
 
 
 def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
-    """Let a function that loads a checkpoint refuse a damaged one."""
+    """Let a function that loads a checkpoint refuse a damaged one, and one that holds code."""
 
     @functools.wraps(load)
     def load_whole(path: str, *arguments: object, **named: object) -> dict:
@@ -90,7 +90,15 @@ def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
                 f"{path}: found a damaged checkpoint; expected a whole one: move it away to train "
                 f"from the start, or copy another checkpoint of this training to its place"
             )
-        return load(path, *arguments, **named)
+        try:
+            return load(path, *arguments, **named)
+        except Exception as error:
+            if type(error).__name__ != "UnpicklingError":  # of torch, which then has run nothing
+                raise
+            raise DamagedError(
+                f"{path}: found a checkpoint with code in it, which was not run; expected one of "
+                f"mpbert training: move it away to train from the start"
+            ) from error
 
     return load_whole
 

@@ -192,7 +192,8 @@ def _put_in_place(partial: Path, output: Path, replace: bool) -> None:
 def _is_of_output(error: Exception, output: Path) -> bool:
     """Whether writing failed; libraries in Rust and C++ say so in words of their own."""
     if isinstance(error, OSError) and error.filename is not None:
-        return os.fsdecode(error.filename).startswith(str(output))
+        names = filter(None, (error.filename, error.filename2))  # two of a copy
+        return any(os.fsdecode(name).startswith(str(output)) for name in names)
     return isinstance(error, OSError) or os.strerror(errno.ENOSPC) in str(error)
 
 

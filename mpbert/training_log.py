@@ -4,6 +4,7 @@ fairseq writes those of pretraining and fine-tuning; these have the same tag, ``
 """
 
 import logging
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -50,7 +51,10 @@ def for_tensorboard(output: Path, goes_on: bool) -> Iterator[None]:
 
 
 class _Events(logging.Handler):
-    """Writes each record that has a loss; the first one makes the file."""
+    """Writes each record that has a loss; the first one makes the file.
+
+    Each is on the disk at once, from this thread: what cannot be written fails here, in one error.
+    """
 
     def __init__(self, directory: Path) -> None:
         super().__init__(logging.INFO)
@@ -62,15 +66,17 @@ class _Events(logging.Handler):
             return
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
-        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        from tensorboard.summary.writer.record_writer import RecordWriter
 
         if self._writer is None:
-            self._writer = EventFileWriter(str(self._directory))
+            self._directory.mkdir(parents=True, exist_ok=True)
+            name = f"events.out.tfevents.{time.time():.6f}.{os.getpid()}"
+            self._writer = RecordWriter((self._directory / name).open("wb", buffering=0))
+            first = Event(wall_time=time.time(), file_version="brain.Event:2")
+            self._writer.write(first.SerializeToString())
         value = Summary.Value(tag=TAG, simple_value=fields[TAG])
-        step = fields["update"]
-        self._writer.add_event(
-            Event(step=step, wall_time=time.time(), summary=Summary(value=[value]))
-        )
+        event = Event(step=fields["update"], wall_time=time.time(), summary=Summary(value=[value]))
+        self._writer.write(event.SerializeToString())
 
     def close(self) -> None:
         if self._writer is not None:

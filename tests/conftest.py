@@ -266,7 +266,15 @@ def fork_server() -> Iterator[BaseContext]:
     """Starts processes that have imported already what takes seconds."""
     server = multiprocessing.get_context("forkserver")
     stages = ("build_corpus", "binarize", "embed", "fit_baseline", "rerank", "report")
-    stages = (*stages, "build_index", "add", "remove", "export_data", "export_vectors")
+    stages = (
+        *stages,
+        "build_index",
+        "add",
+        "remove",
+        "export_data",
+        "export_vectors",
+        "export_encoder",
+    )
     training = ("fairseq_compat", "pretraining", "finetuning")
     server.set_forkserver_preload(
         [

@@ -140,6 +140,15 @@ def test_a_full_disk_in_the_middle_is_one_line_and_leaves_nothing(paths, error, 
     assert list(output.parent.iterdir()) == []
 
 
+def test_a_copy_that_finds_a_full_disk_is_one_line(paths):
+    with (
+        pytest.raises(OutputError, match=r"out: cannot be written \(No space left on device\)"),
+        output_directory(paths[1], "test", Config(*paths), [paths[0]]) as out,
+    ):
+        copy = str(out.path / "copy")
+        raise OSError(errno.ENOSPC, "No space left on device", str(paths[0]), None, copy)
+
+
 def test_a_file_that_the_work_cannot_read_is_not_called_the_outputs_fault(paths):
     source, output = paths
     with (

@@ -1,6 +1,7 @@
 """Stages of the work in processes of their own, which are killed, starved and started again."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 import time
@@ -135,6 +136,21 @@ def _index(place: Path) -> None:
     shutil.copytree(FORMATS / "index", place / "out")
 
 
+def _checkpoint(place: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    path = FORMATS / "pretrained"
+    sizes = json.loads((path / "config.json").read_text())["model"]
+    weights = load_file(path / "model.safetensors")
+    checkpoint = {
+        "model": {f"model.{name}": tensor for name, tensor in weights.items()},
+        "cfg": {"model": {"_name": "mpbert_hibert", **sizes}, "task": {}},
+        "optimizer_history": [{"num_updates": 2}],
+    }
+    torch.save(checkpoint, place / "checkpoint.pt")
+
+
 def _training(task: str, arch: str, criterion: str, *flags: str) -> Stage:
     repository = Path(__file__).parents[2]
     words = [
@@ -159,6 +175,7 @@ def _stages() -> dict[str, Stage]:
     return {
         "build-corpus": Stage(["build-corpus", str(FORMATS / "papers.jsonl"), "out", *years]),
         "binarize": Stage(["binarize", corpus, "out", "--vocab-size=300", "--max-tokens=12"]),
+        "export-encoder": Stage(["export-encoder", "checkpoint.pt", binary, "out"], _checkpoint),
         "embed": Stage(["embed", binary, encoder, "out", "--device=cpu"]),
         "fit-baseline": Stage([*fit, "--baseline=nnselect", *learnt]),
         "rerank": Stage(["rerank", corpus, "out", "--runs", runs, runs]),

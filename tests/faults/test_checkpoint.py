@@ -1,5 +1,7 @@
 """What a killed training goes on from is whole, or is not used."""
 
+import importlib
+
 import numpy as np
 import pytest
 import torch
@@ -77,3 +79,29 @@ def test_a_damaged_checkpoint_of_fairseq_is_refused(damage, tmp_path, formats):
         load(str(path))
     with pytest.raises(EncoderError, match="found a damaged checkpoint"):
         export_encoder.run(export_encoder.Config(path, formats / "binary", tmp_path / "out"))
+
+
+class Code:
+    """What pickle would run when it is loaded."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def __reduce__(self):
+        return open, (str(self.made), "w")
+
+
+@pytest.mark.fairseq
+def test_a_checkpoint_with_code_in_it_is_refused_and_the_code_not_run(tmp_path, formats):
+    importlib.import_module("mpbert.fairseq_compat")  # first: fairseq needs its fixes
+    from fairseq import checkpoint_utils
+
+    from mpbert.commands import export_encoder
+
+    path, made = tmp_path / "checkpoint_last.pt", tmp_path / "made"
+    torch.save({"model": {"a": torch.zeros(3)}, "cfg": Code(made)}, path)
+    with pytest.raises(DamagedError, match="found a checkpoint with code in it, which was not run"):
+        checkpoint_utils.load_checkpoint_to_cpu(str(path))
+    with pytest.raises(EncoderError, match="unreadable"):
+        export_encoder.run(export_encoder.Config(path, formats / "binary", tmp_path / "out"))
+    assert not made.exists()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from mpbert.cli import main
 from mpbert.errors import OutputError
 from mpbert.manifest import output_directory
 
@@ -64,19 +63,17 @@ def test_a_file_that_may_not_grow_is_one_line(name, stages, workshop):
     assert list(place.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", ["add", "export-data"])
-def test_a_read_only_place_is_one_line(kind, small_disk, formats, capsys):
+def test_a_read_only_place_is_one_line(stage_name, stage, workshop, small_disk, request):
+    if stage_name not in QUICK and not request.config.getoption("--all"):
+        pytest.skip("with --all")
     disk = small_disk("size=16m")
-    shutil.copytree(formats / "index", disk / "index")
+    place = disk / "work"
+    place.mkdir()
+    stage.prepare(place)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    words = {
-        "add": ["add", str(disk / "index"), str(formats / "more.jsonl")],
-        "export-data": ["export-data", str(formats / "corpus"), str(disk / "out")],
-    }[kind]
-    assert main(words) == 2
-    found = capsys.readouterr().err.splitlines()
-    assert len(found) == 1
-    assert "Read-only file system" in found[0]
+    code, _, said = workshop.run(stage, place)
+    assert code == 2, said
+    assert "Read-only file system" in last_line(said, stage_name)
 
 
 def test_a_report_that_is_replaced_stays_until_the_new_one_is_whole(tmp_path):

@@ -16,11 +16,14 @@ def test_a_killed_stage_starts_again_and_ends_as_if_undisturbed(
     assert code == 0, said
     expected = stage.contents(undisturbed)
     rng = named_rng(1, f"kill {stage_name}")
-    killed = 0
-    for number in range(kills):
-        moment = (number + rng.random()) / kills * seconds  # spread over the whole run
-        place = workshop.place(stage, f"killed-{number}")
-        code, _, said = workshop.run(stage, place, kill_after=moment)
+    killed = tries = 0
+    while killed < kills and tries < 3 * kills:
+        moment = (tries % kills + rng.random()) / kills * seconds  # spread over the whole run
+        place = workshop.place(stage, f"killed-{tries}")
+        tries += 1
+        code, took, said = workshop.run(stage, place, kill_after=moment)
+        if code == 0:  # it ended before, since the machine is less busy than it was
+            seconds = min(seconds, took)
         killed += code == -signal.SIGKILL
         where = f"killed after {moment:.2f} s of {seconds:.2f}"
         assert code in (-signal.SIGKILL, 0), f"{where}: {said}"
@@ -28,7 +31,7 @@ def test_a_killed_stage_starts_again_and_ends_as_if_undisturbed(
         assert code == 0 or (code == 2 and stage.done and stage.done in said), f"{where}: {said}"
         assert stage.contents(place) == expected, where
     with capsys.disabled():
-        print(f" {stage_name}: {kills} tries, {killed} killed, {kills} ended the same", end="")
+        print(f" {stage_name}: {tries} tries, {killed} killed, all ended the same", end="")
 
 
 @pytest.mark.exhaustive
