@@ -131,12 +131,19 @@ def test_wrong_settings_are_refused(words, message):
         from_settings(Method, [words], "m")
 
 
-@pytest.mark.parametrize("text", ["a: 2020-99-99", "[" * 3000])
-def test_a_file_of_options_that_cannot_be_read_is_one_line(text, tmp_path):
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a: 2020-99-99", id="no such date"),
+        pytest.param("[" * 900, id="deep"),
+        pytest.param("a: " + "[\n" * 100_000, id="deeper"),
+    ],
+)
+def test_a_file_of_options_that_cannot_be_read_is_one_line(text, tmp_path, limited):
     from mpbert.commands import build_corpus
 
     (tmp_path / "a.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=r"a\.yaml: unreadable"):
+    with limited(3.0), pytest.raises(ConfigError, match=r"a\.yaml: unreadable"):
         parse_config(build_corpus.Config, "x", ["in", "out", "--config", str(tmp_path / "a.yaml")])
 
 

@@ -1,6 +1,7 @@
 """A server under load: many connections at once, slow and silent ones beside them, then a stop.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_load.py INDEX [seconds] [connections]``.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_load.py [INDEX] [seconds]
+[connections]``; the default is runs/index/rfc.
 The questions are citing sentences of the index. While they are asked, 100 connections say nothing,
 20 stop in the midst of a head and 20 in the midst of a body. At the end the server is told to stop
 while all connections have a question under way: each of these must be answered.
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import httpx2
 import numpy as np
+from contest import print_row
 
 from mpbert.recommending.directory import read_index
 
@@ -44,7 +46,7 @@ def hold_silent(port: int, stopped: threading.Event) -> None:
             connection.close()
 
 
-def main(index: Path, seconds: float = 120, connections: int = 64) -> None:
+def main(index: Path = Path("runs/index/rfc"), seconds: float = 120, connections: int = 64) -> None:
     texts = read_index(index).tables.contexts["text"]
     rows = np.random.default_rng(1).integers(0, len(texts), 1000)
     questions = [{"text": texts[row].as_py()} for row in rows.tolist()]
@@ -104,7 +106,16 @@ def main(index: Path, seconds: float = 120, connections: int = 64) -> None:
         f"{'memory after 10 s':<32} {before:>8.0f} MiB\n{'memory at the end':<32} {after:>8.0f} MiB"
     )
     print(f"{'exit code':<32} {code:>8}")
+    print_row(
+        f"serve: {connections} connections for {seconds:.0f} s",
+        "silent and slow clients beside them",
+        "no 5xx, none lost",
+        "-",
+        f"p50 {np.percentile(found, 50):.0f} ms, p99 {np.percentile(found, 99):.0f} ms",
+        ", ".join(f"{count:,} x {end}" for end, count in sorted(ends.items())),
+        f"{before:.0f} -> {after:.0f}",
+    )
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(float, sys.argv[2:3]), *map(int, sys.argv[3:4]))
+    main(*map(Path, sys.argv[1:2]), *map(float, sys.argv[2:3]), *map(int, sys.argv[3:4]))

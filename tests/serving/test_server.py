@@ -22,9 +22,11 @@ from mpbert.serving.server import listen
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-# serves an index that does not exist, by a recommender that says when it begins and takes a while
+ENVIRONMENT["PYTHONPATH"] = str(ROOT)  # what is started is a file elsewhere
+# serves an index that does not exist, by a recommender that says when it begins and takes a while;
+# worker processes import this file again
 SLOW = """
-import time
+import sys, time
 from pathlib import Path
 import numpy as np
 from mpbert.serving import server
@@ -38,8 +40,13 @@ class Slow:
         time.sleep(1)
         return []
 
-server.open_app = lambda service: create_app(Slow(), service.limits)
-server.serve(server.Service(Path("x"), Limits(seconds=60)), "127.0.0.1", 0, 1)
+def open_app(service):
+    return create_app(Slow(), service.limits)
+
+server.open_app, server.Recommender.open = open_app, lambda index: None
+if __name__ == "__main__":
+    service = server.Service(Path("x"), Limits(seconds=60))
+    server.serve(service, "127.0.0.1", 0, int(sys.argv[1]))
 """
 
 
@@ -68,9 +75,20 @@ def ask(address):
     return httpx2.post(f"{address}api/recommend", json={"text": "Pages."}, timeout=60)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_request_that_is_running_is_answered_before_the_server_stops(number):
-    with running("-c", SLOW) as (process, address):
+@pytest.fixture(scope="module")
+def slow_server(tmp_path_factory):
+    path = tmp_path_factory.mktemp("server") / "slow.py"
+    path.write_text(SLOW)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)]
+)
+def test_a_request_that_is_running_is_answered_before_the_server_stops(
+    slow_server, number, workers
+):
+    with running(slow_server, str(workers)) as (process, address):
         assert "next: open that address in a browser" in process.stdout.readline()
         answers = []
         thread = threading.Thread(target=lambda: answers.append(ask(address)))
@@ -85,6 +103,7 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(number):
             ask(address)
 
 
+@pytest.mark.exhaustive  # each process imports torch
 def test_several_processes_serve_an_index_at_one_address(planted_index):
     flags = ("--port", "0", "--workers", "2", "--max-seconds", "60")
     with running("-m", "mpbert", "serve", str(planted_index), *flags) as (process, address):

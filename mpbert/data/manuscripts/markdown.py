@@ -11,6 +11,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from mpbert.config import load_yaml
 from mpbert.data.manuscripts.marks import MARK, Marks, mark_places, without_marks
 from mpbert.data.manuscripts.sentences import Draft
 from mpbert.errors import ManuscriptError
@@ -57,7 +58,7 @@ _KEYS = ("title", "abstract")
 
 def _read_head(text: str, name: str) -> dict[str, str]:
     try:
-        about = yaml.safe_load(text) or {}
+        about = load_yaml(text) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no such date
         reason = " ".join(str(error).split())
         raise ManuscriptError(

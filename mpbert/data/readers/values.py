@@ -39,8 +39,9 @@ def reading(place: str, expected: str) -> Iterator[None]:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, *_TOO_MUCH) as error:
         reason = " ".join(str(error).split())
+        shown = place if place.isprintable() else ascii(place)[1:-1]  # a key of the file is in it
         raise CorpusError(
-            f"{place}: broken record ({type(error).__name__}: {reason}); expected {expected}: "
+            f"{shown}: broken record ({type(error).__name__}: {reason}); expected {expected}: "
             f"correct the record or get a fresh copy of the file"
         ) from error
 
