@@ -12,6 +12,7 @@ from mpbert.data.raw_check import checked
 from mpbert.data.readers import READERS
 from mpbert.data.readers import files as reader_files
 from mpbert.data.readers.spans import plain
+from mpbert.data.readers.values import reading
 from mpbert.data.records import RawPaper, RawSection, RawSentence
 from mpbert.data.text import LONGEST_PARAGRAPH, find_marker_like, split_sentences
 from mpbert.errors import CorpusError
@@ -126,3 +127,10 @@ def test_a_year_of_the_anthology_that_is_none_is_refused(year, tmp_path):
     (tmp_path / "papers.jsonl").write_text(info.replace(chr(34) + "YEAR" + chr(34), year))
     with pytest.raises(CorpusError, match=r"papers\.jsonl:1: broken record"):
         list(READERS["acl"]().read(tmp_path / "papers.jsonl"))
+
+
+def test_a_place_that_holds_a_line_end_is_shown_in_one_line():
+    with pytest.raises(CorpusError, match=r"a\.json: element x\\ny: broken record") as caught:
+        with reading("a.json: element x\ny", "an object"):
+            raise ValueError("found a number")
+    assert len(str(caught.value).splitlines()) == 1
