@@ -22,7 +22,9 @@ from mpbert.modeling.transformer import BlockConfig, DecoderBlock, EncoderBlock,
 _RARE = 1e-3  # a of SIF
 _SMALLEST = 1e-9  # of the weights of a sentence whose tokens are all left out
 _STEP = 5.0  # logarithms of weights are kept in this unit: Adam's steps are equal for all numbers
-_ROLE_WEIGHTS = (-1.5, -0.7, -0.7, 0.0)  # logarithms, of ROLES, to begin with
+# logarithms, of ROLES, to begin with: about where training on ACL ended
+_MANUSCRIPT_ROLES = (-2.9, -2.0, -1.3, 0.0)
+_PAPER_ROLES = (-1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -188,13 +190,15 @@ class HierarchicalEncoder(nn.Module):
 class PaperEncoder(nn.Module):
     """One vector a paper or manuscript: LayerNorm of the sum of its sentence vectors."""
 
-    def __init__(self, config: HierarchicalConfig) -> None:
+    def __init__(
+        self, config: HierarchicalConfig, role_weights: tuple[float, ...] = _PAPER_ROLES
+    ) -> None:
         super().__init__()
         self.encoder = HierarchicalEncoder(config)
         self.norm = nn.LayerNorm(config.dim)
         if config.sentence_roles:
             self.log_weights = nn.Embedding.from_pretrained(
-                torch.tensor(_ROLE_WEIGHTS)[:, None] / _STEP, freeze=False
+                torch.tensor(role_weights)[:, None] / _STEP, freeze=False
             )
 
     def forward(self, papers: PackedPapers) -> Tensor:
@@ -220,7 +224,7 @@ class TwoTower(nn.Module):
     def __init__(self, config: HierarchicalConfig) -> None:
         super().__init__()
         self.config = config
-        self.manuscript = PaperEncoder(config)
+        self.manuscript = PaperEncoder(config, _MANUSCRIPT_ROLES)
         self.citation = PaperEncoder(config)
         if config.shared_tokens:
             self.manuscript.encoder.embedding = self.citation.encoder.embedding
