@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from mpbert.data.ragged import offsets_of
+from mpbert.data.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR
 from mpbert.errors import ConfigError
 from mpbert.modeling.hierarchical import (
     HierarchicalConfig,
@@ -199,6 +200,13 @@ def test_roles_move_the_vector_of_a_paper(papers):
     nn.init.normal_(model.encoder.roles.weight)
     roles = np.zeros(len(papers[1]), dtype=np.int64)
     assert not torch.allclose(model(pack(*papers, roles)), model(pack(*papers, roles + 1)))
+
+
+def test_a_manuscript_starts_from_its_citing_sentence_and_a_paper_from_its_abstract():
+    model = TwoTower(STATIC)
+    manuscript, citation = model.manuscript.log_weights, model.citation.log_weights
+    assert manuscript.weight[:, 0].argsort().tolist() == [BODY, ABSTRACT, NEIGHBOUR, CITING]
+    assert citation.weight[BODY] < citation.weight[ABSTRACT] == citation.weight[CITING]
 
 
 def test_rare_tokens_start_with_more_weight():
