@@ -21,6 +21,7 @@ BASE = {
     "progress": {"logs"},
     "command_help": set(),
     "training_log": set(),
+    "processes": set(),
     "config": {"errors", "logs", "command_help"},
     "manifest": {"errors", "config"},
 }

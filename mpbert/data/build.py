@@ -4,10 +4,8 @@ Papers are parsed and cleaned in several processes, then put in the order of the
 with them all output, do not depend on the number of processes. Whatever is dropped is counted.
 """
 
-import ctypes
 import multiprocessing
 import signal
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -24,8 +22,8 @@ from mpbert.data.records import UNKNOWN_YEAR, RawPaper, RawSentence
 from mpbert.data.spill import spilled_sentences
 from mpbert.data.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.errors import CorpusError
+from mpbert.processes import end_with_parent
 
-_PR_SET_PDEATHSIG = 1  # prctl(2)
 _CHUNK = 32  # papers handed to a process at a time
 _ON_DISK = pa.nulls(0, pa.string())  # stands for sentences that wait on disk; no pandas
 
@@ -134,8 +132,7 @@ class _Cleaner:
 def _set_cleaner(reader: Reader, needs_year: bool) -> None:
     global _cleaner
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
-    if sys.platform == "linux":  # and if it is killed, they would wait for it for ever
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     _cleaner = _Cleaner(reader, needs_year)
 
 

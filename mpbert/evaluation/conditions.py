@@ -207,7 +207,10 @@ def read_conditions(directory: Path) -> list[Condition]:
         raise ConfigError(f"{directory}: found no *.yaml; expected one file per row")
     conditions.sort(key=lambda condition: (condition.order, condition.name))
     _check_order(conditions, directory)
-    runs = {condition.name: _run_pattern(condition) for condition in conditions}
+    runs = {
+        row.name: row.run.replace("{variant}", "") or f"runs/trec/{{corpus}}/{row.name}"
+        for row in conditions
+    }
     return [
         replace(condition, input_runs=tuple(runs[name] for name in condition.inputs))
         for condition in conditions
@@ -290,30 +293,15 @@ def parse_condition(name: str, content: object, source: str) -> Condition:
     return condition
 
 
-def _run_pattern(condition: Condition) -> str:
-    """Return where a row's runs lie, whose settings are those of its file."""
-    if condition.recipe:
-        return condition.run.replace("{variant}", "")
-    return f"runs/trec/{{corpus}}/{condition.name}"
-
-
-def _gives(row: Condition | None, to: Condition) -> bool:
-    """Whether a row can give another what it takes: vectors or a run.
-
-    Of recipes that are tuned no one knows where the run of the best settings lies.
-    """
-    if row is None or row.method:
-        return row is not None
-    only_run = row.name not in (to.vectors, to.training.get("vectors"))
-    return only_run and not row.space
-
-
 def _check_order(conditions: Sequence[Condition], directory: Path) -> None:
     """Check that rows stand after those they take something of."""
     made: dict[str, Condition] = {}
     for condition in conditions:
         for name in condition.needs:
-            if not _gives(made.get(name), condition):
+            row = made.get(name)
+            only_run = name not in (condition.vectors, condition.training.get("vectors"))
+            # of recipes that are tuned no one knows where the run of the best settings lies
+            if row is None or not (row.method or (only_run and not row.space)):
                 raise ConfigError(
                     f"{directory / condition.name}.yaml: takes something of {name!r}; expected a "
                     f"row of a smaller order, with a method (or, for inputs, recipes without space)"

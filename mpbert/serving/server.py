@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from mpbert.errors import ConfigError
+from mpbert.processes import end_with_parent
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
@@ -46,6 +47,11 @@ def open_app(service: Service) -> ASGIApp:
     return create_app(recommender, service.limits, service.token, service.hosts)
 
 
+def _open_in_worker(service: Service) -> ASGIApp:
+    end_with_parent()
+    return open_app(service)
+
+
 def serve(service: Service, host: str, port: int, workers: int) -> None:
     """Serve until SIGTERM or SIGINT; requests that are running then are finished first.
 
@@ -60,7 +66,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
         Recommender.open(service.index)  # to refuse a wrong index before any process starts
-    app = open_app(service) if workers == 1 else partial(open_app, service)
+    app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
     config = uvicorn.Config(
         app,
         factory=workers > 1,

@@ -103,6 +103,18 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(
             ask(address)
 
 
+def test_processes_of_a_server_that_is_killed_end_with_it(slow_server):
+    with running(slow_server, "2") as (process, address):
+        thread = threading.Thread(target=ask, args=(address,), daemon=True)
+        thread.start()
+        assert process.stdout.readline()  # of the address
+        assert process.stdout.readline() == "begun\n"
+        process.kill()
+        process.communicate(timeout=30)  # ends when no process holds the pipes
+        with pytest.raises(httpx2.TransportError):
+            ask(address)
+
+
 @pytest.mark.exhaustive  # each process imports torch
 def test_several_processes_serve_an_index_at_one_address(planted_index):
     flags = ("--port", "0", "--workers", "2", "--max-seconds", "60")
