@@ -15,27 +15,48 @@ from mpbert.vectors.store import VectorStore
 COMMANDS = {
     "build-corpus": "build-corpus {rfc_archive} out --reader=rfc",
     "binarize": "binarize {rfc_corpus} out --vocab-size=400 --max-tokens=12",
-    "embed": "embed {rfc_binary} {micro_encoder} out --device=cpu --splits=valid",
     "retrieve": "retrieve {rfc_corpus} out --lexical=bm25 --splits=valid",
     "retrieve by vectors": "retrieve {rfc_corpus} out --vectors {micro_vectors} --splits=test",
 }
 
 
+EMBED = "embed {rfc_binary} {micro_encoder} out --device=cpu --splits=valid"
+
+
+@pytest.fixture
+def run_with(workshop, stages, request):
+    """Run a line of a command with numbers of threads, and give the stage and the places."""
+
+    def run(line, threads):
+        words = [
+            str(request.getfixturevalue(word[1:-1])) if word.startswith("{") else word
+            for word in line.split()
+        ]
+        stage = dataclasses.replace(stages["embed"], words=words)
+        places = []
+        for turn, number in enumerate(threads):
+            places.append(workshop.place(stage, f"threads-{turn}"))
+            code, _, said = workshop.run(stage, places[-1], threads=number)
+            assert code == 0, said
+        return stage, places
+
+    return run
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_one_thread_and_three_write_the_same_bytes(command, workshop, stages, request):
-    words = [
-        str(request.getfixturevalue(word[1:-1])) if word.startswith("{") else word
-        for word in COMMANDS[command].split()
-    ]
-    stage = dataclasses.replace(stages["embed"], words=words)
-    found = []
-    for threads in (1, 3):
-        place = workshop.place(stage, f"threads-{threads}")
-        code, _, said = workshop.run(stage, place, threads=threads)
-        assert code == 0, said
-        found.append(stage.contents(place))
+def test_one_thread_and_three_write_the_same_bytes(command, run_with):
+    stage, places = run_with(COMMANDS[command], (1, 3))
+    found = [stage.contents(place) for place in places]
     assert found[0] == found[1]
     assert len(found[0]) > 3
+
+
+def test_embed_writes_the_same_bytes_with_as_many_threads_and_nearly_with_more(run_with):
+    stage, places = run_with(EMBED, (1, 1, 3))
+    assert stage.contents(places[0]) == stage.contents(places[1])
+    for name in ("papers", "contexts.valid"):
+        one, _, three = (VectorStore.load(place / "out", name).vectors for place in places)
+        np.testing.assert_allclose(one, three, atol=1e-5)
 
 
 @pytest.mark.parametrize("max_tokens", [60, 3000])
