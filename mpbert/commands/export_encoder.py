@@ -72,7 +72,8 @@ def run(config: Config) -> None:
     with output_directory(config.output, "export-encoder", config, inputs) as out:
         tokenizer = config.data / "tokenizer.json"
         save_encoder(out.path, kind, sizes, state, tokenizer, settings)
-        out.counts["parameters"] = sum(value.numel() for value in state.values())
+        distinct = {value.data_ptr(): value.numel() for value in state.values()}  # towers may share
+        out.counts["parameters"] = sum(distinct.values())
         out.counts["updates"] = checkpoint["optimizer_history"][-1]["num_updates"]
     logger.info(
         "%s: %s encoder, %s parameters", config.output, kind, f"{out.counts['parameters']:,}"
