@@ -60,6 +60,7 @@ def running(*command):
         text=True,
         cwd=ROOT,
         env=ENVIRONMENT,
+        start_new_session=True,
     )
     try:
         first = process.stdout.readline()
@@ -67,7 +68,8 @@ def running(*command):
         assert found, first + process.stderr.read()
         yield process, found[0]
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):  # its processes too, which hold the pipes
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
