@@ -25,6 +25,7 @@ from mpbert.evaluation.conditions import (
     choose_conditions,
     effective_settings,
     read_conditions,
+    with_seed,
 )
 from mpbert.evaluation.cost import render_cost
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
@@ -92,8 +93,13 @@ def run(config: Config) -> None:
         c.name: c.run_directory(corpus, row.settings)
         for c, row in zip(conditions, rows, strict=True)
     }
+    seeds = {
+        c.name: _other_seeds(c, config, row.settings)
+        for c, row in zip(conditions, rows, strict=True)
+    }
     files = [*sorted(config.conditions.glob("*.yaml")), *filter(None, [chosen])]
-    inputs = [config.corpus, *files, *directories.values()]
+    runs = [*directories.values(), *(path for paths in seeds.values() for path in paths)]
+    inputs = [config.corpus, *files, *runs]
     made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
     reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
     if config.replace and config.output.exists():
@@ -101,12 +107,12 @@ def run(config: Config) -> None:
     if reused and not config.expected:
         print(f"{config.output} exists, reused")
         return
-    check_inputs([config.corpus, *(path / f"{config.split}.run" for path in directories.values())])
+    check_inputs([config.corpus, *(path / f"{config.split}.run" for path in runs)])
     if reused:
-        report = _measure(config, rows, directories, tuned.budget)
+        report = _measure(config, rows, directories, seeds, tuned.budget)
     else:
         with output_directory(config.output, "report", made_by, inputs, config.replace) as out:
-            report = _measure(config, rows, directories, tuned.budget)
+            report = _measure(config, rows, directories, seeds, tuned.budget)
             _write(out.path, report)
             _write_cost(out.path, report, everything, tuned)
             _write_training(out.path, report, directories)
@@ -117,6 +123,18 @@ def run(config: Config) -> None:
         print("\n" + (config.output / "cost.txt").read_text(encoding="utf-8"), end="")
     if config.expected:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
+
+
+def _other_seeds(condition: Condition, config: Config, settings: Settings) -> list[Path]:
+    """Return where the runs lie that run-conditions made with seeds 2, 3 and so on."""
+    directories: list[Path] = []
+    while condition.takes_seeds:
+        seeded = with_seed(settings, len(directories) + 2)
+        directory = condition.run_directory(config.corpus.name, seeded)
+        if not (directory / f"{config.split}.run").exists():
+            break
+        directories.append(directory)
+    return directories
 
 
 def _planned(condition: Condition, tuned: Tuned, corpus: Path, split: str) -> Row:
@@ -144,14 +162,18 @@ def _learns_from(condition: Condition, settings: Settings) -> str:
 
 
 def _measure(
-    config: Config, rows: list[Row], directories: dict[str, Path], budget: Budget | None
+    config: Config,
+    rows: list[Row],
+    directories: dict[str, Path],
+    seeds: dict[str, list[Path]],
+    budget: Budget | None,
 ) -> Report:
     store = CorpusStore(config.corpus)
     qrels = read_qrels(config.corpus / qrels_name(config.task, config.split))
     paths = [directories[row.name] / f"{config.split}.run" for row in rows]
     authors = author_matrix(store.authors)
     measured = [
-        _measured(row, path, store, qrels, config, authors)
+        _measured(row, path, seeds[row.name], store, qrels, config, authors)
         for row, path in progress(list(zip(rows, paths, strict=True)), "report", "row")
     ]
     if all(row.judged is None for row in measured):
@@ -175,6 +197,7 @@ def _measure(
 def _measured(
     row: Row,
     path: Path,
+    seeds: list[Path],
     store: CorpusStore,
     qrels: Qrels,
     config: Config,
@@ -192,7 +215,11 @@ def _measured(
         remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
     if times := times_citing_paper_ranked(ranked):
         remarks.append(f"ranks the citing paper itself for {times:,} queries")
-    row = dataclasses.replace(row, judged=judged, remarks=tuple(remarks))
+    others = [
+        judge(read_run(other), qrels, depth, str(other), pool=store.paper_ids)
+        for other in (directory / f"{config.split}.run" for directory in seeds)
+    ]
+    row = dataclasses.replace(row, judged=judged, other_seeds=others, remarks=tuple(remarks))
     if not authors.nnz:
         return row
     queries = store.queries(config.split, config.task)

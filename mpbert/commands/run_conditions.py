@@ -20,6 +20,7 @@ from mpbert.evaluation.conditions import (
     choose_conditions,
     effective_settings,
     read_conditions,
+    with_seed,
 )
 from mpbert.evaluation.cost import RowCost, append_record, cost_file, read_cost, row_cost
 from mpbert.evaluation.measured import Measured, run_measured
@@ -52,6 +53,13 @@ class Config:
     tuned: Optional[Path] = option(
         None, "what mpbert tune chose; where it exists, eval/tuned/CORPUS.yaml", type=Path
     )
+    seeds: int = option(
+        1, "train rows whose recipes take flags with so many seeds; report gives their mean"
+    )
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise ConfigError(f"--seeds {self.seeds}; expected 1 or more")
 
 
 def run(config: Config) -> None:
@@ -71,18 +79,25 @@ def run(config: Config) -> None:
             if not tuned.settings(condition.name):
                 raise
             raise ConfigError(f"{error} (settings of {tuned_file(config.tuned, name)})") from error
-    failed = []
-    for number, condition in enumerate(conditions, start=1):
-        label = f"[{number}/{len(conditions)}] {condition.name}"
+    planned = [
+        (condition, seed)
+        for seed in range(1, config.seeds + 1)
+        for condition in conditions
+        if seed == 1 or condition.takes_seeds
+    ]
+    failed: dict[str, bool] = {}  # row to whether it may fail
+    for number, (condition, seed) in enumerate(planned, start=1):
+        label = f"[{number}/{len(planned)}] {condition.name}" + f", seed {seed}" * (seed > 1)
+        settings_here = with_seed(settings[condition.name], seed)
         if reason := left_out(condition, config.only):
             logger.info("%s: left out, %s", label, reason)
-        elif problem := _make(condition, config.corpus, settings[condition.name], label):
+        elif problem := _make(condition, config.corpus, settings_here, label):
             logger.info("%s: failed, %s", label, problem)
-            failed.append(condition)
+            failed[condition.name] = condition.optional
     if failed:
-        names = ", ".join(c.name + " (optional)" * c.optional for c in failed)
+        names = ", ".join(row + " (optional)" * optional for row, optional in failed.items())
         message = f"{len(failed)} of {len(conditions)} rows failed: {names}; see above"
-        if not all(condition.optional for condition in failed):
+        if not all(failed.values()):
             raise RowsFailedError(f"{message}, and run this again: what is finished is reused")
         logger.info(message)
 

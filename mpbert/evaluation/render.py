@@ -19,7 +19,7 @@ from mpbert.evaluation.tables import Table
 
 WIDTH = 100  # columns of the txt report
 _TEMPLATES = Path(__file__).parent / "templates"
-_ASCII = str.maketrans({"≥": ">=", "≤": "<=", "–": "-", "·": "."})
+_ASCII = str.maketrans({"±": "+-", "≥": ">=", "≤": "<=", "–": "-", "·": "."})
 _TEX = {
     "\\": r"\textbackslash{}",
     **{c: "\\" + c for c in "&%$#_{}"},
@@ -80,6 +80,18 @@ def as_dict(report: Report) -> dict[str, Any]:
         "of_runs": {
             measure: {row.name: _number(v) for row, v in zip(report.rows, values, strict=True)}
             for measure, values in report.of_runs.items()
+        },
+        "seeds": {
+            name: {
+                "num_seeds": found.num_seeds,
+                **{
+                    column.name: {"mean": _number(mean), "half_width": _number(half)}
+                    for column, mean, half in zip(
+                        report.tables[0].columns, found.means, found.half_widths, strict=True
+                    )
+                },
+            }
+            for name, found in report.seeds.items()
         },
         "self_citation": {
             row.name: {key: list(map(_number, v)) for key, v in vars(row.self_citation).items()}

@@ -8,6 +8,7 @@ import numpy as np
 from mpbert.evaluation.conditions import SettingValue
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.measures import expected_at_random, mean_measure, measure, recall_curve
+from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.significance import clusters_of
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
@@ -51,6 +52,7 @@ class Row:
     """A row of the tables.
 
     :param judged: its rankings; None: it was not run.
+    :param other_seeds: its rankings after trainings with other seeds.
     :param remarks: what a reader should know of its run.
     :param settings: all that are in force, but for the defaults of its method.
     :param tuned: how these were chosen; None: they were not.
@@ -62,6 +64,7 @@ class Row:
     title: str
     note: str = ""
     judged: Judged | None = None
+    other_seeds: Sequence[Judged] = ()
     remarks: tuple[str, ...] = ()
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     tuned: TunedRow | None = None
@@ -113,6 +116,8 @@ class Report:
     """Everything that is printed; tables and curves have the rows of ``rows``, in this order.
 
     :param of_runs: measures of whole runs, without tests: a value for each row.
+    :param seeds: name of a row that was trained with several seeds, to its scores in the columns of
+        the first table.
     """
 
     setting: Setting
@@ -120,6 +125,7 @@ class Report:
     not_run: Sequence[Row]
     tables: Sequence[Table]
     of_runs: Mapping[str, Sequence[float]]
+    seeds: Mapping[str, SeedScores]
     curves: Sequence[Curve]
     caption: Sequence[str]
 
@@ -187,6 +193,15 @@ def build_report(
         tables=tables,
         of_runs={
             name: [mean_measure(name, h, queries.num_gold) for h in hits] for name in _OF_RUNS
+        },
+        seeds={
+            row.name: scores_over_seeds(
+                [row.judged.hits, *(judged.hits for judged in row.other_seeds)],
+                queries.num_gold,
+                tables[0].columns,
+            )
+            for row in run
+            if row.other_seeds
         },
         curves=_curves(queries, hits),
         caption=caption,
@@ -296,6 +311,11 @@ def _caption(
         lines.append(
             "What papers print is of their own corpora and models: it tells how hard those were, "
             "and cannot be compared with the other numbers."
+        )
+    if any(row.other_seeds for row in rows):
+        lines.append(
+            "Over seeds: mean of trainings that differ by their seed alone, ± half of its 95 % "
+            "interval (Student's t). All other tables hold the first of them."
         )
     if any(row.self_citation for row in rows):
         lines.append(

@@ -45,11 +45,13 @@ class Sheet:
 
 
 def sheets_of(report: Report) -> list[Sheet]:
-    """Return the tables of scores, intervals and tests, self-citation, then settings."""
+    """Return the tables of scores, seeds, intervals and tests, self-citation, then settings."""
     titles = [row.title for row in report.rows]
     tables = [table for table in report.tables if any(len(c.subset) for c in table.columns)]
     sheets = [_scores(table, titles) for table in tables]
     sheets.append(_of_runs(report))
+    if report.seeds:
+        sheets.append(_seeds(report))
     if any(row.published for row in report.rows):
         sheets.append(_published(report))
     sheets += [_intervals(report.tables[0], titles), _tests(report.tables[0], report.rows)]
@@ -115,6 +117,22 @@ def _of_runs(report: Report) -> Sheet:
     ]
     heads = [(name, 10) for name in measures]
     return Sheet("MRR, and F1 of averaged precision and recall, P ≥ 1", [], heads, rows)
+
+
+def _seeds(report: Report) -> Sheet:
+    columns = report.tables[0].columns
+    subsets = dict.fromkeys(c.subset.title for c in columns if c.subset.name != "P=1")
+    shown = [j for j, c in enumerate(columns) if c.subset.title in subsets]
+    shown = [j for j in shown if columns[j].measure in _WITH_INTERVALS]
+    lines = []
+    for row in report.rows:
+        if found := report.seeds.get(row.name):
+            pairs = [(found.means[j], found.half_widths[j]) for j in shown]
+            cells = [f"{percent(mean)}±{percent(half)}" for mean, half in pairs]
+            lines.append((row.title, [SheetCell(text) for text in (str(found.num_seeds), *cells)]))
+    heads = [("seeds", 8), *((columns[j].measure, 13) for j in shown)]
+    groups = [("", 1), *((title, len(_WITH_INTERVALS)) for title in subsets)]
+    return Sheet("Over seeds of training: mean, half of the interval", groups, heads, lines)
 
 
 def _published(report: Report) -> Sheet:

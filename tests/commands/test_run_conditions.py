@@ -135,6 +135,37 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     _run(rfc_corpus, "chance")
 
 
+def test_rows_whose_recipes_take_flags_are_made_with_each_seed(rfc_corpus, place, caplog):
+    caplog.set_level("INFO")
+    seeded = {
+        "title": "Seeded",
+        "recipe": "seeded.sh runs/trec/{corpus}/seeded{variant} {flags}",
+        "run": "runs/trec/{corpus}/seeded{variant}",
+        "order": 1,
+    }
+    _write(place, seeded=seeded, bm25=BM25)
+    script = 'mkdir -p "$1" && echo "{}" >"$1/manifest.json" && echo "${*:2}" >"$1/flags"\n'
+    (place / "seeded.sh").write_text(script)
+    config = run_conditions.Config(rfc_corpus, Path("conditions"), seeds=3)
+    run_conditions.run(config)
+    runs = Path("runs/trec/rfc")
+    assert {path.name: (path / "flags").read_text().strip() for path in runs.glob("seeded*")} == {
+        "seeded": "",
+        "seeded-seed-2": "--seed 2",
+        "seeded-seed-3": "--seed 3",
+    }
+    caplog.clear()
+    run_conditions.run(config)
+    assert caplog.messages == [
+        "[1/4] seeded: finished",
+        "[2/4] bm25: finished",
+        "[3/4] seeded, seed 2: finished",
+        "[4/4] seeded, seed 3: finished",
+    ]
+    with pytest.raises(ConfigError, match="--seeds 0; expected 1 or more"):
+        run_conditions.Config(rfc_corpus, seeds=0)
+
+
 def test_a_recipe_is_made_anew_for_another_corpus_of_the_same_name(rfc_corpus, place, caplog):
     caplog.set_level("INFO")
     _write(place, slow=SLOW)

@@ -48,6 +48,7 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET):
             tuned=TUNED if r == 1 and budget else None,
             published={"corpus": "AAN", "MRR": 0.25, "F1@20": 0.125} if r == 1 else {},
             self_citation=self_citation(j.hits, (1, 10, 100)) if r else None,
+            other_seeds=judged[:2] if r == 2 else (),
         )
         for r, j in enumerate(judged)
     ]

@@ -106,6 +106,36 @@ def test_the_report_tells_how_a_row_ranks_papers_of_the_same_authors(
     assert found["best_rank"][at_20] == pytest.approx(mean, abs=1e-4)
 
 
+def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, workplace, no_plots, tmp_path):
+    store = CorpusStore(rfc_corpus)
+    for seed, suffix in enumerate(("", "-seed-2", "-seed-3", "-seed-5")):  # 4 lacks: 5 is not read
+        run = tmp_path / f"better{suffix}"
+        run.mkdir()
+        write_run(run / "test.run", _rank(store, "test", 0.5, seed), "better")
+    (tmp_path / "row.yaml").write_text(
+        f"title: Row\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/better{{variant}}'\n"
+    )
+    report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
+    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    scores = []
+    for suffix in ("", "-seed-2", "-seed-3"):
+        (tmp_path / "row.yaml").write_text(
+            f"title: Row\nrecipe: make\nrun: {tmp_path}/better{suffix}\n"
+        )
+        out = tmp_path / f"out{suffix}-alone"
+        report.run(_config(rfc_corpus, workplace, out, conditions=tmp_path))
+        alone = json.loads((out / "report.json").read_text())
+        assert "Over seeds" not in (out / "report.txt").read_text()
+        scores.append(alone["tables"]["main"]["scores"]["row"]["MAP@10 P>=2"]["mean"])
+    mean, half = np.mean(scores), 4.302653 * np.std(scores, ddof=1) / 3**0.5  # t of 2 degrees
+    assert half > 0
+    assert found["seeds"]["row"]["num_seeds"] == 3
+    assert found["seeds"]["row"]["MAP@10 P>=2"] == pytest.approx(
+        {"mean": mean, "half_width": half}, abs=2e-6
+    )
+    assert f"{100 * mean:.2f}+-{100 * half:.2f}" in (tmp_path / "out" / "report.txt").read_text()
+
+
 def test_numbers_that_papers_print_stand_beside_ours(rfc_corpus, workplace, no_plots, tmp_path):
     content = {
         "title": "From a paper",
