@@ -97,6 +97,12 @@ HELP = {
         "a corpus store and a TREC run of its contexts",
         "how many citations are missed for which cause, and some of them, on standard output",
     ),
+    "contributions": CommandHelp(
+        "mpbert contributions runs/binarized/rfc runs/encoders/rfc/light-light "
+        "runs/vectors/rfc/light-light",
+        "a binary corpus, a fine-tuned encoder, and the vectors that it made",
+        "what is lost without one or all sentences of a kind, on standard output",
+    ),
     "report": CommandHelp(
         "mpbert report runs/corpus/rfc runs/report/rfc --replace",
         "a corpus store, eval/conditions and the runs that these name",

@@ -25,7 +25,6 @@ from mpbert.evaluation.conditions import (
     choose_conditions,
     effective_settings,
     read_conditions,
-    with_seed,
 )
 from mpbert.evaluation.cost import render_cost
 from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
@@ -33,6 +32,7 @@ from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_cost, plot_report, plot_training
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
+from mpbert.evaluation.seeds import takes_seeds, with_seed
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.evaluation.steps import setting_words
 from mpbert.evaluation.subsets import mean_pair_frequency
@@ -128,7 +128,7 @@ def run(config: Config) -> None:
 def _other_seeds(condition: Condition, config: Config, settings: Settings) -> list[Path]:
     """Return where the runs lie that run-conditions made with seeds 2, 3 and so on."""
     directories: list[Path] = []
-    while condition.takes_seeds:
+    while takes_seeds(condition):
         seeded = with_seed(settings, len(directories) + 2)
         directory = condition.run_directory(config.corpus.name, seeded)
         if not (directory / f"{config.split}.run").exists():

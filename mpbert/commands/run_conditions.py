@@ -20,10 +20,10 @@ from mpbert.evaluation.conditions import (
     choose_conditions,
     effective_settings,
     read_conditions,
-    with_seed,
 )
 from mpbert.evaluation.cost import RowCost, append_record, cost_file, read_cost, row_cost
 from mpbert.evaluation.measured import Measured, run_measured
+from mpbert.evaluation.seeds import takes_seeds, with_seed
 from mpbert.evaluation.steps import (
     Step,
     dense_steps,
@@ -83,7 +83,7 @@ def run(config: Config) -> None:
         (condition, seed)
         for seed in range(1, config.seeds + 1)
         for condition in conditions
-        if seed == 1 or condition.takes_seeds
+        if seed == 1 or takes_seeds(condition)
     ]
     failed: dict[str, bool] = {}  # row to whether it may fail
     for number, (condition, seed) in enumerate(planned, start=1):

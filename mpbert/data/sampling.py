@@ -149,6 +149,25 @@ def sample_manuscripts(
     )
 
 
+def leave_one_out(sampled: SampledSentences) -> tuple[SampledSentences, np.ndarray]:
+    """Return the readings of each item without one of its sentences, and (S,) the item of each.
+
+    Reading i lacks sentence i of ``sampled``; an item of one sentence gives an empty reading.
+    """
+    sizes = sampled.per_item
+    owner = row_numbers(sizes)
+    places = ranges(offsets_of(sizes)[owner], sizes[owner])
+    kept = places[places != row_numbers(sizes[owner])]
+    return SampledSentences(sampled.sentences[kept], sizes[owner] - 1, sampled.roles[kept]), owner
+
+
+def without_role(sampled: SampledSentences, role: int) -> SampledSentences:
+    """Return the same readings without the sentences of a role; one of no others is empty."""
+    kept = sampled.roles != role
+    per_item = np.bincount(row_numbers(sampled.per_item)[kept], minlength=len(sampled.per_item))
+    return SampledSentences(sampled.sentences[kept], per_item, sampled.roles[kept])
+
+
 def sample_papers(
     first: np.ndarray,
     num_abstract: np.ndarray,

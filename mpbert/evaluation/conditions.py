@@ -161,11 +161,6 @@ class Condition:
         words = [f"{key}-{value}" for key, value in sorted(self.training.items())]
         return Path("runs/trec", corpus, "-".join(["training", self.task, *words]))
 
-    @property
-    def takes_seeds(self) -> bool:
-        """Whether its recipes can train it with other seeds, each in directories of its own."""
-        return "{variant}" in self.run and any("{flags}" in line for line in self.recipe)
-
     def run_directory(self, corpus: str, settings: Mapping[str, SettingValue]) -> Path:
         """Return where ``SPLIT.run`` lies.
 
@@ -193,11 +188,6 @@ def effective_settings(
 ) -> dict[str, SettingValue]:
     """Return the settings of a condition under those that tuning chose, sorted by name."""
     return dict(sorted({**condition.settings, **tuned}.items()))
-
-
-def with_seed(settings: Mapping[str, SettingValue], seed: int) -> dict[str, SettingValue]:
-    """Return the settings of a row for a seed of its training; the first is the row's own."""
-    return {**settings, "--seed": seed} if seed > 1 else dict(settings)
 
 
 def read_conditions(directory: Path) -> list[Condition]:

@@ -1,13 +1,24 @@
-"""Scores of one row over several seeds of its training."""
+"""A row over several seeds of its training: which rows, how they are made, mean and interval."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
+from mpbert.evaluation.conditions import Condition, SettingValue
 from mpbert.evaluation.measures import measure
 from mpbert.evaluation.tables import Column
+
+
+def takes_seeds(condition: Condition) -> bool:
+    """Whether recipes can train a row with other seeds, each in directories of its own."""
+    return "{variant}" in condition.run and any("{flags}" in line for line in condition.recipe)
+
+
+def with_seed(settings: Mapping[str, SettingValue], seed: int) -> dict[str, SettingValue]:
+    """Return the settings of a row for a seed of its training; the first is the row's own."""
+    return {**settings, "--seed": seed} if seed > 1 else dict(settings)
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,6 @@ def scores_over_seeds(
         if len(column.subset):
             mask = column.subset.mask
             scores[:, j] = [measure(column.measure, h, num_gold)[mask].mean() for h in hits]
-    quantile = stats.t.ppf(0.975, len(hits) - 1)
+    quantile = stdtrit(len(hits) - 1, 0.975)
     half_widths = quantile * scores.std(axis=0, ddof=1) / np.sqrt(len(hits))
     return SeedScores(len(hits), scores.mean(axis=0), half_widths)

@@ -90,7 +90,8 @@ class DenseIndex:
         rows = np.zeros((len(queries), depth), dtype=np.int64)
         if not best.size:
             return rows, np.full(len(queries), -np.inf)
-        for part in progress(parts_of(len(self._rows), PAPERS), "dense search", "block"):
+        parts = parts_of(len(self._rows), PAPERS)
+        for part in progress(parts, "dense search", "block") if len(parts) > 1 else parts:
             paper_rows = self._rows[part]
             papers, metric = self._unit(paper_rows), faiss.METRIC_INNER_PRODUCT
             for block in parts_of(len(queries), _BLOCK):

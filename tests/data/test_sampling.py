@@ -9,9 +9,12 @@ from mpbert.data.sampling import (
     CITING,
     NEIGHBOUR,
     CitingSentences,
+    SampledSentences,
     SamplingConfig,
+    leave_one_out,
     sample_manuscripts,
     sample_papers,
+    without_role,
 )
 from mpbert.errors import ConfigError
 
@@ -180,3 +183,20 @@ def test_citing_sentences_are_read_last_and_drawn_afresh():
         for v in (0, 1)
     ]
     assert draws[0].sentences.tolist() == draws[1].sentences.tolist()
+
+
+READ = SampledSentences(np.array([3, 5, 9, 20]), np.array([3, 1]), np.array([1, 0, 3, 3]))
+
+
+def test_leave_one_out_gives_a_reading_without_each_sentence():
+    shorter, owner = leave_one_out(READ)
+    assert owner.tolist() == [0, 0, 0, 1]
+    assert shorter.per_item.tolist() == [2, 2, 2, 0]
+    assert shorter.sentences.tolist() == [5, 9, 3, 9, 3, 5]
+    assert shorter.roles.tolist() == [0, 3, 1, 3, 1, 0]
+
+
+def test_without_a_role_no_sentence_of_it_is_left():
+    shorter = without_role(READ, CITING)
+    assert (shorter.sentences.tolist(), shorter.per_item.tolist()) == ([3, 5], [2, 0])
+    assert shorter.roles.tolist() == [1, 0]

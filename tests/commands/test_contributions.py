@@ -1,0 +1,77 @@
+import re
+
+import numpy as np
+import pytest
+
+from mpbert.cli import main
+from mpbert.commands import embed
+from mpbert.data.binary import BinaryCorpus
+from mpbert.data.sampling import CITING, SampledSentences, sample_manuscripts
+from mpbert.modeling.embedding import embed_sampled
+from mpbert.modeling.encoder import load_two_tower, read_config, sampling_of
+from mpbert.vectors.store import VectorStore
+
+pytestmark = pytest.mark.fairseq
+
+
+@pytest.fixture(scope="module")
+def vectors(rfc_binary, finetuned_encoder, tmp_path_factory):
+    output = tmp_path_factory.mktemp("embedded") / "vectors"
+    embed.run(embed.Config(rfc_binary, finetuned_encoder, output, splits=["test"]))
+    return output
+
+
+def _recalls(query_vectors, corpus, papers):
+    """Return Recall@10 of each test context, one after the other."""
+    contexts, found = corpus.contexts("test"), []
+    unit = papers / np.linalg.norm(papers, axis=1, keepdims=True)
+    for i, query in enumerate(query_vectors):
+        scores = unit @ query
+        scores[contexts.citing_rows[i]] = -np.inf
+        first = set(np.argsort(-scores)[:10].tolist())
+        cited = contexts.cited_rows[contexts.cited_offsets[i] : contexts.cited_offsets[i + 1]]
+        found.append(len(first & set(cited.tolist())) / len(cited))
+    return np.array(found)
+
+
+def test_the_table_holds_what_reading_by_hand_gives(rfc_binary, finetuned_encoder, vectors, capsys):
+    assert main(["contributions", str(rfc_binary), str(finetuned_encoder), str(vectors)]) == 0
+    text = capsys.readouterr().out
+    corpus = BinaryCorpus(rfc_binary)
+    contexts, offsets = corpus.contexts("test"), corpus.sentence_offsets
+    papers = VectorStore.load(vectors, "papers").vectors
+    whole = _recalls(VectorStore.load(vectors, "contexts.test").vectors, corpus, papers)
+    assert f"{len(contexts):,} contexts, one reading each" in text
+    assert f"Recall@10 {100 * whole.mean():.2f}" in text
+
+    tower = load_two_tower(finetuned_encoder).eval().manuscript
+    sampling = sampling_of(read_config(finetuned_encoder)[2])
+    shorter, num_sentences = np.zeros((len(contexts), papers.shape[1]), dtype=np.float32), 0
+    for i in range(len(contexts)):
+        row, citing = contexts.citing_rows[[i]], contexts.sentences[[i]]
+        read = sample_manuscripts(
+            offsets[row], citing, offsets[row + 1] - 1, citing, sampling, 1, 0
+        )
+        num_sentences += len(read.sentences)
+        kept = read.roles != CITING
+        rest = SampledSentences(read.sentences[kept], np.array([kept.sum()]), read.roles[kept])
+        shorter[i] = embed_sampled(tower, rest, corpus.gather, 16384)[0]
+    lost = 100 * (_recalls(shorter, corpus, papers) - whole).mean()
+    assert lost != 0
+    rows = re.findall(r"^\| ([a-z ]+) \| (\d.*) \|$", text, re.MULTILINE)
+    cells = {name: [float(number) for number in numbers.split(" | ")] for name, numbers in rows}
+    count, one, _, every, _ = cells["citing sentence"]
+    assert (count, one) == (1, every)  # there is one: without one is without all
+    assert one == pytest.approx(lost, abs=0.006)
+    mean = sum(numbers[0] for numbers in cells.values())
+    assert mean == pytest.approx(num_sentences / len(contexts), abs=0.05 * len(cells))
+
+
+def test_vectors_of_other_papers_are_refused(
+    rfc_binary, finetuned_encoder, vectors, tmp_path, capsys
+):
+    store = VectorStore.load(vectors, "papers")
+    VectorStore(store.ids[::-1], np.asarray(store.vectors)).save(tmp_path, "papers")
+    (tmp_path / "manifest.json").write_text("{}")
+    assert main(["contributions", str(rfc_binary), str(finetuned_encoder), str(tmp_path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
