@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait f
 logger = logging.getLogger(__name__)
 _KIND_OF_ARCH = {"mpbert_hibert": "pretrained", "mpbert_two_tower": "two-tower"}
 _SIZES = ("dim", "ffn_dim", "num_heads", "sentence_layers", "document_layers")
-_EXTRA = ("token_weights", "sentence_roles", "shared_tokens")
+_EXTRA = ("token_weights", "sentence_sums", "sentence_roles", "shared_tokens")
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 _SAMPLING = (
     "manuscript_sentences",

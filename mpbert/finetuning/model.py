@@ -28,7 +28,10 @@ class TwoTowerConfig(FairseqDataclass):
     sentence_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
     document_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
     token_weights: bool = field(
-        default=False, metadata={"help": "sentence vectors are weighted means of tokens"}
+        default=False, metadata={"help": "tokens have weights in the vector of their sentence"}
+    )
+    sentence_sums: bool = field(
+        default=False, metadata={"help": "sentence vectors are sums of tokens, not means"}
     )
     sentence_roles: bool = field(
         default=False, metadata={"help": "tell abstract, body, citing sentence apart"}
@@ -58,7 +61,7 @@ class FairseqTwoTower(BaseFairseqModel):
         if cfg.init:
             check_inputs([Path(cfg.init)])
             check_same_tokenizer(Path(cfg.init), task.corpus.path)
-            names = ("token_weights", "sentence_roles", "shared_tokens")
+            names = ("token_weights", "sentence_sums", "sentence_roles", "shared_tokens")
             extra = {name: getattr(cfg, name) for name in names}
             model = load_two_tower(Path(cfg.init), dropout=cfg.dropout, **extra)
         else:
@@ -75,6 +78,7 @@ class FairseqTwoTower(BaseFairseqModel):
                     attention_dropout=cfg.attention_dropout,
                     activation_dropout=cfg.activation_dropout,
                     token_weights=cfg.token_weights,
+                    sentence_sums=cfg.sentence_sums,
                     sentence_roles=cfg.sentence_roles,
                     shared_tokens=cfg.shared_tokens,
                 )

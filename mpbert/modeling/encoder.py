@@ -110,8 +110,8 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     """Return both towers; an encoder that was only pretrained gives two equal ones.
 
     :param changes: sizes that replace those of the saved configuration, such as ``dropout``; an
-        encoder that was only pretrained may gain ``token_weights``, ``sentence_roles`` and
-        ``shared_tokens``.
+        encoder that was only pretrained may gain ``token_weights``, ``sentence_sums``,
+        ``sentence_roles`` and ``shared_tokens``.
     :raises EncoderError: weights and sizes do not fit.
     """
     kind, config, _ = read_config(path)

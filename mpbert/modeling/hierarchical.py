@@ -36,6 +36,8 @@ class HierarchicalConfig:
     :param max_sentences: most sentences of a paper or manuscript.
     :param token_weights: sentence vectors are weighted means of their tokens, one weight a token;
         the paper has plain means.
+    :param sentence_sums: sentence vectors are sums, not means, of (weighted) tokens: a sentence
+        of many telling words counts for more. In the paper they are means.
     :param sentence_roles: title and abstract, body, citing sentence and its neighbours are told
         apart, by an added vector and a weight in the sum; the paper has neither.
     :param shared_tokens: both towers have one table of token embeddings; each its own in the paper.
@@ -54,6 +56,7 @@ class HierarchicalConfig:
     max_tokens: int = 1024
     max_sentences: int = 1024
     token_weights: bool = False
+    sentence_sums: bool = False
     sentence_roles: bool = False
     shared_tokens: bool = False
 
@@ -117,8 +120,9 @@ class HierarchicalEncoder(nn.Module):
     def encode_sentences(self, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (S, D) vectors of packed sentences, each from its own tokens alone."""
         if not self.sentence_blocks:
-            return self._sums_of_tokens(tokens, self._shares(tokens, rows), rows.offsets[:-1])
-        weights = self._shares(tokens, rows) if self.config.token_weights else None
+            return self._sums_of_tokens(tokens, self._weights(tokens, rows), rows.offsets[:-1])
+        is_weighted = self.config.token_weights or self.config.sentence_sums
+        weights = self._weights(tokens, rows) if is_weighted else None
         x = self.embed_tokens(tokens, rows)
         for block in self.sentence_blocks:
             x = block(x, rows)
@@ -132,20 +136,20 @@ class HierarchicalEncoder(nn.Module):
 
         :param sentence_weights: (S,) packed by paper; None: all 1.
         """
-        shares = self._shares(papers.tokens, papers.sentences)
+        own_weights = self._weights(papers.tokens, papers.sentences)
         lengths = papers.sentences.offsets.diff().index_select(0, papers.sentence_order).long()
         ends = lengths.cumsum(0)  # (S,) of the tokens, paper after paper
         starts = papers.sentences.offsets[:-1].index_select(0, papers.sentence_order)
-        order = torch.arange(len(shares), device=shares.device)
+        order = torch.arange(len(own_weights), device=own_weights.device)
         order += (starts - (ends - lengths)).repeat_interleave(lengths)
-        weights = shares.index_select(0, order)
+        weights = own_weights.index_select(0, order)
         if sentence_weights is not None:
             weights = weights * sentence_weights.repeat_interleave(lengths)
         firsts = (ends - lengths).index_select(0, papers.papers.offsets[:-1])
         return self._sums_of_tokens(papers.tokens.index_select(0, order), weights, firsts)
 
-    def _shares(self, tokens: Tensor, rows: Rows) -> Tensor:
-        """Return (N,) weights of the tokens; those of a sentence add up to 1.
+    def _weights(self, tokens: Tensor, rows: Rows) -> Tensor:
+        """Return (N,) weights of the tokens; for means, those of a sentence add up to 1.
 
         Without a block between, dropout leaves out whole tokens: Iyyer et al. (ACL 2015).
         """
@@ -155,8 +159,10 @@ class HierarchicalEncoder(nn.Module):
             weights = torch.ones(len(tokens), 1, device=tokens.device)
         if self.training and self.config.dropout and not self.sentence_blocks:
             weights = weights * (torch.rand_like(weights) >= self.config.dropout)
-        sums = sum_pool(weights, rows).clamp(min=_SMALLEST).index_select(0, rows.row)
-        return (weights / sums)[:, 0]
+        if not self.config.sentence_sums:
+            sums = sum_pool(weights, rows).clamp(min=_SMALLEST).index_select(0, rows.row)
+            weights = weights / sums
+        return weights[:, 0]
 
     def _sums_of_tokens(self, tokens: Tensor, weights: Tensor, firsts: Tensor) -> Tensor:
         """Return (M, D) weighted sums of embeddings, read once and never written token by token.

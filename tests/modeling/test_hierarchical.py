@@ -13,6 +13,7 @@ from mpbert.data.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR
 from mpbert.errors import ConfigError
 from mpbert.modeling.hierarchical import (
     HierarchicalConfig,
+    HierarchicalEncoder,
     MaskedSentenceModel,
     PaperEncoder,
     TwoTower,
@@ -149,9 +150,10 @@ STATIC = dataclasses.replace(
 )
 
 
-def test_static_vectors_are_weighted_means_weighted_by_role(papers):
+@pytest.mark.parametrize("sums", [False, True], ids=["means", "sums"])
+def test_static_vectors_are_of_weighted_tokens_in_sentences_weighted_by_role(papers, sums):
     torch.manual_seed(5)
-    model = PaperEncoder(STATIC).eval()
+    model = PaperEncoder(dataclasses.replace(STATIC, sentence_sums=sums)).eval()
     nn.init.normal_(model.encoder.log_weights.weight, std=0.1)
     roles = np.random.default_rng(2).integers(0, 4, len(papers[1]))
     found = model(pack(*papers, roles))
@@ -161,11 +163,25 @@ def test_static_vectors_are_weighted_means_weighted_by_role(papers):
         for sentence in sentences:
             tokens = torch.tensor(sentence)
             weights = (5 * model.encoder.log_weights(tokens)[:, 0]).exp()
-            mean = (weights[:, None] * model.encoder.embedding(tokens)).sum(0) / weights.sum()
-            total += mean * (5 * model.log_weights.weight[roles[place], 0]).exp()
+            vector = (weights[:, None] * model.encoder.embedding(tokens)).sum(0)
+            vector = vector if sums else vector / weights.sum()
+            total += vector * (5 * model.log_weights.weight[roles[place], 0]).exp()
             place += 1
         expected = F.layer_norm(total * math.sqrt(8), (8,))
         assert torch.allclose(found[row], expected, atol=1e-4)
+
+
+def test_sums_of_a_transformer_are_means_times_lengths():
+    torch.manual_seed(6)
+    config = dataclasses.replace(CONFIG, document_layers=0, sentence_sums=True)
+    means = HierarchicalEncoder(dataclasses.replace(config, sentence_sums=False)).eval()
+    sums = HierarchicalEncoder(config).eval()
+    sums.load_state_dict(means.state_dict())
+    batch = pack(np.arange(10, 19), np.array([2, 3, 4]), np.array([3]))
+    lengths = batch.sentences.offsets.diff()[:, None]
+    found = sums.encode_sentences(batch.tokens, batch.sentences)
+    expected = means.encode_sentences(batch.tokens, batch.sentences) * lengths
+    assert torch.allclose(found, expected, atol=1e-4)
 
 
 def test_dropout_of_static_vectors_leaves_out_whole_tokens():
