@@ -18,16 +18,18 @@ flags_file=finetune/configs/$config.flags
 encoder=runs/encoders/$corpus/$name
 save=runs/finetuned/$corpus/$name
 [[ -e $encoder ]] && { echo "$encoder: exists, reused" >&2; exit 0; }
-mkdir -p "$save"
 mapfile -t flags < <(grep -v '^ *\(#\|$\)' "$flags_file") # one --name=value per line
 own=()
 for flag in "${@:4}"; do
   if [[ $flag == without=* ]]; then
+    grep -qx -- "${flag#without=}" "$flags_file" ||
+      { echo "$0: $flags_file has no line ${flag#without=}" >&2; exit 2; }
     mapfile -t flags < <(printf '%s\n' "${flags[@]}" | grep -vx -- "${flag#without=}")
   else
     own+=("$flag")
   fi
 done
+mkdir -p "$save"
 echo "fine-tuning $name on $corpus; log: $save/train.log" >&2
 "$python" -m mpbert.fairseq_compat "runs/binarized/$corpus" --user-dir pretrain/mpbert_fairseq \
   --task mpbert_finetune --arch mpbert_two_tower --criterion mpbert_multi_positive \

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("pretrain", "finetune", "datasets", "eval")
 RECIPES = sorted(str(p.relative_to(ROOT)) for f in FOLDERS for p in (ROOT / f).rglob("*.sh"))
 SCRIPTS = [*RECIPES, "setup.sh", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("tests/*.sh"))]
+LIGHT = "finetune/configs/light.flags"
 CONFIGS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("*/configs/*.flags"))
 
 
@@ -85,6 +86,44 @@ def test_an_unknown_configuration_is_named(stage):
     )
     assert found.returncode == 2
     assert f"no such configuration: {stage}/configs/no-config.flags" in found.stderr
+
+
+def test_a_row_trains_without_a_flag_and_embeds_with_draws(tmp_path):
+    for folder in ("eval", "finetune"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "setup.sh", tmp_path)
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nfor word; do printf "%s\\t" "$word"; done >>{tmp_path}/calls\n'
+        f"echo >>{tmp_path}/calls\n"
+    )
+    python.chmod(0o755)
+    words = ["c", "light", "x", "draws=7", "without=--sentence-sums", "--clip-norm", "2"]
+    subprocess.run(
+        ["bash", "eval/mp_bert4cr.sh", *words],
+        cwd=tmp_path,
+        env={**os.environ, "MPBERT_PYTHON": str(python)},
+        check=True,
+    )
+    calls = [line.split("\t") for line in (tmp_path / "calls").read_text().splitlines()]
+    train, export, embed, retrieve = calls
+    flags = [line for line in (ROOT / LIGHT).read_text().splitlines() if line.startswith("--")]
+    given = [word for word in train if word in flags]
+    assert given == [flag for flag in flags if flag != "--sentence-sums"]
+    assert train[-3:-1] == ["--clip-norm", "2"]  # after those of the file, which they replace
+    assert "runs/encoders/c/light-x" in export and "runs/encoders/c/light-x" in embed
+    assert embed[-3:-1] == ["--draws", "7"]
+    assert "runs/vectors/c/light-x" in embed and "runs/vectors/c/light-x" in retrieve
+
+
+def test_a_flag_that_is_not_there_cannot_be_taken_away():
+    words = ["finetune/train.sh", "no-corpus", "light", "x", "without=--dropout"]
+    environment = {**os.environ, "MPBERT_PYTHON": sys.executable}
+    found = subprocess.run(
+        ["bash", *words], capture_output=True, text=True, cwd=ROOT, env=environment
+    )
+    assert found.returncode == 2
+    assert found.stderr.endswith(f"{LIGHT} has no line --dropout\n")
 
 
 def test_each_stage_has_the_three_configurations():
