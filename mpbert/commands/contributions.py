@@ -37,12 +37,15 @@ class Config:
     encoder: Path = positional("encoder", "encoder directory")
     vectors: Path = positional("vectors", "vectors of the papers, made by embed with this encoder")
     split: str = option("test", "split whose contexts are read", choices=SPLITS)
+    contexts: int = option(2000, "most contexts to read, evenly spaced over the split")
     seed: int = option(1, "seed of the reading")
     device: str = option("auto", "cpu, cuda or auto")
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise ConfigError(f"--seed {self.seed}; expected 0 or more")
+        if self.seed < 0 or self.contexts < 1:
+            raise ConfigError(
+                f"--seed {self.seed} --contexts {self.contexts}; expected at least 0 and 1"
+            )
 
 
 def run(config: Config) -> None:
@@ -84,14 +87,16 @@ def run(config: Config) -> None:
         return found
 
     sums = _Sums()
-    for part in progress(parts_of(len(contexts), _BLOCK), "leave out", "block"):
-        items = np.arange(len(contexts))[part]
+    chosen = min(config.contexts, len(contexts))
+    spaced = np.linspace(0, len(contexts) - 1, chosen).astype(np.int64)
+    for part in progress(parts_of(chosen, _BLOCK), "leave out", "block"):
+        items = spaced[part]
         rows, citing = contexts.citing_rows[items], contexts.sentences[items]
         sampled = sample_manuscripts(
             offsets[rows], citing, offsets[rows + 1] - 1, citing, sampling, config.seed, 0
         )
         sums.add(sampled, items, scores)
-    for line in sums.lines(len(contexts)):
+    for line in sums.lines(chosen):
         print(line)
 
 
