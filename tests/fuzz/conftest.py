@@ -3,8 +3,8 @@
 import random
 import resource
 import sys
+import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,20 @@ def number(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def try_all(limited: Callable[..., object]) -> Callable[..., dict[str, int]]:
+def try_all(
+    limited: Callable[..., object], capsys: pytest.CaptureFixture[str]
+) -> Callable[..., dict[str, int]]:
     """Function of a number of inputs and what to do with each, see :func:`_try_all`."""
-    return partial(_try_all, limited)
+
+    def run(number: int, *arguments: object, **named: object) -> dict[str, int]:
+        start = time.process_time()
+        ends = _try_all(limited, number, *arguments, **named)
+        seconds = time.process_time() - start
+        with capsys.disabled():
+            print(f" {number:,} inputs in {seconds:.0f} s of the processor: {ends}", end=" ")
+        return ends
+
+    return run
 
 
 def _try_all(
