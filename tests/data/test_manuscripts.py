@@ -313,6 +313,12 @@ def test_a_head_that_is_no_yaml_is_refused(head, tmp_path):
         read_manuscript_file(path)
 
 
+def test_many_places_in_one_paragraph_take_time_in_proportion(limited):
+    with limited(3):  # their square would take seven seconds
+        manuscript = read_manuscript("It [CITATION] is [1] so \\cite{a}. " * 8_000, Path("x.txt"))
+    assert len(manuscript.places) == 16_000
+
+
 def test_files_that_include_others_twice_each_end(tmp_path):
     for number in range(30):
         text = f"\\input{{p{number + 1}}} \\input{{p{number + 1}}} x"
