@@ -58,7 +58,8 @@ def fingerprint(path: Path) -> str:
     digest = hashlib.sha256()
     if path.is_dir() and not (path / MANIFEST).is_file():
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
-            digest.update(f"{file.relative_to(path)} {fingerprint(file)}\n".encode())
+            name = os.fsencode(file.relative_to(path))  # not all names are UTF-8
+            digest.update(name + f" {fingerprint(file)}\n".encode())
         return digest.hexdigest()
     if path.is_dir():
         return hashlib.sha256(_unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
