@@ -35,7 +35,7 @@ def words(command: str, rng: random.Random) -> list[str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    "number", [360, pytest.param(None, marks=pytest.mark.exhaustive, id="all")], indirect=True
+    "number", [1200, pytest.param(None, marks=pytest.mark.exhaustive, id="all")], indirect=True
 )
 def test_odd_flags_are_refused_in_one_line(command, number, tmp_path, monkeypatch, capsys, try_all):
     monkeypatch.chdir(tmp_path)  # where there is nothing
