@@ -70,7 +70,7 @@ def test_embed_writes_the_same_bytes_with_as_many_threads_and_nearly_with_more(r
         np.testing.assert_allclose(one, three, atol=1e-5)
 
 
-@pytest.mark.parametrize("max_tokens", [60, 3000])
+@pytest.mark.parametrize("max_tokens", [400, 3000])
 def test_the_size_of_batches_changes_vectors_by_rounding_alone(
     max_tokens, rfc_binary, micro_encoder, micro_vectors, tmp_path
 ):
