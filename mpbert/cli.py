@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from mpbert.config import parse_config
-from mpbert.errors import ConfigError, MpbertError, RowsFailedError
+from mpbert.errors import ConfigError, MpbertError, RowsFailedError, printable
 from mpbert.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
@@ -86,6 +86,7 @@ def _run(command: str, words: list[str]) -> int:
 
 def _failed(place: str, message: str, kind: str, code: int, traceback: bool = False) -> int:
     """Write the last line, for a reader or for a program, and return the exit code."""
+    message = printable(message)
     if is_json():
         fields = {"error": kind, "exit_code": code}
         logger.error("%s", message, extra={"fields": fields}, exc_info=traceback)

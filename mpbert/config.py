@@ -15,10 +15,11 @@ import yaml
 from argparse_dataclass import ArgumentParser
 
 from mpbert.command_help import epilog
-from mpbert.errors import ConfigError
+from mpbert.errors import ConfigError, printable
 from mpbert.logs import is_json
 
 C = TypeVar("C")
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
 
 
@@ -73,6 +74,7 @@ class CommandParser(ArgumentParser):
 
         :raises ConfigError: instead, where the log is JSON.
         """
+        message = printable(message)
         if is_json():
             raise ConfigError(f"{message}; see {self.prog} --help")
         super().error(message)
@@ -99,27 +101,33 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     parser = CommandParser(config_class, command)
     given = {word.split("=")[0] for word in argv}
     added = [word for flag, words in from_file.items() if flag not in given for word in words]
-    config = parser.parse_args([*argv, *added])  # at the end: a list of values would go on
+    words = [*argv, *added]  # at the end: a list of values would go on
+    if words.count("--") > 1 or any(word.startswith("--") and word[-3:] == "=--" for word in words):
+        parser.error("found '--' as a value; expected one that is no sign")  # argparse: empty lists
+    config = parser.parse_args(words)
     _check_paths(config)
     return config
 
 
 def _check_paths(config: object) -> None:
-    """Refuse names that no file system takes: asking whether such a file exists would fail."""
+    """Refuse names that fail where it is asked whether the file exists, or where it is noted."""
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         for path in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(path, Path):
-                name = max(
-                    (part.encode(errors="surrogateescape") for part in path.parts),
-                    key=len,
-                    default=b"",
+            if isinstance(path, Path) and not _can_be_a_file(path):
+                raise ConfigError(
+                    f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
+                    f"UTF-8; expected a path"
                 )
-                if len(name) > 255 or "\0" in str(path):
-                    raise ConfigError(
-                        f"{field.name}: found {str(path)[:60]!a}..., a name that no file can have; "
-                        f"expected a path"
-                    )
+
+
+def _can_be_a_file(path: Path) -> bool:
+    try:
+        name = str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    longest = max(map(len, name.split(b"/")))
+    return longest <= _LONGEST_NAME and len(name) < _LONGEST_PATH and b"\0" not in name
 
 
 def _split_config(word: str) -> list[str]:

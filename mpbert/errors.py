@@ -1,6 +1,11 @@
 """Exceptions for wrong input: one line that says where, what was found and expected, what to do."""
 
 
+def printable(text: str) -> str:
+    """Return a text as one line that any terminal shows; names may hold line ends and the like."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
 class MpbertError(Exception):
     """Wrong input data, configuration or file; the command line prints it and exits with 2."""
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-from mpbert.errors import DamagedError, MpbertError
+from mpbert.errors import DamagedError, MpbertError, printable
 from mpbert.manifest import archive_is_whole
 
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
@@ -150,7 +150,7 @@ def main() -> None:
     try:
         train.cli_main()
     except MpbertError as error:
-        print(f"mpbert training: {error}", file=sys.stderr)
+        print(f"mpbert training: {printable(str(error))}", file=sys.stderr)
         raise SystemExit(2) from error
     except (OSError, RuntimeError) as error:
         if not (reason := _refusal_of_disk(error)):

@@ -54,11 +54,24 @@ def fingerprint(path: Path) -> str:
     """Return the SHA-256 of a file, or of a directory's manifest without its seal, in hexadecimal.
 
     Of a directory that is not ours it is that of all its files; of what is absent, it is empty.
+
+    :raises MpbertError: it cannot be read.
     """
+    try:
+        return _fingerprint(path)
+    except OSError as error:
+        raise MpbertError(
+            f"{error.filename or path}: unreadable ({error.strerror}); expected a file that may be "
+            f"read: change its permissions or copy it again"
+        ) from error
+
+
+def _fingerprint(path: Path) -> str:
     digest = hashlib.sha256()
     if path.is_dir() and not (path / MANIFEST).is_file():
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
-            digest.update(f"{file.relative_to(path)} {fingerprint(file)}\n".encode())
+            name = os.fsencode(file.relative_to(path))  # not all names are UTF-8
+            digest.update(name + f" {_fingerprint(file)}\n".encode())
         return digest.hexdigest()
     if path.is_dir():
         return hashlib.sha256(_unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
@@ -77,7 +90,6 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
     """
     if not output.exists():
         return False
-    expected = _identity(command, config, inputs)
     try:
         found = read_manifest(output)
     except MpbertError as error:
@@ -85,6 +97,7 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"{output}: exists, but is no finished output of mpbert {command}; "
             f"move it away or choose another output"
         ) from error
+    expected = _identity(command, config, inputs)
     different = [key for key in expected if found.get(key) != expected[key]]
     if different:
         raise OutputError(

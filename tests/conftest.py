@@ -101,7 +101,7 @@ class MicroTrainer:
         for process in processes:
             process.start()
         for process in processes:
-            process.join(120)
+            process.join(600)
             expected = 0 if kill_at is None else -9
             assert process.exitcode == expected, log.read_text()[-3000:]
         return save

@@ -1,3 +1,4 @@
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -147,9 +148,24 @@ def test_a_file_of_options_that_cannot_be_read_is_one_line(text, tmp_path, limit
         parse_config(build_corpus.Config, "x", ["in", "out", "--config", str(tmp_path / "a.yaml")])
 
 
-@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
-def test_a_name_that_no_file_can_have_is_refused(name):
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000, "a\0b", "\ud800", os.fsdecode(b"\xe9")])
+def test_a_name_that_no_file_can_have_or_none_can_note_is_refused(name):
     from mpbert.commands import build_corpus
 
-    with pytest.raises(ConfigError, match=r"input: found .*a name that no file can have"):
+    with pytest.raises(ConfigError, match=r"input: found .*a name too long, with NUL or not UTF-8"):
         parse_config(build_corpus.Config, "x", [name, "out"])
+
+
+@pytest.mark.parametrize("words", [["in", "--seed=--"], ["--", "--"], ["in", "--", "--"]])
+def test_the_sign_that_flags_end_is_no_value(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        parse(*words)
+    assert end.value.code == 2
+    assert "found '--' as a value" in capsys.readouterr().err
+
+
+def test_odd_words_are_shown_in_one_line(capsys):
+    with pytest.raises(SystemExit):
+        parse("in", "a\nb\udcff\u2028")
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith(r"unrecognized arguments: a\nb\udcff\u2028")

@@ -1,5 +1,6 @@
 import errno
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -225,6 +226,22 @@ def test_a_folder_without_a_manifest_is_known_by_all_files_in_it(tmp_path):
     (folder / "b.jsonl").rename(folder / "more" / "b.jsonl")
     assert fingerprint(folder) == found[1]
     assert fingerprint(tmp_path / "none") == ""
+
+
+def test_an_input_that_may_not_be_read_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("a")
+
+    def refuse(path, *arguments):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(MpbertError, match=r"/a: unreadable \(Permission denied\)"):
+        fingerprint(tmp_path)
+
+
+def test_a_folder_with_a_name_that_is_not_utf8_has_a_fingerprint(tmp_path):
+    (tmp_path / os.fsdecode(b"caf\xe9")).write_text("a")
+    assert len(fingerprint(tmp_path)) == 64
 
 
 def test_what_a_run_left_that_was_killed_after_its_end_goes_with_the_next_start(paths):

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from mpbert.errors import printable
+
 MAX_TOP = 100
 
 
@@ -151,7 +153,7 @@ def one_line(errors: list[Any]) -> str:
     elif first["type"] not in ("missing", "value_error"):
         message = f"{message}; found {_shown(first['input'])}"
     line = f"{where}: {message}" if where else message
-    line = line.encode("ascii", "backslashreplace").decode()
+    line = printable(line).encode("ascii", "backslashreplace").decode()
     return f"{line} (and {more} more)" if more else line
 
 

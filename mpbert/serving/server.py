@@ -106,9 +106,10 @@ def listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name of a host is too long
+        reason = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"--host {host} --port {port}: {error.strerror}; choose another --port, or 0 for any "
+            f"--host {host[:60]} --port {port}: {reason}; choose another --port, or 0 for any "
             f"free one"
         ) from error
     return listener

@@ -52,6 +52,12 @@ def test_an_interrupt_is_one_line_and_130(monkeypatch, capsys, rfc_corpus, tmp_p
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_name_with_a_line_end_is_refused_in_one_line(capsys):
+    assert cli.main(["check", "no\nsuch"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(r"mpbert check: no\nsuch: ") and error.count("\n") == 1
+
+
 def test_the_package_runs_as_a_module():
     command = [sys.executable, "-m", "mpbert", "no-such"]
     found = subprocess.run(command, capture_output=True, text=True)

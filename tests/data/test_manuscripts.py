@@ -210,6 +210,8 @@ def test_places_of_citeauthor_and_citeyear_in_one_sentence_are_one():
         r"Trees \end{document} \cite{a}",
         r"\input{../../etc/passwd} Trees \cite{a} \input{}",
         r"\title Trees \cite{a} \title",
+        *(r"Trees \verb", r"Trees \footnote\cite{a} \section\cite", "Trees \\input{a\0b}"),
+        *(r"Trees \href{}", r"Trees \emph\href", r"Trees \sqrt", r"$\begin{array}$ Trees"),
     ],
 )
 def test_broken_tex_is_read_as_far_as_it_goes_or_refused_in_one_line(tex):
@@ -217,6 +219,32 @@ def test_broken_tex_is_read_as_far_as_it_goes_or_refused_in_one_line(tex):
         assert "rees" in " ".join(read_manuscript(tex, Path("x.tex")).sentences)
     except ManuscriptError as error:
         assert str(error).startswith("x.tex: cannot be read as TeX") and "\n" not in str(error)
+
+
+def test_what_commands_lack_takes_nothing_else_from_the_text():
+    tex = r"\title \emph\href Trees \cite{a} grow. $\begin{array}\end{array}$ Well \sqrt"
+    manuscript = read_manuscript(tex, Path("x.tex"))
+    assert manuscript.sentences == ["Trees grow.", "Well"]
+    assert manuscript.keys == [("a",)]
+
+
+@pytest.mark.parametrize("name", ["../paper-of-others/b", "link", "link.tex", "../../etc/passwd"])
+def test_tex_includes_no_file_outside_of_its_folder(name, tmp_path, caplog):
+    for folder in ("paper", "paper-of-others"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "paper-of-others" / "b.tex").write_text("Secret.")
+    (tmp_path / "paper" / "link.tex").symlink_to(tmp_path / "paper-of-others" / "b.tex")
+    path = tmp_path / "paper" / "a.tex"
+    path.write_text(f"\\input{{{name}}} Trees grow.")
+    assert read_manuscript_file(path).sentences == ["Trees grow."]
+    assert "left out" in caplog.text
+
+
+def test_tex_that_includes_a_file_of_other_bytes_names_it(tmp_path):
+    (tmp_path / "b.tex").write_bytes(b"\xff")
+    (tmp_path / "a.tex").write_text(r"\input{b}")
+    with pytest.raises(ManuscriptError, match=r"b\.tex: byte 0 is not UTF-8"):
+        read_manuscript_file(tmp_path / "a.tex")
 
 
 def test_tex_nested_beyond_all_measure_is_refused_in_one_line():
@@ -283,6 +311,12 @@ def test_a_head_that_is_no_yaml_is_refused(head, tmp_path):
     path.write_text(f"---\n{head}\n---\nText.\n")
     with pytest.raises(ManuscriptError, match=r"a\.md: the block between --- is no YAML"):
         read_manuscript_file(path)
+
+
+def test_many_places_in_one_paragraph_take_time_in_proportion(limited):
+    with limited(3):  # their square would take seven seconds
+        manuscript = read_manuscript("It [CITATION] is [1] so \\cite{a}. " * 8_000, Path("x.txt"))
+    assert len(manuscript.places) == 16_000
 
 
 def test_files_that_include_others_twice_each_end(tmp_path):

@@ -84,6 +84,9 @@ def test_every_damaged_file_is_named_in_one_line(kind, damage, place, capsys):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
+    if kind == "vectors":  # those of the fixture were made by a processor that rounds otherwise
+        shutil.move(kind, "fixture")
+        assert main(MAKERS[kind]) == 0
     before = fingerprint(place / kind)
     sound = {path: path.read_bytes() for path in (place / kind).rglob("*") if path.is_file()}
     names = read_manifest(place / kind)["files"]

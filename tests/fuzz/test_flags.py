@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import io
 import random
 
 import pytest
@@ -12,6 +13,7 @@ VALUES = [
     *("", " ", "-1", "0", "1", "1.5", "nan", "inf", "-inf", "1e999", "9" * 30, "9" * 5000, "\x00"),
     *("None", "True", "a", "é", "\ud800", "../../x", "/", "/dev/null", "a=b", "=", "--", "-"),
     *("nothing", "nothing/at/all", "[1]", "{}", "%s", "$(true)", "`true`", ";", "x" * 5000, "\n"),
+    *("x/" * 5000, "a\nb", "\udcff", "\u2028", "\x1b[2J", "~", "nothing\x85"),
 ]
 
 
@@ -34,11 +36,12 @@ def words(command: str, rng: random.Random) -> list[str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    "number", [360, pytest.param(None, marks=pytest.mark.exhaustive, id="all")], indirect=True
+    "number", [1200, pytest.param(None, marks=pytest.mark.exhaustive, id="all")], indirect=True
 )
 def test_odd_flags_are_refused_in_one_line(command, number, tmp_path, monkeypatch, capsys, try_all):
     monkeypatch.chdir(tmp_path)  # where there is nothing
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("sys.stdin", io.StringIO("It is so [CITATION]."))
 
     def act(rng: random.Random) -> None:
         arguments = words(command, rng)

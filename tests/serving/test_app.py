@@ -57,6 +57,7 @@ OBJECT = "Input should be a valid dictionary or object to extract fields from"
         ({"text": "t", "accepted": "a"}, "accepted: Input should be a valid list; found 'a'"),
         ({"text": "t", "accepted": ["d"]}, "no paper 'd' among 3"),
         ({"text": "t", "tpo": 5}, "tpo: Extra inputs are not permitted; found 5"),
+        ({"text": "t", "\n\x9bé": 5}, "\\n\\x9b\\xe9: Extra inputs are not permitted; found 5"),
         ({"text": "a\0"}, "text: expected text; found '\\x00' at offset 1"),
         ({"text": "t", "title": "\0"}, "title: expected text; found '\\x00' at offset 0"),
         (["text"], f"{OBJECT}; found a list"),

@@ -179,6 +179,11 @@ def test_a_port_that_is_taken_is_named():
             listen("127.0.0.1", port)
 
 
+def test_a_host_that_no_network_knows_by_name_is_refused():
+    with pytest.raises(ConfigError, match=r"--host xxx.* --port 0: .*label"):
+        listen("x" * 5000, 0)
+
+
 def test_small_answers_are_sent_at_once():
     with listen("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP

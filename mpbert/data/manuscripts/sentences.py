@@ -68,7 +68,8 @@ def manuscript_of(draft: Draft) -> Manuscript:
                     sentences.append(sentence)
                 number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
                 found += [(number, draft.marks.keys_at(mark[0])) for mark in marks]
-    places = [place for i, place in enumerate(found) if not place[1] or place not in found[:i]]
+    each = dict.fromkeys((place, None if place[1] else i) for i, place in enumerate(found))
+    places = [place for place, _ in each]
     numbers = np.array([number for number, _ in places], dtype=np.int64)
     return Manuscript(sentences, numbers, [keys for _, keys in places])
 
@@ -146,12 +147,10 @@ def _settled(paragraph: str) -> str:
     bare, marks = take_marks(paragraph)
     if not marks:
         return paragraph
-    spans = _spans(bare)
-    moved = [
-        (max([end for start, end in spans if start < place < end], default=place), mark)
-        for place, mark in marks
-    ]
-    text = put_marks(bare, moved)
+    ends = np.arange(len(bare) + 1)  # of the markers around each place, else the place itself
+    for start, end in _spans(bare):
+        ends[start + 1 : end] = np.maximum(ends[start + 1 : end], end)
+    text = put_marks(bare, [(ends[place], mark) for place, mark in marks])
     return _BEFORE_WORD.sub(r"\2\1", _AFTER_STOP.sub(r"\2\1", text))
 
 

@@ -5,6 +5,8 @@ and the list of references; footnotes stand at the end. ``\input`` is followed w
 Commands that the manuscript defines itself are not expanded.
 """
 
+import logging
+import os
 import posixpath
 import re
 from collections.abc import Callable
@@ -32,6 +34,7 @@ from pylatexenc.macrospec import (
     ParsedMacroArgs,
 )
 
+from mpbert.data.manuscripts.files import read_utf8
 from mpbert.data.manuscripts.marks import (
     CITE_COMMANDS,
     MARK,
@@ -44,6 +47,8 @@ from mpbert.data.manuscripts.marks import (
 )
 from mpbert.data.manuscripts.sentences import Draft
 from mpbert.errors import ManuscriptError
+
+logger = logging.getLogger(__name__)
 
 _LONGEST_FORMULA = 20  # characters
 _MOST_INPUTS = 1000  # files that include others twice each would never end
@@ -79,9 +84,10 @@ def read_tex(text: str, path: Path) -> Draft:
         document = _first(nodes, LatexEnvironmentNode, "document")
         body = converter.nodelist_to_text(nodes if document is None else document.nodelist)
         title = _first(nodes, LatexMacroNode, "title")
-        heading = "" if title is None else converter.nodelist_to_text(title.nodeargd.argnlist[-1:])
-    except (LatexWalkerError, RecursionError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())[:200]
+        heading = "" if title is None else converter.last_argument(title)
+    except (LatexWalkerError, RecursionError, IndexError) as error:
+        at_end = isinstance(error, IndexError)  # the parser reads on behind the end
+        reason = r"\verb at the end" if at_end else " ".join(str(error).split())[:200]
         raise ManuscriptError(
             f"{path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
         ) from error
@@ -144,7 +150,6 @@ class _Converter(LatexNodes2Text):
 
     def __init__(self, path: Path) -> None:
         super().__init__(latex_context=self._text_context(), math_mode="text")
-        self.set_tex_input_directory(str(path.parent), strict_input=True)
         self._path = path
         self.marks = Marks()
         self.abstracts: list[str] = []
@@ -156,6 +161,18 @@ class _Converter(LatexNodes2Text):
         """Return the nodes of a text."""
         walker = LatexWalker(without_marks(text), latex_context=_walker_context())
         return walker.get_latex_nodes()[0]
+
+    def last_argument(self, node: LatexMacroNode) -> str:
+        """Return the text of a command's last argument, which may lack."""
+        return self.nodelist_to_text(_arguments(node)[-1:])
+
+    def macro_node_to_text(self, node: LatexMacroNode) -> str:
+        """Return the text of a command."""
+        return _text_or_nothing(super().macro_node_to_text, node)
+
+    def environment_node_to_text(self, node: LatexEnvironmentNode) -> str:
+        """Return the text of an environment."""
+        return _text_or_nothing(super().environment_node_to_text, node)
 
     def math_node_to_text(self, node: LatexNode) -> str:
         """Return a short formula within a line as text, and nothing for others."""
@@ -174,7 +191,7 @@ class _Converter(LatexNodes2Text):
             **dict.fromkeys(("input", "include", "subfile"), self._input),
             **dict.fromkeys(("footnote", "footnotetext"), self._footnote),
             "abstract": self._abstract,
-            "caption": lambda node: f"\n\n{self._last_argument(node)}\n\n",
+            "caption": lambda node: f"\n\n{self.last_argument(node)}\n\n",
             "item": lambda node: "\n\n",
             "par": lambda node: "\n\n",
         }
@@ -193,26 +210,22 @@ class _Converter(LatexNodes2Text):
         )
         return context
 
-    def _last_argument(self, node: LatexNode) -> str:
-        arguments = node.nodeargd.argnlist if node.nodeargd else []
-        return self.nodelist_to_text(list(arguments[-1:]))
-
     def _cite(self, node: LatexNode) -> str:
-        groups = [group.latex_verbatim() for group in node.nodeargd.argnlist]
+        groups = [group.latex_verbatim() for group in _arguments(node)]
         return self.marks.add(
             tuple(key for group in groups for key in split_keys(group.strip("{}")))
         )
 
     def _heading(self, node: LatexNode) -> str:
-        text = self._last_argument(node)
+        text = self.last_argument(node)
         return f"\n\n{text if MARK.search(text) else ''}\n\n"
 
     def _footnote(self, node: LatexNode) -> str:
-        self.footnotes.append(self._last_argument(node))
+        self.footnotes.append(self.last_argument(node))
         return ""
 
     def _abstract(self, node: LatexNode) -> str:
-        self.abstracts.append(self._last_argument(node))
+        self.abstracts.append(self.last_argument(node))
         return "\n\n"
 
     def _abstract_environment(self, node: LatexNode) -> str:
@@ -223,7 +236,7 @@ class _Converter(LatexNodes2Text):
         return f"\n\n{self.nodelist_to_text(node.nodelist)}\n\n"
 
     def _input(self, node: LatexNode) -> str:
-        name = self._last_argument(node).strip()
+        name = self.last_argument(node).strip()
         stem = posixpath.normpath(name.removesuffix(".tex"))
         if stem in self._open:
             return ""
@@ -234,9 +247,32 @@ class _Converter(LatexNodes2Text):
                 f"pass plain text"
             )
         self._open.append(stem)
-        converted = self.nodelist_to_text(self.parse(self.read_input_file(name)))
+        converted = self.nodelist_to_text(self.parse(self._included(name)))
         self._open.pop()
         return converted
+
+    def _included(self, name: str) -> str:
+        folder = self._path.parent.resolve()
+        places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))
+        found = next(filter(os.path.isfile, places), None)  # of odd names too, unlike Path.is_file
+        if found is None or not Path(found).resolve().is_relative_to(folder):
+            where = "no such file" if found is None else "a file outside of the folder"
+            logger.warning("%s: \\input of %r: found %s; left out", self._path, name, where)
+            return ""
+        return read_utf8(Path(found))
+
+
+def _text_or_nothing(convert: Callable[[LatexNode], str], node: LatexNode) -> str:
+    r"""Return what pylatexenc makes of a node: nothing of \href and others without arguments."""
+    try:
+        return convert(node)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return ""
+
+
+def _arguments(node: LatexMacroNode) -> list[LatexNode]:
+    """Return the arguments of a command, of which it has none as the argument of another."""
+    return list(node.nodeargd.argnlist) if node.nodeargd else []
 
 
 def _walker_context() -> LatexContextDb:

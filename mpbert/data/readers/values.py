@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mpbert.errors import CorpusError
+from mpbert.errors import CorpusError, printable
 
 _YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20|21)\d\d(?!\d)")
 _BAD_IN_ID = re.compile("[\\s\ud800-\udfff]")
@@ -39,9 +39,9 @@ def reading(place: str, expected: str) -> Iterator[None]:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, *_TOO_MUCH) as error:
         reason = " ".join(str(error).split())
-        shown = place if place.isprintable() else ascii(place)[1:-1]  # a key of the file is in it
+        place = printable(place)  # a key of the file is in it
         raise CorpusError(
-            f"{shown}: broken record ({type(error).__name__}: {reason}); expected {expected}: "
+            f"{place}: broken record ({type(error).__name__}: {reason}); expected {expected}: "
             f"correct the record or get a fresh copy of the file"
         ) from error
 
