@@ -16,7 +16,6 @@ from mpbert.data.sampling import (
     sample_manuscripts,
     without_role,
 )
-from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError
 from mpbert.evaluation.measures import measure
 from mpbert.manifest import check_inputs
@@ -36,7 +35,7 @@ class Config:
     data: Path = positional("data", "binary corpus to read")
     encoder: Path = positional("encoder", "encoder directory")
     vectors: Path = positional("vectors", "vectors of the papers, made by embed with this encoder")
-    split: str = option("test", "split whose contexts are read", choices=SPLITS)
+    split: str = option("test", "split whose contexts are read", choices=["test", "valid"])
     contexts: int = option(2000, "most contexts to read, evenly spaced over the split")
     seed: int = option(1, "seed of the reading")
     device: str = option("auto", "cpu, cuda or auto")

@@ -89,14 +89,9 @@ def run(config: Config) -> None:
     chosen = tuned_file(config.tuned, corpus)
     tuned = read_tuned(chosen)
     rows = [_planned(condition, tuned, config.corpus, config.split) for condition in conditions]
-    directories = {
-        c.name: c.run_directory(corpus, row.settings)
-        for c, row in zip(conditions, rows, strict=True)
-    }
-    seeds = {
-        c.name: _other_seeds(c, config, row.settings)
-        for c, row in zip(conditions, rows, strict=True)
-    }
+    pairs = list(zip(conditions, rows, strict=True))
+    directories = {c.name: c.run_directory(corpus, row.settings) for c, row in pairs}
+    seeds = {c.name: _other_seeds(c, config, row.settings) for c, row in pairs}
     files = [*sorted(config.conditions.glob("*.yaml")), *filter(None, [chosen])]
     runs = [*directories.values(), *(path for paths in seeds.values() for path in paths)]
     inputs = [config.corpus, *files, *runs]
