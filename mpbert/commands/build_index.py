@@ -8,12 +8,12 @@ import numpy as np
 
 from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError, MpbertError, VectorsError
-from mpbert.manifest import check_inputs, fingerprint, is_finished, output_directory, read_manifest
+from mpbert.errors import ConfigError
+from mpbert.manifest import check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
 from mpbert.vectors.normal import normalized
-from mpbert.vectors.store import VectorStore, check_ids
+from mpbert.vectors.store import VectorStore, check_ids, check_made_with
 
 _ENCODER_FILES = ("config.json", "model.safetensors", "tokenizer.json", "modules.json")
 
@@ -77,12 +77,4 @@ def _check_encoder(config: Config, dim: int) -> None:
     _, sizes, _ = read_config(config.encoder)
     load_two_tower(config.encoder)
     read_tokenizer(config.encoder)
-    try:
-        made_from = read_manifest(config.vectors).get("inputs", {}).values()
-    except MpbertError:
-        made_from = ()  # vectors of others, which say nothing
-    if sizes.dim != dim or (made_from and fingerprint(config.encoder) not in made_from):
-        raise VectorsError(
-            f"{config.vectors}: found vectors of {dim} numbers that were not made with "
-            f"{config.encoder}, which makes {sizes.dim}; embed the corpus with this encoder"
-        )
+    check_made_with(config.vectors, dim, config.encoder, sizes.dim)

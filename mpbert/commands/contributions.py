@@ -21,7 +21,7 @@ from mpbert.evaluation.measures import measure
 from mpbert.manifest import check_inputs
 from mpbert.progress import progress
 from mpbert.retrieval.dense import DenseIndex, parts_of
-from mpbert.vectors.store import VectorStore, check_ids
+from mpbert.vectors.store import VectorStore, check_ids, check_made_with
 
 _BLOCK = 256  # contexts at a time: about five thousand readings
 _READ_AS = {"abstract": "title and abstract", "body": "before", "citing": "citing sentence"}
@@ -70,7 +70,9 @@ def run(config: Config) -> None:
     papers = VectorStore.load(config.vectors, "papers")
     check_ids(papers, corpus.paper_ids, str(config.vectors))
     check_same_tokenizer(config.encoder, config.data)
-    sampling = sampling_of(read_config(config.encoder)[2])
+    _, sizes, settings = read_config(config.encoder)
+    check_made_with(config.vectors, papers.dim, config.encoder, sizes.dim)
+    sampling = sampling_of(settings)
     tower = load_two_tower(config.encoder).eval().to(pick_device(config.device)).manuscript
     index, offsets = DenseIndex(papers.vectors), corpus.sentence_offsets
 
@@ -78,8 +80,8 @@ def run(config: Config) -> None:
         """Return (R, 2) measures of readings of these contexts; an empty one finds nothing."""
         found = np.zeros((len(items), len(_MEASURES)))
         read = np.flatnonzero(sampled.per_item)
-        sizes = SampledSentences(sampled.sentences, sampled.per_item[read], sampled.roles)
-        queries = embed_sampled(tower, sizes, corpus.gather, 16384)
+        not_empty = SampledSentences(sampled.sentences, sampled.per_item[read], sampled.roles)
+        queries = embed_sampled(tower, not_empty, corpus.gather, 16384)
         citing_rows = contexts.citing_rows[items[read]]
         rows, _ = index.search(queries, 10, citing_rows)
         found[read] = _measured(rows, contexts, items[read], corpus.num_papers)

@@ -121,9 +121,8 @@ def _of_runs(report: Report) -> Sheet:
 
 def _seeds(report: Report) -> Sheet:
     columns = report.tables[0].columns
-    subsets = dict.fromkeys(c.subset.title for c in columns if c.subset.name != "P=1")
-    shown = [j for j, c in enumerate(columns) if c.subset.title in subsets]
-    shown = [j for j in shown if columns[j].measure in _WITH_INTERVALS]
+    of_interest = [j for j, c in enumerate(columns) if c.measure in _WITH_INTERVALS]
+    shown = [j for j in of_interest if columns[j].subset.name != "P=1"]
     lines = []
     for row in report.rows:
         if found := report.seeds.get(row.name):
@@ -131,6 +130,7 @@ def _seeds(report: Report) -> Sheet:
             cells = [f"{percent(mean)}±{percent(half)}" for mean, half in pairs]
             lines.append((row.title, [SheetCell(text) for text in (str(found.num_seeds), *cells)]))
     heads = [("seeds", 8), *((columns[j].measure, 13) for j in shown)]
+    subsets = dict.fromkeys(columns[j].subset.title for j in shown)
     groups = [("", 1), *((title, len(_WITH_INTERVALS)) for title in subsets)]
     return Sheet("Over seeds of training: mean, half of the interval", groups, heads, lines)
 

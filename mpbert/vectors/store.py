@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.data.arrays import load_array
-from mpbert.errors import VectorsError
-from mpbert.manifest import check_format
+from mpbert.errors import MpbertError, VectorsError
+from mpbert.manifest import check_format, fingerprint, read_manifest
 
 _BLOCK = 1 << 16  # rows checked at once: a memory-mapped matrix is never copied whole
 
@@ -132,3 +132,20 @@ def check_ids(found: VectorStore, expected: Sequence[str], source: str) -> None:
                 f"{source}: found id {ours!r} in row {row}; expected {theirs!r} as in the corpus; "
                 f"embed this corpus"
             )
+
+
+def check_made_with(directory: Path, dim: int, encoder: Path, encoder_dim: int) -> None:
+    """Check that an encoder made the vectors of a directory, as far as that is noted.
+
+    :param dim: length of the vectors; ``encoder_dim`` of those that the encoder makes.
+    :raises VectorsError: it did not.
+    """
+    try:
+        made_from = read_manifest(directory).get("inputs", {}).values()
+    except MpbertError:
+        made_from = ()  # vectors of others, which say nothing
+    if encoder_dim != dim or (made_from and fingerprint(encoder) not in made_from):
+        raise VectorsError(
+            f"{directory}: found vectors of {dim} numbers that were not made with {encoder}, which "
+            f"makes {encoder_dim}; embed the corpus with this encoder"
+        )

@@ -1,4 +1,5 @@
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -75,3 +76,26 @@ def test_vectors_of_other_papers_are_refused(
     (tmp_path / "manifest.json").write_text("{}")
     assert main(["contributions", str(rfc_binary), str(finetuned_encoder), str(tmp_path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_vectors_of_another_encoder_and_training_contexts_are_refused(
+    rfc_binary, finetuned_encoder, vectors, tmp_path, capsys
+):
+    from safetensors.torch import load_file, save_file
+
+    other = tmp_path / "encoder"
+    shutil.copytree(finetuned_encoder, other)
+    (other / "manifest.json").unlink()  # as of another training
+    state = load_file(other / "model.safetensors")
+    save_file({name: 2 * weights for name, weights in state.items()}, other / "model.safetensors")
+    assert main(["contributions", str(rfc_binary), str(other), str(vectors)]) == 2
+    assert "were not made with" in capsys.readouterr().err
+    # papers are read with the sentences of training contexts, which would find them
+    with pytest.raises(SystemExit):
+        main(["contributions", *map(str, (rfc_binary, other, vectors)), "--split=train"])
+
+
+def test_only_so_many_contexts_are_read(rfc_binary, finetuned_encoder, vectors, capsys):
+    words = [*map(str, (rfc_binary, finetuned_encoder, vectors)), "--contexts=7"]
+    assert main(["contributions", *words]) == 0
+    assert capsys.readouterr().out.startswith("7 contexts, one reading each")

@@ -32,6 +32,24 @@ def test_settings_say_how_the_encoder_was_trained_to_read(finetuned_encoder, pre
     assert read_config(pretrained_encoder)[0] == "pretrained"
 
 
+def test_options_of_the_sentence_vector_and_shared_tokens_are_kept(
+    finetuned, rfc_binary, tmp_path, caplog
+):
+    caplog.set_level("INFO")
+    checkpoint = torch.load(finetuned / "checkpoint_last.pt", weights_only=True)
+    state = checkpoint["model"]
+    tables = [f"model.{tower}.encoder.embedding.weight" for tower in ("manuscript", "citation")]
+    state[tables[0]] = state[tables[1]]
+    checkpoint["cfg"]["model"] |= {"sentence_sums": True, "shared_tokens": True}
+    torch.save(checkpoint, tmp_path / "checkpoint.pt")
+    words = [str(tmp_path / "checkpoint.pt"), str(rfc_binary), str(tmp_path / "encoder")]
+    assert main(["export-encoder", *words]) == 0
+    _, config, _ = read_config(tmp_path / "encoder")
+    assert config.sentence_sums and config.shared_tokens and not config.token_weights
+    once = sum(value.numel() for value in state.values()) - state[tables[0]].numel()
+    assert f"{once:,} parameters" in caplog.text
+
+
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", "torn", "list", "stranger"], ids=str)
 def test_what_is_no_checkpoint_of_ours_is_refused_in_one_line(
     finetuned, rfc_binary, tmp_path, capsys, content

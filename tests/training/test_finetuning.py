@@ -78,6 +78,9 @@ def test_options_of_light_reach_the_model_and_the_loss(task):
     frequent = int(np.argmax(pairs.corpus.token_counts()))
     weights = citation.log_weights.weight[:, 0]
     assert weights[frequent] == weights.min() < weights.max()
+    assert not citation.config.sentence_sums
+    sums = TwoTowerConfig(**sizes, **options, sentence_sums=True)
+    assert FairseqTwoTower.build_model(sums, pairs).model.citation.encoder.config.sentence_sums
     batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
     settings = {"plain": (0.05, 0.0), "corrected": (0.05, 0.5), "warm": (0.2, 0.0)}
     losses = {
