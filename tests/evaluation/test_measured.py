@@ -43,19 +43,24 @@ def test_a_signal_is_a_negative_exit_code_and_a_missing_command_a_failure():
 def test_a_signal_to_the_asker_and_its_group_ends_the_command_and_is_recorded(tmp_path, number):
     asker = (
         "from mpbert.evaluation.measured import run_measured; import os; from pathlib import Path;"
-        "run_measured(['bash', '-c', 'echo $$ > pid; sleep 100'], os.environ, Path('log'), 'slow')"
+        "command = ['bash', '-c', 'sleep 0.1; echo $$ > pid; sleep 100'];"
+        "run_measured(command, os.environ, Path('log'), 'slow')"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", asker], cwd=tmp_path, env=step_environment(), start_new_session=True
     )
-    _wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    _wait_for(lambda: _text(tmp_path / "pid"))
     os.killpg(process.pid, number)
     process.wait()
-    child = Path("/proc", (tmp_path / "pid").read_text().strip())
-    _wait_for(lambda: not child.exists() and (tmp_path / "log").exists())
-    record = json.loads((tmp_path / "log").read_text())
+    child = Path("/proc", _text(tmp_path / "pid").strip())
+    _wait_for(lambda: not child.exists() and _text(tmp_path / "log"))
+    record = json.loads(_text(tmp_path / "log"))
     assert (record["step"], record["exit_code"]) == ("slow", -signal.SIGTERM)
-    assert record["seconds"] > 0
+    assert record["seconds"] >= 0.1  # it slept that long before it told its number
+
+
+def _text(path):
+    return path.read_text() if path.exists() else ""
 
 
 def _wait_for(condition):
