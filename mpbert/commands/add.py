@@ -33,7 +33,8 @@ def run(config: Config) -> None:
         raise CorpusError(f"{config.papers}: no such file; expected papers as JSON Lines")
     counts: Counter[str] = Counter()
     papers = list(iter_clean_papers(JsonlReader(), config.papers, 1, counts))
-    reader = EncoderReader(config.index / ENCODER, data.draws, data.seed)
+    dim = data.tables.vectors.shape[1]
+    reader = EncoderReader(config.index / ENCODER, data.draws, data.seed, dim)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
         result = added(tables, papers, reader.embed_paper, counts)

@@ -3,8 +3,7 @@
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import Optional
 
 from mpbert.config import option, positional
 from mpbert.data.store import CorpusStore
@@ -26,6 +25,9 @@ class Config:
     encoder: Path = positional("encoder", "encoder directory")
     vectors: Path = positional("vectors", "vectors directory that embed made with this encoder")
     output: Path = positional("output", "index to write, a new directory")
+    dim: Optional[int] = option(
+        None, "use the first numbers of each vector, see --nested-dims of finetune", type=int
+    )
     draws: int = option(3, "random readings of a text whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
 
@@ -49,6 +51,7 @@ def run(config: Config) -> None:
     vectors = VectorStore.load(config.vectors, "papers")
     check_ids(vectors, store.paper_ids, f"{config.vectors}")
     _check_encoder(config, vectors.dim)
+    vectors = vectors.first(config.dim)
     with output_directory(config.output, "build-index", config, inputs) as out:
         (out.path / ENCODER).mkdir()
         for name in _ENCODER_FILES:
@@ -57,7 +60,7 @@ def run(config: Config) -> None:
         folder = data_folder(out.path, 1)
         folder.mkdir()
         tables = IndexTables(
-            papers_of(store), training_contexts_of(store), normalized(np.asarray(vectors.vectors))
+            papers_of(store), training_contexts_of(store), normalized(vectors.vectors)
         )
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, tables)}
     print(

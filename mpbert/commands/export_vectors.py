@@ -28,6 +28,9 @@ class Config:
             *("documents.in", "documents.out", "papers", "words.in", "words.out"),
         ],
     )
+    dim: Optional[int] = option(
+        None, "use the first numbers of each vector, see --nested-dims of finetune", type=int
+    )
     corpus: Optional[Path] = option(
         None, "corpus store with the titles for tsv and parquet, else the ids", type=Path
     )
@@ -40,7 +43,7 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     check_inputs(inputs)
-    store = VectorStore.load(config.vectors, config.side)
+    store = VectorStore.load(config.vectors, config.side).first(config.dim)
     titles = _titles(store, config)
     with output_directory(config.output, "export-vectors", config, inputs) as out:
         WRITERS[config.format](store, titles, out.path)

@@ -39,6 +39,9 @@ class Config:
         None, "vectors directory to search; or give --lexical", type=Path
     )
     similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
+    dim: Optional[int] = option(
+        None, "use the first numbers of each vector, see --nested-dims of finetune", type=int
+    )
     approximate: bool = option(
         False, "search a part of the vectors; 98 of the 100 nearest are found"
     )
@@ -65,6 +68,8 @@ class Config:
             raise ConfigError(
                 "--similarity is of vectors; a lexical method has its own, leave it out"
             )
+        if self.dim is not None and self.vectors is None:
+            raise ConfigError("--dim is of vectors; a lexical method has none, leave it out")
         if self.approximate and self.vectors is None:
             raise ConfigError(
                 "--approximate is of vectors; a lexical method has none, leave it out"
@@ -137,14 +142,14 @@ def _dense(store: CorpusStore, config: Config) -> Search:
             f"--splits train: these vectors have no training queries, there is no {training}; give "
             f"--lexical, to make training lists for a reranker"
         )
-    papers = VectorStore.load(config.vectors, "papers")
+    papers = VectorStore.load(config.vectors, "papers").first(config.dim)
     check_ids(papers, store.paper_ids, str(config.vectors / "papers"))
     kind = ApproximateIndex if config.approximate else DenseIndex
     index = kind(papers.vectors, config.similarity)
 
     def search(queries: Queries, split: str) -> tuple[np.ndarray, np.ndarray]:
         name = vectors_name(config.task, split)
-        found = VectorStore.load(config.vectors, name)
+        found = VectorStore.load(config.vectors, name).first(config.dim)
         check_ids(found, queries.query_ids, str(config.vectors / name))
         if split != "train":
             return index.search(found.vectors, config.top, queries.citing_rows)

@@ -9,6 +9,7 @@ from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from torch import Tensor, nn
 
+from mpbert.errors import ConfigError
 from mpbert.modeling.losses import (
     OBJECTIVES,
     contrastive_logits,
@@ -31,6 +32,13 @@ class MultiPositiveConfig(FairseqDataclass):
     count_correction: float = field(
         default=0.5, metadata={"help": "times ln(1 + citations), objective contrastive"}
     )
+    nested_dims: str = field(
+        default="",
+        metadata={
+            "help": "train the first so many numbers of a vector as vectors of their own, too, "
+            "such as 64,128,256; objective contrastive"
+        },
+    )
 
 
 @register_criterion("mpbert_multi_positive", dataclass=MultiPositiveConfig)
@@ -43,10 +51,17 @@ class MultiPositiveCriterion(FairseqCriterion):
         objective: str,
         temperature: float = 0.05,
         count_correction: float = 0.5,
+        nested_dims: str = "",
     ) -> None:
         super().__init__(task)
         self.objective = OBJECTIVES.get(str(objective))  # None: contrastive
         self.temperature, self.count_correction = temperature, count_correction
+        self.nested_dims = _dims(nested_dims)
+        if self.nested_dims and self.objective is not None:
+            raise ConfigError(
+                f"--nested-dims {nested_dims} with --objective {objective}; expected "
+                f"--objective {CONTRASTIVE}, or no --nested-dims"
+            )
 
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
@@ -76,10 +91,24 @@ class MultiPositiveCriterion(FairseqCriterion):
         )
 
     def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
-        logits = contrastive_logits(
-            s, papers, sample["log_counts"], self.temperature, self.count_correction
-        )
-        return multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
+        """Return (B,) losses: means over nested vectors, Kusupati et al. (NeurIPS 2022), Eq. 1."""
+        size = s.shape[1]
+        if max(self.nested_dims, default=0) >= size:
+            raise ConfigError(
+                f"--nested-dims {self.nested_dims}; expected numbers below {size}, the size of a "
+                f"whole vector, which is always trained"
+            )
+        losses = torch.zeros(len(s), device=s.device)
+        for dim in (*self.nested_dims, size):
+            logits = contrastive_logits(
+                s[:, :dim],
+                papers[:, :dim],
+                sample["log_counts"],
+                self.temperature,
+                self.count_correction,
+            )
+            losses += multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
+        return losses / (len(self.nested_dims) + 1)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
@@ -93,3 +122,17 @@ class MultiPositiveCriterion(FairseqCriterion):
     def logging_outputs_can_be_summed() -> bool:
         """All logged values are sums."""
         return True
+
+
+def _dims(text: str) -> tuple[int, ...]:
+    """Return the sizes of nested vectors.
+
+    :raises ConfigError: one is no number above 0.
+    """
+    try:
+        dims = tuple(int(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        dims = (0,)
+    if min(dims, default=1) < 1:
+        raise ConfigError(f"--nested-dims {text}; expected numbers above 0, such as 64,128,256")
+    return dims

@@ -9,7 +9,7 @@ import numpy as np
 from mpbert.data.ragged import offsets_of
 from mpbert.data.sampling import SampledSentences, sample_manuscripts, sample_papers
 from mpbert.data.subwords import tokenize
-from mpbert.errors import EncoderError
+from mpbert.errors import EncoderError, IndexFormatError
 from mpbert.vectors.normal import normalized
 
 _MAX_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
@@ -21,9 +21,12 @@ class EncoderReader:
     :param path: encoder directory.
     :param draws: random readings of a text whose vectors are averaged.
     :param seed: seed of the readings: the same text gets the same vector each time.
+    :param dim: vectors are the first so many numbers of what the encoder makes.
+    :raises EncoderError: it is damaged.
+    :raises IndexFormatError: it makes fewer numbers.
     """
 
-    def __init__(self, path: Path, draws: int, seed: int) -> None:
+    def __init__(self, path: Path, draws: int, seed: int, dim: int) -> None:
         from mpbert.modeling.encoder import (  # torch, which words alone do not need
             load_two_tower,
             read_config,
@@ -31,17 +34,17 @@ class EncoderReader:
             sampling_of,
         )
 
-        _, self._sizes, settings = read_config(path)
+        _, sizes, settings = read_config(path)
+        if sizes.dim < dim:
+            raise IndexFormatError(
+                f"{path}: makes vectors of {sizes.dim} numbers, those of the papers have {dim}; "
+                f"build the index again"
+            )
         self._model = load_two_tower(path).eval()
         self._tokenizer = read_tokenizer(path)
         self._max_tokens = settings["max_tokens"]
         self._sampling = sampling_of(settings)
-        self._draws, self._seed = draws, seed
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector, D."""
-        return self._sizes.dim
+        self._draws, self._seed, self._dim = draws, seed, dim
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
@@ -99,4 +102,4 @@ class EncoderReader:
                 f"the encoder gives {name} a vector of NaN or infinity; train it with "
                 f"a lower learning rate, and build the index again"
             )
-        return normalized(vectors.mean(axis=0, keepdims=True))[0]
+        return normalized(vectors.mean(axis=0, keepdims=True)[:, : self._dim])[0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mpbert.data.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.data.ragged import ranges
-from mpbert.errors import ConfigError, IndexFormatError, UnknownPaperError
+from mpbert.errors import ConfigError, UnknownPaperError
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.companions import companion_scores, companions_of
 from mpbert.recommending.directory import ENCODER, IndexData, read_index
@@ -56,14 +56,8 @@ class Recommender:
         """
         path = Path(path)
         data = read_index(path)
-        reader = EncoderReader(path / ENCODER, data.draws, data.seed)
         dim = data.tables.vectors.shape[1]
-        if reader.dim != dim:
-            raise IndexFormatError(
-                f"{path}: its encoder makes vectors of {reader.dim} numbers, those of its papers "
-                f"have {dim}; build the index again"
-            )
-        return cls(data, reader)
+        return cls(data, EncoderReader(path / ENCODER, data.draws, data.seed, dim))
 
     @property
     def vectors(self) -> np.ndarray:

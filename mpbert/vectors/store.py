@@ -76,6 +76,22 @@ class VectorStore:
         """Length of a vector, D."""
         return self.vectors.shape[1]
 
+    def first(self, dim: int | None) -> "VectorStore":
+        """Return the first so many numbers of each vector; all of them if None.
+
+        Training with ``--nested-dims`` makes them vectors of their own; of others they are a part
+        that tells less.
+
+        :raises VectorsError: there are not so many.
+        """
+        if dim is None:
+            return self
+        if not 1 <= dim <= self.dim:
+            raise VectorsError(
+                f"--dim {dim}: the vectors have {self.dim} numbers; expected 1 to {self.dim}"
+            )
+        return VectorStore(self.ids, self.vectors[:, :dim])
+
     def __len__(self) -> int:
         return len(self.ids)
 

@@ -29,6 +29,26 @@ def test_an_approximate_run_holds_most_of_the_exact_one(rfc_corpus, tmp_path, ca
     assert len(exact & part) >= 0.9 * len(exact)
 
 
+def test_the_first_numbers_rank_as_vectors_of_so_many(rfc_corpus, tmp_path, capsys):
+    random_vectors(rfc_corpus, tmp_path / "vectors")
+    (tmp_path / "short").mkdir()
+    for name in ("papers", "contexts.test"):
+        found = VectorStore.load(tmp_path / "vectors", name)
+        VectorStore(found.ids, found.vectors[:, :3]).save(tmp_path / "short", name)
+    runs = []
+    for name, flags in (("vectors", ["--dim=3"]), ("short", [])):
+        given = ["retrieve", str(rfc_corpus), str(tmp_path / f"of-{name}" / "run")]
+        flags += ["--vectors", str(tmp_path / name), "--splits=test", "--top=5"]
+        assert cli.main([*given, *flags]) == 0
+        runs.append((tmp_path / f"of-{name}" / "run" / "test.run").read_text())
+    assert runs[0] == runs[1]
+    given = ["retrieve", str(rfc_corpus), str(tmp_path / "out")]
+    assert cli.main([*given, "--vectors", str(tmp_path / "vectors"), "--dim=9"]) == 2
+    assert "--dim 9: the vectors have 8 numbers; expected 1 to 8" in capsys.readouterr().err
+    assert cli.main([*given, "--lexical=bm25", "--dim=3"]) == 2
+    assert "--dim is of vectors; a lexical method has none" in capsys.readouterr().err
+
+
 def test_words_are_never_searched_in_part(rfc_corpus, tmp_path, capsys):
     flags = ["--lexical=bm25", "--approximate"]
     assert cli.main(["retrieve", str(rfc_corpus), str(tmp_path / "out"), *flags]) == 2

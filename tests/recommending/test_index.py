@@ -58,7 +58,7 @@ DAMAGES = {
     "vectors cut": (lambda i: cut_short(i / "data.1" / "vectors.npy"), "vectors.npy: missing or"),
     "vectors NaN": (lambda i: with_vectors(i, with_nan), "holds NaN or infinity"),
     "vectors fewer": (lambda i: with_vectors(i, lambda v: v[1:]), "for 120 ids; expected one row"),
-    "dim": (lambda i: with_vectors(i, lambda v: v[:, :8]), "of 16 numbers, those of its papers"),
+    "dim": (lambda i: with_vectors(i, lambda v: np.hstack([v, v])), "of 16 numbers, those of the"),
     "papers cut": (lambda i: cut_short(i / "data.1" / "papers.arrow"), "papers.arrow: missing or"),
     "papers empty": (lambda i: (i / "data.1" / "papers.arrow").write_bytes(b""), "papers.arrow"),
     "swapped": (
@@ -119,9 +119,9 @@ def test_an_index_needs_nothing_outside_of_it(index, rfc_index):
 
 @pytest.fixture
 def build(rfc_corpus, micro_encoder, micro_vectors, tmp_path, capsys):
-    def run(**paths):
+    def run(*flags, **paths):
         given = {"corpus": rfc_corpus, "encoder": micro_encoder, "vectors": micro_vectors, **paths}
-        code = main(["build-index", *map(str, given.values()), str(tmp_path / "built")])
+        code = main(["build-index", *map(str, given.values()), str(tmp_path / "built"), *flags])
         return code, "".join(capsys.readouterr())
 
     return run
@@ -149,6 +149,23 @@ def test_vectors_of_another_corpus_or_encoder_are_refused(build, micro_encoder, 
     code, error = build(encoder=other)
     assert code == 2 and "were not made with" in error and error.count("\n") == 1
     assert not (tmp_path / "built").exists()
+
+
+def test_an_index_of_the_first_numbers_asks_and_adds_with_as_many(build, rfc_index, tmp_path):
+    code, error = build("--dim=17")
+    assert code == 2 and "--dim 17: the vectors have 16 numbers; expected 1 to 16" in error
+    assert build("--dim=4")[0] == 0
+    found, whole = Recommender.open(tmp_path / "built"), Recommender.open(rfc_index)
+    first = whole.vectors[:, :4]
+    expected = first / np.linalg.norm(first, axis=1, keepdims=True)
+    assert np.allclose(found.vectors, expected, atol=1e-6)
+    text = "The header of a packet has a field for the traffic class."
+    ranked = [p.paper_id for p in found.recommend(text, ranker="dense", top=120)]
+    assert ranked != [p.paper_id for p in whole.recommend(text, ranker="dense", top=120)]
+    one = {"paper_id": "new", "title": "A header", "year": 2021, "abstract": ["It has a field."]}
+    (tmp_path / "one.jsonl").write_text(json.dumps(one) + "\n")
+    assert main(["add", str(tmp_path / "built"), str(tmp_path / "one.jsonl")]) == 0
+    assert Recommender.open(tmp_path / "built").vectors.shape == (121, 4)
 
 
 def paper(**values):

@@ -90,6 +90,37 @@ def test_options_of_light_reach_the_model_and_the_loss(task):
     assert len({round(loss, 3) for loss in losses.values()}) == 3
 
 
+def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
+    from types import SimpleNamespace
+
+    from mpbert.errors import ConfigError
+    from mpbert.finetuning.criterion import MultiPositiveCriterion
+
+    pairs = task()
+    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
+    generator = torch.Generator().manual_seed(1)
+    s = torch.randn(batch["num_examples"], 8, generator=generator)
+    papers = torch.randn(batch["num_papers"], 8, generator=generator)
+
+    def loss(dim, nested):
+        def model(*_):
+            return s[:, :dim], papers[:, :dim]
+
+        criterion = MultiPositiveCriterion(pairs, "contrastive", nested_dims=nested)
+        return criterion(model, batch)[0]
+
+    parts = [loss(dim, "") for dim in (2, 5, 8)]
+    assert len({round(part.item(), 3) for part in parts}) == 3
+    assert loss(8, "2,5").item() == pytest.approx(sum(parts).item() / 3)
+    with pytest.raises(ConfigError, match="expected numbers below 8"):
+        loss(8, "2,8")
+    for text in ("0", "2,x", "2,,5", "-1"):
+        with pytest.raises(ConfigError, match=f"--nested-dims {text}; expected numbers above 0"):
+            MultiPositiveCriterion(pairs, "contrastive", nested_dims=text)
+    with pytest.raises(ConfigError, match="expected --objective contrastive"):
+        MultiPositiveCriterion(SimpleNamespace(), "triplet", nested_dims="2")
+
+
 def test_each_cited_paper_of_a_training_context_is_a_target_once(task):
     train = task().dataset("train")
     contexts = train.corpus.contexts("train")

@@ -116,6 +116,12 @@ def test_export_command_takes_titles_from_the_corpus(rfc_corpus, tmp_path):
     assert lines[1] == f"{contexts.query_ids[0]}\t{corpus.titles[contexts.citing_rows[0]]}"
 
 
+def test_export_command_writes_the_first_numbers(store, tmp_path):
+    store.save(tmp_path, "papers")
+    export_vectors.run(export_vectors.Config(tmp_path, tmp_path / "out", format="npy", dim=2))
+    assert np.array_equal(np.load(tmp_path / "out" / "vectors.npy"), store.vectors[:, :2])
+
+
 def test_export_command_refuses_vectors_of_another_corpus(rfc_corpus, tmp_path):
     VectorStore(["XYZ"], np.ones((1, 2))).save(tmp_path, "papers")
     config = export_vectors.Config(tmp_path, tmp_path / "out", format="tsv", corpus=rfc_corpus)
