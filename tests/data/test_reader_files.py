@@ -1,5 +1,7 @@
+import errno
 import gzip
 import lzma
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -73,3 +75,17 @@ def test_walking_a_folder_gives_its_files_sorted_and_no_hidden_ones(tmp_path):
     assert walk(tmp_path / "a" / "1.txt", (".json",)) == [tmp_path / "a" / "1.txt"]
     with pytest.raises(CorpusError, match=r"found no file \*\.csv or \*\.tsv in this folder"):
         walk(tmp_path, (".csv", ".tsv"))
+
+
+def test_a_folder_that_may_not_be_read_is_refused_not_left_out(tmp_path, monkeypatch):
+    touch(tmp_path, "a/1.json", "b/2.json")
+    scandir = os.scandir
+
+    def refuse(path):
+        if Path(path).name == "b":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root may read all
+    with pytest.raises(CorpusError, match=r"/b: unreadable \(Permission denied\); expected a fold"):
+        walk(tmp_path, (".json",))

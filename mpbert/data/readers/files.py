@@ -5,6 +5,7 @@ All is read as a stream: a file is never unpacked as a whole, in memory or on di
 
 import gzip
 import lzma
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -71,26 +72,32 @@ def walk(path: Path, suffixes: Sequence[str]) -> list[Path]:
 
     :param suffixes: how names must end, such as ``(".jsonl",)``, apart from a suffix of packing.
         A file that ``path`` names itself may have any.
-    :raises CorpusError: there is no such path, or no such file in the folder.
+    :raises CorpusError: there is no such path, no such file in the folder, or a folder in it may
+        not be read.
     """
     if not path.is_dir():
         if not path.exists():
             raise CorpusError(f"{path}: no such file; expected a file or a folder of a raw corpus")
         return [path]
     wanted = tuple(suffix + packed for suffix in suffixes for packed in ("", *PACKED))
-    found = sorted(
-        file
-        for file in path.rglob("*")
-        if file.name.endswith(wanted)
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        and file.is_file()
-    )
+    found = []
+    for folder, below, names in os.walk(path, onerror=_refuse_folder):
+        below[:] = [name for name in below if not name.startswith(".")]
+        wanted_here = [n for n in names if n.endswith(wanted) and not n.startswith(".")]
+        found += [file for file in (Path(folder, n) for n in wanted_here) if file.is_file()]
     if not found:
         raise CorpusError(
             f"{path}: found no file {' or '.join(f'*{suffix}' for suffix in suffixes)} in this "
             f"folder; expected some, plain or packed as {', '.join(PACKED)}"
         )
-    return found
+    return sorted(found)
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise CorpusError(
+        f"{error.filename}: unreadable ({error.strerror}); expected a folder that may be read: "
+        f"change its permissions or copy it again"
+    ) from error
 
 
 def find_file(folder: Path, name: str, is_needed: bool = True) -> Path | None:
