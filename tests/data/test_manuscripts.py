@@ -228,6 +228,17 @@ def test_what_commands_lack_takes_nothing_else_from_the_text():
     assert manuscript.keys == [("a",)]
 
 
+def test_accents_stand_on_the_first_letter_however_deep(limited):
+    tex = r"Erd\H{o}s, G\"odel, \v{S}\'{\i}p, \c{c}a, \~n, $\vec{a}$ and \c{ab} agree~\cite{a}."
+    manuscript = read_manuscript(tex, Path("x.tex"))
+    assert manuscript.sentences == ["Erdős, Gödel, Šíp, ça, ñ, a\u20d7 and a\u0327b agree."]
+    with limited(3):  # each would double the text
+        deep = read_manuscript(r"\c{" * 40 + "a b" + "}" * 40 + r" is~\cite{a}.", Path("x.tex"))
+    assert len(deep.sentences[0]) < 60
+    cited = read_manuscript(r"So \'{\cite{a}} it is.", Path("x.tex"))
+    assert cited.keys == [("a",)] and "\u0301" not in cited.sentences[0]
+
+
 @pytest.mark.parametrize("name", ["../paper-of-others/b", "link", "link.tex", "../../etc/passwd"])
 def test_tex_includes_no_file_outside_of_its_folder(name, tmp_path, caplog):
     for folder in ("paper", "paper-of-others"):

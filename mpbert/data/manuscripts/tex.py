@@ -9,7 +9,9 @@ import logging
 import os
 import posixpath
 import re
+import unicodedata
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pylatexenc.latex2text import (
@@ -51,6 +53,14 @@ from mpbert.errors import ManuscriptError
 logger = logging.getLogger(__name__)
 
 _LONGEST_FORMULA = 20  # characters
+# pylatexenc accents every character of an argument, accents too: each of \c{\c{\c{...}}} doubled it
+_ACCENTS = {
+    **{"'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304"},
+    **{"c": "\u0327", "k": "\u0328", "H": "\u030b", "b": "\u0331", ".": "\u0307", "d": "\u0323"},
+    **{"r": "\u030a", "u": "\u0306", "v": "\u030c", "not": "\u0338", "vec": "\u20d7"},
+    **{"acute": "\u0301", "grave": "\u0300", "hat": "\u0302", "tilde": "\u0303", "bar": "\u0305"},
+    **{"dot": "\u0307", "ddot": "\u0308", "check": "\u030c", "breve": "\u0306"},
+}
 _MOST_INPUTS = 1000  # files that include others twice each would never end
 _HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph"
 # commands that leave nothing, with their arguments
@@ -195,6 +205,7 @@ class _Converter(LatexNodes2Text):
             "item": lambda node: "\n\n",
             "par": lambda node: "\n\n",
         }
+        own |= {name: partial(self._accented, accent) for name, accent in _ACCENTS.items()}
         macros = [MacroTextSpec(name, simplify_repl=repl) for name, repl in own.items()]
         macros += [MacroTextSpec(name, discard=True) for name in (*_DROPPED, "title")]
         environments = [EnvironmentTextSpec(name, discard=True) for name in _DROPPED_ENVIRONMENTS]
@@ -209,6 +220,14 @@ class _Converter(LatexNodes2Text):
             "manuscript", macros=macros, environments=environments, prepend=True
         )
         return context
+
+    def _accented(self, accent: str, node: LatexNode) -> str:
+        """Return an argument whose first letter has an accent."""
+        text = self.last_argument(node).strip()
+        if not text or MARK.match(text):
+            return text
+        letter = {"ı": "i", "ȷ": "j"}.get(text[0], text[0])
+        return unicodedata.normalize("NFC", letter + accent) + text[1:]
 
     def _cite(self, node: LatexNode) -> str:
         groups = [group.latex_verbatim() for group in _arguments(node)]
