@@ -23,6 +23,10 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
 
 
+# newer than the first outputs, which hold no such option and are made as without it
+_NOTED_IF_GIVEN = ("dim",)
+
+
 def positional(name: str, help_text: str, **metadata: object) -> Any:
     """Return a field that is a positional argument.
 
@@ -248,7 +252,12 @@ def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float
 
 def as_plain_dict(config: object) -> dict[str, Any]:
     """Return a configuration as a dictionary of YAML's own types, in the order of its fields."""
-    return {field.name: _plain(getattr(config, field.name)) for field in dataclasses.fields(config)}
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    return {
+        name: _plain(value)
+        for name, value in values.items()
+        if value is not None or name not in _NOTED_IF_GIVEN
+    }
 
 
 def _plain(value: object) -> Any:

@@ -98,7 +98,6 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"move it away or choose another output"
         ) from error
     expected = _identity(command, config, inputs)
-    found["config"] = _given(found.get("config") or {})
     different = [key for key in expected if found.get(key) != expected[key]]
     if different:
         raise OutputError(
@@ -361,14 +360,9 @@ def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any
             settings[key] = Path(value).name
     return {
         "command": command,
-        "config": _given(settings),
+        "config": settings,
         "inputs": _fingerprints(inputs),
     }
-
-
-def _given(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that are not None: a new option leaves finished outputs finished."""
-    return {key: value for key, value in settings.items() if value is not None}
 
 
 def _fingerprints(inputs: list[Path]) -> dict[str, str]:

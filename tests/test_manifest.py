@@ -83,16 +83,12 @@ class LaterConfig(Config):
     dim: int | None = None
 
 
-def test_an_option_that_is_not_given_is_none_of_what_an_output_was_made_with(paths):
+def test_a_newer_option_that_is_not_given_leaves_outputs_finished(paths):
     source, output = paths
     make(paths)
     assert is_finished(output, "test", LaterConfig(*paths), [source])
     with pytest.raises(OutputError, match="made with another config"):
         is_finished(output, "test", LaterConfig(*paths, dim=3), [source])
-    manifest = read_manifest(output)  # as of a release that noted what was not given
-    manifest["config"]["dim"] = None
-    (output / "manifest.json").write_text(json.dumps(manifest))
-    assert is_finished(output, "test", LaterConfig(*paths), [source])
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{"])
