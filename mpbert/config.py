@@ -21,10 +21,7 @@ from mpbert.logs import is_json
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
-
-
-# newer than the first outputs, which hold no such option and are made as without it
-_NOTED_IF_GIVEN = ("dim",)
+_NOTED_IF_GIVEN = ("dim",)  # newer than the first outputs, which were made as without it
 
 
 def positional(name: str, help_text: str, **metadata: object) -> Any:
