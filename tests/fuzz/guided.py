@@ -3,8 +3,8 @@
 usage: python tests/fuzz/guided.py NAME [--inputs N] [--keep FOLDER]
 
 NAME is a file of ``test_parsers.py`` or a fixture of ``test_readers.py``; of a reader of several
-files each is spoiled in turn. Needs ``pip install atheris``. It ends with ``Done``, or with a
-traceback and the name of a file, written here, that holds the input.
+files each is spoiled in turn. Needs atheris, which is for Linux on x86-64. It ends with ``Done``,
+or with a traceback and the name of a file, written here, that holds the input.
 """
 
 import argparse
@@ -32,7 +32,7 @@ with _instrumented():
 
     from mpbert.errors import MpbertError
 
-Act = Callable[[bytes], None]
+Act = Callable[[str, bytes], None]
 
 
 def main() -> None:
@@ -49,52 +49,58 @@ def main() -> None:
         folder = Path(name)
         kept = chosen.keep or folder / "kept"
         kept.mkdir(parents=True, exist_ok=True)
-        act, seeds, file = (_parser if chosen.name in FILES else _reader)(chosen.name, folder)
-        for place, seed in enumerate(seeds):
-            (kept / f"seed-{place}").write_bytes(seed)
+        act, good = (_parser if chosen.name in FILES else _reader)(chosen.name, folder)
+        files = list(good)
+
+        def parts(data: bytes) -> tuple[str, bytes]:
+            """Return which file an input stands for, by its first byte, and what is in it."""
+            return files[data[0] % len(files)] if data else files[0], data[1:]
+
+        for place, file in enumerate(files):
+            (kept / f"seed-{place}").write_bytes(bytes([place]) + good[file])
             with _instrumented():  # some modules are imported where they are needed
-                act(seed)
+                act(file, good[file])
 
         def ends_well(data: bytes) -> None:
             try:
-                act(data)
+                act(*parts(data))
             except MpbertError as error:
                 assert str(error).strip() and len(str(error).splitlines()) == 1, error
             except SystemExit as end:  # argparse has printed its line
                 assert end.code == 2
 
         def spoiled(data: bytes, longest: int, seed: int) -> bytes:
-            return mutate(data, random.Random(seed), file)[:longest]
+            file, content = parts(data)
+            content = mutate(content, random.Random(seed), file)
+            return ((data[:1] or b"\0") + content)[:longest]
 
         flags = [f"-runs={chosen.inputs}", "-max_len=20000", "-timeout=20", "-rss_limit_mb=2048"]
         atheris.Setup([sys.argv[0], *flags, str(kept)], ends_well, custom_mutator=spoiled)
         atheris.Fuzz()
 
 
-def _parser(name: str, folder: Path) -> tuple[Act, list[bytes], str]:
-    """Return what is done with an input, good inputs, and the name that tells their format."""
+def _parser(name: str, folder: Path) -> tuple[Act, dict[str, bytes]]:
+    """Return what is done with a file, by its name, and good files."""
     content, read = FILES[name]
     (folder / "part.tex").write_text("A part \\cite{b}.")
 
-    def act(data: bytes) -> None:
-        (folder / name).write_bytes(data)
-        read(folder / name)
+    def act(file: str, data: bytes) -> None:
+        (folder / file).write_bytes(data)
+        read(folder / file)
 
-    return act, [content.encode() if isinstance(content, str) else content], name
+    return act, {name: content.encode() if isinstance(content, str) else content}
 
 
-def _reader(name: str, folder: Path) -> tuple[Act, list[bytes], str]:
-    """As above; the first byte of an input says which file of the corpus it replaces."""
+def _reader(name: str, folder: Path) -> tuple[Act, dict[str, bytes]]:
+    """Return the same for a corpus, in which one file is replaced."""
     good, (reader, _) = files_of(name), READER_OF[name]
-    files = list(good)
     (folder / "in").mkdir()
 
-    def act(data: bytes) -> None:
-        file = files[data[0] % len(files)] if data else files[0]
-        source = write_corpus(name, {**good, file: data[1:]}, folder / "in")
+    def act(file: str, data: bytes) -> None:
+        source = write_corpus(name, {**good, file: data}, folder / "in")
         build(reader, source, folder, to_tables=False)
 
-    return act, [bytes([place]) + good[file] for place, file in enumerate(files)], files[0]
+    return act, good
 
 
 if __name__ == "__main__":
