@@ -63,10 +63,10 @@ def test_a_new_user_gets_from_a_grobid_folder_to_gensim_and_to_the_page(clone, r
     try:
         first = process.stdout.readline()
         assert shape(ADDRESS.sub("ADDRESS", first)) == shape(ADDRESS.sub("ADDRESS", serving))
-        with httpx2.Client(base_url=ADDRESS.search(first)[0], timeout=120) as client:
+        with httpx2.Client(base_url=ADDRESS.search(first)[0], timeout=300) as client:
             assert "<textarea" in client.get("/").text
             answer = client.post("/api/recommend", json={"text": "Path MTU discovery [CITATION]."})
             assert answer.json()
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)

@@ -132,11 +132,11 @@ def test_the_other_shells_complete_at_a_terminal(scripts, tmp_path, shell, words
         shell, ["-f", "-i"], cwd=tmp_path, env=environment, dimensions=(60, 200), encoding="utf-8"
     )
     terminal.sendline(_SET_UP[shell])
-    terminal.expect("ready> ", timeout=60)
+    terminal.expect("ready> ", timeout=300)
     terminal.send(f"mpbert {words}\t\t")
     seen = ""
     while not expected <= set(re.findall(r"\w[\w./-]*", seen)):
-        seen += terminal.read_nonblocking(4096, timeout=60)
+        seen += terminal.read_nonblocking(4096, timeout=300)
     terminal.close(force=True)
 
 

@@ -64,8 +64,8 @@ def _text(path):
 
 
 def _wait_for(condition):
-    for _ in range(600):
+    for _ in range(6000):
         if condition():
             return
         time.sleep(0.05)
-    raise AssertionError("it did not happen in 30 s")
+    raise AssertionError("it did not happen in 300 s")

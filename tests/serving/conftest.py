@@ -46,7 +46,7 @@ class ScriptedRecommender:
     def recommend(self, **question) -> list[Recommendation]:
         self.questions.append(question)
         self.has_begun.set()
-        assert self.may_answer.wait(120)
+        assert self.may_answer.wait(300)
         if self.error is not None:
             raise self.error
         return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
@@ -149,7 +149,7 @@ def served() -> Callable[[ASGIApp], AbstractContextManager[str]]:
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
         server.should_exit = True
-        thread.join(30)
+        thread.join(300)
         assert not thread.is_alive()
 
     return serve

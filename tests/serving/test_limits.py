@@ -27,7 +27,7 @@ def ask(client):
 
 
 async def until(event):
-    await asyncio.get_running_loop().run_in_executor(None, event.wait, 10)
+    await asyncio.get_running_loop().run_in_executor(None, event.wait, 300)
 
 
 @pytest.mark.parametrize("is_announced", [True, False])
@@ -67,9 +67,9 @@ def test_a_request_that_takes_too_long_is_given_up_and_the_next_one_is_answered(
         recommender.may_answer.set()
         return late, await ask(client)
 
-    late, next_one = run(recommender, Limits(seconds=2), use)
+    late, next_one = run(recommender, Limits(seconds=5), use)
     assert late.status_code == 503
-    assert late.json() == {"error": "not finished after 2 s; try again"}
+    assert late.json() == {"error": "not finished after 5 s; try again"}
     assert late.headers["retry-after"] == "1"
     assert next_one.status_code == 200
 
@@ -82,7 +82,7 @@ def test_what_waited_too_long_is_never_computed(recommender):
         recommender.may_answer.set()
         return [*answers, await ask(client)]
 
-    answers = run(recommender, Limits(seconds=2), use)
+    answers = run(recommender, Limits(seconds=5), use)
     assert [answer.status_code for answer in answers] == [503] * 5 + [200]
     assert len(recommender.questions) == 2
 
@@ -90,7 +90,7 @@ def test_what_waited_too_long_is_never_computed(recommender):
 def test_a_body_that_does_not_come_is_given_up(recommender):
     async def pieces():
         yield b'{"text": '
-        await asyncio.sleep(30)
+        await asyncio.sleep(300)
 
     async def use(client):
         return await client.post("/api/recommend", content=pieces(), headers=HEADERS)

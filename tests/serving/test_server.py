@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -74,12 +75,23 @@ def running(*command):
 
 
 def ask(address):
-    return httpx2.post(f"{address}api/recommend", json={"text": "Pages."}, timeout=60)
+    return httpx2.post(f"{address}api/recommend", json={"text": "Pages."}, timeout=300)
 
 
 def ask_in_vain(address):
     with suppress(httpx2.TransportError):
         ask(address)
+
+
+def running_in_group(group):
+    """Return the command lines of processes of a group that have not ended."""
+    alive = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended while we looked
+            state, _, of = (directory / "stat").read_text().rpartition(")")[2].split()[:3]
+            if int(of) == group and state not in "ZX":
+                alive.append((directory / "cmdline").read_text())
+    return alive
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +114,9 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(
         thread.start()
         assert process.stdout.readline() == "begun\n"
         process.send_signal(number)
-        thread.join(30)
+        thread.join(300)
         assert [answer.status_code for answer in answers] == [200]
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=300)
         assert (output, errors, process.returncode) == ("stopped\n", "", 0)
         with pytest.raises(httpx2.ConnectError):
             ask(address)
@@ -116,7 +128,10 @@ def test_processes_of_a_server_that_is_killed_end_with_it(slow_server):
         assert process.stdout.readline()  # of the address
         assert process.stdout.readline() == "begun\n"
         process.kill()
-        process.communicate(timeout=30)  # ends when no process holds the pipes
+        end = time.monotonic() + 300
+        while (alive := running_in_group(process.pid)) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert alive == []
         with pytest.raises(httpx2.TransportError):
             ask(address)
 
@@ -126,17 +141,17 @@ def test_several_processes_serve_an_index_at_one_address(planted_index):
     flags = ("--port", "0", "--workers", "2", "--max-seconds", "60")
     with running("-m", "mpbert", "serve", str(planted_index), *flags) as (process, address):
         with httpx2.Client() as client:
-            page = client.get(address, timeout=60)
+            page = client.get(address, timeout=300)
             assert "<title>mpbert" in page.text
             assert page.headers["x-content-type-options"] == "nosniff"
         titles = [paper["title"] for paper in ask(address).json()["papers"]]
         assert "Layout of pages" in titles
         host, port = address.split("//")[1].rstrip("/").split(":")
-        with socket.create_connection((host, int(port)), timeout=30) as raw:
+        with socket.create_connection((host, int(port)), timeout=300) as raw:
             raw.sendall(b"GET / HTTP/1.1\r\nContent-Length: nonsense\r\n\r\n")
             assert raw.recv(100).startswith(b"HTTP/1.1 400")
         process.terminate()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
         assert (errors, process.returncode) == ("Invalid HTTP request received.\n", 0)
 
 
