@@ -127,12 +127,15 @@ def _seeds(report: Report) -> Sheet:
     for row in report.rows:
         if found := report.seeds.get(row.name):
             pairs = [(found.means[j], found.half_widths[j]) for j in shown]
-            cells = [f"{percent(mean)}±{percent(half)}" for mean, half in pairs]
+            cells = [
+                "-" if math.isnan(mean) else f"{percent(mean)}±{percent(half)}"
+                for mean, half in pairs
+            ]
             lines.append((row.title, [SheetCell(text) for text in (str(found.num_seeds), *cells)]))
-    heads = [("seeds", 8), *((columns[j].measure, 13) for j in shown)]
+    heads = [("n", 4), *((columns[j].measure, 14) for j in shown)]
     subsets = dict.fromkeys(columns[j].subset.title for j in shown)
     groups = [("", 1), *((title, len(_WITH_INTERVALS)) for title in subsets)]
-    return Sheet("Over seeds of training: mean, half of the interval", groups, heads, lines)
+    return Sheet("Over n seeds of training: mean, half of the interval", groups, heads, lines)
 
 
 def _published(report: Report) -> Sheet:

@@ -16,10 +16,10 @@ BUDGET = Budget(6, 10, "MAP@10", "valid", 1234)
 TITLES = ("chance", "BM25, title + abstract", "A <b>bold</b> | 100 % [x]_1 & ~ \\ end")
 
 
-def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET):
+def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 2, 3)):
     """Return a report of rows that find more and more; row 2 is nearly as good as row 1."""
     rng = np.random.default_rng(5)
-    num_gold = np.tile([1, 1, 2, 3], num_queries // 4)
+    num_gold = np.tile(gold, num_queries // 4)
     queries = Queries(
         num_gold,
         [f"paper{i // 5}" for i in range(num_queries)],
@@ -98,6 +98,15 @@ def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
         "2 queries are missing in its run and count 0",
     ):
         assert words in caption
+
+
+def test_a_column_without_queries_is_a_dash_in_the_seeds_too():
+    texts = render_report(_report(gold=(1, 1, 1, 1)), {})
+    lines = texts["txt"].split("Over n seeds of training")[1]
+    cells = lines.splitlines()[4].removeprefix(TITLES[2]).split()
+    assert cells[0] == "3"
+    assert all("+-" in cell for cell in cells[1:3])
+    assert cells[3:] == ["-", "-"]
 
 
 def test_settings_are_in_the_appendix_with_how_they_were_chosen(report, texts):
