@@ -5,7 +5,7 @@ The first sentence of a paper is its title. Sentence numbers count all sentences
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -112,6 +112,13 @@ class BinaryCorpus:
                 for name in ("citing_rows", "sentences", "cited_offsets", "cited_rows")
             )
         )
+
+    def training_contexts(self) -> BinaryContexts:
+        """Return the training contexts, less citations of papers whose text is not for training."""
+        contexts = self.contexts("train")
+        kept = self.splits[contexts.cited_rows] == SPLITS.index("train")
+        offsets = np.concatenate([[0], np.cumsum(kept)])[contexts.cited_offsets]
+        return replace(contexts, cited_offsets=offsets, cited_rows=contexts.cited_rows[kept])
 
     @cached_property
     def _meta(self) -> dict[str, int]:

@@ -276,4 +276,7 @@ def link_papers(papers: list[CleanPaper], unknown_cited: str, counts: Counter[st
         counts["cited_in_text_but_not_in_references"] += len(in_text - references)
         pairs.update((citing_row, cited_row) for cited_row in references | in_text)
     counts["references"] = num_references
+    years = [paper.year for paper in papers]
+    if later := sum(0 < years[citing] < years[cited] for citing, cited in pairs):
+        counts["citations_of_papers_of_later_years"] = later
     return Links(contexts, np.array(sorted(pairs), np.int32).reshape(-1, 2))

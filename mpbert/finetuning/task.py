@@ -96,7 +96,7 @@ class FinetuneTask(TokenTask):
             str(cfg.positives_from),
             str(cfg.cocitation_unit),
         )
-        self.noise = Noise(self.corpus.contexts("train"), self.corpus.num_papers, noise)
+        self.noise = Noise(self.corpus.training_contexts(), self.corpus.num_papers, noise)
 
     def get_batch_iterator(self, dataset: Any, **kwargs: Any) -> Any:
         """Return fairseq's iterator; the learning rate is told how many batches an epoch has."""
@@ -110,10 +110,10 @@ class FinetuneTask(TokenTask):
 
         :raises CorpusError: the split has no context.
         """
-        contexts = self.corpus.contexts(split)
+        training = split == "train"
+        contexts = self.corpus.training_contexts() if training else self.corpus.contexts(split)
         if len(contexts) == 0:
             raise CorpusError(f"{self.cfg.data}: no context in split {split!r}; choose other years")
-        training = split == "train"
         self.datasets[split] = Examples(
             self.corpus,
             contexts,

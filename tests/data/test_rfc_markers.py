@@ -11,7 +11,9 @@ LINES = """\
    [RFC3411]  Harrington, D., "SNMP", STD 62, RFC 3411.
    [RFC3412]  Case, J., "SNMP", STD 62, RFC 3412.
 """.split("\n")
-REFERENCES = ReferenceList(LINES, {("STD", 13): ("RFC1034", "RFC1035")})
+REFERENCES = ReferenceList(
+    4000, LINES, {("STD", 13): ("RFC1034", "RFC1035"), ("BCP", 78): ("RFC3978", "RFC5378")}
+)
 
 
 def test_entries_are_resolved_by_their_tag_or_by_the_number_outside_the_title():
@@ -37,6 +39,7 @@ def test_entries_are_resolved_by_their_tag_or_by_the_number_outside_the_title():
         ("Use RFC 3411 through RFC 3413 now", "Use now", "3411 3412 3413"),
         ("Use 1905 [RFC1905] now", "Use now", "1905"),
         ("Use STD 13 now", "Use now", "1034 1035"),
+        ("Use BCP 78 now", "Use now", "3978"),  # 5378 joined it later
         ("Use STD 62 now", "Use now", "3411 3412"),
         ("Use STD 99 now", "Use now", ""),
         ("Use BCP 14, RFC 2119 [RFC2119] now", "Use now", "2119"),

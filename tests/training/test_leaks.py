@@ -141,6 +141,31 @@ def test_noise_counts_are_those_of_the_training_contexts(rfc_binary):
     assert np.array_equal(np.cumsum(counts[counts > 0]), noise.negatives.cumulative)
 
 
+@pytest.mark.fairseq
+def test_fine_tuning_reads_training_papers_alone(rfc_binary, tmp_path):
+    from mpbert.finetuning.task import FinetuneConfig, FinetuneTask
+
+    shutil.copytree(rfc_binary, tmp_path / "binary")
+    (tmp_path / "binary" / "manifest.json").unlink()  # it holds the checksums from before
+    corpus = BinaryCorpus(rfc_binary)
+    contexts = corpus.contexts("train")
+    later = np.bincount(contexts.cited_rows, minlength=corpus.num_papers).argsort()[-3:]
+    splits = corpus.splits.copy()
+    splits[later] = 2  # those cited most are of the test split now, and training contexts cite them
+    np.save(tmp_path / "binary" / "splits.npy", splits)
+    config = FinetuneConfig(data=str(tmp_path / "binary"), seed=1, positives_from="history")
+    task = FinetuneTask(config)
+    task.load_dataset("train")
+    train = task.dataset("train")
+    for epoch in (1, 2):
+        train.set_epoch(epoch)
+        drawn = train.positives[train.positives >= 0]
+        read = np.concatenate([train.targets, drawn, train.negatives.ravel()])
+        assert not np.isin(read, later).any()
+    unread = np.isin(contexts.cited_rows, later).sum()
+    assert len(train.targets) == len(contexts.cited_rows) - unread < len(contexts.cited_rows)
+
+
 def test_training_contexts_stand_in_training_papers(rfc_binary):
     corpus = BinaryCorpus(rfc_binary)
     for code, split in enumerate(("train", "valid", "test")):

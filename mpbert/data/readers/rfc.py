@@ -88,6 +88,7 @@ class RfcReader(Reader):
     def _paper(self, number: int, info: dict[str, Any], text: str) -> RawPaper:
         sections = split_sections(text, self.counts)
         references = ReferenceList(
+            number,
             [line for s in sections if _REFERENCES.match(s.heading) for line in s.lines],
             self._series,
         )

@@ -54,12 +54,16 @@ def normalise_tag(tag: str) -> str:
 class ReferenceList:
     """The references section of one RFC: what its tags and series numbers stand for.
 
+    :param number: its own.
     :param lines: lines of all its references sections.
-    :param series: RFC ids of ``("STD", 13)`` and the like, known from metadata.
+    :param series: RFC ids of ``("STD", 13)`` and the like, known from metadata, which are of today.
     """
 
-    def __init__(self, lines: list[str], series: Mapping[tuple[str, int], tuple[str, ...]]) -> None:
+    def __init__(
+        self, number: int, lines: list[str], series: Mapping[tuple[str, int], tuple[str, ...]]
+    ) -> None:
         self.tags: dict[str, tuple[str, ...]] = {}
+        self._number = number
         self._metadata_series = series
         self._series: dict[tuple[str, int], list[str]] = {}
         for tag, text in _entries(lines):
@@ -71,9 +75,14 @@ class ReferenceList:
         self.paper_ids = tuple(dict.fromkeys(i for ids in self.tags.values() for i in ids))
 
     def of_series(self, kind: str, number: int) -> tuple[str, ...]:
-        """RFC ids of a series number: those listed here with it, else those in the metadata."""
-        listed = self._series.get((kind, number))
-        return tuple(listed) if listed else self._metadata_series.get((kind, number), ())
+        """RFC ids of a series number: those listed here with it, else those in the metadata.
+
+        A later RFC, which joined the series since, cannot have been meant.
+        """
+        if listed := self._series.get((kind, number)):
+            return tuple(listed)
+        known = self._metadata_series.get((kind, number), ())
+        return tuple(i for i in known if int(i.removeprefix("RFC")) < self._number)
 
 
 def _entries(lines: list[str]) -> Iterator[tuple[str, str]]:
