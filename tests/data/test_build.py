@@ -118,6 +118,18 @@ def test_the_same_papers_in_another_order_give_the_same_bytes(raw, tmp_path):
         assert file.read_bytes() == (second / file.name).read_bytes(), file.name
 
 
+def test_citations_of_later_papers_are_counted(tmp_path):
+    papers = [
+        {"paper_id": name, "title": f"Paper {name}", "year": year, "abstract": ["One."],
+         "references": references}
+        for name, year, references in (("a", 2000, ["b"]), ("b", 2012, ["a"]), ("c", 2013, ["b"]))
+    ]  # fmt: skip
+    counts = read_manifest(build(write(tmp_path / "a.jsonl", papers), tmp_path / "store").path)[
+        "counts"
+    ]
+    assert counts["citations_of_papers_of_later_years"] == 1  # of b by a
+
+
 @pytest.fixture
 def chain(tmp_path):
     """A hundred papers, each of which cites the one before it."""
