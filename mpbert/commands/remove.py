@@ -1,5 +1,6 @@
 """``remove``: an index and ids -> the same index without these papers."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,14 @@ def run(config: Config) -> None:
     """
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
-        result = removed(tables, config.paper_ids)
-        gone = tables.papers.num_rows - result.papers.num_rows
-        return result, {"command": "remove", "papers_removed": gone}
+        counts: Counter[str] = Counter()
+        result = removed(tables, config.paper_ids, counts)
+        return result, {"command": "remove", **counts}
 
     total = change_index(config.index, change)
-    gone = total["latest_change"]["papers_removed"]
-    print(f"{config.index}: {total['papers']:,} papers, {gone:,} removed")
+    counts = total["latest_change"]
+    print(
+        f"{config.index}: {total['papers']:,} papers, {counts['papers_removed']:,} removed and "
+        f"{counts['citations_by_others_removed']:,} citations of them by others; those come back "
+        f"where add is given the papers and those that cite them"
+    )

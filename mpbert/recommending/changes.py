@@ -31,7 +31,8 @@ def added(
 ) -> IndexTables:
     """Return the tables with more papers, and the sentences in which they cite papers of the index.
 
-    A paper that is there already with the same record is left alone, and counted.
+    A paper that is there already with the same record is left alone, and counted; its sentences
+    that cite the new papers are added, so that what ``removed`` took away comes back.
 
     :param counts: receives what is added and dropped.
     :raises CorpusError: an id occurs twice, or is in the index with another record.
@@ -45,22 +46,26 @@ def added(
     row_of[order] = np.arange(len(ids))
     vectors = [embed(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in new]
     counts["papers_added"] += len(new)
+    rows = {ids[old]: row for row, old in enumerate(order)}
+    new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
+    there = [paper for paper in papers if paper.paper_id not in new_rows]
     contexts = [
         _moved(tables, row_of, np.ones(len(ids), dtype=bool)),
-        _contexts_of(new, {ids[old]: row for row, old in enumerate(order)}, counts),
+        _contexts_of(there, rows, new_rows),
+        _contexts_of(new, rows, rows, counts),
     ]
+    counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
     return IndexTables(
         pa.concat_tables([tables.papers, _papers_table(new)]).take(order).combine_chunks(),
-        pa.concat_tables(contexts)
-        .sort_by([("citing_row", "ascending"), ("position", "ascending")])
-        .combine_chunks(),
+        _merged(pa.concat_tables(contexts)),
         np.concatenate([tables.vectors, np.array(vectors)])[order],
     )
 
 
-def removed(tables: IndexTables, paper_ids: Sequence[str]) -> IndexTables:
+def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
     """Return the tables without some papers, without what they say and what is said of them.
 
+    :param counts: receives what is removed.
     :raises UnknownPaperError: one of the papers is not in the index.
     :raises ConfigError: no paper would be left.
     """
@@ -77,6 +82,10 @@ def removed(tables: IndexTables, paper_ids: Sequence[str]) -> IndexTables:
         raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
     kept = np.flatnonzero(is_kept)
     contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept)
+    offsets, cited = tables.cited()
+    citing = tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
+    counts["papers_removed"] = len(gone)
+    counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
     papers = tables.papers.take(kept).combine_chunks()
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept])
 
@@ -118,21 +127,41 @@ def _papers_table(papers: Sequence[CleanPaper]) -> pa.Table:
 
 
 def _contexts_of(
-    papers: Sequence[CleanPaper], row_of: dict[str, int], counts: Counter[str]
+    papers: Sequence[CleanPaper],
+    row_of: dict[str, int],
+    cited_row_of: dict[str, int],
+    counts: Counter[str] | None = None,
 ) -> pa.Table:
-    """Return the sentences of new papers that cite papers of the index, by their new rows."""
+    """Return the sentences in which papers cite papers, by their new rows.
+
+    :param cited_row_of: rows of the papers whose citations are wanted.
+    """
+    counts = Counter() if counts is None else counts
     records = []
     for paper in papers:
         citing_row, texts = row_of[paper.paper_id], _texts(paper)
         for position, ids in paper.cited:
-            rows = [row_of[cited] for cited in ids if cited in row_of]
+            rows = [cited_row_of[cited] for cited in ids if cited in cited_row_of]
             cited_rows = [row for row in rows if row != citing_row]
             counts["citations_of_papers_outside_the_index"] += len(ids) - len(rows)
             counts["citations_of_the_paper_itself"] += len(rows) - len(cited_rows)
             if cited_rows:
                 records.append((citing_row, position, texts[position], cited_rows))
-    counts["citing_sentences_added"] += len(records)
     return table_of(list(zip(*records, strict=True)) or [[]] * len(CONTEXTS), CONTEXTS)
+
+
+def _merged(contexts: pa.Table) -> pa.Table:
+    """Return contexts in their order, what is of one sentence as one."""
+    keys = [contexts[name].to_numpy() for name in ("position", "citing_row")]
+    order = np.lexsort(keys)
+    contexts = contexts.take(order).combine_chunks()
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    first = np.flatnonzero(is_first)
+    lists = contexts["cited_rows"].combine_chunks()
+    lengths = np.add.reduceat(lists.value_lengths().to_numpy(zero_copy_only=False), first)
+    columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:3]]
+    return table_of([*columns, lists_of(lengths, lists.flatten())], CONTEXTS)
 
 
 def _moved(tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray) -> pa.Table:

@@ -87,6 +87,25 @@ def test_what_is_added_and_removed_again_leaves_the_same_bytes(index, papers, ca
     assert files(index) == before
 
 
+def test_what_others_say_of_a_removed_paper_is_counted_and_comes_back_with_it(
+    index, papers, capsys
+):
+    both = papers({**RELAY, "sections": [
+        {"sentences": [
+            {"text": "As [1] says.", "markers": [
+                {"start": 3, "end": 6, "cited_ids": ["CITED", "ZZ-NAMES"]}]},
+            RELAY["sections"][0]["sentences"][1],
+        ]},
+    ]}, NAMES)  # fmt: skip
+    assert run(capsys, "add", index, both)[0] == 0
+    before = files(index)
+    code, out, _ = run(capsys, "remove", index, "ZZ-NAMES")
+    assert code == 0 and "1 removed and 2 citations of them by others" in out
+    code, out, _ = run(capsys, "add", index, both)
+    assert code == 0 and "1 of them new, 1 given were there already" in out
+    assert files(index) == before
+
+
 def test_an_added_paper_is_found_and_gives_reasons(index, papers, capsys):
     old = Recommender.open(index)
     code, out, _ = run(capsys, "add", index, papers(RELAY, NAMES))
