@@ -39,7 +39,7 @@ FORMATS = {
 _SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
 _SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % _SEAL.encode())
 _PATH_KEYS = ("output", "outputs")
-_LEFTOVERS = (".partial", ".replaced", ".lock")  # what a killed run leaves beside an output
+_LEFTOVERS = ("partial", "replaced", "lock")  # what a killed run leaves beside an output
 
 
 class OutputDirectory:
@@ -48,6 +48,14 @@ class OutputDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.counts: dict[str, Any] = {}
+
+
+def beside(output: Path, what: str) -> Path:
+    """Return where a command keeps files of its own while it makes an output.
+
+    The name is one that nobody gives to a file of theirs: what lies there is thrown away.
+    """
+    return output.with_name(f".{output.name}.mpbert-{what}")
 
 
 def fingerprint(path: Path) -> str:
@@ -110,10 +118,10 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
 
 def _clear_leftovers(output: Path) -> None:
     """Remove what a run left that was killed after its output was finished."""
-    beside = [output.with_name(output.name + suffix) for suffix in _LEFTOVERS]
-    if any(path.exists() for path in beside):
+    leftovers = [beside(output, what) for what in _LEFTOVERS]
+    if any(path.exists() for path in leftovers):
         with suppress(OutputError), claimed(output):  # unless another process is at work there
-            for path in beside:
+            for path in leftovers:
                 shutil.rmtree(path, ignore_errors=True)
 
 
@@ -128,7 +136,9 @@ def output_directory(
     :param replace: an older directory of this name gives way once the new one is complete.
     :raises OutputError: the place cannot be written to, or another process is writing there.
     """
-    partial = output.with_name(output.name + ".partial")
+    if output.is_symlink():
+        output = output.resolve()  # what gives way is what it leads to, not the link
+    partial = beside(output, "partial")
     with claimed(output):
         shutil.rmtree(partial, ignore_errors=True)
         try:
@@ -145,7 +155,7 @@ def claimed(output: Path) -> Iterator[None]:
 
     :raises OutputError: another process has claimed it.
     """
-    lock = output.with_name(output.name + ".lock")
+    lock = beside(output, "lock")
     try:
         if not lock.parent.exists():
             lock.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +204,7 @@ def _completed(
 
 
 def _put_in_place(partial: Path, output: Path, replace: bool) -> None:
-    replaced = output.with_name(output.name + ".replaced")
+    replaced = beside(output, "replaced")
     if replace and output.exists():
         shutil.rmtree(replaced, ignore_errors=True)
         output.rename(replaced)
@@ -206,7 +216,8 @@ def _is_of_output(error: Exception, output: Path) -> bool:
     """Whether writing failed; libraries in Rust and C++ say so in words of their own."""
     if isinstance(error, OSError) and error.filename is not None:
         names = filter(None, (error.filename, error.filename2))  # two of a copy
-        return any(os.fsdecode(name).startswith(str(output)) for name in names)
+        places = str(output), str(beside(output, ""))
+        return any(os.fsdecode(name).startswith(places) for name in names)
     return isinstance(error, OSError) or os.strerror(errno.ENOSPC) in str(error)
 
 

@@ -197,7 +197,7 @@ def test_a_read_only_place_is_one_line(tmp_path, monkeypatch):
 
 
 def test_what_a_killed_run_left_is_replaced(paths):
-    partial = paths[1].with_name("out.partial")
+    partial = paths[1].with_name(".out.mpbert-partial")
     partial.mkdir(parents=True)
     (partial / "old.txt").write_text("old")
     assert not (make(paths) / "old.txt").exists()
@@ -259,15 +259,15 @@ def test_a_folder_with_a_name_that_is_not_utf8_has_a_fingerprint(tmp_path):
 
 def test_what_a_run_left_that_was_killed_after_its_end_goes_with_the_next_start(paths):
     output = make(paths)
-    output.with_name("out.partial").mkdir()
-    output.with_name("out.lock").write_text("")
+    output.with_name(".out.mpbert-partial").mkdir()
+    output.with_name(".out.mpbert-lock").write_text("")
     assert finished(paths)
     assert [path.name for path in output.parent.iterdir()] == ["out"]
 
 
 def test_what_belongs_to_a_process_at_work_stays(paths):
     output = make(paths)
-    partial = output.with_name("out.partial")
+    partial = output.with_name(".out.mpbert-partial")
     partial.mkdir()
     with claimed(output):
         assert finished(paths)
@@ -329,3 +329,27 @@ def test_a_manifest_without_a_checksum_is_read_and_one_with_another_refused(path
         path.write_text(json.dumps(changed, indent=1) + "\n")
         with pytest.raises(DamagedError, match=r"manifest.json: found other bytes than were wr"):
             read_manifest(output)
+
+
+def test_what_lies_beside_an_output_stays(paths):
+    output = paths[1]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    others = [output.with_name(f"out.{what}") for what in ("lock", "partial", "replaced")]
+    for path in others:
+        path.mkdir()
+        (path / "mine").write_text("mine")
+    make(paths)
+    assert finished(paths)
+    assert all((path / "mine").read_text() == "mine" for path in others)
+
+
+def test_what_a_link_leads_to_is_replaced(tmp_path):
+    there, link = tmp_path / "there", tmp_path / "link"
+    there.mkdir()
+    link.symlink_to(there)
+    for number in range(2):
+        with output_directory(link, "test", Config(tmp_path, link), [], replace=True) as out:
+            (out.path / "data.txt").write_text(str(number))
+        assert link.is_symlink()
+        assert (there / "data.txt").read_text() == str(number)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]

@@ -17,6 +17,7 @@ from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError
 from mpbert.manifest import (
     archive_is_whole,
+    beside,
     check_inputs,
     fingerprint,
     is_finished,
@@ -157,7 +158,7 @@ def _embed_all(
 
 
 def _parts_path(config: Config) -> Path:
-    return config.output.with_name(config.output.name + ".parts")
+    return beside(config.output, "parts")
 
 
 def _parts_directory(config: Config, inputs: list[Path]) -> Path:

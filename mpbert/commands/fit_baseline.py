@@ -8,7 +8,7 @@ from mpbert.baselines import BASELINES
 from mpbert.baselines.base import make_baseline
 from mpbert.config import option, paths_in, positional, resolve_settings
 from mpbert.data.store import CorpusStore
-from mpbert.manifest import check_inputs, is_finished, output_directory
+from mpbert.manifest import beside, check_inputs, is_finished, output_directory
 from mpbert.seeding import named_rng
 from mpbert.training_log import for_tensorboard
 
@@ -60,7 +60,7 @@ def run(config: Config) -> None:
 
 
 def _checkpoint_path(config: Config) -> Path:
-    return config.output.with_name(config.output.name + ".checkpoint")
+    return beside(config.output, "checkpoint")
 
 
 def inputs_of(config: Config) -> list[Path]:

@@ -15,7 +15,7 @@ from mpbert.config import from_settings, option, paths_in, positional, resolve_s
 from mpbert.data.store import TASKS, CorpusStore, Queries
 from mpbert.data.trec import matrices_of_run, read_run, run_of_lists, write_run
 from mpbert.errors import ConfigError
-from mpbert.manifest import check_inputs, is_finished, output_directory
+from mpbert.manifest import beside, check_inputs, is_finished, output_directory
 from mpbert.reranking import RERANKERS, Ranking, Reranker
 from mpbert.seeding import named_rng
 from mpbert.training_log import for_tensorboard
@@ -106,7 +106,7 @@ def run(config: Config) -> None:
 
 
 def _checkpoint_path(config: Config) -> Path:
-    return config.output.with_name(config.output.name + ".checkpoint")
+    return beside(config.output, "checkpoint")
 
 
 def inputs_of(config: Config) -> list[Path]:

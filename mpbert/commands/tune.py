@@ -51,7 +51,7 @@ from mpbert.evaluation.tuning import (
     choose_trials,
     read_tuned,
 )
-from mpbert.manifest import MANIFEST, claimed, fingerprint
+from mpbert.manifest import MANIFEST, beside, claimed, fingerprint
 from mpbert.seeding import named_rng
 
 logger = logging.getLogger(__name__)
@@ -233,7 +233,7 @@ def _add(output: Path, budget: Budget, name: str, outcome: TunedRow) -> None:
     with claimed(output):
         rows = read_tuned(output if output.exists() else None).rows
         tuned = Tuned(budget, {**rows, name: outcome})
-        partial = output.with_name(output.name + ".partial")
+        partial = beside(output, "partial")
         text = yaml.safe_dump(as_plain(tuned), sort_keys=False, allow_unicode=True)
         partial.write_text("# written by mpbert tune\n" + text, encoding="utf-8")
         partial.replace(output)

@@ -32,7 +32,7 @@ def test_there_is_a_finite_vector_of_each_paper_and_context(vectors, rfc_binary)
         assert store.ids == corpus.context_ids(split)
         assert store.vectors.shape == (len(corpus.contexts(split)), 16)
         assert len(np.unique(store.vectors, axis=0)) > 100
-    assert not list(vectors.parent.glob("*.parts"))
+    assert not list(vectors.parent.glob("*parts"))
 
 
 def test_a_run_killed_midway_resumes_to_identical_bytes(
@@ -51,8 +51,8 @@ def test_a_run_killed_midway_resumes_to_identical_bytes(
     monkeypatch.setattr(embedding, "embed_sampled", interrupted)
     with pytest.raises(KeyboardInterrupt):
         embed.run(config)
-    assert [path.name for path in tmp_path.iterdir()] == ["vectors.parts"]
-    assert len(list((tmp_path / "vectors.parts").glob("*.npz"))) == 4
+    assert [path.name for path in tmp_path.iterdir()] == [".vectors.mpbert-parts"]
+    assert len(list((tmp_path / ".vectors.mpbert-parts").glob("*.npz"))) == 4
     calls.extend([1] * 10)
     before = len(calls)
     embed.run(config)
@@ -70,7 +70,7 @@ def test_blocks_of_another_seed_are_not_taken_up(
     vectors, rfc_binary, finetuned_encoder, tmp_path, monkeypatch
 ):
     config = embed.Config(rfc_binary, finetuned_encoder, tmp_path / "vectors", seed=2)
-    parts = tmp_path / "vectors.parts"
+    parts = tmp_path / ".vectors.mpbert-parts"
     parts.mkdir()
     (parts / "of.txt").write_text("another run")
     np.save(parts / "papers.000000.npy", np.zeros((120, 16), np.float32))

@@ -50,14 +50,14 @@ def test_damaged_blocks_of_vectors_are_embedded_again(damage, formats, monkeypat
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(embed.VectorStore, "save", killed)
         embed.run(config)
-    (block,) = (formats / "out.parts").glob("papers.*")
+    (block,) = (formats / ".out.mpbert-parts").glob("papers.*")
     size = block.stat().st_size
     if damage == "truncated":
         block.write_bytes(block.read_bytes()[: size // 2])
     else:
         flip(block, 4 * size)
     embed.run(config)
-    assert not (formats / "out.parts").exists()
+    assert not (formats / ".out.mpbert-parts").exists()
     expected = np.load(undisturbed.output / "papers.npy")
     assert np.array_equal(np.load(formats / "out" / "papers.npy"), expected)
     # the processor that made the fixture may round otherwise

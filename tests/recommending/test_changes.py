@@ -229,7 +229,7 @@ def test_what_is_no_index_cannot_be_changed(tmp_path, papers, capsys):
     path = papers(NAMES)
     assert "expected an index" in run(capsys, "add", tmp_path, path)[2]
     assert "expected an index" in run(capsys, "remove", tmp_path / "none", "x")[2]
-    assert not list(tmp_path.glob("*.lock"))
+    assert not list(tmp_path.glob("*lock"))
 
 
 def test_papers_that_are_no_file_are_refused(index, tmp_path, capsys):
