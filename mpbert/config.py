@@ -21,6 +21,7 @@ from mpbert.logs import is_json
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
+_SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 _NOTED_IF_GIVEN = ("dim",)  # newer than the first outputs, which were made as without it
 
 
@@ -106,8 +107,15 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     if words.count("--") > 1 or any(word.startswith("--") and word[-3:] == "=--" for word in words):
         parser.error("found '--' as a value; expected one that is no sign")  # argparse: empty lists
     config = parser.parse_args(words)
+    _check_seed(config)
     _check_paths(config)
     return config
+
+
+def _check_seed(config: object) -> None:
+    seed = getattr(config, "seed", 0)
+    if not 0 <= seed < _SEEDS:
+        raise ConfigError(f"--seed {str(seed)[:30]}; expected at least 0 and less than 2**63")
 
 
 def _check_paths(config: object) -> None:

@@ -104,6 +104,14 @@ def test_wrong_flags_exit_with_2(argv, problem, capsys):
     assert problem in error.splitlines()[-1]
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64])
+def test_a_seed_that_a_generator_would_refuse_is_refused(seed):
+    message = rf"^--seed {seed}; expected at least 0 and less than 2\*\*63$"
+    with pytest.raises(ConfigError, match=message):
+        parse("in", f"--seed={seed}")
+    assert [parse("in", f"--seed={edge}").seed for edge in (0, 2**63 - 1)] == [0, 2**63 - 1]
+
+
 def test_help_shows_defaults(capsys):
     with pytest.raises(SystemExit) as stopped:
         parse("--help")
