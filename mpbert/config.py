@@ -109,7 +109,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     config = parser.parse_args(words)
     _check_seed(config)
     _check_paths(config)
-    return config
+    return _with_names(config)
 
 
 def _check_seed(config: object) -> None:
@@ -128,6 +128,22 @@ def _check_paths(config: object) -> None:
                     f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
                     f"UTF-8; expected a path"
                 )
+
+
+def _with_names(config: C) -> C:
+    """Return the configuration with ``.`` and ``..`` as absolute paths.
+
+    Their last part is no name, of which commands make those of neighbouring files and of titles.
+    """
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    named = {name: _named(value) for name, value in values.items()}
+    return config if named == values else dataclasses.replace(config, **named)
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_named, value))
+    return value.resolve() if isinstance(value, Path) and value.name in ("", "..") else value
 
 
 def _can_be_a_file(path: Path) -> bool:

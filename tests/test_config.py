@@ -177,6 +177,16 @@ def test_a_name_that_no_file_can_have_or_none_can_note_is_refused(name):
         parse_config(build_corpus.Config, "x", [name, "out"])
 
 
+def test_paths_without_a_name_are_absolute_and_others_as_given(tmp_path, monkeypatch):
+    from mpbert.commands import check
+
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    found = parse_config(check.Config, "check", [".", "../x"])
+    assert found.directories == [tmp_path / "a" / "b", Path("../x")]
+    assert parse("..").input == parse("x/../..").input == tmp_path / "a"
+
+
 def test_odd_words_are_shown_in_one_line(capsys):
     with pytest.raises(SystemExit):
         parse("in", "a\nb\udcff\u2028")
