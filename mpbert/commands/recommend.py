@@ -1,6 +1,7 @@
 """``recommend``: an index and a manuscript -> ranked papers for each place, and why."""
 
 import dataclasses
+import io
 import json
 import sys
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def run(config: Config) -> None:
 def _read(path: Path) -> Manuscript:
     if str(path) == "-":
         try:
-            text = sys.stdin.read()
+            text = _read_stdin()
         except UnicodeDecodeError as error:
             raise ManuscriptError(
                 f"standard input: byte {error.start} is not UTF-8; pass the text as UTF-8"
@@ -94,6 +95,12 @@ def _read(path: Path) -> Manuscript:
             manuscript = _ask(manuscript)
     check_places(manuscript, name)
     return manuscript
+
+
+def _read_stdin() -> str:
+    """Return the text, strictly read: in the locale C Python lets bytes that are no text pass."""
+    data = io.BytesIO(sys.stdin.buffer.read())
+    return io.TextIOWrapper(data, encoding="utf-8-sig").read()
 
 
 def _ask(manuscript: Manuscript) -> Manuscript:
