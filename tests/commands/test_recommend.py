@@ -106,6 +106,8 @@ def test_years_and_rankers_are_choices(recommend):
     assert years and max(years) <= 1990
     _, out, _ = recommend("p.txt", "Qzxw vvkq [CITATION].", "--ranker", "words")
     assert "no paper of the index shares a word with this place" in out
+    _, out, _ = recommend("p.txt", "Names are resolved [CITATION].", "--year", "1900")
+    assert "no paper of the index up to 1900 matches this place" in out
 
 
 def test_a_place_is_asked_for_on_a_terminal(recommend):
