@@ -3,11 +3,14 @@
 import difflib
 import importlib
 import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO
 
 from mpbert.config import parse_config
-from mpbert.errors import ConfigError, MpbertError, RowsFailedError, printable
+from mpbert.errors import ConfigError, MpbertError, OutputError, RowsFailedError, printable
 from mpbert.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
@@ -50,30 +53,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"mpbert: {error}", file=sys.stderr)
         return 2
-    if not words or words[0] in ("-h", "--help"):
-        print(_overview())
-        return 0
-    if words[0] == "--version":
-        import mpbert
-
-        print(mpbert.__version__)
-        return 0
-    with written(style, words[0]):
-        return _run(words[0], words[1:])
+    command, *words = words or ["--help"]
+    with written(style, command):
+        return _run(command, words)
 
 
 def _run(command: str, words: list[str]) -> int:
-    if command not in COMMANDS:
-        close = difflib.get_close_matches(command, COMMANDS, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"
-        return _failed("mpbert", f"unknown command {command!r}{hint}", "ConfigError", 2)
-    place = f"mpbert {command}"
+    place = f"mpbert {command}" if command in COMMANDS else "mpbert"
     try:
-        module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
-        module.run(parse_config(module.Config, command, words))
+        with _checked_output():
+            _act(command, words)
     except MpbertError as error:
         code = 3 if isinstance(error, RowsFailedError) else 2
         return _failed(place, str(error), type(error).__name__, code)
+    except _ReaderGoneError:
+        return 141  # as a shell says of cat; the 1 of click and pip would be an error to report
     except KeyboardInterrupt:
         message = "interrupted; nothing unfinished was kept"
         return _failed(place, message, "KeyboardInterrupt", 130)
@@ -82,6 +76,71 @@ def _run(command: str, words: list[str]) -> int:
             raise
         return _failed(place, str(error), type(error).__name__, 1, traceback=True)
     return 0
+
+
+def _act(command: str, words: list[str]) -> None:
+    if command in ("-h", "--help"):
+        print(_overview())
+    elif command == "--version":
+        import mpbert
+
+        print(mpbert.__version__)
+    elif command in COMMANDS:
+        module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
+        module.run(parse_config(module.Config, command, words))
+    else:
+        close = difflib.get_close_matches(command, COMMANDS, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"
+        raise ConfigError(f"unknown command {command!r}{hint}")
+
+
+class _ReaderGoneError(Exception):
+    """Nobody reads standard output any more, such as head, which has its lines."""
+
+
+class _Output:
+    """Standard output whose failures are told from those of files.
+
+    :raises _ReaderGoneError: nobody reads it any more.
+    :raises OutputError: it cannot be written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        return self._tried(self._stream.write, text)
+
+    def flush(self) -> None:
+        self._tried(self._stream.flush)
+
+    def _tried(self, act: Callable[..., Any], *values: str) -> Any:
+        try:
+            return act(*values)
+        except OSError as error:
+            # what is left fails again, and the interpreter would write it once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if isinstance(error, BrokenPipeError):
+                raise _ReaderGoneError from error
+            raise OutputError(
+                f"standard output: cannot be written ({error.strerror}); write it elsewhere"
+            ) from error
+
+
+@contextmanager
+def _checked_output() -> Iterator[None]:
+    """Write standard output to its end while it can still be said that this fails."""
+    if sys.stdout is None:  # it was closed before we began, and print writes nothing
+        yield
+        return
+    with redirect_stdout(_Output(sys.stdout)):
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
 
 
 def _failed(place: str, message: str, kind: str, code: int, traceback: bool = False) -> int:

@@ -8,6 +8,7 @@ EXIT_CODES = {
     2: "wrong input: one line says where, what was found, what was expected, what to do",
     3: "run-conditions: some rows failed, the others were made",
     130: "interrupted; what is finished stays, nothing unfinished was kept",
+    141: "standard output was closed by its reader, such as head; the rest was not printed",
 }
 COMMON = {
     "--config FILE": "YAML file of options; flags win over it",

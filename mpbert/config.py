@@ -21,6 +21,7 @@ from mpbert.logs import is_json
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
+_SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 _NOTED_IF_GIVEN = ("dim",)  # newer than the first outputs, which were made as without it
 
 
@@ -106,8 +107,15 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     if words.count("--") > 1 or any(word.startswith("--") and word[-3:] == "=--" for word in words):
         parser.error("found '--' as a value; expected one that is no sign")  # argparse: empty lists
     config = parser.parse_args(words)
+    _check_seed(config)
     _check_paths(config)
-    return config
+    return _with_names(config)
+
+
+def _check_seed(config: object) -> None:
+    seed = getattr(config, "seed", 0)
+    if not 0 <= seed < _SEEDS:
+        raise ConfigError(f"--seed {str(seed)[:30]}; expected at least 0 and less than 2**63")
 
 
 def _check_paths(config: object) -> None:
@@ -120,6 +128,22 @@ def _check_paths(config: object) -> None:
                     f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
                     f"UTF-8; expected a path"
                 )
+
+
+def _with_names(config: C) -> C:
+    """Return the configuration with ``.`` and ``..`` as absolute paths.
+
+    Their last part is no name, of which commands make those of neighbouring files and of titles.
+    """
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    named = {name: _named(value) for name, value in values.items()}
+    return config if named == values else dataclasses.replace(config, **named)
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_named, value))
+    return value.resolve() if isinstance(value, Path) and value.name in ("", "..") else value
 
 
 def _can_be_a_file(path: Path) -> bool:

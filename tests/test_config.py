@@ -104,6 +104,14 @@ def test_wrong_flags_exit_with_2(argv, problem, capsys):
     assert problem in error.splitlines()[-1]
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64])
+def test_a_seed_that_a_generator_would_refuse_is_refused(seed):
+    message = rf"^--seed {seed}; expected at least 0 and less than 2\*\*63$"
+    with pytest.raises(ConfigError, match=message):
+        parse("in", f"--seed={seed}")
+    assert [parse("in", f"--seed={edge}").seed for edge in (0, 2**63 - 1)] == [0, 2**63 - 1]
+
+
 def test_help_shows_defaults(capsys):
     with pytest.raises(SystemExit) as stopped:
         parse("--help")
@@ -167,6 +175,16 @@ def test_a_name_that_no_file_can_have_or_none_can_note_is_refused(name):
 
     with pytest.raises(ConfigError, match=r"input: found .*a name too long, with NUL or not UTF-8"):
         parse_config(build_corpus.Config, "x", [name, "out"])
+
+
+def test_paths_without_a_name_are_absolute_and_others_as_given(tmp_path, monkeypatch):
+    from mpbert.commands import check
+
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    found = parse_config(check.Config, "check", [".", "../x"])
+    assert found.directories == [tmp_path / "a" / "b", Path("../x")]
+    assert parse("..").input == parse("x/../..").input == tmp_path / "a"
 
 
 def test_odd_words_are_shown_in_one_line(capsys):

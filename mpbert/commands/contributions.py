@@ -41,10 +41,8 @@ class Config:
     device: str = option("auto", "cpu, cuda or auto")
 
     def __post_init__(self) -> None:
-        if self.seed < 0 or self.contexts < 1:
-            raise ConfigError(
-                f"--seed {self.seed} --contexts {self.contexts}; expected at least 0 and 1"
-            )
+        if self.contexts < 1:
+            raise ConfigError(f"--contexts {self.contexts}; expected 1 or more")
 
 
 def run(config: Config) -> None:

@@ -36,7 +36,7 @@ def run(config: Config) -> None:
     try:
         config.output.mkdir(parents=True, exist_ok=True)
         for old in config.output.glob("*.md"):
-            if old.read_text(encoding="utf-8").startswith(_MARK):
+            if old.read_bytes().startswith(_MARK.encode()):
                 old.unlink()
         found = pages()
         for name, text in found.items():

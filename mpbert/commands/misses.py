@@ -8,8 +8,8 @@ import numpy as np
 from mpbert.config import option, positional
 from mpbert.data.splits import SPLITS
 from mpbert.data.store import Contexts, CorpusStore
-from mpbert.data.trec import matrices_of_run, read_run
-from mpbert.errors import ConfigError
+from mpbert.data.trec import Run, matrices_of_run, read_run
+from mpbert.errors import ConfigError, RunError
 from mpbert.evaluation.misses import CAUSES, Misses, find_misses
 from mpbert.manifest import check_inputs
 
@@ -38,10 +38,12 @@ def run(config: Config) -> None:
     check_inputs([config.corpus, config.ranked])
     store = CorpusStore(config.corpus)
     contexts = store.contexts(config.split)
-    ranked, _ = matrices_of_run(
-        read_run(config.ranked), contexts.query_ids, store.paper_ids, str(config.ranked)
-    )
+    run = read_run(config.ranked)
+    _refuse_other_split(run, store, config)
+    ranked, _ = matrices_of_run(run, contexts.query_ids, store.paper_ids, str(config.ranked))
     misses = find_misses(store, contexts, ranked, config.top)
+    if missing := len(contexts) - len(run):
+        print(f"{missing:,} of {len(contexts):,} queries are missing in the run\n")
     print(f"{len(misses.ranks):,} of {misses.num_citations:,} citations missed at {config.top}:\n")
     print("| cause, the first that holds | misses | share |\n|:--|--:|--:|")
     counts = np.bincount(misses.causes, minlength=len(CAUSES))
@@ -50,6 +52,18 @@ def run(config: Config) -> None:
     shown = np.linspace(0, len(misses.ranks) - 1, min(config.number, len(misses.ranks)))
     for number, place in enumerate(shown.astype(int), start=1):
         _print_miss(number, place, misses, store, contexts, ranked)
+
+
+def _refuse_other_split(run: Run, store: CorpusStore, config: Config) -> None:
+    queries = set(run.query_ids)
+    if queries <= set(store.contexts(config.split).query_ids):
+        return
+    for split in SPLITS:
+        if queries <= set(store.contexts(split).query_ids):
+            raise RunError(
+                f"{config.ranked}: its queries are those of the split {split}; expected the split "
+                f"{config.split}, give --split {split}"
+            )
 
 
 def _print_miss(

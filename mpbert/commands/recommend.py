@@ -1,6 +1,7 @@
 """``recommend``: an index and a manuscript -> ranked papers for each place, and why."""
 
 import dataclasses
+import io
 import json
 import sys
 from dataclasses import dataclass
@@ -76,13 +77,13 @@ def run(config: Config) -> None:
         ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
         print("\n\n".join(map(recommender.bibtex, ids)))
     else:
-        print("\n\n".join("\n".join(_lines(answer)) for answer in answers))
+        print("\n\n".join("\n".join(_lines(answer, config.year)) for answer in answers))
 
 
 def _read(path: Path) -> Manuscript:
     if str(path) == "-":
         try:
-            text = sys.stdin.read()
+            text = _read_stdin()
         except UnicodeDecodeError as error:
             raise ManuscriptError(
                 f"standard input: byte {error.start} is not UTF-8; pass the text as UTF-8"
@@ -94,6 +95,12 @@ def _read(path: Path) -> Manuscript:
             manuscript = _ask(manuscript)
     check_places(manuscript, name)
     return manuscript
+
+
+def _read_stdin() -> str:
+    """Return the text, strictly read: in the locale C Python lets bytes that are no text pass."""
+    data = io.BytesIO(sys.stdin.buffer.read())
+    return io.TextIOWrapper(data, encoding="utf-8-sig").read()
 
 
 def _ask(manuscript: Manuscript) -> Manuscript:
@@ -112,11 +119,13 @@ def _ask(manuscript: Manuscript) -> Manuscript:
             print(f"  {manuscript.sentences[number]}", file=sys.stderr)
 
 
-def _lines(answer: Answer) -> list[str]:
-    """Return the text for one place."""
+def _lines(answer: Answer, year: int | None) -> list[str]:
+    """Return the text for one place; a year leaves out the papers of later ones."""
     keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
     lines = [f"place {answer.place}{keys}: {answer.sentence}"]
-    if not answer.papers:
+    if not answer.papers and year is not None:
+        lines.append(f"  no paper of the index up to {year} matches this place")
+    elif not answer.papers:
         lines.append("  no paper of the index shares a word with this place")
     for rank, paper in enumerate(answer.papers, start=1):
         authors = ", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else "")

@@ -1,5 +1,6 @@
 """``serve``: index directory -> a page and an HTTP API of recommendations."""
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ class Config:
             if not getattr(self, name) > 0:
                 flag = "--" + name.replace("_", "-")
                 raise ConfigError(f"{flag} is {getattr(self, name)}; expected more than 0")
+        if math.isinf(self.max_seconds):
+            raise ConfigError("--max-seconds is inf; expected a number of seconds, such as 3600")
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"--port is {self.port}; expected 0 to 65535")
 

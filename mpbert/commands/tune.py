@@ -9,6 +9,7 @@ made by recipes the first trial pays what all share, such as pretraining.
 
 import json
 import logging
+import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,6 +77,8 @@ class Config:
         parse_measure(self.measure)
         if self.trials < 1:
             raise ConfigError(f"--trials is {self.trials}; expected 1 or more")
+        if not 0 <= self.minutes < math.inf:
+            raise ConfigError(f"--minutes is {self.minutes}; expected 0 or more, and finite")
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,11 @@ def run(config: Config) -> None:
             f"{config.output}: is of another budget ({_in_words(tuned.budget)}; here "
             f"{_in_words(budget)}); give the same flags, or remove the file to tune all rows anew"
         )
-    conditions = choose_conditions(read_conditions(config.conditions), name, config.only)
-    conditions = [condition for condition in conditions if condition.space]
+    chosen = choose_conditions(read_conditions(config.conditions), name, config.only)
+    conditions = [condition for condition in chosen if condition.space]
+    for condition in chosen:
+        if config.only and not condition.space:
+            logger.info("%s has no space of settings; nothing to tune", condition.name)
     plans = [_plan(condition, config) for condition in conditions]
     failed = []
     for number, (condition, plan) in enumerate(zip(conditions, plans, strict=True), start=1):

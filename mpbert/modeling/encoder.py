@@ -155,14 +155,16 @@ def check_same_tokenizer(encoder: Path, data: Path) -> None:
 def pick_device(name: str) -> torch.device:
     """Return a device; ``auto`` is the GPU where there is one.
 
-    :raises EncoderError: CUDA is asked for and absent.
+    :raises EncoderError: it is neither CPU nor CUDA, or CUDA is asked for and absent.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-    except RuntimeError as error:
-        raise EncoderError(f"--device {name}: unknown; expected auto, cpu or cuda") from error
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise EncoderError(f"--device {name}: unknown; expected auto, cpu or cuda")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise EncoderError(f"--device {name}: this machine has no CUDA device; use --device cpu")
     return device

@@ -61,8 +61,9 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     listener = listen(host, port)
     address, port = listener.getsockname()[:2]
     is_open_to_all = not ipaddress.ip_address(address).is_loopback
-    if is_open_to_all:
-        service = dataclasses.replace(service, hosts=None)
+    name = f"[{address}]" if ":" in address else address
+    hosts = None if is_open_to_all else LOOPBACK | {name, host.lower()}
+    service = dataclasses.replace(service, hosts=hosts)
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
         Recommender.open(service.index)  # to refuse a wrong index before any process starts
@@ -83,7 +84,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
         timeout_worker_healthcheck=60,  # opening an index may keep a process busy for long
     )
     listener.listen()  # from here on clients wait instead of being refused
-    _announce(f"[{address}]" if ":" in address else address, port, service, is_open_to_all)
+    _announce(name, port, service, is_open_to_all)
     # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)

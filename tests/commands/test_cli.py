@@ -1,4 +1,5 @@
 import importlib
+import os
 import subprocess
 import sys
 from dataclasses import is_dataclass
@@ -63,3 +64,38 @@ def test_the_package_runs_as_a_module():
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 2
     assert "unknown command" in found.stderr
+
+
+OUTPUTS = [["--help"], ["--version"], ["embed", "--help"], ["completion", "bash"]]
+
+
+def _run_into(output, *words, unbuffered=""):
+    command = [sys.executable, "-m", "mpbert", *words]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    found = subprocess.run(
+        command, stdout=output, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    return found.returncode, found.stderr
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", OUTPUTS)
+def test_an_output_that_nobody_reads_any_more_ends_it_quietly(words, unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as output:
+        assert _run_into(output, *words, unbuffered=unbuffered) == (141, "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", OUTPUTS)
+def test_a_full_output_is_refused_in_one_line(words, unbuffered):
+    line = "standard output: cannot be written (No space left on device); write it elsewhere\n"
+    place = "mpbert" if len(words) == 1 else f"mpbert {words[0]}"
+    with open("/dev/full", "w") as output:
+        assert _run_into(output, *words, unbuffered=unbuffered) == (2, f"{place}: {line}")
+
+
+def test_a_closed_output_is_no_failure():
+    command = f"{sys.executable} -m mpbert --version >&-"
+    assert subprocess.run(command, shell=True).returncode == 0

@@ -22,7 +22,7 @@ def test_the_committed_pages_are_those_of_the_commands():
 
 
 def test_the_command_replaces_its_own_pages_and_no_others(tmp_path, capsys):
-    (tmp_path / "mine.md").write_text("mine")
+    (tmp_path / "mine.md").write_bytes(b"mine, in Latin 1: \xfc")
     docs.run(docs.Config(tmp_path))
     page = tmp_path / "embed.md"
     (tmp_path / "gone.md").write_text(page.read_text())

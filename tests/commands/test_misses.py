@@ -67,3 +67,28 @@ def test_the_command_prints_counts_and_examples(store, rfc_corpus, tmp_path, cap
     assert out.count("- missed (not in the list): ") == 2
     assert out.count(", cited too") >= 2
     assert cli.main(["misses", str(rfc_corpus), str(tmp_path / "none.run")]) == 2
+
+
+def _write_run(path, store, split, number):
+    contexts = store.contexts(split)
+    rows = np.zeros((number, 1), dtype=np.int64)
+    queries = contexts.query_ids[:number]
+    write_run(path, run_of_matrix(queries, store.paper_ids, rows, np.ones((number, 1))), "x")
+    return len(contexts)
+
+
+def test_a_run_of_another_split_is_told_to_name_it(store, rfc_corpus, tmp_path, capsys):
+    path = tmp_path / "a.run"
+    _write_run(path, store, "valid", 3)
+    assert cli.main(["misses", str(rfc_corpus), str(path)]) == 2
+    message = "its queries are those of the split valid; expected the split test, give --split"
+    error = capsys.readouterr().err
+    assert f"{path}: {message} valid\n" in error and error.count("\n") == 1
+
+
+def test_queries_that_are_missing_in_the_run_are_counted(store, rfc_corpus, tmp_path, capsys):
+    path = tmp_path / "test.run"
+    queries = _write_run(path, store, "test", 3)
+    assert cli.main(["misses", str(rfc_corpus), str(path), "--number=0"]) == 0
+    line = f"{queries - 3:,} of {queries:,} queries are missing in the run\n"
+    assert capsys.readouterr().out.startswith(line)

@@ -20,11 +20,12 @@ Nothing here. Mail is routed \cite{}.
 """
 
 
-class Stdin(io.StringIO):
-    """Standard input that is, or is not, a terminal."""
+class Stdin(io.TextIOWrapper):
+    """Standard input that is, or is not, a terminal; lenient, as it is where LANG is C."""
 
     def __init__(self, text, is_terminal=False):
-        super().__init__(text)
+        data = text if isinstance(text, bytes) else text.encode()
+        super().__init__(io.BytesIO(data), encoding="utf-8", errors="surrogateescape")
         self._is_terminal = is_terminal
 
     def isatty(self):
@@ -105,6 +106,8 @@ def test_years_and_rankers_are_choices(recommend):
     assert years and max(years) <= 1990
     _, out, _ = recommend("p.txt", "Qzxw vvkq [CITATION].", "--ranker", "words")
     assert "no paper of the index shares a word with this place" in out
+    _, out, _ = recommend("p.txt", "Names are resolved [CITATION].", "--year", "1900")
+    assert "no paper of the index up to 1900 matches this place" in out
 
 
 def test_a_place_is_asked_for_on_a_terminal(recommend):
@@ -125,6 +128,7 @@ def test_a_place_is_asked_for_on_a_terminal(recommend):
         ("paper.txt", "", "paper.txt: found no [CITATION]"),
         ("paper.md", "[@key]", "paper.md holds no word; expected the sentences around"),
         ("paper.txt", b"caf\xe9 [CITATION]", "paper.txt: byte 3 is not UTF-8"),
+        ("-", b"Herr M\xfcller sends [CITATION]", "standard input: byte 6 is not UTF-8"),
         ("paper.pdf", "x", "found a name that ends in '.pdf'; expected .json, .markdown, .md"),
         ("paper.json", "[1]", "paper.json: found a list; expected an object with title"),
     ],

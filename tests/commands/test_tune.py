@@ -186,3 +186,18 @@ def test_a_wrong_value_of_a_space_is_refused_before_anything_is_begun(rfc_corpus
     ):
         _tune(rfc_corpus)
     assert not quick[0]
+
+
+def test_a_row_without_a_space_that_is_asked_for_is_named(rfc_corpus, place, caplog):
+    caplog.set_level("INFO")
+    _write(place, chance={"title": "Chance", "method": "chance"})
+    with pytest.raises(FileNotFoundError):  # nothing was tuned, so there is no file
+        _tune(rfc_corpus, only=["chance"])
+    assert caplog.messages == ["chance has no space of settings; nothing to tune"]
+
+
+@pytest.mark.parametrize("minutes", ["nan", "inf", "-1"])
+def test_a_time_without_end_is_refused(minutes):
+    message = rf"--minutes is {float(minutes)}; expected 0 or more, and finite"
+    with pytest.raises(ConfigError, match=message):
+        tune.Config(Path("corpus"), Path("tuned.yaml"), minutes=float(minutes))

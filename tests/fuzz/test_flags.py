@@ -41,7 +41,8 @@ def words(command: str, rng: random.Random) -> list[str]:
 def test_odd_flags_are_refused_in_one_line(command, number, tmp_path, monkeypatch, capsys, try_all):
     monkeypatch.chdir(tmp_path)  # where there is nothing
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("sys.stdin", io.StringIO("It is so [CITATION]."))
+    stdin = io.TextIOWrapper(io.BytesIO(b"It is so [CITATION]."))
+    monkeypatch.setattr("sys.stdin", stdin)
 
     def act(rng: random.Random) -> None:
         arguments = words(command, rng)

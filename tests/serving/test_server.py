@@ -65,7 +65,7 @@ def running(*command):
     )
     try:
         first = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/", first)
+        found = re.search(r"http://127\.0\.0\.\d:\d+/", first)
         assert found, first + process.stderr.read()
         yield process, found[0]
     finally:
@@ -155,6 +155,14 @@ def test_several_processes_serve_an_index_at_one_address(planted_index):
         assert (errors, process.returncode) == ("Invalid HTTP request received.\n", 0)
 
 
+def test_another_address_of_this_machine_may_be_called_by_its_name(planted_index):
+    flags = ("--host", "127.0.0.2", "--port", "0")
+    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (_, address):
+        assert httpx2.get(address, timeout=300).status_code == 200
+        refused = httpx2.get(address, headers={"Host": "evil.example"}, timeout=300)
+        assert refused.status_code == 400 and "127.0.0.2" in refused.json()["error"]
+
+
 def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
     with served(create_app(recommender, Limits(max_bytes=1000, seconds=60))) as address:
         body, headers = b"x" * 10_000_000, {"Content-Type": "application/json"}
@@ -172,6 +180,7 @@ def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
         (["--workers", "0"], "--workers is 0; expected more than 0"),
         (["--max-kib", "-1"], "--max-kib is -1; expected more than 0"),
         (["--max-seconds", "nan"], "--max-seconds is nan; expected more than 0"),
+        (["--max-seconds", "inf"], "--max-seconds is inf; expected a number of seconds"),
         (["--max-requests", "0"], "--max-requests is 0; expected more than 0"),
         (["--token", "a b"], "--token holds a character that no header may"),
         (["--token", "é"], "--token holds a character that no header may"),
