@@ -27,7 +27,13 @@ from mpbert.evaluation.conditions import (
     read_conditions,
 )
 from mpbert.evaluation.cost import render_cost
-from mpbert.evaluation.evaluate import Judged, judge, num_gold, times_citing_paper_ranked
+from mpbert.evaluation.evaluate import (
+    Judged,
+    citing_papers,
+    judge,
+    num_gold,
+    times_citing_paper_ranked,
+)
 from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_cost, plot_report, plot_training
 from mpbert.evaluation.render import render_report
@@ -213,7 +219,7 @@ def _measured(
     shortest = min(judged.depths[judged.depths > 0], default=0)
     if 0 < shortest < min(depth, store.num_papers - 1):
         remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
-    if times := times_citing_paper_ranked(ranked):
+    if times := times_citing_paper_ranked(ranked, config.task):
         remarks.append(f"ranks the citing paper itself for {times:,} queries")
     others = [
         judge(read_run(other), qrels, depth, str(other), pool=store.paper_ids)
@@ -237,7 +243,7 @@ def _missing(judged: Judged) -> list[str]:
 
 
 def _queries(config: Config, store: CorpusStore, qrels: Qrels) -> Queries:
-    citing_ids = [query.rpartition("#")[0] or query for query in qrels.query_ids]
+    citing_ids = citing_papers(qrels.query_ids, config.task)
     unknown = [p for p in (*citing_ids, *qrels.paper_ids) if p not in store.row_of]
     if unknown:
         raise RunError(
