@@ -104,3 +104,13 @@ def test_the_command_prints_measures_of_the_run_and_of_whole_rankings(files, cap
     assert table["F1@2"][1] == f"{200 * p * r / (p + r):.2f}"
     assert table["MRR"] == ["25.00", "50.00", "100.00"]
     assert table["Recall@2000"] == ["50.00", "66.67", "100.00"]
+
+
+def test_a_cutoff_of_any_depth_takes_no_memory(files, capsys):
+    measures = [f"{formula}@{10**17}" for formula in ("P", "F1", "Recall", "MAP", "nDCG", "MRR")]
+    evaluate.run(evaluate.Config(files / "qrels", files / "run", measures))
+    deep = [line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:]]
+    measures = [f"{formula}@3" for formula in ("Recall", "MAP", "nDCG", "MRR")]
+    evaluate.run(evaluate.Config(files / "qrels", files / "run", measures))
+    assert deep[:2] == [["0.00"] * 3] * 2
+    assert deep[2:] == [line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:]]
