@@ -293,7 +293,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 def check_format(directory: Path) -> dict[str, Any]:
     """Check that this version reads the format of an output; return its manifest.
 
-    What has no manifest was not made here, and has an empty one.
+    What has no manifest, or one with neither command nor format, was not made here, and has an
+    empty one.
 
     :raises MpbertError: the manifest is damaged.
     :raises DamagedError: the output is of another format.
@@ -301,6 +302,8 @@ def check_format(directory: Path) -> dict[str, Any]:
     if not (directory / MANIFEST).is_file():
         return {}
     manifest = read_manifest(directory)
+    if not {"command", "format"} & manifest.keys():
+        return {}
     command, found = str(manifest.get("command")), manifest.get("format")
     expected = FORMATS.get(command, 1)
     if found != expected:
