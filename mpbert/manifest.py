@@ -98,6 +98,8 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"move it away or choose another output"
         ) from error
     expected = _identity(command, config, inputs)
+    for identity in (found, expected):
+        identity["config"] = _with_names(identity.get("config"), config)
     different = [key for key in expected if found.get(key) != expected[key]]
     if different:
         raise OutputError(
@@ -366,6 +368,22 @@ def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any
         "config": settings,
         "inputs": _fingerprints(inputs),
     }
+
+
+def _with_names(settings: Any, config: object) -> Any:
+    """Return noted settings with the names of listed paths; manifests keep the paths as given."""
+    if not isinstance(settings, dict):
+        return settings
+    return {
+        key: [Path(str(place)).name for place in value]
+        if isinstance(value, list) and _are_paths(getattr(config, key, None))
+        else value
+        for key, value in settings.items()
+    }
+
+
+def _are_paths(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, Path) for each in value)
 
 
 def _fingerprints(inputs: list[Path]) -> dict[str, str]:

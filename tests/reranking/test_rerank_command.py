@@ -1,4 +1,5 @@
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,6 +110,19 @@ def test_a_corpus_without_validation_queries_is_reranked(tmp_path):
     assert len(read_run(tmp_path / "fused" / "test.run")) == 1
     with pytest.raises(CorpusError, match="corpus: has no valid queries; expected some, as fusion"):
         rerank.run(rerank.Config(corpus, tmp_path / "learnt", inputs, task="global"))
+
+
+def test_the_same_runs_by_another_path_are_reused(rfc_corpus, runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(runs)
+    relative = [Path("local/abstract"), Path("local/citing")]
+    options = {"settings": ["method=reciprocal"]}
+    rerank.run(rerank.Config(rfc_corpus, tmp_path / "fused", relative, **options))
+    absolute = [runs / path for path in relative]
+    rerank.run(rerank.Config(rfc_corpus, tmp_path / "fused", absolute, **options))
+    assert "fused exists, reused" in capsys.readouterr().out
+    for others in (absolute[::-1], [*absolute, absolute[0]]):
+        with pytest.raises(OutputError, match="was made with another config"):
+            rerank.run(rerank.Config(rfc_corpus, tmp_path / "fused", others, **options))
 
 
 def test_papers_that_the_first_ones_cite_reach_the_run(rfc_corpus, runs, tmp_path):
