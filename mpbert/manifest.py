@@ -106,6 +106,8 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"move it away or choose another output"
         ) from error
     expected = _identity(command, config, inputs)
+    for identity in (found, expected):
+        identity["config"] = _with_names(identity.get("config"), config)
     different = [key for key in expected if found.get(key) != expected[key]]
     if different:
         raise OutputError(
@@ -304,7 +306,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 def check_format(directory: Path) -> dict[str, Any]:
     """Check that this version reads the format of an output; return its manifest.
 
-    What has no manifest was not made here, and has an empty one.
+    What has no manifest, or one with neither command nor format, was not made here, and has an
+    empty one.
 
     :raises MpbertError: the manifest is damaged.
     :raises DamagedError: the output is of another format.
@@ -312,6 +315,8 @@ def check_format(directory: Path) -> dict[str, Any]:
     if not (directory / MANIFEST).is_file():
         return {}
     manifest = read_manifest(directory)
+    if not {"command", "format"} & manifest.keys():
+        return {}
     command, found = str(manifest.get("command")), manifest.get("format")
     expected = FORMATS.get(command, 1)
     if found != expected:
@@ -374,6 +379,22 @@ def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any
         "config": settings,
         "inputs": _fingerprints(inputs),
     }
+
+
+def _with_names(settings: Any, config: object) -> Any:
+    """Return noted settings with the names of listed paths; manifests keep the paths as given."""
+    if not isinstance(settings, dict):
+        return settings
+    return {
+        key: [Path(str(place)).name for place in value]
+        if isinstance(value, list) and _are_paths(getattr(config, key, None))
+        else value
+        for key, value in settings.items()
+    }
+
+
+def _are_paths(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, Path) for each in value)
 
 
 def _fingerprints(inputs: list[Path]) -> dict[str, str]:

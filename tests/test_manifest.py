@@ -274,6 +274,12 @@ def test_what_belongs_to_a_process_at_work_stays(paths):
         assert partial.exists()
 
 
+def test_a_manifest_of_another_program_is_not_read(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"name": "my experiment", "files": "all"}')
+    (tmp_path / "test.run").write_text("q Q0 a 1 1 x\n")
+    check_inputs([tmp_path, tmp_path / "test.run"])
+
+
 def test_one_file_of_an_output_is_checked_alone(paths):
     output = make(paths)
     (output / "more.txt").write_text("of others")

@@ -61,9 +61,15 @@ def run(config: Config) -> None:
     """Build the store, unless it is there; print its sizes.
 
     :raises CorpusError: the raw corpus is broken, or a split would be empty.
+    :raises ConfigError: the store would lie in the raw corpus.
     """
     if not config.input.exists():
         raise CorpusError(f"{config.input}: no such file; expected a raw corpus")
+    if config.output.resolve().is_relative_to(config.input.resolve()):
+        raise ConfigError(  # it would be read with the papers by the next start
+            f"{config.output}: lies in the raw corpus {config.input}, which it would change; "
+            f"expected a directory outside, choose another output"
+        )
     if is_finished(config.output, "build-corpus", config, [config.input]):
         print(f"{config.output} exists, reused")
         return

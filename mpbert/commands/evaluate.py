@@ -35,7 +35,7 @@ def run(config: Config) -> None:
         parse_measure(name)  # before the files are read
     check_inputs([config.qrels, config.ranked])
     qrels, ranked = read_qrels(config.qrels), read_run(config.ranked)
-    depth = depth_needed(config.measures, ranked.longest)
+    depth = min(depth_needed(config.measures, ranked.longest), ranked.longest)
     judged = judge(ranked, qrels, depth, str(config.ranked))
     gold = num_gold(qrels)
     subsets = subsets_by_num_gold(gold)
@@ -50,7 +50,7 @@ def run(config: Config) -> None:
     print(line("missing in the run", [f"{(missing & s.mask).sum():,}" for s in subsets]))
     for name in config.measures:
         means = [
-            f"{100 * mean_measure(name, judged.hits[s.mask], gold[s.mask]):.2f}" if len(s) else "-"
+            mean_measure(name, judged.hits[s.mask], gold[s.mask], whole=True) if len(s) else None
             for s in subsets
         ]
-        print(line(name, means))
+        print(line(name, ["-" if mean is None else f"{100 * mean:.2f}" for mean in means]))

@@ -27,7 +27,13 @@ from mpbert.evaluation.conditions import (
     read_conditions,
 )
 from mpbert.evaluation.cost import render_cost
-from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
+from mpbert.evaluation.evaluate import (
+    Judged,
+    citing_papers,
+    judge,
+    num_gold,
+    times_citing_paper_ranked,
+)
 from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_cost, plot_report, plot_training
 from mpbert.evaluation.render import render_report
@@ -88,10 +94,13 @@ def run(config: Config) -> None:
         raise ConfigError(f"{config.conditions}: found no row of task {config.task} for {corpus}")
     chosen = tuned_file(config.tuned, corpus)
     tuned = read_tuned(chosen)
-    rows = [_planned(condition, tuned, config.corpus, config.split) for condition in conditions]
+    rows = [_planned(condition, tuned, config) for condition in conditions]
     pairs = list(zip(conditions, rows, strict=True))
     directories = {c.name: c.run_directory(corpus, row.settings) for c, row in pairs}
-    seeds = {c.name: _other_seeds(c, config, row.settings) for c, row in pairs}
+    seeds = {
+        c.name: [c.run_directory(corpus, s) for s in _other_seeds(c, config, row.settings)]
+        for c, row in pairs
+    }
     files = [*sorted(config.conditions.glob("*.yaml")), *filter(None, [chosen])]
     runs = [*directories.values(), *(path for paths in seeds.values() for path in paths)]
     inputs = [config.corpus, *files, *runs]
@@ -120,23 +129,26 @@ def run(config: Config) -> None:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
 
 
-def _other_seeds(condition: Condition, config: Config, settings: Settings) -> list[Path]:
-    """Return where the runs lie that run-conditions made with seeds 2, 3 and so on."""
-    directories: list[Path] = []
+def _other_seeds(condition: Condition, config: Config, settings: Settings) -> list[Settings]:
+    """Return the settings of seeds 2, 3 and so on with which run-conditions made runs."""
+    found: list[Settings] = []
     while takes_seeds(condition):
-        seeded = with_seed(settings, len(directories) + 2)
+        seeded = with_seed(settings, len(found) + 2)
         directory = condition.run_directory(config.corpus.name, seeded)
         if not (directory / f"{config.split}.run").exists():
             break
-        directories.append(directory)
-    return directories
+        found.append(seeded)
+    return found
 
 
-def _planned(condition: Condition, tuned: Tuned, corpus: Path, split: str) -> Row:
+def _planned(condition: Condition, tuned: Tuned, config: Config) -> Row:
     settings = effective_settings(condition, tuned.settings(condition.name))
-    problem = outdated(condition, corpus, settings)
+    problem = outdated(condition, config.corpus, settings)
     remarks = [f"the settings of this report are not those of its run; {problem}"] * bool(problem)
-    if _learns_from(condition, settings) == split:
+    for seed, seeded in enumerate(_other_seeds(condition, config, settings), start=2):
+        if problem := outdated(condition, config.corpus, seeded):
+            remarks.append(f"seed {seed}: {problem}")
+    if _learns_from(condition, settings) == config.split:
         remarks.append("learnt from these very queries, so it cannot be compared with the others")
     return Row(
         condition.name,
@@ -203,17 +215,18 @@ def _measured(
     ranked, depth = read_run(path), DEPTH[config.task]
     judged = judge(ranked, qrels, depth, str(path), pool=store.paper_ids)
     remarks = list(row.remarks)
-    if judged.num_missing:
-        remarks.append(f"{judged.num_missing:,} queries are missing in its run and count 0")
+    remarks += _missing(judged)
     shortest = min(judged.depths[judged.depths > 0], default=0)
     if 0 < shortest < min(depth, store.num_papers - 1):
         remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
-    if times := times_citing_paper_ranked(ranked):
+    if times := times_citing_paper_ranked(ranked, config.task):
         remarks.append(f"ranks the citing paper itself for {times:,} queries")
     others = [
         judge(read_run(other), qrels, depth, str(other), pool=store.paper_ids)
         for other in (directory / f"{config.split}.run" for directory in seeds)
     ]
+    for seed, other in enumerate(others, start=2):
+        remarks += [f"seed {seed}: {remark}" for remark in _missing(other)]
     row = dataclasses.replace(row, judged=judged, other_seeds=others, remarks=tuple(remarks))
     if not authors.nnz:
         return row
@@ -223,8 +236,14 @@ def _measured(
     return dataclasses.replace(row, self_citation=self_citation(shared, _CUTOFFS))
 
 
+def _missing(judged: Judged) -> list[str]:
+    """Return a remark where a run lacks queries."""
+    missing = judged.num_missing
+    return [f"{missing:,} queries are missing in its run and count 0"] * bool(missing)
+
+
 def _queries(config: Config, store: CorpusStore, qrels: Qrels) -> Queries:
-    citing_ids = [query.rpartition("#")[0] or query for query in qrels.query_ids]
+    citing_ids = citing_papers(qrels.query_ids, config.task)
     unknown = [p for p in (*citing_ids, *qrels.paper_ids) if p not in store.row_of]
     if unknown:
         raise RunError(

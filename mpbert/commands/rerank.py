@@ -14,7 +14,7 @@ from typing import Optional
 from mpbert.config import from_settings, option, paths_in, positional, resolve_settings
 from mpbert.data.store import TASKS, CorpusStore, Queries
 from mpbert.data.trec import matrices_of_run, read_run, run_of_lists, write_run
-from mpbert.errors import ConfigError
+from mpbert.errors import ConfigError, CorpusError
 from mpbert.manifest import beside, check_inputs, is_finished, output_directory
 from mpbert.reranking import RERANKERS, Ranking, Reranker
 from mpbert.seeding import named_rng
@@ -127,6 +127,11 @@ def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, in
     if not split:
         return {}
     queries = store.queries(split, config.task)
+    if not len(queries):
+        raise CorpusError(
+            f"{config.corpus}: has no {split} queries; expected some, as {config.reranker} learns "
+            f"from them: choose settings or a reranker that learn from none or from others"
+        )
     places = [config.training] if config.training else config.runs
     rng = named_rng(config.seed, f"rerank {config.reranker}")
     return reranker.fit(store, queries, _read(store, queries, places, split), rng)
@@ -138,7 +143,8 @@ def _read(
     rankings = []
     for place in places:
         path = place / f"{split}.run"
+        ranked = read_run(path, may_be_empty=not len(queries))
         rankings.append(
-            Ranking(*matrices_of_run(read_run(path), queries.query_ids, store.paper_ids, str(path)))
+            Ranking(*matrices_of_run(ranked, queries.query_ids, store.paper_ids, str(path)))
         )
     return rankings

@@ -77,7 +77,7 @@ def read_qrels(path: Path) -> Qrels:
 
     :raises RunError: unreadable or malformed, a pair judged twice, a query without relevant paper.
     """
-    table, data = _read(path, _QRELS, pa.int64())
+    table, data = _read(path, _bytes_of(path), _QRELS, pa.int64())
     queries, query_ids, papers, paper_ids = _codes(table)
     relevance = table["relevance"].to_numpy()
     odd = np.flatnonzero((relevance != 0) & (relevance != 1))
@@ -99,12 +99,16 @@ def read_qrels(path: Path) -> Qrels:
     return Qrels(query_ids, offsets_of(lengths), paper_ids, papers[order])
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, may_be_empty: bool = False) -> Run:
     """Read result lists and order them by the tie rule.
 
+    :param may_be_empty: a file without lines is a run, that of no queries.
     :raises RunError: unreadable or malformed, a score that is not finite, a paper ranked twice.
     """
-    table, data = _read(path, _RUN, pa.float64())
+    data = _bytes_of(path)
+    if may_be_empty and not data.strip():
+        return run_of_matrix([], [], np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)))
+    table, data = _read(path, data, _RUN, pa.float64())
     queries, query_ids, papers, paper_ids = _codes(table)
     scores = table["score"].to_numpy()
     odd = np.flatnonzero(~np.isfinite(scores))
@@ -242,13 +246,18 @@ def _write_lines(file: io.BufferedIOBase, *columns: pa.Array | str) -> None:
     file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
 
-def _read(path: Path, fields: tuple[str, ...], number: pa.DataType) -> tuple[pa.Table, bytes]:
+def _bytes_of(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise RunError(
             f"{path}: cannot be read ({error.strerror}); expected a TREC file"
         ) from error
+
+
+def _read(
+    path: Path, data: bytes, fields: tuple[str, ...], number: pa.DataType
+) -> tuple[pa.Table, bytes]:
     if not data.strip():
         raise RunError(f"{path}: found no lines; expected '{' '.join(fields)}'")
     if b"\t" in data or b"  " in data or b" \n" in data or b"\r" in data:

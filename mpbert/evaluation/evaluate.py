@@ -67,10 +67,16 @@ def num_gold(qrels: Qrels) -> np.ndarray:
     return np.diff(qrels.offsets)
 
 
-def times_citing_paper_ranked(run: Run) -> int:
-    """Return for how many queries, ``citing_id#position``, the citing paper itself is ranked."""
-    citing_ids = [query.rpartition("#")[0] or query for query in run.query_ids]
-    citing = _places(citing_ids, run.paper_ids)
+def citing_papers(query_ids: Sequence[str], task: str) -> list[str]:
+    """Return the paper of each query, ``citing_id#position``; that of a whole paper is its id."""
+    if task == "global":  # where an id may hold a # of its own
+        return list(query_ids)
+    return [query.rpartition("#")[0] or query for query in query_ids]
+
+
+def times_citing_paper_ranked(run: Run, task: str) -> int:
+    """Return for how many queries of a task the citing paper itself is ranked."""
+    citing = _places(citing_papers(run.query_ids, task), run.paper_ids)
     return int((np.repeat(citing, np.diff(run.offsets)) == run.codes).sum())
 
 

@@ -68,8 +68,10 @@ def ndcg(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
     :param hits: (Q, K) whether the paper at each rank is relevant.
     :param num_gold: (Q,) number of relevant papers, G.
     """
-    discount = _discounts(k)
-    return hits[:, :k] @ discount / np.cumsum(discount)[np.minimum(num_gold, k) - 1]
+    hits = hits[:, :k]
+    discount = _discounts(min(k, max(hits.shape[1], num_gold.max(initial=1))))
+    gain = hits @ discount[: hits.shape[1]]
+    return gain / np.cumsum(discount)[np.minimum(num_gold, k) - 1]
 
 
 def _discounts(k: int) -> np.ndarray:
@@ -84,6 +86,7 @@ FORMULAS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
     "nDCG": ndcg,
 }
 RUN_MEASURE = "F1"  # of means over queries
+_MAX_DIGITS = 18  # of a cutoff: what 64 bits hold
 
 
 def parse_measure(name: str) -> tuple[str, int | None]:
@@ -95,10 +98,11 @@ def parse_measure(name: str) -> tuple[str, int | None]:
     if name == "MRR":
         return name, None
     known = sorted([*FORMULAS, RUN_MEASURE])
-    if formula not in known or not cutoff.isdecimal() or int(cutoff) < 1:
+    is_number = cutoff.isdecimal() and len(cutoff) <= _MAX_DIGITS
+    if formula not in known or not is_number or int(cutoff) < 1:
         raise ConfigError(
             f"unknown measure {name!r}; expected one of {', '.join(f'{f}@k' for f in known)}, with "
-            f"k a number from 1, or MRR"
+            f"k a number from 1, of at most {_MAX_DIGITS} digits, or MRR"
         )
     return formula, int(cutoff)
 
@@ -112,23 +116,24 @@ def depth_needed(names: Sequence[str], longest: int) -> int:
     return max(longest if k is None else k for _, k in map(parse_measure, names))
 
 
-def measure(name: str, hits: np.ndarray, num_gold: np.ndarray) -> np.ndarray:
+def measure(name: str, hits: np.ndarray, num_gold: np.ndarray, whole: bool = False) -> np.ndarray:
     """Return (Q,) one measure of every query.
 
     :param name: such as ``MAP@10``.
     :param hits: (Q, K) whether the paper at each rank is relevant.
     :param num_gold: (Q,) number of relevant papers, at least 1.
+    :param whole: no ranking goes on beyond K, so that a deeper cutoff finds nothing more.
     :raises ConfigError: it is no measure of a query.
     :raises ValueError: the cutoff is deeper than the rankings.
     """
     formula, k = _of_query(name)
     k = hits.shape[1] if k is None else k
-    if k > hits.shape[1]:
+    if k > hits.shape[1] and not whole:
         raise ValueError(f"{name} needs rankings of depth {k}; found {hits.shape[1]}")
     return FORMULAS[formula](hits, num_gold, k)
 
 
-def mean_measure(name: str, hits: np.ndarray, num_gold: np.ndarray) -> float:
+def mean_measure(name: str, hits: np.ndarray, num_gold: np.ndarray, whole: bool = False) -> float:
     """Return a measure of a run: the mean over queries; of ``F1@k`` that of the means,
 
         F1@k = 2 · P · R / (P + R),    P and R the means of P@k and Recall@k
@@ -137,11 +142,12 @@ def mean_measure(name: str, hits: np.ndarray, num_gold: np.ndarray) -> float:
 
     :param hits: (Q, K) whether the paper at each rank is relevant; Q is at least 1.
     :param num_gold: (Q,) number of relevant papers, at least 1.
+    :param whole: as in :func:`measure`.
     """
     formula, k = parse_measure(name)
     if formula != RUN_MEASURE:
-        return float(measure(name, hits, num_gold).mean())
-    p, r = (mean_measure(f"{part}@{k}", hits, num_gold) for part in ("P", "Recall"))
+        return float(measure(name, hits, num_gold, whole).mean())
+    p, r = (mean_measure(f"{part}@{k}", hits, num_gold, whole) for part in ("P", "Recall"))
     return 2 * p * r / (p + r) if p + r else 0.0
 
 

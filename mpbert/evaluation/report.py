@@ -297,11 +297,15 @@ def _caption(
     if setting.task == "local" and any(len(subset) for subset in by_frequency):
         groups = ", ".join(f"{subset.name} {len(subset):,}" for subset in by_frequency)
         pairs = queries.frequency[~np.isnan(queries.frequency)]
+        seen = (
+            "none was seen, so none is low or high"
+            if np.isnan(median)
+            else f"low: up to the median of the seen, {median:g}; high: above it"
+        )
         lines.append(
             f"Co-citation history: mean, over the pairs of papers a query cites, of the number of "
-            f"training contexts that cite both. unseen: 0; low: up to the median of the seen, "
-            f"{median:g}; high: above it ({groups} queries; median with the unseen "
-            f"{np.median(pairs):g})."
+            f"training contexts that cite both. unseen: 0; {seen} ({groups} queries; median with "
+            f"the unseen {np.median(pairs):g})."
         )
     lines.append(
         f"MRR: of the first {DEPTH[setting.task]:,} papers. F1@k: harmonic mean of P@k and "

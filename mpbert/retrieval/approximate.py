@@ -23,6 +23,7 @@ _NEAREST = 10  # of which so many must be found
 _PER_LIST = 64  # papers a list is learnt from
 _ROUNDS = 10  # of k-means
 _CANDIDATES = 20  # by codes, for each paper wanted
+_FEWEST = 16  # papers that codes of four bits, and lists, are learnt from; fewer are all searched
 
 
 class ApproximateIndex(DenseIndex):
@@ -39,6 +40,9 @@ class ApproximateIndex(DenseIndex):
         super().__init__(vectors, similarity)
         self._recall = recall
         dim, size = vectors.shape[1], len(self._rows)
+        self._is_exact = size < _FEWEST
+        if self._is_exact:
+            return
         num_lists = max(1, int(4 * math.sqrt(size)))
         codes = dim // 2 if dim % 2 == 0 else dim
         self._lists = faiss.index_factory(
@@ -61,6 +65,8 @@ class ApproximateIndex(DenseIndex):
 
         As :meth:`DenseIndex.search`, which searches the queries whose lists hold too few papers.
         """
+        if self._is_exact:
+            return super().search(queries, k, excluded_rows)
         sample = np.sort(self._rng.permutation(len(queries))[:_SAMPLE])
         nearest = min(k, _NEAREST)
         excluded_rows = np.broadcast_to(excluded_rows, len(queries))

@@ -9,9 +9,9 @@
 * ``faiss``: an index of inner products over the vectors scaled to length 1, and one id per line.
 """
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +40,9 @@ def write_word2vec(store: VectorStore, titles: Sequence[str], directory: Path) -
     with (directory / "vectors.txt").open("wb") as file:
         file.write(f"{len(store)} {store.dim}\n".encode())
         for start, block in _blocks(store):
-            _write_numbers(file, " ", block, store.ids[start : start + len(block)])
+            ids = store.ids[start : start + len(block)]
+            lines = zip(ids, _lines_of_numbers(" ", block), strict=True)
+            file.writelines(b"%b %b" % (name.encode(), line) for name, line in lines)
 
 
 def write_word2vec_binary(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
@@ -66,7 +68,7 @@ def write_tsv(store: VectorStore, titles: Sequence[str], directory: Path) -> Non
     """Write ``vectors.tsv``, ``metadata.tsv`` (id and title) and ``projector_config.pbtxt``."""
     with (directory / "vectors.tsv").open("wb") as file:
         for _, block in _blocks(store):
-            _write_numbers(file, "\t", block)
+            file.writelines(_lines_of_numbers("\t", block))
     lines = ["id\ttitle\n"]
     for name, title in zip(store.ids, titles, strict=True):
         lines.append(f"{' '.join(name.split())}\t{' '.join(title.split())}\n")
@@ -131,16 +133,14 @@ def _blocks(store: VectorStore) -> Iterator[tuple[int, np.ndarray]]:
         yield start, np.asarray(store.vectors[start : start + _BLOCK])
 
 
-def _write_numbers(
-    file: BinaryIO, delimiter: str, block: np.ndarray, ids: Sequence[str] | None = None
-) -> None:
-    """Write a block of rows, each with its id in front where ids are given."""
+def _lines_of_numbers(delimiter: str, block: np.ndarray) -> list[bytes]:
+    """Return a line per row; ids are no part of it, as a writer of CSV refuses quotes in them."""
     columns = [pa.array(np.ascontiguousarray(column)) for column in block.T]
-    if ids is not None:
-        columns.insert(0, pa.array(ids, pa.string()))
     table = pa.table(columns, names=[str(i) for i in range(len(columns))])
     options = pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
-    pacsv.write_csv(table, file, options)
+    text = io.BytesIO()
+    pacsv.write_csv(table, text, options)
+    return text.getvalue().splitlines(keepends=True)
 
 
 def _refuse_white_space(store: VectorStore) -> None:

@@ -84,6 +84,21 @@ def test_our_reader_finds_the_papers_and_citations_of_the_global_task(exported, 
         assert set(paper.references) == expected.get(name, set())
 
 
+def test_ids_with_quotes_come_back(tmp_path):
+    records = [
+        {"paper_id": name, "title": "T", "year": year, "abstract": ["A."], "references": cited}
+        for name, year, cited in (
+            ('P"1', 2001, []), ('"P2"', 2002, ['P"1']), ("P3", 2012, ['"P2"']), ("P4", 2013, ["P3"])
+        )
+    ]  # fmt: skip
+    (tmp_path / "papers.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert main(["build-corpus", str(tmp_path / "papers.jsonl"), str(tmp_path / "corpus")]) == 0
+    folder = tmp_path / "beir"
+    assert main(["export-data", str(tmp_path / "corpus"), str(folder), "--task=global"]) == 0
+    found = {paper.paper_id: [*paper.references] for paper in READERS["beir"]().read(folder)}
+    assert found == {record["paper_id"]: record["references"] for record in records}
+
+
 def test_the_judgements_are_those_that_evaluation_reads(exported, rfc_corpus):
     task, output = exported
     name = "qrels.test.txt" if task == "local" else "qrels.global.test.txt"

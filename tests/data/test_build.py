@@ -219,6 +219,15 @@ def test_a_missing_corpus_is_said_to_be_missing(tmp_path):
         build(tmp_path / "none.jsonl", tmp_path / "store")
 
 
+@pytest.mark.parametrize("output", ["bi", "bi/out", "bi/../bi/deep/out"])
+def test_a_store_within_the_raw_corpus_is_refused_at_once(tmp_path, output):
+    (tmp_path / "bi").mkdir()
+    write(tmp_path / "bi" / "papers.jsonl", PAPERS)
+    with pytest.raises(ConfigError, match=r"lies in the raw corpus .*bi, which it would"):
+        build(tmp_path / "bi", tmp_path / output)
+    assert len([*tmp_path.rglob("*")]) == 2
+
+
 def test_years_do_not_go_with_a_random_split(tmp_path):
     with pytest.raises(ConfigError, match="need --split year"):
         build_corpus.Config(tmp_path, tmp_path, split="random", valid_year=2000)

@@ -34,7 +34,9 @@ def write(root: Path) -> Path:
 
 
 def test_the_local_context_of_a_query_is_its_window(tmp_path):
-    build_corpus.run(build_corpus.Config(write(tmp_path), tmp_path / "store", reader="contexts"))
+    (tmp_path / "raw").mkdir()
+    raw = write(tmp_path / "raw")
+    build_corpus.run(build_corpus.Config(raw, tmp_path / "store", reader="contexts"))
     store = CorpusStore(tmp_path / "store")
     found = {}
     for split in ("train", "valid", "test"):
@@ -50,12 +52,14 @@ def test_the_local_context_of_a_query_is_its_window(tmp_path):
 
 
 def test_the_splits_beside_the_contexts_are_used_if_wanted(tmp_path):
-    write(tmp_path)
-    contexts = json.loads((tmp_path / "contexts.json").read_text())
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    write(raw)
+    contexts = json.loads((raw / "contexts.json").read_text())
     for name, of in (("train", "c0 c1"), ("val", "c2"), ("test", "c3 c4")):
         rows = [{"context_id": i} for i, row in contexts.items() if row["citing_id"] in of]
-        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
-    config = build_corpus.Config(tmp_path, tmp_path / "store", reader="contexts", split="given")
+        (raw / f"{name}.json").write_text(json.dumps(rows))
+    config = build_corpus.Config(raw, tmp_path / "store", reader="contexts", split="given")
     build_corpus.run(config)
     store = CorpusStore(tmp_path / "store")
     splits = dict(zip(store.paper_ids, store.paper_splits.tolist(), strict=True))

@@ -99,6 +99,11 @@ QUERY = '{"_id": "q", "text": "It is."}\n'
             {"corpus.jsonl": PAPER, "queries.jsonl": QUERY, "qrels/test.tsv": "q\ta\n"},
             r"test\.tsv:1: broken record .* expected query-id, corpus-id and score",
         ),
+        (
+            "beir",
+            {"corpus.jsonl": PAPER, "queries.jsonl": QUERY, "qrels/test.tsv": "q\ra\t1\n"},
+            r"test\.tsv:1: broken record .* expected query-id, corpus-id and score",
+        ),
     ],
 )
 def test_a_broken_file_is_one_line_that_says_where(tmp_path, reader, files, message):

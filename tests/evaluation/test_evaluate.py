@@ -4,7 +4,7 @@ import pytest
 from mpbert.commands import evaluate
 from mpbert.data.trec import Qrels, read_qrels, read_run
 from mpbert.errors import RunError
-from mpbert.evaluation.evaluate import judge, num_gold, times_citing_paper_ranked
+from mpbert.evaluation.evaluate import citing_papers, judge, num_gold, times_citing_paper_ranked
 
 QRELS = "a#1 0 x 1\na#1 0 y 1\nb#2 0 x 1\nb#9 0 z 1\n"
 RUN = "b#2 Q0 w 1 9 t\nb#2 Q0 x 2 8 t\na#1 Q0 y 1 9 t\na#1 Q0 b 2 8 t\na#1 Q0 x 3 7 t\n"
@@ -70,7 +70,14 @@ def test_a_run_that_ranks_the_citing_paper_is_noticed(tmp_path):
     (tmp_path / "run").write_text(
         "a#1 Q0 b 1 2 t\na#1 Q0 a 2 1 t\nb#1 Q0 a 1 1 t\nc#1 Q0 a 1 1 t\n"
     )
-    assert times_citing_paper_ranked(read_run(tmp_path / "run")) == 1
+    assert times_citing_paper_ranked(read_run(tmp_path / "run"), "local") == 1
+
+
+def test_the_query_of_a_whole_paper_is_its_id_also_with_a_hash(tmp_path):
+    (tmp_path / "run").write_text("P#5 Q0 P#5 1 2 t\nP#6 Q0 P 1 1 t\n")
+    assert citing_papers(["P#5", "P"], "global") == ["P#5", "P"]
+    assert citing_papers(["P#5#0"], "local") == ["P#5"]
+    assert times_citing_paper_ranked(read_run(tmp_path / "run"), "global") == 1
 
 
 def test_num_gold_counts_the_relevant_papers(files):
@@ -97,3 +104,13 @@ def test_the_command_prints_measures_of_the_run_and_of_whole_rankings(files, cap
     assert table["F1@2"][1] == f"{200 * p * r / (p + r):.2f}"
     assert table["MRR"] == ["25.00", "50.00", "100.00"]
     assert table["Recall@2000"] == ["50.00", "66.67", "100.00"]
+
+
+def test_a_cutoff_of_any_depth_takes_no_memory(files, capsys):
+    measures = [f"{formula}@{10**17}" for formula in ("P", "F1", "Recall", "MAP", "nDCG", "MRR")]
+    evaluate.run(evaluate.Config(files / "qrels", files / "run", measures))
+    deep = [line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:]]
+    measures = [f"{formula}@3" for formula in ("Recall", "MAP", "nDCG", "MRR")]
+    evaluate.run(evaluate.Config(files / "qrels", files / "run", measures))
+    assert deep[:2] == [["0.00"] * 3] * 2
+    assert deep[2:] == [line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:]]

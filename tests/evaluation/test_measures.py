@@ -130,7 +130,8 @@ def test_the_expectation_at_random_is_the_mean_over_all_orders(formula, gold, k)
 
 
 @pytest.mark.parametrize(
-    "name", ["Recall", "Recall@0", "Recall@x", "recall@10", "P", "F1", "MRR@", ""]
+    "name",
+    ["Recall", "Recall@0", "Recall@x", "recall@10", "P", "F1", "MRR@", "", "P@1" + "0" * 5000],
 )
 def test_an_unknown_measure_is_refused_with_all_choices(name):
     with pytest.raises(
@@ -142,3 +143,10 @@ def test_an_unknown_measure_is_refused_with_all_choices(name):
 def test_a_cutoff_beyond_the_rankings_is_an_error():
     with pytest.raises(ValueError, match="Recall@5 needs rankings of depth 5; found 4"):
         measure("Recall@5", HITS, NUM_GOLD)
+
+
+@pytest.mark.parametrize("formula", sorted([*FORMULAS, "F1"]))
+def test_a_cutoff_beyond_whole_rankings_counts_the_ranks_that_lack(formula):
+    name, gold = f"{formula}@9", np.array([2, 1, 12])  # one has more relevant papers than ranks
+    padded = np.pad(HITS, ((0, 0), (0, 5)))
+    assert mean_measure(name, HITS, gold, whole=True) == mean_measure(name, padded, gold)

@@ -185,6 +185,14 @@ def test_without_queries_of_two_papers_their_columns_are_empty():
     assert set(plot_report(report, "svg")) == {"recall", "intervals"}
 
 
+def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
+    queries = Queries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), np.zeros(6))
+    rows = [Row("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
+    caption = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19).caption
+    (line,) = [line for line in caption if line.startswith("Co-citation history")]
+    assert "unseen: 0; none was seen, so none is low or high (unseen 6, low 0, high 0" in line
+
+
 def test_html_escapes_titles_and_needs_nothing_from_outside(texts):
     html = texts["html"]
     assert "A &lt;b&gt;bold&lt;/b&gt;" in html and "<b>bold" not in html

@@ -136,6 +136,29 @@ def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, workplace, no_pl
     assert f"{100 * mean:.2f}+-{100 * half:.2f}" in (tmp_path / "out" / "report.txt").read_text()
 
 
+def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(
+    rfc_corpus, workplace, no_plots, tmp_path
+):
+    run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
+    for suffix in ("", "-seed-2", "-seed-3"):
+        (tmp_path / f"run{suffix}").mkdir()
+        write_run(tmp_path / f"run{suffix}" / "test.run", run, "run")
+    lines = (tmp_path / "run" / "test.run").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if line.split()[0] == run.query_ids[0]]
+    (tmp_path / "run-seed-2" / "test.run").write_text("".join(kept))
+    manifest = {"format": 1, "command": "retrieve", "inputs": {"rfc": "another"}, "files": {}}
+    (tmp_path / "run-seed-3" / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "row.yaml").write_text(
+        f"title: Row\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/run{{variant}}'\n"
+    )
+    report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
+    found = json.loads((tmp_path / "out" / "report.json").read_text())["rows"][0]["remarks"]
+    assert {
+        f"seed 2: {len(run) - 1:,} queries are missing in its run and count 0",
+        f"seed 3: {tmp_path}/run-seed-3: made from another corpus of this name",
+    } <= set(found)
+
+
 def test_numbers_that_papers_print_stand_beside_ours(rfc_corpus, workplace, no_plots, tmp_path):
     content = {
         "title": "From a paper",

@@ -1,12 +1,13 @@
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mpbert.commands import rerank, retrieve
+from mpbert.commands import build_corpus, rerank, retrieve
 from mpbert.data.store import CorpusStore, qrels_name
 from mpbert.data.trec import read_qrels, read_run
-from mpbert.errors import ConfigError, OutputError, RunError
+from mpbert.errors import ConfigError, CorpusError, OutputError, RunError
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure
 
@@ -88,6 +89,40 @@ def test_reciprocal_ranks_need_no_validation_queries(rfc_corpus, runs, tmp_path)
     shutil.rmtree(tmp_path / "fused")
     rerank.run(again)
     assert (tmp_path / "fused" / "test.run").read_bytes() != first
+
+
+def test_a_corpus_without_validation_queries_is_reranked(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "papers.csv").write_text(
+        "paper_id,title,split\na,On mail,train\nb,On news,train\nc,On mail and news,test\n"
+    )
+    (tmp_path / "raw" / "citations.csv").write_text("citing_id,cited_id\nb,a\nc,a\nc,b\n")
+    corpus = tmp_path / "corpus"
+    build_corpus.run(build_corpus.Config(tmp_path / "raw", corpus, reader="csv", split="given"))
+    inputs = [tmp_path / "abstract", tmp_path / "text"]
+    for run in inputs:
+        settings = [f"fields={run.name}"]
+        options = {"lexical": "bm25", "settings": settings, "task": "global"}
+        retrieve.run(retrieve.Config(corpus, run, **options))
+    options = {"task": "global", "settings": ["method=reciprocal"]}
+    rerank.run(rerank.Config(corpus, tmp_path / "fused", inputs, **options))
+    assert (tmp_path / "fused" / "valid.run").read_text() == ""
+    assert len(read_run(tmp_path / "fused" / "test.run")) == 1
+    with pytest.raises(CorpusError, match="corpus: has no valid queries; expected some, as fusion"):
+        rerank.run(rerank.Config(corpus, tmp_path / "learnt", inputs, task="global"))
+
+
+def test_the_same_runs_by_another_path_are_reused(rfc_corpus, runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(runs)
+    relative = [Path("local/abstract"), Path("local/citing")]
+    options = {"settings": ["method=reciprocal"]}
+    rerank.run(rerank.Config(rfc_corpus, tmp_path / "fused", relative, **options))
+    absolute = [runs / path for path in relative]
+    rerank.run(rerank.Config(rfc_corpus, tmp_path / "fused", absolute, **options))
+    assert "fused exists, reused" in capsys.readouterr().out
+    for others in (absolute[::-1], [*absolute, absolute[0]]):
+        with pytest.raises(OutputError, match="was made with another config"):
+            rerank.run(rerank.Config(rfc_corpus, tmp_path / "fused", others, **options))
 
 
 def test_papers_that_the_first_ones_cite_reach_the_run(rfc_corpus, runs, tmp_path):

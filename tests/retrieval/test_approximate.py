@@ -42,3 +42,11 @@ def test_lists_that_hold_too_few_papers_are_no_error():
     exact, best = DenseIndex(papers).search(queries, 59, np.arange(9))
     assert rows.tolist() == exact.tolist()
     assert scores.tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("num_papers", [1, 12, 15, 16])
+def test_few_papers_are_searched_exactly(num_papers):
+    papers, queries = clustered(num_papers, 1), clustered(9, 2)
+    found, scores = ApproximateIndex(papers).search(queries, 5, np.array([-1]))
+    exact, best = DenseIndex(papers).search(queries, 5, np.array([-1]))
+    assert (found.tolist(), scores.tolist()) == (exact.tolist(), best.tolist())

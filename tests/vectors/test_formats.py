@@ -24,7 +24,7 @@ def store():
     rng = np.random.default_rng(3)
     vectors = rng.standard_normal((3, 5)).astype(np.float32)
     vectors[2] = [0, 1e-30, -1e30, 1 / 3, 7]
-    return VectorStore(["P1", "W06-1615", "Ü#3"], vectors)
+    return VectorStore(["P1", 'W06-"1615",', "Ü#3"], vectors)
 
 
 @pytest.mark.parametrize(("name", "binary"), [("word2vec", False), ("word2vec-bin", True)])
@@ -55,7 +55,7 @@ def test_tsv_has_a_line_per_vector_and_a_header_for_metadata(store, tmp_path):
     rows = np.loadtxt(tmp_path / "vectors.tsv", delimiter="\t", dtype=np.float32)
     assert np.array_equal(rows, store.vectors)
     lines = (tmp_path / "metadata.tsv").read_text().splitlines()
-    assert lines == ["id\ttitle", "P1\tFirst", "W06-1615\tTab and line", "Ü#3\tÜber"]
+    assert lines == ["id\ttitle", "P1\tFirst", 'W06-"1615",\tTab and line', "Ü#3\tÜber"]
 
 
 def test_tensorboard_shows_what_tsv_wrote(store, tmp_path):

@@ -6,6 +6,7 @@ candidate is that paper; any other becomes a paper too, and with that a candidat
 A title is ``title``, or ``title`` of the metadata, or the first sentence of the text.
 """
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ class BeirReader(ShardReader):
                 )
             for number, line in read_lines(file):
                 with reading(f"{file}:{number}", "query-id, corpus-id and score between tabs"):
-                    fields = line.decode("utf-8").rstrip("\r\n").split("\t")
+                    fields = _fields(line)
                     if number > 1 or fields[-1] != "score":
                         query_id, cited_id, score = fields
                         self._judge(query_id, cited_id, float(score), _SPLIT_OF[name])
@@ -150,6 +151,18 @@ class BeirReader(ShardReader):
             references=tuple(filter(None, found)),
             split=max((split for _, split in judgements), key=_ORDER.index, default=None),
         )
+
+
+def _fields(line: bytes) -> list[str]:
+    """Return what stands between tabs; BEIR writes it as csv does, with quotes around quotes.
+
+    :raises ValueError: the csv module cannot read it.
+    """
+    try:
+        (fields,) = csv.reader([line.decode("utf-8").rstrip("\r\n")], delimiter="\t")
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+    return fields
 
 
 def _title(record: dict[str, Any]) -> str:
