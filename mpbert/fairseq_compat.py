@@ -19,8 +19,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
+from mpbert.archives import archive_is_whole
 from mpbert.errors import DamagedError, MpbertError, printable
-from mpbert.manifest import archive_is_whole
 
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 

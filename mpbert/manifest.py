@@ -17,8 +17,6 @@ import re
 import resource
 import shutil
 import time
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -358,15 +356,6 @@ def _damaged(directory: Path, manifest: dict[str, Any], name: str, found: str) -
         f"{directory / name}: found {found}; expected what {directory / MANIFEST} tells of: move "
         f"{directory} away and make it again with mpbert {manifest.get('command')}"
     )
-
-
-def archive_is_whole(path: Path) -> bool:
-    """Return whether a file is a zip archive, as checkpoints are, whose checksums all agree."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (OSError, ValueError, zipfile.BadZipFile, zlib.error):
-        return False
 
 
 def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpbert.archives import archive_is_whole
 from mpbert.config import option, positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.data.sampling import CitingSentences, sample_manuscripts, sample_papers
 from mpbert.data.splits import SPLITS
 from mpbert.errors import ConfigError
 from mpbert.manifest import (
-    archive_is_whole,
     beside,
     check_inputs,
     fingerprint,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpbert.archives import archive_is_whole
 from mpbert.config import positional
 from mpbert.data.binary import BinaryCorpus
 from mpbert.errors import EncoderError
 from mpbert.manifest import (
-    archive_is_whole,
     check_inputs,
     fingerprint,
     is_finished,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from mpbert.archives import archive_is_whole
 from mpbert.commands import embed
 from mpbert.errors import DamagedError, EncoderError
-from mpbert.manifest import archive_is_whole
 from mpbert.modeling.checkpoint import Checkpoint
 from mpbert.seeding import named_rng
 
