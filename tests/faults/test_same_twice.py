@@ -86,10 +86,11 @@ def test_gensim_with_several_workers_keeps_its_tolerance(rfc_corpus):
     store = CorpusStore(rfc_corpus)
     vectors = []
     for workers in (1, 1, 4):
-        baseline = Word2Vec(dim=16, epochs=3, workers=workers)
+        baseline = Word2Vec(dim=16, epochs=20, workers=workers)
         baseline.fit(store, named_rng(1, "test"))
         found = baseline.embed_papers(store).vectors
         vectors.append(found[found.any(axis=1)])
     assert np.array_equal(vectors[0], vectors[1])
     unit = [found / np.linalg.norm(found, axis=1, keepdims=True) for found in vectors]
-    assert (unit[0] * unit[2]).sum(axis=1).mean() > 0.7  # cosine of a paper with itself; seen: 0.88
+    # cosine of a paper with itself, seen: 0.72 to 0.95; with another one: 0.20
+    assert (unit[0] * unit[2]).sum(axis=1).mean() > 0.5
