@@ -38,11 +38,11 @@ def run(config: Config) -> None:
     check_inputs([config.corpus, config.ranked])
     store = CorpusStore(config.corpus)
     contexts = store.contexts(config.split)
-    run = read_run(config.ranked)
-    _refuse_other_split(run, store, config)
-    ranked, _ = matrices_of_run(run, contexts.query_ids, store.paper_ids, str(config.ranked))
+    given = read_run(config.ranked)
+    _refuse_other_split(given, store, config)
+    ranked, _ = matrices_of_run(given, contexts.query_ids, store.paper_ids, str(config.ranked))
     misses = find_misses(store, contexts, ranked, config.top)
-    if missing := len(contexts) - len(run):
+    if missing := len(contexts) - len(given):
         print(f"{missing:,} of {len(contexts):,} queries are missing in the run\n")
     print(f"{len(misses.ranks):,} of {misses.num_citations:,} citations missed at {config.top}:\n")
     print("| cause, the first that holds | misses | share |\n|:--|--:|--:|")

@@ -48,10 +48,10 @@ def added(
     counts["papers_added"] += len(new)
     rows = {ids[old]: row for row, old in enumerate(order)}
     new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
-    there = [paper for paper in papers if paper.paper_id not in new_rows]
+    there = {p.paper_id: p for p in papers if p.paper_id not in new_rows}  # one may be given twice
     contexts = [
         _moved(tables, row_of, np.ones(len(ids), dtype=bool)),
-        _contexts_of(there, rows, new_rows),
+        _contexts_of(list(there.values()), rows, new_rows),
         _contexts_of(new, rows, rows, counts),
     ]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
