@@ -20,5 +20,5 @@ for flag in "${@:4}"; do
   esac
 done
 finetune/train.sh "$corpus" "$config" "$name" "${flags[@]}"
-eval/embed.sh "$corpus" "$config-$name" --draws "$draws"
+eval/embed.sh "$corpus" "$config-$name" --readings "$draws"
 eval/retrieve.sh "$corpus" "$config-$name" "${first[@]}"

@@ -11,7 +11,7 @@ step() { printf '\n== %s\n' "$*" >&2; }
 step "1/7 corpus: 593 RFCs with their citation contexts"
 datasets/rfc/build.sh
 step "2/7 baselines: chance, Word2Vec, BM25"
-"$python" -m mpbert run-conditions runs/corpus/rfc \
+"$python" -m mpbert make-rows runs/corpus/rfc \
   --only chance word2vec bm25_abstract bm25_citing
 step "3/7 tokenizer and token ids"
 pretrain/binarize.sh rfc

@@ -2,7 +2,7 @@
 # Measure all conditions on a corpus, print the tables, write report.{txt,md,tex,html,json} and plots.
 #   usage:  eval/report.sh CORPUS [SPLIT] [TASK] [flags]     e.g. eval/report.sh rfc test global --expected
 #           TASK: local (a query is a context; the default) or global (a whole paper)
-#   reads:  runs/corpus/CORPUS, eval/conditions, the runs they name (runs/trec/CORPUS/...)
+#   reads:  runs/corpus/CORPUS, eval/rows, the runs they name (runs/trec/CORPUS/...)
 #   writes: runs/report/CORPUS[-global][-SPLIT, unless it is test], in place of an older one
 #   cost:   seconds; half a minute and 1 GiB for a dozen runs of 30,000 queries
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Choose the settings of every row on the validation split, with the same small budget for each.
 #   usage:  eval/tune.sh CORPUS [flags]     e.g. eval/tune.sh rfc --only word2vec sif
-#   reads:  runs/corpus/CORPUS, eval/conditions (what may be tried: space)
+#   reads:  runs/corpus/CORPUS, eval/rows (what may be tried: space)
 #   writes: eval/tuned/CORPUS.yaml, which eval/all.sh and eval/report.sh read; runs/tuning/CORPUS
 #   cost:   at most 15 minutes and one trial a row; a killed one goes on with the trials that ended
 set -euo pipefail

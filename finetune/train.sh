@@ -31,7 +31,7 @@ for flag in "${@:4}"; do
 done
 mkdir -p "$save"
 echo "fine-tuning $name on $corpus; log: $save/train.log" >&2
-"$python" -m mpbert.fairseq_compat "runs/binarized/$corpus" --user-dir pretrain/mpbert_fairseq \
+"$python" -m mpbert.model.fairseq_plugin.compat "runs/binarized/$corpus" --user-dir pretrain/mpbert_fairseq \
   --task mpbert_finetune --arch mpbert_two_tower --criterion mpbert_multi_positive \
   --init "runs/encoders/$corpus/$config-pretrained" \
   --save-dir "$save" --tensorboard-logdir "$save/tensorboard" \

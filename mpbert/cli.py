@@ -9,9 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
-from mpbert.config import parse_config
-from mpbert.errors import ConfigError, MpbertError, OutputError, RowsFailedError, printable
-from mpbert.logs import is_json, take_style, written
+from mpbert.foundation.config import parse_config
+from mpbert.foundation.errors import (
+    ConfigError,
+    MpbertError,
+    OutputError,
+    RowsFailedError,
+    printable,
+)
+from mpbert.foundation.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
 
@@ -22,12 +28,12 @@ COMMANDS = {
     "binarize": "corpus store -> tokenizer and memory-mapped token ids",
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
     "embed": "encoder -> vectors of papers and of manuscripts",
-    "fit-baseline": "corpus store -> vectors of a baseline",
+    "fit": "corpus store -> vectors of a baseline",
     "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
     "rerank": "runs -> a better run, by fusion or a reranker",
     "tune": "settings of every row, chosen on validation with the same budget",
-    "run-conditions": "all rows of the report that are not finished, and what they cost",
+    "make-rows": "all rows of the report that are not finished, and what they cost",
     "evaluate": "qrels and a run -> measures of this one run",
     "misses": "corpus and run -> citations that were not found, and why",
     "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
@@ -46,7 +52,7 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code, see :data:`mpbert.command_help.EXIT_CODES`."""
+    """Run one command; return its exit code, one of ``command_help.EXIT_CODES``."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         style, words = take_style(words)

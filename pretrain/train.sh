@@ -17,7 +17,7 @@ save=runs/pretrained/$corpus/$config
 mkdir -p "$save"
 mapfile -t flags < <(grep -v '^ *\(#\|$\)' "$flags_file") # one --name=value per line
 echo "pretraining $config on $corpus; log: $save/train.log" >&2
-"$python" -m mpbert.fairseq_compat "runs/binarized/$corpus" --user-dir pretrain/mpbert_fairseq \
+"$python" -m mpbert.model.fairseq_plugin.compat "runs/binarized/$corpus" --user-dir pretrain/mpbert_fairseq \
   --task mpbert_pretrain --arch mpbert_hibert --criterion mpbert_masked_sentences \
   --save-dir "$save" --tensorboard-logdir "$save/tensorboard" \
   "${flags[@]}" "${@:3}" >>"$save/train.log"

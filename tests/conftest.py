@@ -16,7 +16,7 @@ import numba
 import pytest
 
 from mpbert.commands import binarize, build_corpus
-from mpbert.data.binary import BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
 
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
@@ -43,7 +43,7 @@ file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 os.dup2(file, 1), os.dup2(file, 2)
 sys.argv = ["train", *flags]
 import torch
-import mpbert.fairseq_compat
+import mpbert.model.fairseq_plugin.compat
 from fairseq.trainer import Trainer
 torch.set_num_threads(1)
 train_step = Trainer.train_step
@@ -52,7 +52,7 @@ def train_step_or_die(self, *arguments, **named):
         os.kill(os.getpid(), signal.SIGKILL)
     return train_step(self, *arguments, **named)
 Trainer.train_step = train_step_or_die
-mpbert.fairseq_compat.main()
+mpbert.model.fairseq_plugin.compat.main()
 """
 
 
@@ -88,7 +88,7 @@ class MicroTrainer:
         save.mkdir(exist_ok=True)
         flags, log = self.flags(save, stage, *flags), save / "train.log"
         if by_command:
-            command = [sys.executable, "-m", "mpbert.fairseq_compat", *flags]
+            command = [sys.executable, "-m", "mpbert.model.fairseq_plugin.compat", *flags]
             with log.open("a") as file:
                 code = subprocess.run(command, stdout=file, stderr=file, cwd=REPOSITORY).returncode
             assert code == 0, log.read_text()[-3000:]
@@ -177,8 +177,8 @@ def micro_encoder(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """Encoder directory of 16 dimensions and random weights, which reads the same at each draw."""
     import torch
 
-    from mpbert.modeling.encoder import save_encoder
-    from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+    from mpbert.model.directory import save_encoder
+    from mpbert.model.encoder import HierarchicalConfig, TwoTower
 
     path = tmp_path_factory.mktemp("micro") / "encoder"
     path.mkdir()
@@ -265,7 +265,7 @@ def rfc_binary(rfc_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def fork_server() -> Iterator[BaseContext]:
     """Starts processes that have imported already what takes seconds."""
     server = multiprocessing.get_context("forkserver")
-    stages = ("build_corpus", "binarize", "embed", "fit_baseline", "rerank", "report")
+    stages = ("build_corpus", "binarize", "embed", "fit", "rerank", "report")
     stages = (
         *stages,
         "build_index",

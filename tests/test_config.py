@@ -5,8 +5,15 @@ from typing import Optional
 
 import pytest
 
-from mpbert.config import as_plain_dict, from_settings, option, parse_config, positional, setting
-from mpbert.errors import ConfigError
+from mpbert.foundation.config import (
+    as_plain_dict,
+    from_settings,
+    option,
+    parse_config,
+    positional,
+    setting,
+)
+from mpbert.foundation.errors import ConfigError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.cli import COMMANDS
-from mpbert.data.readers import READERS
+from mpbert.corpus.formats.base import READERS
 from mpbert.vectors.formats import WRITERS
 
 ROOT = Path(__file__).parents[1]

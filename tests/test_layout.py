@@ -12,62 +12,50 @@ PACKAGE = ROOT / "mpbert"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FILES = [str(path.relative_to(ROOT)) for path in MODULES]
 
-# layer 0: what everything may import; each of them imports no more than is said here
-BASE = {
-    "errors": set(),
-    "archives": set(),
+# lowest first; a folder may import its own modules and those of folders on lower lines
+LAYERS = [
+    {"foundation"},
+    {"citations"},
+    {"corpus"},
+    {"vectors"},
+    {"retrieval", "evaluation", "model"},
+    {"methods"},
+    {"experiments", "recommending"},
+    {"serving"},
+    {"commands"},
+    {"cli"},
+]
+HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in layer}
+# what may be imported beside it: the parts of the foundation, in the order in which they build
+FOUNDATION = {
+    **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
+    **{name: set() for name in ("ragged", "records", "seeding", "training_log")},
     "registry": {"errors"},
-    "seeding": set(),
     "logs": {"errors"},
     "progress": {"logs"},
-    "command_help": set(),
-    "training_log": set(),
-    "processes": set(),
     "config": {"errors", "logs", "command_help"},
     "manifest": {"errors", "config"},
 }
-FAIRSEQ = {"fairseq_compat", "fairseq_dataset"}
-# folder -> folders of mpbert that it may import beside its own and layer 0
-FOLDERS = {
-    "data": set(),
-    "vectors": {"data"},
-    "modeling": {"vectors", "data"},
-    "retrieval": {"vectors", "data"},
-    "evaluation": {"data"},
-    "baselines": {"vectors", "data", "modeling"},
-    "reranking": {"vectors", "data", "modeling", "baselines"},  # the transformers of the baselines
-    "recommending": {"vectors", "data", "modeling", "retrieval", "reranking"},
-    "serving": {"recommending", "vectors"},
-    "pretraining": {"modeling", "data"} | FAIRSEQ,
-    "finetuning": {"modeling", "data"} | FAIRSEQ,
-    "commands": {
-        *("data", "vectors", "modeling", "retrieval", "evaluation", "baselines"),
-        *("reranking", "recommending", "serving"),
-        "cli",  # completion and docs are of all commands
-    },
-}
-LEAVES = {"fairseq_compat": set(), "fairseq_dataset": {"fairseq_compat", "data"}, "cli": set()}
 NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
+NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"}
 # folder -> third-party packages that it may import
 PACKAGES = {
-    "data": NUMERIC | {"jsonschema", "lxml", "markdown_it", "pylatexenc", "tokenizers", "yaml"},
+    "foundation": {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"},
+    "citations": set(),
+    "corpus": NUMERIC | {"jsonschema", "lxml", "tokenizers", "yaml"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
-    "modeling": {"numpy", "torch", "safetensors", "sentence_transformers", "tokenizers"},
-    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "bm25s", "sklearn"},
-    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "tensorboard", "yaml"},
-    "baselines": {
-        *("numpy", "scipy", "pyarrow", "gensim", "numba", "sklearn"),
-        *("torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"),
-        "sentence_transformers",
+    "model": {
+        *("numpy", "scipy", "torch", "safetensors", "sentence_transformers", "tokenizers"),
+        *("fairseq", "omegaconf"),  # of the plug-in alone, see below
     },
-    "reranking": {"numba", "numpy", "scipy", "torch", "safetensors", "transformers"},
-    "recommending": {"numpy", "scipy", "pyarrow", "pylatexenc", "sklearn"},
+    "retrieval": {"numpy", "scipy", "pyarrow", "faiss"},
+    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "tensorboard"},
+    "methods": NUMERIC | NEURAL | {"bm25s", "gensim", "numba", "sklearn", "sentence_transformers"},
+    "experiments": NUMERIC | {"yaml"},
+    "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
     "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
-    "pretraining": {"numpy", "torch", "fairseq", "omegaconf"},
-    "finetuning": {"numpy", "torch", "fairseq", "omegaconf"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
-LAYER_0_PACKAGES = {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"}
 HEAVY = {"torch", "gensim", "fairseq"}
 # modules whose files may hold code, calls that run it, and what makes the others read none
 _CODE_IN_DATA = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
@@ -93,9 +81,10 @@ def imports_of(source: str) -> set[str]:
     return names
 
 
-def ours(source: str) -> set[str]:
-    """Parts of mpbert that a source imports: folders and top modules."""
-    return {name.split(".")[1] for name in imports_of(source) if name.startswith("mpbert.")}
+def ours(source: str) -> set[tuple[str, ...]]:
+    """Modules of mpbert that a source imports, as their parts below mpbert."""
+    names = {name for name in imports_of(source) if name.startswith("mpbert.")}
+    return {tuple(name.split(".")[1:]) for name in names}
 
 
 def theirs(source: str) -> set[str]:
@@ -105,16 +94,32 @@ def theirs(source: str) -> set[str]:
 
 
 def wrong_imports(file: str, source: str) -> set[str]:
-    parts = Path(file).parts[1:]
-    part = parts[0].removesuffix(".py")
-    if part in FOLDERS:
-        wrong = ours(source) - FOLDERS[part] - {part} - set(BASE)
-        return wrong | (theirs(source) - PACKAGES[part])
-    if part in BASE:
-        return (ours(source) - BASE[part]) | (theirs(source) - LAYER_0_PACKAGES)
-    if part in LEAVES:
-        return ours(source) - LEAVES[part] - set(BASE)
-    return ours(source) - {"cli"}  # __init__, __main__
+    """Imports of a file that the table does not allow: upwards, sideways, or of a package."""
+    folder, *rest = [part.removesuffix(".py") for part in Path(file).parts[1:]]
+    if folder not in HEIGHT:  # __init__, __main__
+        return set()
+    wrong = {
+        ".".join(parts)
+        for parts in ours(source)
+        if parts[0] != folder and HEIGHT.get(parts[0], len(LAYERS)) >= HEIGHT[folder]
+    }
+    if folder == "foundation" and rest != ["__init__"]:
+        wrong |= {".".join(p) for p in ours(source) if p[1] not in FOUNDATION[rest[0]]}
+    if folder == "methods":  # a method knows no other, only what stands in the folder itself
+        wrong |= {".".join(p) for p in ours(source) if is_of_another_method(p, rest)}
+    if folder == "commands":
+        wrong |= {".".join(p) for p in ours(source) if p[0] == "commands"}
+    allowed = PACKAGES.get(folder, set())
+    if folder == "model" and rest[0] != "fairseq_plugin":
+        allowed = allowed - {"fairseq", "omegaconf"}
+        wrong |= {".".join(p) for p in ours(source) if p[:2] == ("model", "fairseq_plugin")}
+    return wrong | (theirs(source) - allowed)
+
+
+def is_of_another_method(parts: tuple[str, ...], place: list[str]) -> bool:
+    """Whether a module is in the folder of a method, seen from a module that is not in it."""
+    is_method = parts[0] == "methods" and (PACKAGE / "methods" / parts[1]).is_dir()
+    return is_method and parts[1] != place[0]
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -125,12 +130,25 @@ def test_imports_follow_the_table(file):
 @pytest.mark.parametrize(
     ("file", "source", "wrong"),
     [
-        ("mpbert/data/x.py", "import torch", {"torch"}),
-        ("mpbert/data/x.py", "from mpbert.vectors.store import VectorStore", {"vectors"}),
+        ("mpbert/corpus/x.py", "import torch", {"torch"}),
+        ("mpbert/corpus/x.py", "from mpbert.vectors import store", {"vectors", "vectors.store"}),
+        ("mpbert/citations/x.py", "import mpbert.corpus.store", {"corpus.store"}),
         ("mpbert/evaluation/x.py", "def f():\n    import gensim.models", {"gensim"}),
-        ("mpbert/modeling/x.py", "import mpbert.fairseq_compat", {"fairseq_compat"}),
-        ("mpbert/pretraining/x.py", "from mpbert import finetuning", {"finetuning"}),
-        ("mpbert/errors.py", "from mpbert.config import option", {"config"}),
+        ("mpbert/evaluation/x.py", "import mpbert.model.noise", {"model.noise"}),
+        ("mpbert/model/x.py", "import fairseq", {"fairseq"}),
+        (
+            "mpbert/model/x.py",
+            "import mpbert.model.fairseq_plugin.compat",
+            {"model.fairseq_plugin.compat"},
+        ),
+        ("mpbert/methods/x.py", "import mpbert.methods.sif.embedder", {"methods.sif.embedder"}),
+        (
+            "mpbert/methods/dacr/x.py",
+            "import mpbert.methods.sif.embedder",
+            {"methods.sif.embedder"},
+        ),
+        ("mpbert/commands/x.py", "import mpbert.commands.report", {"commands.report"}),
+        ("mpbert/foundation/errors.py", "import mpbert.foundation.config", {"foundation.config"}),
     ],
 )
 def test_a_wrong_import_is_caught(file, source, wrong):
@@ -139,15 +157,15 @@ def test_a_wrong_import_is_caught(file, source, wrong):
 
 def test_every_folder_is_in_the_table():
     found = {path.parent.name for path in PACKAGE.glob("*/*.py")}
-    assert found == set(FOLDERS)
+    assert found == set(HEIGHT) - {"cli"} == set(PACKAGES)
 
 
 def test_every_folder_is_a_package_that_a_wheel_would_hold():
     assert {path.parent for path in MODULES} == {p.parent for p in PACKAGE.rglob("__init__.py")}
 
 
-@pytest.mark.parametrize("folder", ["data", "vectors", "evaluation"])
-def test_data_vectors_and_evaluation_need_no_torch(folder):
+@pytest.mark.parametrize("folder", ["citations", "corpus", "vectors", "evaluation"])
+def test_what_stands_below_the_model_needs_no_torch(folder):
     sources = [path.read_text(encoding="utf-8") for path in (PACKAGE / folder).rglob("*.py")]
     assert not HEAVY & set().union(*map(theirs, sources))
 

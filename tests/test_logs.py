@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from mpbert import cli
-from mpbert.errors import ConfigError
-from mpbert.evaluation.measured import run_measured
-from mpbert.logs import VARIABLE, is_json, message_of, take_style, written
+from mpbert.experiments.measured import run_measured
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.logs import VARIABLE, is_json, message_of, take_style, written
 
 ROOT = Path(__file__).parents[1]
 
@@ -106,11 +106,11 @@ def test_what_a_step_writes_is_relayed_as_objects_and_its_last_message_is_found(
         "print('a result', flush=True); print(file=sys.stderr, flush=True)\n"
         "sys.exit(main(['validate', 'no.jsonl']))"
     )
-    with written("json", "run-conditions"):
+    with written("json", "make-rows"):
         found = run_measured([sys.executable, "-c", code], {**os.environ, "PYTHONPATH": str(ROOT)})
     assert (found.exit_code, found.last_line.startswith("no.jsonl")) == (2, True)
     first, second = objects(capsys.readouterr().err)
-    assert (first["command"], first["message"]) == ("run-conditions", "a result")
+    assert (first["command"], first["message"]) == ("make-rows", "a result")
     assert (second["command"], second["error"]) == ("validate", "CorpusError")
 
 

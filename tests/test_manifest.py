@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpbert.errors import CorpusError, DamagedError, MpbertError, OutputError
-from mpbert.manifest import (
+from mpbert.foundation.errors import CorpusError, DamagedError, MpbertError, OutputError
+from mpbert.foundation.manifest import (
     check_inputs,
     claimed,
     fingerprint,
@@ -16,7 +16,7 @@ from mpbert.manifest import (
     output_directory,
     read_manifest,
 )
-from mpbert.seeding import named_rng
+from mpbert.foundation.seeding import named_rng
 
 
 @dataclass(frozen=True)

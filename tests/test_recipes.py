@@ -112,7 +112,7 @@ def test_a_row_trains_without_a_flag_and_embeds_with_draws(tmp_path):
     assert given == [flag for flag in flags if flag != "--sentence-sums"]
     assert train[-3:-1] == ["--clip-norm", "2"]  # after those of the file, which they replace
     assert "runs/encoders/c/light-x" in export and "runs/encoders/c/light-x" in embed
-    assert embed[-3:-1] == ["--draws", "7"]
+    assert embed[-3:-1] == ["--readings", "7"]
     assert "runs/vectors/c/light-x" in embed and "runs/vectors/c/light-x" in retrieve
 
 
@@ -144,7 +144,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # fairseq's, of 
 @pytest.fixture(scope="module")
 def parse():
     """Read flags as fairseq-train does, and build task options and model sizes from them."""
-    import mpbert.fairseq_compat  # noqa: F401  # isort: skip
+    import mpbert.model.fairseq_plugin.compat  # noqa: F401  # isort: skip
     from fairseq import options
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
@@ -176,11 +176,11 @@ def test_fairseq_reads_the_configuration(parse, config):
     assert found.checkpoint.keep_interval_updates == 1
     assert found.checkpoint.no_epoch_checkpoints
     if stage == "pretrain":
-        from mpbert.pretraining.model import hierarchical_config
+        from mpbert.model.fairseq_plugin.pretraining.model import hierarchical_config
 
         assert hierarchical_config(found.model, 30000).dim == found.model.dim
     else:
-        from mpbert.finetuning.task import sampling_config
+        from mpbert.model.fairseq_plugin.finetuning.task import sampling_config
 
         assert sampling_config(found.task).abstract_sentences >= 1
 

@@ -1,7 +1,7 @@
 import pytest
 
-from mpbert.errors import ConfigError
-from mpbert.registry import Registry
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.registry import Registry
 
 
 @pytest.fixture

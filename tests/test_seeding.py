@@ -1,6 +1,6 @@
 import numpy as np
 
-from mpbert.seeding import hashed_uniform, named_rng
+from mpbert.foundation.seeding import hashed_uniform, named_rng
 
 
 def test_a_generator_depends_on_seed_purpose_and_indices_alone():
@@ -41,7 +41,7 @@ def test_hashed_numbers_are_even_and_neighbours_independent():
 
 
 def test_the_extreme_states_give_numbers_within_0_and_1(monkeypatch):
-    from mpbert import seeding
+    from mpbert.foundation import seeding
 
     for state in (0, 2**64 - 1):
         monkeypatch.setattr(seeding, "_splitmix", lambda x, state=state: np.uint64(state))

@@ -5,7 +5,7 @@ import logging
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from mpbert.training_log import for_tensorboard, loss_fields
+from mpbert.foundation.training_log import for_tensorboard, loss_fields
 
 LOGGER = logging.getLogger("mpbert.some.training")
 

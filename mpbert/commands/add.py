@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mpbert.config import positional
-from mpbert.data.build import iter_clean_papers
-from mpbert.data.readers.jsonl import JsonlReader
-from mpbert.errors import CorpusError
+from mpbert.corpus.build import iter_clean_papers
+from mpbert.corpus.formats.jsonl import JsonlReader
+from mpbert.foundation.config import positional
+from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.changes import added
 from mpbert.recommending.directory import ENCODER, change_index, read_index
 from mpbert.recommending.reading import EncoderReader

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
-from mpbert.config import option, positional
-from mpbert.data.store import CorpusStore
-from mpbert.manifest import check_inputs, is_finished, output_directory
-from mpbert.seeding import named_rng
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
 
 
 @dataclass(frozen=True)
 class Config:
     """Train vectors of papers that HyperDoc2Vec does not know; all others stay as they are."""
 
-    vectors: Path = positional("vectors", "vectors directory made by fit-baseline hyperdoc2vec")
+    vectors: Path = positional("vectors", "vectors directory made by fit hyperdoc2vec")
     corpus: Path = positional("corpus", "corpus store of old and new papers")
     output: Path = positional("output", "vectors directory to write")
     seed: int = option(1, "seed of every random choice")

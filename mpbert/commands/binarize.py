@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from mpbert.config import option, positional
-from mpbert.data.ragged import offsets_of
-from mpbert.data.splits import SPLITS
-from mpbert.data.store import CorpusStore
-from mpbert.data.subwords import tokenize, train_tokenizer
-from mpbert.errors import ConfigError, CorpusError
-from mpbert.manifest import check_inputs, is_finished, output_directory
-from mpbert.progress import progress
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.subwords import tokenize, train_tokenizer
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import offsets_of
 
 logger = logging.getLogger(__name__)
 CHUNK = 50_000  # sentences tokenised at once: bounds memory, keeps all cores busy

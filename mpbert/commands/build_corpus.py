@@ -9,22 +9,22 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.config import option, positional
-from mpbert.data.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
-from mpbert.data.readers import READERS, Reader
-from mpbert.data.readers.linkage import linkage_report
-from mpbert.data.splits import (
+from mpbert.corpus.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
+from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.formats.linkage import linkage_report
+from mpbert.corpus.splits import (
     SPLITS,
     check_splits,
     split_as_given,
     split_at_random,
     split_by_year,
 )
-from mpbert.data.tables import write_tables
-from mpbert.errors import ConfigError, CorpusError
-from mpbert.manifest import MANIFEST, is_finished, output_directory
-from mpbert.progress import progress
-from mpbert.seeding import named_rng
+from mpbert.corpus.tables import write_tables
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import MANIFEST, is_finished, output_directory
+from mpbert.foundation.progress import progress
+from mpbert.foundation.seeding import named_rng
 
 logger = logging.getLogger(__name__)
 # how names of counts begin that say what became of citations in the text

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.config import option, positional
-from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError
-from mpbert.manifest import check_inputs, is_finished, output_directory
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
 from mpbert.vectors.normal import normalized
@@ -28,13 +28,13 @@ class Config:
     dim: Optional[int] = option(
         None, "use the first numbers of each vector, see --nested-dims of finetune", type=int
     )
-    draws: int = option(3, "random readings of a text whose vectors are averaged")
+    readings: int = option(3, "random readings of a text whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.draws < 1:
-            raise ConfigError(f"--draws {self.draws}; expected 1 or more")
+        if self.readings < 1:
+            raise ConfigError(f"--readings {self.readings}; expected 1 or more")
 
 
 def run(config: Config) -> None:
@@ -75,7 +75,7 @@ def _check_encoder(config: Config, dim: int) -> None:
     :raises EncoderError: it is not whole.
     :raises VectorsError: it did not make the vectors.
     """
-    from mpbert.modeling.encoder import load_two_tower, read_config, read_tokenizer
+    from mpbert.model.directory import load_two_tower, read_config, read_tokenizer
 
     _, sizes, _ = read_config(config.encoder)
     load_two_tower(config.encoder)

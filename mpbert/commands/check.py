@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.config import positional
-from mpbert.manifest import check_inputs, read_manifest
+from mpbert.foundation.config import positional
+from mpbert.foundation.manifest import check_inputs, read_manifest
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.cli import COMMANDS
-from mpbert.config import CommandParser, positional
-from mpbert.logs import STYLES
+from mpbert.foundation.config import CommandParser, positional
+from mpbert.foundation.logs import STYLES
 
 SHELLS = ("bash", "tcsh", "zsh")
 

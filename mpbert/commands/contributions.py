@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.config import option, positional
-from mpbert.data.binary import BinaryContexts, BinaryCorpus
-from mpbert.data.ragged import ranges, row_numbers
-from mpbert.data.sampling import (
+from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
+from mpbert.evaluation.measures import measure
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import check_inputs
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.model.sampling import (
     ROLES,
     SampledSentences,
     leave_one_out,
     sample_manuscripts,
     without_role,
 )
-from mpbert.errors import ConfigError
-from mpbert.evaluation.measures import measure
-from mpbert.manifest import check_inputs
-from mpbert.progress import progress
 from mpbert.retrieval.dense import DenseIndex, parts_of
 from mpbert.vectors.store import VectorStore, check_ids, check_made_with
 
@@ -51,14 +51,14 @@ def run(config: Config) -> None:
     :raises ConfigError: the split has no context.
     :raises VectorsError: the vectors are not those of the papers of ``data``.
     """
-    from mpbert.modeling.embedding import embed_sampled
-    from mpbert.modeling.encoder import (
+    from mpbert.model.directory import (
         check_same_tokenizer,
         load_two_tower,
         pick_device,
         read_config,
         sampling_of,
     )
+    from mpbert.model.embedding import embed_sampled
 
     check_inputs([config.data, config.encoder, config.vectors])
     corpus = BinaryCorpus(config.data)

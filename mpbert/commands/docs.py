@@ -1,7 +1,8 @@
 """``docs``: the commands -> a Markdown page for each, and one that lists them.
 
-The pages are made of the configurations, registries and :mod:`mpbert.command_help`, so they say
-what the program does; the ones in ``docs/commands`` are compared with these by a test.
+The pages are made of the configurations, the registries and
+:mod:`mpbert.foundation.command_help`, so they say what the program does; a test compares those in
+``docs/commands`` with these.
 """
 
 import argparse
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.cli import COMMANDS
-from mpbert.command_help import COMMON, EXIT_CODES, HELP, exit_codes
-from mpbert.config import CommandParser, positional
-from mpbert.errors import OutputError
-from mpbert.registry import Registry
+from mpbert.foundation.command_help import COMMON, EXIT_CODES, HELP, exit_codes
+from mpbert.foundation.config import CommandParser, positional
+from mpbert.foundation.errors import OutputError
+from mpbert.foundation.registry import Registry
 
 _MARK = "<!-- written by mpbert docs: change the help of the command instead -->"
 _INDEX = "README.md"
@@ -87,12 +88,12 @@ def _page(name: str) -> str:
 
 def _registries(name: str) -> list[Registry]:
     """Return the families whose members a command offers."""
-    from mpbert.baselines import BASELINES
-    from mpbert.data.readers import READERS
-    from mpbert.reranking import RERANKERS
-    from mpbert.retrieval.lexical import LEXICAL
+    from mpbert.corpus.formats.base import READERS
+    from mpbert.methods.base import EMBEDDERS
+    from mpbert.methods.lexical.index import LEXICAL
+    from mpbert.methods.reranking import RERANKERS
 
-    of = {"build-corpus": READERS, "fit-baseline": BASELINES, "rerank": RERANKERS}
+    of = {"build-corpus": READERS, "fit": EMBEDDERS, "rerank": RERANKERS}
     return [family for command, family in {**of, "retrieve": LEXICAL}.items() if command == name]
 
 

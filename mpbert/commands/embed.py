@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpbert.archives import archive_is_whole
-from mpbert.config import option, positional
-from mpbert.data.binary import BinaryCorpus
-from mpbert.data.sampling import CitingSentences, sample_manuscripts, sample_papers
-from mpbert.data.splits import SPLITS
-from mpbert.errors import ConfigError
-from mpbert.manifest import (
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.splits import SPLITS
+from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import (
     beside,
     check_inputs,
     fingerprint,
     is_finished,
     output_directory,
 )
-from mpbert.progress import progress
+from mpbert.foundation.progress import progress
+from mpbert.model.sampling import CitingSentences, sample_manuscripts, sample_papers
 from mpbert.vectors.store import VectorStore
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
@@ -43,7 +43,7 @@ class Config:
     splits: list[str] = option(
         ("valid", "test"), "splits whose manuscripts are embedded", nargs="+", choices=SPLITS
     )
-    draws: int = option(1, "random readings of each item whose vectors are averaged")
+    readings: int = option(1, "random readings of each item whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
     max_tokens: int = option(16384, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")
@@ -51,15 +51,15 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.draws < 1 or self.max_tokens < 1:
+        if self.readings < 1 or self.max_tokens < 1:
             raise ConfigError(
-                f"--draws {self.draws} --max-tokens {self.max_tokens}; expected 1 or more"
+                f"--readings {self.readings} --max-tokens {self.max_tokens}; expected 1 or more"
             )
 
 
 def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.SPLIT`` vectors; a killed run goes on where it was."""
-    from mpbert.modeling.encoder import (
+    from mpbert.model.directory import (
         check_same_tokenizer,
         load_two_tower,
         pick_device,
@@ -132,7 +132,7 @@ def _embed_all(
     parts: Path,
 ) -> np.ndarray:
     """Embed block by block; each finished block is a file that a later run takes up."""
-    from mpbert.modeling.embedding import blocks, embed_sampled, mean_over_draws
+    from mpbert.model.embedding import blocks, embed_sampled, mean_over_draws
 
     embed = functools.partial(
         embed_sampled,
@@ -148,7 +148,7 @@ def _embed_all(
         if archive_is_whole(part):
             vectors.append(np.load(part, allow_pickle=False)["vectors"])
             continue
-        vectors.append(mean_over_draws(functools.partial(read, items), embed, config.draws))
+        vectors.append(mean_over_draws(functools.partial(read, items), embed, config.readings))
         unfinished = part.with_suffix(".tmp")
         with unfinished.open("wb") as file:
             np.savez(file, vectors=vectors[-1])

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.config import option, positional
-from mpbert.data.trec import read_qrels, read_run
+from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import depth_needed, mean_measure, parse_measure
 from mpbert.evaluation.subsets import subsets_by_num_gold
-from mpbert.manifest import check_inputs
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.manifest import check_inputs
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.config import option, positional
-from mpbert.data.beir import write_beir
-from mpbert.data.store import TASKS, CorpusStore
-from mpbert.manifest import check_inputs, is_finished, output_directory
+from mpbert.corpus.beir import write_beir
+from mpbert.corpus.store import TASKS, CorpusStore
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpbert.archives import archive_is_whole
-from mpbert.config import positional
-from mpbert.data.binary import BinaryCorpus
-from mpbert.errors import EncoderError
-from mpbert.manifest import (
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.config import positional
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.manifest import (
     check_inputs,
     fingerprint,
     is_finished,
@@ -18,7 +18,7 @@ from mpbert.manifest import (
 )
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
-    from mpbert.modeling.hierarchical import HierarchicalConfig
+    from mpbert.model.encoder import HierarchicalConfig
 
 logger = logging.getLogger(__name__)
 _KIND_OF_ARCH = {"mpbert_hibert": "pretrained", "mpbert_two_tower": "two-tower"}
@@ -46,7 +46,7 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``config.json``, ``model.safetensors`` and ``tokenizer.json``."""
-    from mpbert.modeling.encoder import save_encoder
+    from mpbert.model.directory import save_encoder
 
     inputs = [config.checkpoint, config.data]
     if is_finished(config.output, "export-encoder", config, inputs):
@@ -107,8 +107,8 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
 
 def _sizes(arch: dict[str, Any], vocab_size: int) -> "HierarchicalConfig":
     """Return the sizes of the model: of the encoder it started from, or as given by its flags."""
-    from mpbert.modeling.encoder import read_config
-    from mpbert.modeling.hierarchical import HierarchicalConfig
+    from mpbert.model.directory import read_config
+    from mpbert.model.encoder import HierarchicalConfig
 
     extra = {name: arch.get(name, False) for name in _EXTRA}
     if arch.get("init"):

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.config import option, positional
-from mpbert.data.splits import SPLITS
-from mpbert.data.store import CorpusStore
-from mpbert.errors import VectorsError
-from mpbert.manifest import check_inputs, is_finished, output_directory
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import VectorsError
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.vectors.formats import WRITERS
 from mpbert.vectors.store import VectorStore
 

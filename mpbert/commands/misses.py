@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.config import option, positional
-from mpbert.data.splits import SPLITS
-from mpbert.data.store import Contexts, CorpusStore
-from mpbert.data.trec import Run, matrices_of_run, read_run
-from mpbert.errors import ConfigError, RunError
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import Contexts, CorpusStore
+from mpbert.corpus.trec import Run, matrices_of_run, read_run
 from mpbert.evaluation.misses import CAUSES, Misses, find_misses
-from mpbert.manifest import check_inputs
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, RunError
+from mpbert.foundation.manifest import check_inputs
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.config import option, positional
-from mpbert.data.manuscripts.files import read_manuscript, read_manuscript_file
-from mpbert.data.manuscripts.sentences import Manuscript, check_places
-from mpbert.errors import ConfigError, ManuscriptError
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, ManuscriptError
+from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
 from mpbert.recommending.recommender import RANKERS, Recommender
 from mpbert.recommending.records import Recommendation
 

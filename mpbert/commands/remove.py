@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mpbert.config import positional
+from mpbert.foundation.config import positional
 from mpbert.recommending.changes import removed
 from mpbert.recommending.directory import change_index
 from mpbert.recommending.tables import IndexTables

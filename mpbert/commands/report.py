@@ -14,19 +14,10 @@ from typing import Optional
 import numpy as np
 from scipy import sparse
 
-from mpbert.commands.run_conditions import cost_with_inputs, outdated
-from mpbert.config import from_settings, option, positional
-from mpbert.data.cocitation import cocitation_counts
-from mpbert.data.store import TASKS, CorpusStore, qrels_name
-from mpbert.data.trec import Qrels, matrices_of_run, read_qrels, read_run
-from mpbert.errors import ConfigError, MpbertError, RunError
-from mpbert.evaluation.conditions import (
-    Condition,
-    choose_conditions,
-    effective_settings,
-    read_conditions,
-)
-from mpbert.evaluation.cost import render_cost
+from mpbert.commands.make_rows import cost_with_inputs, outdated
+from mpbert.corpus.cocitation import cocitation_counts
+from mpbert.corpus.store import TASKS, CorpusStore, qrels_name
+from mpbert.corpus.trec import Qrels, matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import (
     Judged,
     citing_papers,
@@ -34,19 +25,34 @@ from mpbert.evaluation.evaluate import (
     num_gold,
     times_citing_paper_ranked,
 )
-from mpbert.evaluation.expected import Comparison, compare
 from mpbert.evaluation.plots import plot_cost, plot_report, plot_training
 from mpbert.evaluation.render import render_report
-from mpbert.evaluation.report import DEPTH, Queries, Report, Row, Setting, build_report
-from mpbert.evaluation.seeds import takes_seeds, with_seed
+from mpbert.evaluation.report import DEPTH, MeasuredRow, Queries, Report, Setting, build_report
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
-from mpbert.evaluation.steps import setting_words
 from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.evaluation.training_curves import read_training_curves
-from mpbert.evaluation.tuning import Budget, Settings, Tuned, read_tuned, tuned_file
-from mpbert.manifest import check_inputs, fingerprint, is_finished, output_directory, read_manifest
-from mpbert.progress import progress
-from mpbert.reranking import RERANKERS
+from mpbert.experiments.cost import render_cost
+from mpbert.experiments.expected import Comparison, compare
+from mpbert.experiments.rows import (
+    Row,
+    choose_rows,
+    effective_settings,
+    read_rows,
+)
+from mpbert.experiments.seeds import takes_seeds, with_seed
+from mpbert.experiments.steps import setting_words
+from mpbert.experiments.tuning import Budget, Settings, Tuned, read_tuned, tuned_file
+from mpbert.foundation.config import from_settings, option, positional
+from mpbert.foundation.errors import ConfigError, MpbertError, RunError
+from mpbert.foundation.manifest import (
+    check_inputs,
+    fingerprint,
+    is_finished,
+    output_directory,
+    read_manifest,
+)
+from mpbert.foundation.progress import progress
+from mpbert.methods.reranking import RERANKERS
 
 logger = logging.getLogger(__name__)
 _CUTOFFS = (*range(1, 10), *range(10, 101, 10))  # ranks of self-citation
@@ -58,9 +64,7 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store the runs were made from")
     output: Path = positional("output", "directory to write")
-    conditions: Path = option(
-        Path("eval/conditions"), "directory of NAME.yaml, one row of the tables each"
-    )
+    rows: Path = option(Path("eval/rows"), "directory of NAME.yaml, one row of the tables each")
     tuned: Optional[Path] = option(
         None, "what mpbert tune chose; where it exists, eval/tuned/CORPUS.yaml", type=Path
     )
@@ -88,10 +92,10 @@ def run(config: Config) -> None:
     :raises MpbertError: with ``--expected``, a score is missing or differs.
     """
     corpus = config.corpus.name
-    everything = choose_conditions(read_conditions(config.conditions), corpus, [])
+    everything = choose_rows(read_rows(config.rows), corpus, [])
     conditions = [condition for condition in everything if condition.task == config.task]
     if not conditions:
-        raise ConfigError(f"{config.conditions}: found no row of task {config.task} for {corpus}")
+        raise ConfigError(f"{config.rows}: found no row of task {config.task} for {corpus}")
     chosen = tuned_file(config.tuned, corpus)
     tuned = read_tuned(chosen)
     rows = [_planned(condition, tuned, config) for condition in conditions]
@@ -101,7 +105,7 @@ def run(config: Config) -> None:
         c.name: [c.run_directory(corpus, s) for s in _other_seeds(c, config, row.settings)]
         for c, row in pairs
     }
-    files = [*sorted(config.conditions.glob("*.yaml")), *filter(None, [chosen])]
+    files = [*sorted(config.rows.glob("*.yaml")), *filter(None, [chosen])]
     runs = [*directories.values(), *(path for paths in seeds.values() for path in paths)]
     inputs = [config.corpus, *files, *runs]
     made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
@@ -129,8 +133,8 @@ def run(config: Config) -> None:
         _print_comparisons(compare(conditions, corpus, _scores(report)), config)
 
 
-def _other_seeds(condition: Condition, config: Config, settings: Settings) -> list[Settings]:
-    """Return the settings of seeds 2, 3 and so on with which run-conditions made runs."""
+def _other_seeds(condition: Row, config: Config, settings: Settings) -> list[Settings]:
+    """Return the settings of seeds 2, 3 and so on with which make-rows made runs."""
     found: list[Settings] = []
     while takes_seeds(condition):
         seeded = with_seed(settings, len(found) + 2)
@@ -141,7 +145,7 @@ def _other_seeds(condition: Condition, config: Config, settings: Settings) -> li
     return found
 
 
-def _planned(condition: Condition, tuned: Tuned, config: Config) -> Row:
+def _planned(condition: Row, tuned: Tuned, config: Config) -> MeasuredRow:
     settings = effective_settings(condition, tuned.settings(condition.name))
     problem = outdated(condition, config.corpus, settings)
     remarks = [f"the settings of this report are not those of its run; {problem}"] * bool(problem)
@@ -150,7 +154,7 @@ def _planned(condition: Condition, tuned: Tuned, config: Config) -> Row:
             remarks.append(f"seed {seed}: {problem}")
     if _learns_from(condition, settings) == config.split:
         remarks.append("learnt from these very queries, so it cannot be compared with the others")
-    return Row(
+    return MeasuredRow(
         condition.name,
         condition.title,
         condition.note,
@@ -161,7 +165,7 @@ def _planned(condition: Condition, tuned: Tuned, config: Config) -> Row:
     )
 
 
-def _learns_from(condition: Condition, settings: Settings) -> str:
+def _learns_from(condition: Row, settings: Settings) -> str:
     if condition.method not in RERANKERS.names():
         return ""
     words = setting_words(settings)
@@ -170,7 +174,7 @@ def _learns_from(condition: Condition, settings: Settings) -> str:
 
 def _measure(
     config: Config,
-    rows: list[Row],
+    rows: list[MeasuredRow],
     directories: dict[str, Path],
     seeds: dict[str, list[Path]],
     budget: Budget | None,
@@ -185,8 +189,8 @@ def _measure(
     ]
     if all(row.judged is None for row in measured):
         raise ConfigError(
-            f"{config.conditions}: none of {len(rows)} conditions was run on {config.corpus.name} "
-            f"(looked for {paths[0]} and the like); run mpbert run-conditions first"
+            f"{config.rows}: none of {len(rows)} conditions was run on {config.corpus.name} "
+            f"(looked for {paths[0]} and the like); run mpbert make-rows first"
         )
     setting = Setting(
         config.corpus.name,
@@ -202,14 +206,14 @@ def _measure(
 
 
 def _measured(
-    row: Row,
+    row: MeasuredRow,
     path: Path,
     seeds: list[Path],
     store: CorpusStore,
     qrels: Qrels,
     config: Config,
     authors: sparse.csr_array,
-) -> Row:
+) -> MeasuredRow:
     if not path.exists():
         return row
     ranked, depth = read_run(path), DEPTH[config.task]
@@ -271,8 +275,8 @@ def _write(directory: Path, report: Report) -> None:
         (directory / f"report.{suffix}").write_text(text, encoding="utf-8")
 
 
-def _write_cost(directory: Path, report: Report, conditions: list[Condition], tuned: Tuned) -> None:
-    """Write what the rows cost, if run-conditions made any of them."""
+def _write_cost(directory: Path, report: Report, conditions: list[Row], tuned: Tuned) -> None:
+    """Write what the rows cost, if make-rows made any of them."""
     corpus, scores = report.setting.corpus, _scores(report)
     costs = [cost_with_inputs(row.name, conditions, corpus, tuned) for row in report.rows]
     pairs = list(zip(report.rows, costs, strict=True))
@@ -323,7 +327,7 @@ def _scores(report: Report) -> dict[str, dict[str, float]]:
 def _print_comparisons(comparisons: list[Comparison], config: Config) -> None:
     if not comparisons:
         raise ConfigError(
-            f"{config.conditions}: no condition holds expected scores of {config.corpus.name}; "
+            f"{config.rows}: no condition holds expected scores of {config.corpus.name}; "
             f"add 'expected:' to one, or leave out --expected"
         )
     print("\nExpected scores: OK within the tolerance, CLOSE within twice, else DIFFERENT")
@@ -337,5 +341,5 @@ def _print_comparisons(comparisons: list[Comparison], config: Config) -> None:
     if different:
         raise MpbertError(
             f"{different} of {len(comparisons)} scores differ from those expected; find out why, "
-            f"or correct {config.conditions} and note it in CHANGELOG.md"
+            f"or correct {config.rows} and note it in CHANGELOG.md"
         )

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.config import from_settings, option, paths_in, positional, resolve_settings
-from mpbert.data.store import TASKS, CorpusStore, Queries
-from mpbert.data.trec import matrices_of_run, read_run, run_of_lists, write_run
-from mpbert.errors import ConfigError, CorpusError
-from mpbert.manifest import beside, check_inputs, is_finished, output_directory
-from mpbert.reranking import RERANKERS, Ranking, Reranker
-from mpbert.seeding import named_rng
-from mpbert.training_log import for_tensorboard
+from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
+from mpbert.foundation.config import from_settings, option, paths_in, positional, resolve_settings
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import beside, check_inputs, is_finished, output_directory
+from mpbert.foundation.seeding import named_rng
+from mpbert.foundation.training_log import for_tensorboard
+from mpbert.methods.reranking import RERANKERS, Ranking, Reranker
 
 logger = logging.getLogger(__name__)
 

@@ -13,16 +13,16 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.config import from_settings, option, positional, resolve_settings
-from mpbert.data.fields import paper_counts, query_texts, split_fields
-from mpbert.data.splits import SPLITS
-from mpbert.data.store import TASKS, CorpusStore, Queries
-from mpbert.data.trec import run_of_matrix, write_run
-from mpbert.errors import ConfigError
-from mpbert.manifest import check_inputs, is_finished, output_directory
+from mpbert.corpus.fields import paper_counts, query_texts, split_fields
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.corpus.trec import run_of_matrix, write_run
+from mpbert.foundation.config import from_settings, option, positional, resolve_settings
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.methods.lexical.index import LEXICAL, LexicalIndex
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
-from mpbert.retrieval.lexical import LEXICAL, LexicalIndex
 from mpbert.vectors.store import VectorStore, check_ids, vectors_name
 
 logger = logging.getLogger(__name__)

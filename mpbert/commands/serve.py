@@ -5,8 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.config import option, positional
-from mpbert.errors import ConfigError
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 import mpbert
-from mpbert.commands.run_conditions import (
+from mpbert.commands.make_rows import (
     cost_of,
     execute,
     identity_of,
@@ -27,21 +27,19 @@ from mpbert.commands.run_conditions import (
     outdated,
     steps_of,
 )
-from mpbert.config import option, positional
-from mpbert.data.store import CorpusStore
-from mpbert.data.trec import Qrels, read_qrels, read_run
-from mpbert.errors import ConfigError, MpbertError, OutputError
-from mpbert.evaluation.conditions import (
-    Condition,
-    choose_conditions,
-    effective_settings,
-    read_conditions,
-)
-from mpbert.evaluation.cost import append_record, cost_file, read_records
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import Qrels, read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import depth_needed, mean_measure, parse_measure
-from mpbert.evaluation.steps import setting_words
-from mpbert.evaluation.tuning import (
+from mpbert.experiments.cost import append_record, cost_file, read_records
+from mpbert.experiments.rows import (
+    Row,
+    choose_rows,
+    effective_settings,
+    read_rows,
+)
+from mpbert.experiments.steps import setting_words
+from mpbert.experiments.tuning import (
     Budget,
     Settings,
     Trial,
@@ -52,8 +50,10 @@ from mpbert.evaluation.tuning import (
     choose_trials,
     read_tuned,
 )
-from mpbert.manifest import MANIFEST, beside, claimed, fingerprint
-from mpbert.seeding import named_rng
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, MpbertError, OutputError
+from mpbert.foundation.manifest import MANIFEST, beside, claimed, fingerprint
+from mpbert.foundation.seeding import named_rng
 
 logger = logging.getLogger(__name__)
 _SPLIT = "valid"
@@ -65,7 +65,7 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "YAML file to write, or to add rows to")
-    conditions: Path = option(Path("eval/conditions"), "directory of NAME.yaml, one row each")
+    rows: Path = option(Path("eval/rows"), "directory of NAME.yaml, one row each")
     only: list[str] = option((), "names of the rows to tune; none: all", nargs="+", type=str)
     trials: int = option(4, "settings tried per row, its own among them")
     minutes: float = option(15, "after which no trial of a row is begun")
@@ -105,7 +105,7 @@ def run(config: Config) -> None:
             f"{config.output}: is of another budget ({_in_words(tuned.budget)}; here "
             f"{_in_words(budget)}); give the same flags, or remove the file to tune all rows anew"
         )
-    chosen = choose_conditions(read_conditions(config.conditions), name, config.only)
+    chosen = choose_rows(read_rows(config.rows), name, config.only)
     conditions = [condition for condition in chosen if condition.space]
     for condition in chosen:
         if config.only and not condition.space:
@@ -131,15 +131,15 @@ def run(config: Config) -> None:
         raise MpbertError(f"all trials failed of {', '.join(failed)}; see above")
 
 
-def _lacking(condition: Condition, corpus: str) -> str:
+def _lacking(condition: Row, corpus: str) -> str:
     """Return what a row needs of others and is not there; nothing where all is."""
     for run in condition.input_directories(corpus):
         if not (run / MANIFEST).exists():
-            return f"it takes {run}, which is not made; run mpbert run-conditions, then this again"
+            return f"it takes {run}, which is not made; run mpbert make-rows, then this again"
     return ""
 
 
-def _plan(condition: Condition, config: Config) -> list[Settings]:
+def _plan(condition: Row, config: Config) -> list[Settings]:
     return choose_trials(
         condition.space,
         config.trials,
@@ -148,9 +148,7 @@ def _plan(condition: Condition, config: Config) -> list[Settings]:
     )
 
 
-def _trials(
-    condition: Condition, plan: list[Settings], tuning: _Tuning, label: str
-) -> Iterator[Trial]:
+def _trials(condition: Row, plan: list[Settings], tuning: _Tuning, label: str) -> Iterator[Trial]:
     config = tuning.config
     place = Path("runs/tuning", config.corpus.name, condition.name)
     log = place / "trials.jsonl"
@@ -175,7 +173,7 @@ def _trials(
         yield trial
 
 
-def _key_of(condition: Condition, effective: Settings, config: Config) -> str:
+def _key_of(condition: Row, effective: Settings, config: Config) -> str:
     """Return all that a trial depends on, beside the corpus: its steps and what settings mean."""
     steps = steps_of(condition, config.corpus, effective, Path("vectors"), Path("run"), (_SPLIT,))
     identity = identity_of(condition, effective)
@@ -185,7 +183,7 @@ def _key_of(condition: Condition, effective: Settings, config: Config) -> str:
 
 
 def _try(
-    condition: Condition, effective: Settings, place: Path, tuning: _Tuning, label: str
+    condition: Row, effective: Settings, place: Path, tuning: _Tuning, label: str
 ) -> dict[str, Any]:
     """Return the record of one trial; what it made is removed, unless recipes made it."""
     corpus = tuning.config.corpus

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.config import positional
-from mpbert.data.readers.files import read_lines
-from mpbert.data.readers.jsonl import check_line
-from mpbert.errors import CorpusError
-from mpbert.progress import progress
+from mpbert.corpus.formats.files import read_lines
+from mpbert.corpus.formats.jsonl import check_line
+from mpbert.foundation.config import positional
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.progress import progress
 
 _SHOWN = 100  # problems printed; all are counted
 

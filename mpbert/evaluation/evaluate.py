@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mpbert.data.ragged import ranges, row_numbers
-from mpbert.data.trec import Qrels, Run
-from mpbert.errors import RunError
+from mpbert.corpus.trec import Qrels, Run
+from mpbert.foundation.errors import RunError
+from mpbert.foundation.ragged import ranges, row_numbers
 
 _NAMED = 3  # unknown ids that a message names
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mpbert.errors import ConfigError
+from mpbert.foundation.errors import ConfigError
 
 
 def recall(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:

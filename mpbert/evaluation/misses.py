@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.data.cocitation import citation_counts
-from mpbert.data.ragged import row_numbers
-from mpbert.data.store import Contexts, CorpusStore
+from mpbert.corpus.cocitation import citation_counts
+from mpbert.corpus.store import Contexts, CorpusStore
+from mpbert.foundation.ragged import row_numbers
 
 _FEW_WORDS = 12  # of the citing sentence
 _SIMILAR = 100  # ranks that count as nearly found

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mpbert.evaluation.conditions import SettingValue
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.measures import expected_at_random, mean_measure, measure, recall_curve
-from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.significance import clusters_of
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
 from mpbert.evaluation.tables import ALPHA, Column, Resampling, Table, build_table
-from mpbert.evaluation.tuning import Budget, TunedRow
-from mpbert.seeding import named_rng
+from mpbert.experiments.rows import SettingValue
+from mpbert.experiments.seeds import SeedScores, scores_over_seeds
+from mpbert.experiments.tuning import Budget, TunedRow
+from mpbert.foundation.seeding import named_rng
 
 DEPTH = {"local": 100, "global": 1000}  # task to ranks of the Recall@k curve
 NUM_RESAMPLES = 2000
@@ -48,7 +48,7 @@ class Queries:
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasuredRow:
     """A row of the tables.
 
     :param judged: its rankings; None: it was not run.
@@ -121,8 +121,8 @@ class Report:
     """
 
     setting: Setting
-    rows: Sequence[Row]
-    not_run: Sequence[Row]
+    rows: Sequence[MeasuredRow]
+    not_run: Sequence[MeasuredRow]
     tables: Sequence[Table]
     of_runs: Mapping[str, Sequence[float]]
     seeds: Mapping[str, SeedScores]
@@ -133,7 +133,7 @@ class Report:
 def build_report(
     setting: Setting,
     queries: Queries,
-    rows: Sequence[Row],
+    rows: Sequence[MeasuredRow],
     num_resamples: int = NUM_RESAMPLES,
     num_samples: int = NUM_SAMPLES,
 ) -> Report:
@@ -258,7 +258,7 @@ def _grouped(
 def _caption(
     setting: Setting,
     queries: Queries,
-    rows: Sequence[Row],
+    rows: Sequence[MeasuredRow],
     by_gold: Sequence[Subset],
     by_frequency: Sequence[Subset],
     median: float,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from mpbert.data.ragged import row_numbers
+from mpbert.foundation.ragged import row_numbers
 
 _BLOCK = 1 << 18  # pairs compared at once
 

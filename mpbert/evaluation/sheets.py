@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.evaluation.report import Report, Row
+from mpbert.evaluation.report import MeasuredRow, Report
 from mpbert.evaluation.tables import Table
 
 _OVERALL = "P>=1"
@@ -155,7 +155,7 @@ def _published(report: Report) -> Sheet:
     return Sheet("Beside the numbers that papers print of other corpora", [], heads, lines)
 
 
-def _self_citation(rows: Sequence[Row]) -> Sheet:
+def _self_citation(rows: Sequence[MeasuredRow]) -> Sheet:
     known = [(row.title, row.self_citation) for row in rows if row.self_citation]
     shown = [c for c, k in enumerate(known[0][1].cutoffs) if k in _CUTOFFS]
     lines = []
@@ -194,7 +194,7 @@ def _intervals(table: Table, titles: Sequence[str]) -> Sheet:
     return Sheet("95 % intervals", [(f"P ≥ 1 ({size:,})", len(heads))], heads, rows)
 
 
-def _tests(table: Table, rows: Sequence[Row]) -> Sheet:
+def _tests(table: Table, rows: Sequence[MeasuredRow]) -> Sheet:
     j = next(j for j in _overall(table) if table.columns[j].measure == _TESTED)
 
     def cells(r: int) -> list[SheetCell]:
@@ -220,7 +220,7 @@ def _tests(table: Table, rows: Sequence[Row]) -> Sheet:
 def _settings(report: Report) -> Sheet:
     budget = report.setting.budget
 
-    def cells(row: Row) -> list[SheetCell]:
+    def cells(row: MeasuredRow) -> list[SheetCell]:
         words = " ".join(f"{name}={value}" for name, value in row.settings.items())
         if row.tuned is None:
             numbers = ["none", "-", "-"]

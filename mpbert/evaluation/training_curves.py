@@ -1,7 +1,7 @@
 """Losses of the trainings behind a report, from the files that TensorBoard reads.
 
 fairseq's are in ``runs/pretrained`` and ``runs/finetuned``, in folders for what it logs, those of
-our own trainings beside the vectors or runs they made (:mod:`mpbert.training_log`).
+our own trainings beside the vectors or runs they made (:mod:`mpbert.foundation.training_log`).
 """
 
 import logging
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.training_log import SUFFIX, TAG
+from mpbert.foundation.training_log import SUFFIX, TAG
 
 logger = logging.getLogger(__name__)
 # folder of fairseq -> what its losses are of

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from mpbert.data.build import CleanPaper
-from mpbert.data.ragged import row_numbers
-from mpbert.errors import ConfigError, CorpusError, UnknownPaperError
+from mpbert.corpus.build import CleanPaper
+from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
+from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.tables import (
     CONTEXTS,
     PAPERS,

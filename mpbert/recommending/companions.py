@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpbert.data.ragged import ranges, row_numbers
+from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.recommending.lookup import Lookup
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mpbert.data.arrays import load_array
-from mpbert.errors import DamagedError, IndexFormatError, MpbertError, OutputError
-from mpbert.manifest import check_inputs, claimed, read_manifest, replace_manifest
+from mpbert.foundation.arrays import load_array
+from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
+from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
 from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.store import VectorStore
@@ -99,7 +99,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
         lookup=lookup,
         vocabulary=vocabulary,
         generation=generation,
-        draws=manifest["config"]["draws"],
+        draws=manifest["config"].get("readings") or manifest["config"]["draws"],
         seed=manifest["config"]["seed"],
     )
     _check(data, folder)

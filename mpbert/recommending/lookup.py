@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from mpbert.data.bags import count_matrix
-from mpbert.data.cocitation import cocitation_counts
-from mpbert.data.fields import sum_counts
-from mpbert.data.ragged import offsets_of, row_numbers
-from mpbert.errors import CorpusError
+from mpbert.corpus.bags import count_matrix
+from mpbert.corpus.cocitation import cocitation_counts
+from mpbert.corpus.fields import sum_counts
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.methods.lexical.index import Bm25
 from mpbert.recommending.tables import IndexTables
-from mpbert.retrieval.lexical import Bm25
 
 _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
 

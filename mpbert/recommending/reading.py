@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.data.ragged import offsets_of
-from mpbert.data.sampling import SampledSentences, sample_manuscripts, sample_papers
-from mpbert.data.subwords import tokenize
-from mpbert.errors import EncoderError, IndexFormatError
+from mpbert.corpus.subwords import tokenize
+from mpbert.foundation.errors import EncoderError, IndexFormatError
+from mpbert.foundation.ragged import offsets_of
+from mpbert.model.sampling import SampledSentences, sample_manuscripts, sample_papers
 from mpbert.vectors.normal import normalized
 
 _MAX_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
@@ -27,7 +27,7 @@ class EncoderReader:
     """
 
     def __init__(self, path: Path, draws: int, seed: int, dim: int) -> None:
-        from mpbert.modeling.encoder import (  # torch, which words alone do not need
+        from mpbert.model.directory import (  # torch, which words alone do not need
             load_two_tower,
             read_config,
             read_tokenizer,
@@ -81,7 +81,7 @@ class EncoderReader:
         :param name: what messages call it.
         :raises EncoderError: it holds NaN or infinity.
         """
-        from mpbert.modeling.embedding import embed_sampled
+        from mpbert.model.embedding import embed_sampled
 
         numbers = np.concatenate([reading.sentences for reading in readings])
         read, places = np.unique(numbers, return_inverse=True)

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.data.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.data.ragged import ranges
-from mpbert.errors import ConfigError, UnknownPaperError
+from mpbert.foundation.errors import ConfigError, UnknownPaperError
+from mpbert.foundation.ragged import ranges
+from mpbert.methods.fusion.reranker import fuse_reciprocal
+from mpbert.methods.reranking import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.companions import companion_scores, companions_of
 from mpbert.recommending.directory import ENCODER, IndexData, read_index
+from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.records import (
     CitingSentence,
@@ -22,8 +24,6 @@ from mpbert.recommending.records import (
 )
 from mpbert.recommending.titles import Titles
 from mpbert.recommending.words import Words
-from mpbert.reranking.base import Ranking
-from mpbert.reranking.fusion import fuse_reciprocal
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
@@ -89,7 +89,7 @@ class Recommender:
 
         ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
         of the three sentences around the place over title, abstract and citing sentences. ``both``
-        fuses the first 200 of each by reciprocal ranks (``mpbert.reranking.fusion``). Papers that
+        fuses the first 200 of each by reciprocal ranks (``mpbert.methods.fusion``). Papers that
         were accepted here are not returned; what is cited together with them makes one more ranking
         (``mpbert.recommending.companions``) which is fused with the others in the same way.
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from mpbert.data.ragged import offsets_of, ranges
-from mpbert.data.store import CorpusStore
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.ragged import offsets_of, ranges
 
 PAPERS = pa.schema(
     {

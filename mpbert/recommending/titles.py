@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mpbert.data.bags import spaced_words
+from mpbert.corpus.bags import spaced_words
 
 
 class Titles:

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from mpbert.data.bags import count_matrix
-from mpbert.data.ragged import ranges, row_numbers
+from mpbert.corpus.bags import count_matrix
+from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.recommending.lookup import Lookup
 
 

@@ -11,9 +11,9 @@ import math
 import faiss
 import numpy as np
 
+from mpbert.foundation.seeding import named_rng
 from mpbert.retrieval.dense import PAPERS, RESCORED, DenseIndex, parts_of
 from mpbert.retrieval.ranking import num_ranked
-from mpbert.seeding import named_rng
 from mpbert.vectors.normal import normalized
 
 logger = logging.getLogger(__name__)

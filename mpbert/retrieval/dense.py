@@ -15,7 +15,7 @@ from collections.abc import Callable
 import faiss
 import numpy as np
 
-from mpbert.progress import progress
+from mpbert.foundation.progress import progress
 from mpbert.retrieval.ranking import num_ranked, sort_by_score, top_k
 from mpbert.vectors.normal import normalized
 

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.types import ASGIApp
 
 import mpbert
-from mpbert.errors import MpbertError
+from mpbert.foundation.errors import MpbertError
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.guard import Guard
 from mpbert.serving.limits import Limits, RequestLimits

@@ -6,7 +6,7 @@ near on the map means near in cosine as far as two dimensions can show it.
 
 import numpy as np
 
-from mpbert.seeding import named_rng
+from mpbert.foundation.seeding import named_rng
 from mpbert.vectors.normal import normalized
 
 MAX_POINTS = 50_000  # what a browser draws at once without a stutter

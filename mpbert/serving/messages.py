@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from mpbert.errors import printable
+from mpbert.foundation.errors import printable
 
 MAX_TOP = 100
 

@@ -13,8 +13,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
-from mpbert.errors import ConfigError
-from mpbert.processes import end_with_parent
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.processes import end_with_parent
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from mpbert.errors import VectorsError
+from mpbert.foundation.errors import VectorsError
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.data.arrays import load_array
-from mpbert.errors import MpbertError, VectorsError
-from mpbert.manifest import check_format, fingerprint, read_manifest
+from mpbert.foundation.arrays import load_array
+from mpbert.foundation.errors import MpbertError, VectorsError
+from mpbert.foundation.manifest import check_format, fingerprint, read_manifest
 
 _BLOCK = 1 << 16  # rows checked at once: a memory-mapped matrix is never copied whole
 
@@ -126,7 +126,7 @@ class VectorStore:
             reason = " ".join(str(error).split())
             raise VectorsError(
                 f"{path}: unreadable ({reason}); expected a vectors directory with {name}.npy and "
-                f"{name}.ids.txt, made by mpbert embed or fit-baseline"
+                f"{name}.ids.txt, made by mpbert embed or fit"
             ) from error
         return cls(text.splitlines(), vectors, source=str(path))
 

@@ -3,5 +3,5 @@
 It stands outside the package: fairseq imports a user directory under its last path component.
 """
 
-import mpbert.finetuning
-import mpbert.pretraining  # noqa: F401
+import mpbert.model.fairseq_plugin.finetuning
+import mpbert.model.fairseq_plugin.pretraining  # noqa: F401

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from mpbert.data.binary import BinaryCorpus
+from mpbert.corpus.binary import BinaryCorpus
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import DenseIndex
 

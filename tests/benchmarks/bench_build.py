@@ -13,8 +13,8 @@ from pathlib import Path
 
 from contest import contest, print_contest, print_row, raw_acl, run_command
 
-from mpbert.data.build import CleanPaper, iter_clean_papers, sort_papers
-from mpbert.data.readers import READERS
+from mpbert.corpus.build import CleanPaper, iter_clean_papers, sort_papers
+from mpbert.corpus.formats.base import READERS
 
 
 def build(path: Path, reader: str, processes: int) -> list[CleanPaper]:

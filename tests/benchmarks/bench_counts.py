@@ -13,8 +13,8 @@ import pandas as pd
 from contest import contest, print_contest, print_row
 from scipy.sparse import csr_matrix
 
-from mpbert.data.cocitation import citation_counts, cocitation_counts
-from mpbert.data.ragged import offsets_of, row_numbers
+from mpbert.corpus.cocitation import citation_counts, cocitation_counts
+from mpbert.foundation.ragged import offsets_of, row_numbers
 
 Counts = tuple[np.ndarray, csr_matrix]
 

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from contest import contest, print_rates
 
-from mpbert.data.binary import BinaryCorpus
-from mpbert.data.sampling import SamplingConfig, sample_papers
-from mpbert.modeling.embedding import embed_sampled
-from mpbert.modeling.hierarchical import HierarchicalConfig, PaperEncoder
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.model.embedding import embed_sampled
+from mpbert.model.encoder import HierarchicalConfig, PaperEncoder
+from mpbert.model.sampling import SamplingConfig, sample_papers
 
 PAPERS, MAX_TOKENS, ROUNDS = 64, 16384, 3
 

@@ -14,13 +14,13 @@ import torch
 from contest import contest, print_contest, print_rates
 from padded import PaddedEncoder, cut, pad
 
-from mpbert.data.binary import BinaryCorpus
-from mpbert.data.ragged import offsets_of, ranges
-from mpbert.data.sampling import SamplingConfig, sample_manuscripts, sample_papers
-from mpbert.finetuning.dataset import Examples, Noise, NoiseConfig
-from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
-from mpbert.modeling.losses import mpt_src_tgt
-from mpbert.modeling.packing import pack
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.fairseq_plugin.finetuning.dataset import Examples, Noise, NoiseConfig
+from mpbert.model.objectives import mpt_src_tgt
+from mpbert.model.packing import pack
+from mpbert.model.sampling import SamplingConfig, sample_manuscripts, sample_papers
 
 MAX_TOKENS, ROUNDS = 65536, 5  # as in finetune/configs/small.flags
 PADDED_TOKENS = 12288  # padded, the whole batch would need some 25 GiB

@@ -20,9 +20,9 @@ from contest import print_row
 from gensim.models import Doc2Vec
 from gensim.models.doc2vec import TaggedLineDocument
 
-from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
-from mpbert.data.store import CorpusStore
-from mpbert.data.word_stream import WordStream, read_words
+from mpbert.corpus.store import CorpusStore
+from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+from mpbert.methods.hyperdoc2vec.word_stream import WordStream, read_words
 
 DIM, NEGATIVES, SAMPLE, MOST_WORDS = 100, 5, 1e-3, 8_000_000
 LINE = 10_000  # gensim leaves out the rest of a longer document

@@ -12,9 +12,9 @@ import torch
 from contest import contest, print_contest
 from torch import nn
 
-from mpbert.data.binary import BinaryCorpus
-from mpbert.modeling.hierarchical import HierarchicalConfig, HierarchicalEncoder
-from mpbert.modeling.packing import pack
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.model.encoder import HierarchicalConfig, HierarchicalEncoder
+from mpbert.model.packing import pack
 
 DIM, FFN_DIM, HEADS, LAYERS = 128, 512, 4, 2
 PAPERS, SENTENCES, ROUNDS = 12, 30, 7

@@ -16,14 +16,14 @@ from contest import contest, print_rates, print_row
 from padded import SENTENCES, PaddedMaskedSentences, cut, pad
 from torch.nn import functional
 
-from mpbert.data.binary import END, SENTENCE_MASK, BinaryCorpus
-from mpbert.data.ragged import ranges, row_numbers
-from mpbert.modeling.hierarchical import HierarchicalConfig, MaskedSentenceModel
-from mpbert.modeling.losses import masked_sentence_loss
-from mpbert.modeling.masking import mask_sentences
-from mpbert.modeling.packing import MaskedSentences, PackedPapers, Rows, pack, pack_masked
-from mpbert.pretraining.dataset import MaskedBlocks
-from mpbert.seeding import named_rng
+from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
+from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.foundation.seeding import named_rng
+from mpbert.model.encoder import HierarchicalConfig, MaskedSentenceModel
+from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
+from mpbert.model.masking import mask_sentences
+from mpbert.model.objectives import masked_sentence_loss
+from mpbert.model.packing import MaskedSentences, PackedPapers, Rows, pack, pack_masked
 
 SIZES = {  # as in pretrain/configs: D, inner size, heads, layers; tokens of a batch, rounds
     "small": (256, 1024, 4, 4, 2, 2, 16384, 5),

@@ -13,13 +13,13 @@ import numpy as np
 from contest import Cost, contest, print_contest
 from scipy.sparse import csr_matrix
 
-from mpbert.data.cocitation import (
+from mpbert.corpus.cocitation import (
     NegativeDistribution,
     citation_counts,
     cocitation_counts,
     sample_positives,
 )
-from mpbert.data.ragged import offsets_of, row_numbers
+from mpbert.foundation.ragged import offsets_of, row_numbers
 
 NUM_PAPERS, NEGATIVES, POWER = 20_000, 4, 0.75
 

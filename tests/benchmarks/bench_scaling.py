@@ -20,10 +20,10 @@ import numpy as np
 import torch
 from contest import contest, print_row, raw_acl, run_command
 
-from mpbert.data.binary import BinaryCorpus
-from mpbert.data.cocitation import cocitation_counts
-from mpbert.modeling.encoder import save_encoder
-from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.cocitation import cocitation_counts
+from mpbert.model.directory import save_encoder
+from mpbert.model.encoder import HierarchicalConfig, TwoTower
 
 TIMES = (1, 2, 4, 8)
 S2ORC = {"10 M full texts": 10_000_000 * 6_000, "200 M abstracts": 200_000_000 * 200}  # tokens
@@ -48,7 +48,7 @@ def main(binary: str = "runs/binarized/acl", num_papers: str = "1000") -> None:
             costs["binarize"][times] = run_command(*binarize, "--tokenizer-sentences=20000")
             _write_encoder(place / "binary", place / "encoder")
             embed = ("embed", place / "binary", place / "encoder", place / "vectors", "--bf16")
-            costs["embed"][times] = run_command(*embed, "--draws=1")
+            costs["embed"][times] = run_command(*embed, "--readings=1")
             tokens[times] = int(BinaryCorpus(place / "binary").token_offsets[-1])
     for what, sizes in costs.items():
         _print(what, sizes, {t: tokens[t] / sizes[t][0] for t in TIMES}, "tokens/s")

@@ -1,15 +1,15 @@
 """The model as it is published and run elsewhere: tensors padded to 30 sentences of 50 tokens.
 
 Torch's own ``nn.TransformerEncoderLayer`` in float32, with the sizes and the work of
-``mpbert.modeling``.
+``mpbert.model``.
 """
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mpbert.data.ragged import ranges, row_numbers
-from mpbert.modeling.hierarchical import HierarchicalConfig
+from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.model.encoder import HierarchicalConfig
 
 SENTENCES, TOKENS = 30, 50
 

@@ -6,9 +6,9 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.commands import build_corpus
-from mpbert.data.store import CorpusStore
-from mpbert.errors import CorpusError
-from mpbert.manifest import read_manifest
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.manifest import read_manifest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 YEARS = {"valid_year": 2015, "test_year": 2018}

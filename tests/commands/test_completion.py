@@ -10,9 +10,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from mpbert.baselines import BASELINES
 from mpbert.cli import COMMANDS, main
 from mpbert.commands.completion import SHELLS
+from mpbert.methods.base import EMBEDDERS
 
 ROOT = Path(__file__).parents[2]
 # what bash does when TAB is pressed behind the last word
@@ -73,13 +73,13 @@ def test_bash_completes_commands(tab):
 
 
 def test_bash_completes_flags_of_the_command(tab):
-    assert tab("embed", "--d") == {"--device", "--draws"}
-    assert "--baseline" in tab("fit-baseline", "--")
+    assert tab("embed", "--d") == {"--device", "--readings"}
+    assert "--method" in tab("fit", "--")
     assert {"--config", "--log"} <= tab("evaluate", "--")
 
 
 def test_bash_completes_values_of_a_flag(tab):
-    assert tab("fit-baseline", "--baseline", "") >= set(BASELINES.names())
+    assert tab("fit", "--method", "") >= set(EMBEDDERS.names())
     assert tab("embed", "data", "encoder", "out", "--splits", "t") == {"train", "test"}
     assert tab("embed", "--splits", "train", "v") == {"valid"}
     assert tab("embed", "--log", "j") == {"json"}
@@ -114,7 +114,7 @@ _SET_UP = {
         ("embed --d", {"device", "draws"}),
         ("embed --splits t", {"test", "train"}),
         ("export-vectors --format w", {"word2vec", "word2vec-bin"}),
-        ("fit-baseline --baseline ", set(BASELINES.names())),
+        ("fit --method ", set(EMBEDDERS.names())),
         ("embed ru", {"run.yaml", "runs/"}),
         ("embed data encoder ru", {"run.yaml", "runs/"}),
         ("retrieve --vectors ru", {"run.yaml", "runs/"}),

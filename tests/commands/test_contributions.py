@@ -6,10 +6,10 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.commands import embed
-from mpbert.data.binary import BinaryCorpus
-from mpbert.data.sampling import CITING, SampledSentences, sample_manuscripts
-from mpbert.modeling.embedding import embed_sampled
-from mpbert.modeling.encoder import load_two_tower, read_config, sampling_of
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.model.directory import load_two_tower, read_config, sampling_of
+from mpbert.model.embedding import embed_sampled
+from mpbert.model.sampling import CITING, SampledSentences, sample_manuscripts
 from mpbert.vectors.store import VectorStore
 
 pytestmark = pytest.mark.fairseq

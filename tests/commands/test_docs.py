@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mpbert import cli
-from mpbert.command_help import EXIT_CODES, HELP
 from mpbert.commands import docs
-from mpbert.config import parse_config
+from mpbert.foundation.command_help import EXIT_CODES, HELP
+from mpbert.foundation.config import parse_config
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "docs" / "commands"
@@ -54,14 +54,14 @@ def test_an_example_is_a_command_line_that_is_accepted(name):
     assert isinstance(parse_config(module.Config, name, words[2:]), module.Config)
 
 
-@pytest.mark.parametrize("name", ["run-conditions", "embed"])
+@pytest.mark.parametrize("name", ["make-rows", "embed"])
 def test_help_shows_example_reads_writes_and_exit_codes(name, capsys):
     with pytest.raises(SystemExit):
         cli.main([name, "--help"])
     out = capsys.readouterr().out
     for word in (HELP[name].example, HELP[name].reads, HELP[name].writes, EXIT_CODES[2]):
         assert f"  {word}\n" in out or f"    {word}\n" in out
-    assert ("  3    some rows failed" in out) == (name == "run-conditions")
+    assert ("  3    some rows failed" in out) == (name == "make-rows")
 
 
 def test_a_page_shows_flags_values_defaults_and_settings():

@@ -6,8 +6,8 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.commands import embed
-from mpbert.data.binary import BinaryCorpus
-from mpbert.modeling import embedding
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.model import embedding
 from mpbert.vectors.store import VectorStore
 
 pytestmark = pytest.mark.fairseq
@@ -96,7 +96,7 @@ def test_the_same_vectors_again_are_the_same_bytes(
 @pytest.mark.parametrize(
     ("flag", "message"),
     [
-        ("--draws=0", "--draws 0"),
+        ("--readings=0", "--readings 0"),
         ("--max-tokens=0", "--max-tokens 0"),
         ("--seed=-1", "--seed -1"),
         ("--device=tpux", "--device tpux: unknown"),

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from mpbert.cli import main
-from mpbert.data.readers import READERS
-from mpbert.data.splits import SPLITS
-from mpbert.data.store import TASKS, CorpusStore
-from mpbert.data.trec import read_qrels
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import TASKS, CorpusStore
+from mpbert.corpus.trec import read_qrels
 
 
 def lines(path: Path) -> list[dict]:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mpbert.cli import main
-from mpbert.modeling.encoder import load_two_tower, read_config
+from mpbert.model.directory import load_two_tower, read_config
 
 pytestmark = pytest.mark.fairseq
 

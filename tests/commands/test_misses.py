@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from mpbert import cli
-from mpbert.data.store import CorpusStore
-from mpbert.data.trec import run_of_matrix, write_run
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import run_of_matrix, write_run
 from mpbert.evaluation.misses import CAUSES, find_misses
 
 

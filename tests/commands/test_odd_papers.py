@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from mpbert.cli import main
-from mpbert.data.readers import READERS
-from mpbert.data.store import CorpusStore
-from mpbert.data.trec import read_qrels, read_run
-from mpbert.manifest import read_manifest
-from mpbert.modeling.encoder import save_encoder
-from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import read_qrels, read_run
+from mpbert.foundation.manifest import read_manifest
+from mpbert.model.directory import save_encoder
+from mpbert.model.encoder import HierarchicalConfig, TwoTower
 from mpbert.vectors.store import VectorStore
 
 CITES = " [7]"
@@ -135,7 +135,7 @@ def test_no_path_of_an_id_leaves_the_outputs(root, corpus, capsys):
     vectors = np.random.default_rng(1).standard_normal((len(ids), 8)).astype(np.float32)
     VectorStore(ids, vectors).save(work / "vectors", "papers")
     places = [str(work / name) for name in ("corpus", "encoder", "vectors", "index")]
-    assert main(["build-index", *places, "--draws=1"]) == 0
+    assert main(["build-index", *places, "--readings=1"]) == 0
     one = work / "one.jsonl"
     one.write_text(json.dumps(paper("../added", 2014, citing("It is new", "../outside"))))
     assert main(["add", str(work / "index"), str(one)]) == 0

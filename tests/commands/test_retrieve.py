@@ -1,8 +1,8 @@
 import numpy as np
 
 from mpbert import cli
-from mpbert.data.store import CorpusStore
-from mpbert.seeding import named_rng
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.seeding import named_rng
 from mpbert.vectors.store import VectorStore
 
 

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from mpbert.commands import retrieve, tune
-from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError, MpbertError
-from mpbert.evaluation.measured import Measured
+from mpbert.corpus.store import CorpusStore
+from mpbert.experiments.measured import Measured
+from mpbert.foundation.errors import ConfigError, MpbertError
 
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"k1": 0.001}, "space": {"k1": [0.001, 2]}}
 LOG = Path("runs/tuning/rfc/bm25/trials.jsonl")
@@ -152,7 +152,7 @@ def test_recipes_are_tuned_by_their_flags_each_with_a_run_of_its_own(rfc_corpus,
         },
     )
     Path("runs/trec/rfc/ours").mkdir(parents=True)
-    Path("runs/trec/rfc/ours/manifest.json").write_text("{}")  # run-conditions made it
+    Path("runs/trec/rfc/ours/manifest.json").write_text("{}")  # make-rows made it
     Path("runs/cost/rfc").mkdir(parents=True)
     cost = {"seconds": 40, "cpu_seconds": 1, "peak_mib": 1, "exit_code": 0, "cores": 2}
     records = [{"step": step, **cost} for step in ("a.sh rfc", "b.sh ours")]

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from mpbert.commands import evaluate
-from mpbert.data.trec import Qrels, read_qrels, read_run
-from mpbert.errors import RunError
+from mpbert.corpus.trec import Qrels, read_qrels, read_run
 from mpbert.evaluation.evaluate import citing_papers, judge, num_gold, times_citing_paper_ranked
+from mpbert.foundation.errors import RunError
 
 QRELS = "a#1 0 x 1\na#1 0 y 1\nb#2 0 x 1\nb#9 0 z 1\n"
 RUN = "b#2 Q0 w 1 9 t\nb#2 Q0 x 2 8 t\na#1 Q0 y 1 9 t\na#1 Q0 b 2 8 t\na#1 Q0 x 3 7 t\n"

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from mpbert.data.store import CorpusStore
-from mpbert.data.trec import read_qrels, read_run, run_of_matrix, write_run
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import read_qrels, read_run, run_of_matrix, write_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import mean_measure
 

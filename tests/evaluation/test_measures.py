@@ -5,7 +5,6 @@ import ir_measures
 import numpy as np
 import pytest
 
-from mpbert.errors import ConfigError
 from mpbert.evaluation.measures import (
     FORMULAS,
     depth_needed,
@@ -15,6 +14,7 @@ from mpbert.evaluation.measures import (
     parse_measure,
     recall_curve,
 )
+from mpbert.foundation.errors import ConfigError
 
 # ranks 1 and 3 of four hold two of three relevant papers; nothing found; one of one at rank 2
 HITS = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]], dtype=bool)

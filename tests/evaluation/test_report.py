@@ -6,9 +6,9 @@ import pytest
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
-from mpbert.evaluation.report import Queries, Row, Setting, build_report
+from mpbert.evaluation.report import MeasuredRow, Queries, Setting, build_report
 from mpbert.evaluation.self_citation import self_citation
-from mpbert.evaluation.tuning import Budget, TunedRow
+from mpbert.experiments.tuning import Budget, TunedRow
 
 SETTINGS = {"dim": 100, "learning_rate": 0.025, "window": 20, "fields": "abstract+citing"}
 TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 61.5)
@@ -38,7 +38,7 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 
         hits = np.pad(hits, ((0, 0), (0, 80)))  # lists of 20 papers, looked at to rank 100
         judged.append(Judged(hits, np.full(num_queries, 20)))
     table = [
-        Row(
+        MeasuredRow(
             f"row{r}",
             TITLES[r],
             note="k1 = 1.2 & b_0" if r == 1 else "",
@@ -52,7 +52,7 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 
         )
         for r, j in enumerate(judged)
     ]
-    table.append(Row("absent", "not there yet"))
+    table.append(MeasuredRow("absent", "not there yet"))
     setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, budget=budget)
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
@@ -177,7 +177,7 @@ def test_one_row_alone_is_reported_without_tests():
 def test_without_queries_of_two_papers_their_columns_are_empty():
     num_gold = np.ones(6, dtype=int)
     queries = Queries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan))
-    rows = [Row("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
+    rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     report = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19)
     texts = render_report(report, {})
     assert "cited together in training" not in texts["txt"]
@@ -187,7 +187,7 @@ def test_without_queries_of_two_papers_their_columns_are_empty():
 
 def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
     queries = Queries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), np.zeros(6))
-    rows = [Row("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
+    rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     caption = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19).caption
     (line,) = [line for line in caption if line.startswith("Co-citation history")]
     assert "unseen: 0; none was seen, so none is low or high (unseen 6, low 0, high 0" in line

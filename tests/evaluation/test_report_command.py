@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
-from mpbert.commands import report, retrieve, run_conditions
-from mpbert.data.store import CorpusStore
-from mpbert.data.trec import run_of_matrix, write_run
-from mpbert.errors import ConfigError, RunError
-from mpbert.training_log import for_tensorboard, loss_fields
+from mpbert.commands import make_rows, report, retrieve
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import run_of_matrix, write_run
+from mpbert.foundation.errors import ConfigError, RunError
+from mpbert.foundation.training_log import for_tensorboard, loss_fields
 
 
 def _rank(store, split, gain, seed):
@@ -113,14 +113,14 @@ def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, workplace, no_pl
         run.mkdir()
         write_run(run / "test.run", _rank(store, "test", 0.5, seed), "better")
     (tmp_path / "row.yaml").write_text(
-        f"title: Row\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/better{{variant}}'\n"
+        f"title: MeasuredRow\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/better{{variant}}'\n"
     )
     report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
     found = json.loads((tmp_path / "out" / "report.json").read_text())
     scores = []
     for suffix in ("", "-seed-2", "-seed-3"):
         (tmp_path / "row.yaml").write_text(
-            f"title: Row\nrecipe: make\nrun: {tmp_path}/better{suffix}\n"
+            f"title: MeasuredRow\nrecipe: make\nrun: {tmp_path}/better{suffix}\n"
         )
         out = tmp_path / f"out{suffix}-alone"
         report.run(_config(rfc_corpus, workplace, out, conditions=tmp_path))
@@ -149,7 +149,7 @@ def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(
     manifest = {"format": 1, "command": "retrieve", "inputs": {"rfc": "another"}, "files": {}}
     (tmp_path / "run-seed-3" / "manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "row.yaml").write_text(
-        f"title: Row\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/run{{variant}}'\n"
+        f"title: MeasuredRow\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/run{{variant}}'\n"
     )
     report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
     found = json.loads((tmp_path / "out" / "report.json").read_text())["rows"][0]["remarks"]
@@ -183,7 +183,7 @@ def test_whole_papers_have_a_report_of_their_own_with_recall_further_down(
     (tmp_path / "conditions").mkdir()
     row = {"title": "BM25", "method": "bm25", "task": "global", "top": 60}
     (tmp_path / "conditions" / "row.yaml").write_text(json.dumps(row))
-    run_conditions.run(run_conditions.Config(rfc_corpus, Path("conditions")))
+    make_rows.run(make_rows.Config(rfc_corpus, Path("conditions")))
     config = report.Config(rfc_corpus, tmp_path / "out", Path("conditions"), task="global")
     report.run(config)
     tables = json.loads((tmp_path / "out" / "report.json").read_text())["tables"]
@@ -209,7 +209,7 @@ def test_a_row_that_learnt_from_the_queries_of_the_report_is_remarked(
     (tmp_path / "conditions").mkdir()
     for name, content in rows.items():
         (tmp_path / "conditions" / f"{name}.yaml").write_text(json.dumps(content))
-    run_conditions.run(run_conditions.Config(rfc_corpus, Path("conditions")))
+    make_rows.run(make_rows.Config(rfc_corpus, Path("conditions")))
     for split, is_remarked in (("valid", method == "learnt"), ("test", False)):
         config = report.Config(rfc_corpus, tmp_path / split, Path("conditions"), split=split)
         capsys.readouterr()
@@ -320,7 +320,7 @@ def test_expected_scores_are_judged_and_a_difference_ends_with_2(
     for shift, verdict, code in ((0.0, "OK", 0), (0.015, "CLOSE", 0), (0.03, "DIFFERENT", 2)):
         path.write_text(start + f"expected: {{rfc: {{MAP@10 P>=1: [{right + shift}, 0.01]}}}}\n")
         argv = ["report", str(rfc_corpus), str(tmp_path / f"out{code}{verdict}"), "--expected"]
-        assert main([*argv, "--conditions", str(tmp_path / "conditions")]) == code
+        assert main([*argv, "--rows", str(tmp_path / "conditions")]) == code
         out, err = capsys.readouterr()
         assert out.splitlines()[-1].startswith(f"{verdict:<10}better")
         assert ("1 of 1 scores differ from those expected" in err) == (code == 2)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpbert.data.store import CorpusStore
+from mpbert.corpus.store import CorpusStore
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 
 NAMES = [["Ann Lee", "Bo Chen"], ["bo chen "], ["C. Diaz"], [], ["Ann Lee", "C. Diaz"], [""]]

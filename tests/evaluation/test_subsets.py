@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from mpbert.data.cocitation import cocitation_counts
+from mpbert.corpus.cocitation import cocitation_counts
 from mpbert.evaluation.subsets import (
     mean_pair_frequency,
     subsets_by_frequency,

@@ -7,7 +7,7 @@ import pytest
 
 from mpbert.evaluation.plots import plot_training
 from mpbert.evaluation.training_curves import TrainingCurve, read_training_curves
-from mpbert.training_log import for_tensorboard, loss_fields
+from mpbert.foundation.training_log import for_tensorboard, loss_fields
 
 LOGGER = logging.getLogger("mpbert.test")
 

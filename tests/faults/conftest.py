@@ -28,8 +28,8 @@ torch.set_num_threads(threads)
 numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 if words[0] == "train":
     sys.argv = words
-    import mpbert.fairseq_compat
-    mpbert.fairseq_compat.main()
+    import mpbert.model.fairseq_plugin.compat
+    mpbert.model.fairseq_plugin.compat.main()
     sys.exit(0)
 from mpbert.cli import main
 sys.exit(main(words))
@@ -168,7 +168,7 @@ def _stages() -> dict[str, Stage]:
         str(FORMATS / name) for name in ("corpus", "binary", "encoder", "vectors", "runs")
     )
     years = ["--valid-year=2011", "--test-year=2013"]
-    fit = ["fit-baseline", corpus, "out"]
+    fit = ["fit", corpus, "out"]
     learnt = ["--settings", "dim=8", "epochs=3", "triplets=2000", "neighbours=5"]
     sizes = ["--dim=4", "--ffn-dim=4", "--num-heads=1", "--sentence-layers=1"]
     reads = ["--manuscript-sentences=4", "--abstract-sentences=1", "--body-sentences=1"]
@@ -177,14 +177,14 @@ def _stages() -> dict[str, Stage]:
         "binarize": Stage(["binarize", corpus, "out", "--vocab-size=300", "--max-tokens=12"]),
         "export-encoder": Stage(["export-encoder", "checkpoint.pt", binary, "out"], _checkpoint),
         "embed": Stage(["embed", binary, encoder, "out", "--device=cpu"]),
-        "fit-baseline": Stage([*fit, "--baseline=nnselect", *learnt]),
+        "fit": Stage([*fit, "--method=nnselect", *learnt]),
         "rerank": Stage(["rerank", corpus, "out", "--runs", runs, runs]),
         "build-index": Stage(["build-index", corpus, encoder, vectors, "out"]),
         "add": Stage(["add", "out", str(FORMATS / "more.jsonl")], _index),
         "remove": Stage(["remove", "out", "P03"], _index, done="no paper 'P03' among"),
         "export-vectors": Stage(["export-vectors", vectors, "out", "--format=parquet"]),
         "export-data": Stage(["export-data", corpus, "out"]),
-        "report": Stage(["report", corpus, "out", "--conditions=conditions"], _conditions),
+        "report": Stage(["report", corpus, "out", "--rows=conditions"], _conditions),
         "pretraining": _training(
             *("mpbert_pretrain", "mpbert_hibert", "mpbert_masked_sentences", *sizes),
             *("--document-layers=1", "--decoder-layers=1"),

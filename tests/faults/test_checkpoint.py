@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from mpbert.archives import archive_is_whole
 from mpbert.commands import embed
-from mpbert.errors import DamagedError, EncoderError
-from mpbert.modeling.checkpoint import Checkpoint
-from mpbert.seeding import named_rng
+from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.errors import DamagedError, EncoderError
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.checkpoint import Checkpoint
 
 
 def flip(path, bit):
@@ -68,7 +68,7 @@ def test_damaged_blocks_of_vectors_are_embedded_again(damage, formats, monkeypat
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])
 def test_a_damaged_checkpoint_of_fairseq_is_refused(damage, tmp_path, formats):
     from mpbert.commands import export_encoder
-    from mpbert.fairseq_compat import _of_whole
+    from mpbert.model.fairseq_plugin.compat import _of_whole
 
     path = tmp_path / "checkpoint_last.pt"
     torch.save({"model": {"a": torch.zeros(1000)}}, path)
@@ -98,7 +98,7 @@ class Code:
 
 @pytest.mark.fairseq
 def test_a_checkpoint_with_code_in_it_is_refused_and_the_code_not_run(tmp_path, formats):
-    importlib.import_module("mpbert.fairseq_compat")  # first: fairseq needs its fixes
+    importlib.import_module("mpbert.model.fairseq_plugin.compat")  # first: fairseq needs its fixes
     from fairseq import checkpoint_utils
 
     from mpbert.commands import export_encoder

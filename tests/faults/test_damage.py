@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from mpbert.cli import main
-from mpbert.manifest import _sealed, fingerprint, read_manifest
-from mpbert.seeding import named_rng
+from mpbert.foundation.manifest import _sealed, fingerprint, read_manifest
+from mpbert.foundation.seeding import named_rng
 
 # format -> a command that reads it
 READERS = {

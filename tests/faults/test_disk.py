@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from mpbert.errors import OutputError
-from mpbert.manifest import output_directory
+from mpbert.foundation.errors import OutputError
+from mpbert.foundation.manifest import output_directory
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from mpbert.seeding import named_rng
+from mpbert.foundation.seeding import named_rng
 
 
 def test_a_killed_stage_starts_again_and_ends_as_if_undisturbed(

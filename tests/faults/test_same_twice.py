@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mpbert.baselines.word2vec import Word2Vec
 from mpbert.commands import embed
-from mpbert.data.store import CorpusStore
-from mpbert.seeding import named_rng
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.word2vec.embedder import Word2Vec
 from mpbert.vectors.store import VectorStore
 
 # what is in braces is a fixture: 120 RFCs, and an encoder of random weights

@@ -6,17 +6,17 @@ import re
 import pytest
 
 from mpbert.cli import COMMANDS, main
-from mpbert.errors import MpbertError
-from mpbert.manifest import FORMATS, MANIFEST, read_manifest
+from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.manifest import FORMATS, MANIFEST, read_manifest
 
 
 def readers(place):
     """Return what opens each directory of the fixtures, as a library does."""
-    from mpbert.baselines.hyperdoc2vec import HyperDoc2Vec
-    from mpbert.data.binary import BinaryCorpus
-    from mpbert.data.store import CorpusStore
-    from mpbert.data.trec import read_run
-    from mpbert.modeling.encoder import load_two_tower
+    from mpbert.corpus.binary import BinaryCorpus
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.corpus.trec import read_run
+    from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+    from mpbert.model.directory import load_two_tower
     from mpbert.recommending.directory import read_index
     from mpbert.vectors.store import VectorStore
 
@@ -54,7 +54,7 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
 
 def test_there_is_a_directory_of_each_format(formats):
     made = {read_manifest(formats / kind)["command"] for kind in KINDS}
-    later = {"add-papers", "rerank", "report"}  # as fit-baseline, as retrieve; nothing reads it
+    later = {"add-papers", "rerank", "report"}  # as fit, as retrieve; nothing reads it
     assert made | later == set(FORMATS)
     assert set(FORMATS) <= set(COMMANDS)
 

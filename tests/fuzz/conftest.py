@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mpbert.errors import MpbertError
+from mpbert.foundation.errors import MpbertError
 
 sys.path.append(str(Path(__file__).parent))  # for tests/fuzz/mutations.py
 

@@ -30,7 +30,7 @@ with _instrumented():
     from test_parsers import FILES
     from test_readers import READER_OF, build, files_of, write_corpus
 
-    from mpbert.errors import MpbertError
+    from mpbert.foundation.errors import MpbertError
 
 Act = Callable[[str, bytes], None]
 

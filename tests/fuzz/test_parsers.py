@@ -11,10 +11,10 @@ import pytest
 from mutations import mutate
 
 from mpbert.commands import validate
-from mpbert.config import parse_config
-from mpbert.data.manuscripts.files import read_manuscript_file
-from mpbert.data.trec import read_qrels, read_run
-from mpbert.manifest import read_manifest
+from mpbert.corpus.trec import read_qrels, read_run
+from mpbert.foundation.config import parse_config
+from mpbert.foundation.manifest import read_manifest
+from mpbert.recommending.manuscripts.files import read_manuscript_file
 from mpbert.vectors.store import VectorStore
 
 RUN = "".join(f"q{q} Q0 p{p} {p} {10 - p}.5 tag\n" for q in range(5) for p in range(1, 6))

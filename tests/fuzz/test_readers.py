@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from mutations import mutate
 
-from mpbert.data.build import iter_clean_papers, link_papers, sort_papers
-from mpbert.data.readers import READERS
-from mpbert.data.splits import split_at_random
-from mpbert.data.tables import write_tables
-from mpbert.seeding import named_rng
+from mpbert.corpus.build import iter_clean_papers, link_papers, sort_papers
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.splits import split_at_random
+from mpbert.corpus.tables import write_tables
+from mpbert.foundation.seeding import named_rng
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # fixture -> reader, and inputs of the quick run

@@ -13,9 +13,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from mpbert.cli import main
-from mpbert.data.store import CorpusStore
-from mpbert.errors import EncoderError
-from mpbert.manifest import claimed
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.manifest import claimed
 from mpbert.recommending import directory
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.recommender import Recommender

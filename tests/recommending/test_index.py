@@ -9,8 +9,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from mpbert.cli import main
-from mpbert.errors import EncoderError, IndexFormatError
-from mpbert.manifest import read_manifest
+from mpbert.foundation.errors import EncoderError, IndexFormatError
+from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending import directory
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key, escape
 from mpbert.recommending.directory import ARRAYS

@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mpbert.data.cocitation import cocitation_counts
-from mpbert.data.fields import paper_counts
-from mpbert.data.manuscripts.sentences import manuscript_at
-from mpbert.data.store import CorpusStore
-from mpbert.errors import ConfigError, ManuscriptError, UnknownPaperError
+from mpbert.corpus.cocitation import cocitation_counts
+from mpbert.corpus.fields import paper_counts
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import ConfigError, ManuscriptError, UnknownPaperError
+from mpbert.methods.lexical.index import Bm25, LexicalIndex
 from mpbert.recommending.companions import companion_scores
+from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import RANKERS, Recommender
-from mpbert.retrieval.lexical import Bm25, LexicalIndex
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from mpbert.baselines.chance import Chance
 from mpbert.commands import retrieve
-from mpbert.data.store import CorpusStore
-from mpbert.data.trec import read_qrels, read_run
-from mpbert.errors import ConfigError, VectorsError
-from mpbert.manifest import read_manifest
-from mpbert.seeding import named_rng
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import read_qrels, read_run
+from mpbert.foundation.errors import ConfigError, VectorsError
+from mpbert.foundation.manifest import read_manifest
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.chance.embedder import Chance
 
 
 @pytest.fixture(scope="module")

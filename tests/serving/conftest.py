@@ -13,7 +13,7 @@ import uvicorn
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from mpbert.data.store import CorpusStore
+from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -109,9 +109,9 @@ def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import torch
 
     from mpbert.commands import build_corpus, build_index
-    from mpbert.data.subwords import train_tokenizer
-    from mpbert.modeling.encoder import save_encoder
-    from mpbert.modeling.hierarchical import HierarchicalConfig, TwoTower
+    from mpbert.corpus.subwords import train_tokenizer
+    from mpbert.model.directory import save_encoder
+    from mpbert.model.encoder import HierarchicalConfig, TwoTower
     from mpbert.vectors.store import VectorStore
 
     root = tmp_path_factory.mktemp("planted")

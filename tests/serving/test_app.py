@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mpbert.errors import CorpusError
+from mpbert.foundation.errors import CorpusError
 
 
 def ask(client, **question):

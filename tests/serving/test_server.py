@@ -16,7 +16,7 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.commands.serve import Config
-from mpbert.errors import ConfigError
+from mpbert.foundation.errors import ConfigError
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.server import listen

@@ -11,8 +11,8 @@ from tensorboard.plugins.projector.projector_plugin import ProjectorPlugin
 from werkzeug.test import Client
 
 from mpbert.commands import export_vectors
-from mpbert.data.store import CorpusStore
-from mpbert.errors import VectorsError
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import VectorsError
 from mpbert.vectors import formats
 from mpbert.vectors.store import VectorStore
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpbert.errors import VectorsError
+from mpbert.foundation.errors import VectorsError
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore, check_ids
 

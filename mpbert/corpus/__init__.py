@@ -1,0 +1,1 @@
+"""A corpus of papers: its store, splits, words and token ids."""

@@ -1,0 +1,173 @@
+"""The words that stand for a paper, and those that stand for a citation context.
+
+Fields of a paper, which are joined by ``+``; words of two fields are counted in both:
+
+* ``abstract``: title and abstract;
+* ``text``: title, abstract and body;
+* ``citing``: the training sentences that cite it, of which no word comes from a validation or test
+  paper; the sentence alone, since its neighbours did worse on the validation splits.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from mpbert.corpus.bags import count_matrix
+from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import ranges, row_numbers
+
+QUERIES = ("context", "abstract", "context+abstract")
+Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) row of the paper of each
+_BLOCK = 1 << 17  # texts counted at once: their words lie in memory one by one
+
+
+def titles(store: CorpusStore) -> Texts:
+    """Return all titles."""
+    return pa.array(store.titles, pa.large_string()), np.arange(store.num_papers)
+
+
+def abstract_sentences(store: CorpusStore) -> Texts:
+    """Return all sentences of abstracts."""
+    sentence_rows = ranges(store.sentence_offsets[:-1], store.num_abstract)
+    texts = store.sentences.take(pa.array(sentence_rows, pa.int64()))
+    return texts, row_numbers(store.num_abstract)
+
+
+def all_sentences(store: CorpusStore) -> Texts:
+    """Return all sentences of abstracts and bodies."""
+    return store.sentences, row_numbers(np.diff(store.sentence_offsets))
+
+
+def citing_sentences(store: CorpusStore) -> Texts:
+    """Return the training sentences that cite papers, once per cited paper."""
+    contexts = store.contexts("train")
+    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
+    once_per_cited = np.repeat(sentence_rows, np.diff(contexts.cited_offsets))
+    return store.sentences.take(pa.array(once_per_cited, pa.int64())), contexts.cited_rows
+
+
+FIELDS: dict[str, tuple[Callable[[CorpusStore], Texts], ...]] = {
+    "abstract": (titles, abstract_sentences),
+    "citing": (citing_sentences,),
+    "text": (titles, all_sentences),
+}
+
+
+def split_fields(fields: str) -> list[str]:
+    """Return the names of fields that ``+`` joins.
+
+    :raises ConfigError: one is unknown or stands twice.
+    """
+    names = fields.split("+")
+    for name in names:
+        if name not in FIELDS or names.count(name) > 1:
+            raise ConfigError(
+                f"fields={fields}: found {name!r}{' twice' if name in FIELDS else ''}; expected "
+                f"one or more of {', '.join(FIELDS)}, each once, with + between"
+            )
+    return names
+
+
+def paper_counts(
+    store: CorpusStore, fields: str, vocabulary: pa.Array | None = None, stemmed: bool = False
+) -> tuple[sparse.csr_array, pa.Array]:
+    """Return how often each paper holds each word in these fields.
+
+    :param vocabulary: (V,) words to count, others are skipped; None for all words.
+    :param stemmed: whether to count stems; a given vocabulary holds stems too.
+    :returns: (N, V) int32 counts and the vocabulary.
+    :raises ConfigError: a field is unknown or stands twice.
+    :raises CorpusError: there is no word.
+    """
+    sources = (
+        (source.__name__, *source(store))
+        for name in split_fields(fields)
+        for source in FIELDS[name]
+    )
+    counts, vocabulary = sum_counts(sources, store.num_papers, vocabulary, stemmed)
+    if not len(vocabulary):
+        raise CorpusError(
+            f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
+        )
+    return counts, vocabulary
+
+
+def sum_counts(
+    sources: Iterable[tuple[str, pa.Array, np.ndarray]],
+    num_papers: int,
+    vocabulary: pa.Array | None = None,
+    stemmed: bool = False,
+) -> tuple[sparse.csr_array, pa.Array]:
+    """Return how often the texts of each paper, from all sources, hold each word.
+
+    :param sources: (name, (M,) texts, (M,) row of the paper of each).
+    :param vocabulary: (V,) words to count, others are skipped; None for all words.
+    :returns: (N, V) int32 counts and the vocabulary, which may be empty.
+    """
+    blocks = []  # rows of papers, columns among the block's own words, counts
+    vocabularies = []
+    for name, texts, papers in sources:
+        for start in progress(range(0, len(texts), _BLOCK), f"words of {name}", "block"):
+            owners = papers[start : start + _BLOCK]
+            counts, words = count_matrix(texts[start : start + _BLOCK], vocabulary, stemmed)
+            blocks.append(_sum_by_paper(counts, owners, num_papers))
+            vocabularies.append(words)
+    if not any(map(len, vocabularies)):
+        nothing = pa.array([], pa.large_string())
+        return sparse.csr_array((num_papers, 0), dtype=np.int32), nothing
+    vocabulary = pc.unique(pa.concat_arrays(vocabularies))
+    columns = [
+        pc.index_in(words, value_set=vocabulary).to_numpy()[block.col]
+        for words, block in zip(vocabularies, blocks, strict=True)
+    ]
+    places = np.concatenate([block.row for block in blocks]), np.concatenate(columns)
+    counts = np.concatenate([block.data for block in blocks])
+    return sparse.csr_array((counts, places), shape=(num_papers, len(vocabulary))), vocabulary
+
+
+def _sum_by_paper(
+    counts: sparse.csr_array, papers: np.ndarray, num_papers: int
+) -> sparse.coo_array:
+    ones = np.ones(len(papers), dtype=np.int32)
+    owners = sparse.csr_array((ones, (papers, np.arange(len(papers)))), (num_papers, len(papers)))
+    return (owners @ counts).tocoo()  # (N, V)
+
+
+def plain_texts(store: CorpusStore, queries: Queries) -> list[str]:
+    """Return (Q,) texts: local ones of contexts, title and abstract of manuscripts."""
+    if isinstance(queries, Contexts):
+        return store.local_texts(queries)
+    return store.abstract_texts(queries.citing_rows)
+
+
+def query_texts(
+    store: CorpusStore, queries: Queries, citing_weight: int, query: str = "context"
+) -> list[str]:
+    """Return (Q,) texts, of contexts what is asked for, of manuscripts title and abstract.
+
+    :param citing_weight: how often the citing sentence stands beside its neighbours.
+    :param query: ``context``, ``abstract`` of the citing paper, with its title, or both.
+    """
+    if not isinstance(queries, Contexts) or query == "abstract":
+        return store.abstract_texts(queries.citing_rows)
+    texts = _weighted_texts(store, queries, citing_weight)
+    if query == "context":
+        return texts
+    rows, each = np.unique(queries.citing_rows, return_inverse=True)
+    abstracts = store.abstract_texts(rows)
+    return [f"{text} {abstracts[i]}" for text, i in zip(texts, each, strict=True)]
+
+
+def _weighted_texts(store: CorpusStore, contexts: Contexts, citing_weight: int) -> list[str]:
+    sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
+    citing = store.sentence_texts(sentence_rows)
+    local = store.local_texts(contexts)
+    return [
+        " ".join([text] + [one] * (citing_weight - 1))
+        for text, one in zip(local, citing, strict=True)
+    ]

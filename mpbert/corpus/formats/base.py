@@ -1,0 +1,60 @@
+"""What a reader of a raw corpus is, and the registry of readers."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from mpbert.corpus.splits import YearSplits
+from mpbert.foundation.records import RawPaper
+from mpbert.foundation.registry import Registry
+
+
+class Reader(ABC):
+    """Reads one raw format, in two steps, so that the second may run in several processes.
+
+    ``prepare`` is called once, then ``read_records`` gives cheap raw records in a fixed order and
+    ``parse`` turns each into a paper. Processes that parse are forked after ``prepare``; they share
+    what it left on ``self``. ``parse`` must depend on nothing but its record and that, and may
+    change nothing but ``counts``.
+
+    :cvar name: registry name, the value of ``--reader``.
+    :cvar default_splits: years of the splits where the command line gives none.
+    :ivar counts: name of everything noticed and dropped, and how often; names are sentences in
+        snake_case such as ``records_without_year``. Processes' counts are summed.
+    """
+
+    name: ClassVar[str]
+    default_splits: ClassVar[YearSplits]
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def prepare(self, path: Path) -> None:  # noqa: B027 (not abstract: most readers need none)
+        """Read what the parsing of each paper must know of all others, such as ids and authors."""
+
+    @abstractmethod
+    def read_records(self, path: Path) -> Iterator[object]:
+        """Yield raw records, undecoded where decoding is work (bytes of a line, for example).
+
+        :raises CorpusError: the file is missing or is not of this format.
+        """
+
+    @abstractmethod
+    def parse(self, record: object) -> RawPaper | None:
+        """Return the paper of a record, or None (and count it) where there is none.
+
+        :raises CorpusError: the record is broken.
+        """
+
+    def read(self, path: Path) -> Iterator[RawPaper]:
+        """Yield all papers, in the order of the records, in this process."""
+        self.prepare(path)
+        for record in self.read_records(path):
+            paper = self.parse(record)
+            if paper is not None:
+                yield paper
+
+
+READERS: Registry[type[Reader]] = Registry("reader", "mpbert.corpus.formats")

@@ -1,0 +1,289 @@
+"""The corpus store: a directory of Parquet files that everything after ``build-corpus`` reads.
+
+Rows: a paper's row is its place in ``papers.parquet``, which is sorted by paper id; a sentence's
+row is its place in ``sentences.parquet``, where papers follow one another in order.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from mpbert.corpus.splits import SPLITS
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.manifest import check_format
+from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.foundation.records import Paper
+
+TASKS = ("local", "global")
+STORE_FILES = ("papers", "sentences", "sections", "contexts", "citations")
+
+
+def qrels_name(task: str, split: str) -> str:
+    """Return the name of the file that says which papers the queries of a task cite."""
+    return f"qrels.{split}.txt" if task == "local" else f"qrels.{task}.{split}.txt"
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What papers are ranked for, as arrays in the order of citing row.
+
+    :param query_ids: (Q,).
+    :param citing_rows: (Q,), row of the citing paper.
+    :param cited_offsets: (Q + 1,), query i owns ``cited_rows[offsets[i]:offsets[i + 1]]``.
+    :param cited_rows: rows of the cited papers, which are to be found.
+    :param years: (Q,), year of the citing paper.
+    """
+
+    query_ids: list[str]
+    citing_rows: np.ndarray
+    cited_offsets: np.ndarray
+    cited_rows: np.ndarray
+    years: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def cited(self, i: int) -> np.ndarray:
+        """Rows of the papers which query ``i`` cites."""
+        return self.cited_rows[self.cited_offsets[i] : self.cited_offsets[i + 1]]
+
+
+@dataclass(frozen=True)
+class Contexts(Queries):
+    """Local queries: citation contexts, ordered by position in their paper.
+
+    An id is ``citing_id#position``; cited papers stand in order of appearance in the sentence.
+
+    :param positions: (Q,), position of the citing sentence among the sentences of its paper.
+    """
+
+    positions: np.ndarray
+
+
+@dataclass(frozen=True)
+class Manuscripts(Queries):
+    """Global queries: whole papers, known by title and abstract; all that they cite is sought.
+
+    An id is that of the paper; cited papers stand in order of rows.
+    """
+
+
+class CorpusStore:
+    """Read-only access to a corpus store; columns are loaded when first used.
+
+    :param path: directory made by ``build-corpus``.
+    :raises CorpusError: it is not a corpus store.
+    :raises DamagedError: it is of another format.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        missing = [name for name in STORE_FILES if not (self.path / f"{name}.parquet").is_file()]
+        if missing:
+            raise CorpusError(
+                f"{self.path}: found no {missing[0]}.parquet; expected a corpus store, "
+                f"make one with mpbert build-corpus"
+            )
+        check_format(self.path)
+
+    def _read(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        path = self.path / f"{name}.parquet"
+        try:
+            return pq.read_table(path, columns=columns, memory_map=True)
+        except (OSError, pa.ArrowException) as error:
+            reason = " ".join(str(error).split())
+            raise CorpusError(f"{path}: unreadable ({reason}); build the corpus again") from error
+
+    @cached_property
+    def _papers(self) -> pa.Table:
+        return self._read("papers")
+
+    @cached_property
+    def paper_ids(self) -> list[str]:
+        """(N,), ids of all papers, sorted."""
+        return self._papers["paper_id"].to_pylist()
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """(N,), titles of all papers."""
+        return self._papers["title"].to_pylist()
+
+    @cached_property
+    def authors(self) -> list[list[str]]:
+        """(N,), authors of all papers."""
+        return self._papers["authors"].to_pylist()
+
+    @cached_property
+    def venues(self) -> list[str]:
+        """(N,), venues of all papers; empty where a paper has none."""
+        return [venue or "" for venue in self._papers["venue"].to_pylist()]
+
+    @cached_property
+    def years(self) -> np.ndarray:
+        """(N,), int32, years of publication."""
+        return self._papers["year"].to_numpy()
+
+    @cached_property
+    def paper_splits(self) -> np.ndarray:
+        """(N,), the split of each paper: ``train``, ``valid`` or ``test``."""
+        return np.array(self._papers["split"].to_pylist(), dtype="<U5")
+
+    @cached_property
+    def num_abstract(self) -> np.ndarray:
+        """(N,), int32, how many of a paper's sentences, the first ones, are its abstract."""
+        return self._papers["num_abstract"].to_numpy()
+
+    @cached_property
+    def sentence_offsets(self) -> np.ndarray:
+        """(N + 1,), int64: paper ``r`` owns sentences ``offsets[r]`` up to ``offsets[r + 1]``."""
+        lengths = self._papers["num_sentences"].to_numpy().astype(np.int64)
+        return np.concatenate([[0], np.cumsum(lengths)])
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Row of each paper id."""
+        return {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
+
+    @property
+    def num_papers(self) -> int:
+        """Number of papers, N."""
+        return self._papers.num_rows
+
+    @cached_property
+    def sentences(self) -> pa.LargeStringArray:
+        """Texts of all sentences by sentence row, as one Arrow array."""
+        texts = self._read("sentences", ["text"])["text"].cast(pa.large_string())
+        return pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], texts.type)
+
+    @cached_property
+    def sentence_sections(self) -> np.ndarray:
+        """Section of each sentence row, int16: 0 is the abstract, the body counts from 1."""
+        return self._read("sentences", ["section"])["section"].to_numpy()
+
+    def sentence_texts(self, rows: np.ndarray) -> list[str]:
+        """Return the texts of the given sentence rows."""
+        return self.sentences.take(pa.array(rows, pa.int64())).to_pylist()
+
+    def paper(self, paper: int | str) -> Paper:
+        """Return one paper by row or by id.
+
+        :raises CorpusError: there is no such paper.
+        """
+        row = self.row_of.get(paper) if isinstance(paper, str) else int(paper)
+        if row is None or not 0 <= row < self.num_papers:
+            raise CorpusError(f"{self.path}: no paper {paper!r}; see the ids in papers.parquet")
+        start, end = self.sentence_offsets[row : row + 2]
+        return Paper(
+            paper_id=self.paper_ids[row],
+            title=self.titles[row],
+            year=int(self.years[row]),
+            split=str(self.paper_splits[row]),
+            sentences=self.sentences[start:end].to_pylist(),
+            num_abstract=int(self.num_abstract[row]),
+            authors=self._papers["authors"][row].as_py(),
+            venue=self._papers["venue"][row].as_py(),
+        )
+
+    def papers(self, split: str | None = None) -> Iterator[Paper]:
+        """Yield all papers, or those of one split, in row order."""
+        for row in range(self.num_papers):
+            if split is None or self.paper_splits[row] == split:
+                yield self.paper(row)
+
+    def headings(self, row: int) -> list[str]:
+        """Headings of a paper's body sections, in order."""
+        table = self._sections
+        start, end = np.searchsorted(table["paper_row"].to_numpy(), [row, row + 1])
+        return table["heading"][start:end].to_pylist()
+
+    @cached_property
+    def _sections(self) -> pa.Table:
+        return self._read("sections")
+
+    @cached_property
+    def _contexts(self) -> pa.Table:
+        return self._read("contexts")
+
+    def contexts(self, split: str) -> Contexts:
+        """Return the citation contexts of one split; training code asks for ``train`` alone.
+
+        :raises ValueError: ``split`` is none of train, valid and test.
+        """
+        if split not in SPLITS:
+            raise ValueError(f"split is {split!r}; expected one of {', '.join(SPLITS)}")
+        table = self._contexts.filter(pc.equal(self._contexts["split"], split)).combine_chunks()
+        lengths = pc.list_value_length(table["cited_rows"]).to_numpy().astype(np.int64)
+        return Contexts(
+            query_ids=table["context_id"].to_pylist(),
+            citing_rows=table["citing_row"].to_numpy(),
+            positions=table["position"].to_numpy(),
+            cited_offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            cited_rows=pc.list_flatten(table["cited_rows"]).to_numpy(),
+            years=table["year"].to_numpy(),
+        )
+
+    def manuscripts(self, split: str) -> Manuscripts:
+        """Return the papers of one split that cite papers of the corpus.
+
+        :raises ValueError: ``split`` is none of train, valid and test.
+        """
+        if split not in SPLITS:
+            raise ValueError(f"split is {split!r}; expected one of {', '.join(SPLITS)}")
+        citing, cited = self.citations()
+        wanted = self.paper_splits[citing] == split
+        rows, counts = np.unique(citing[wanted], return_counts=True)
+        return Manuscripts(
+            query_ids=[self.paper_ids[row] for row in rows],
+            citing_rows=rows,
+            cited_offsets=offsets_of(counts),
+            cited_rows=cited[wanted],  # citations are sorted by citing row
+            years=self.years[rows],
+        )
+
+    def queries(self, split: str, task: str) -> Queries:
+        """Return the queries of a split for a task, ``local`` or ``global``."""
+        return {"local": self.contexts, "global": self.manuscripts}[task](split)
+
+    def abstracts(self, rows: np.ndarray) -> list[str]:
+        """Return the abstracts of papers, as one text each; empty where a paper has none."""
+        ends = offsets_of(self.num_abstract[rows])
+        of_abstracts = ranges(self.sentence_offsets[rows], self.num_abstract[rows])
+        sentences = self.sentence_texts(of_abstracts)
+        return [" ".join(sentences[start:end]) for start, end in pairwise(ends)]
+
+    def abstract_texts(self, rows: np.ndarray) -> list[str]:
+        """Return title and abstract of papers, as one text each."""
+        abstracts = self.abstracts(rows)
+        return [
+            f"{self.titles[row]} {abstract}" if abstract else self.titles[row]
+            for row, abstract in zip(rows, abstracts, strict=True)
+        ]
+
+    def local_texts(self, contexts: Contexts) -> list[str]:
+        """Return previous, citing and next sentence of each context, joined by spaces.
+
+        The fundamental context of MP-BERT4CR (Sec. 4.1.1); neighbours lie in the same paper and on
+        the same side of the border between abstract and body.
+        """
+        rows = contexts.citing_rows
+        border = self.num_abstract[rows]
+        in_abstract = contexts.positions < border
+        first = np.where(in_abstract, 0, border)
+        last = np.where(in_abstract, border, np.diff(self.sentence_offsets)[rows]) - 1
+        window = contexts.positions[:, None] + np.array([-1, 0, 1])  # (Q, 3)
+        inside = (window >= first[:, None]) & (window <= last[:, None])
+        sentence_rows = (self.sentence_offsets[rows][:, None] + window)[inside]
+        texts = iter(self.sentence_texts(sentence_rows))
+        return [" ".join(next(texts) for _ in range(n)) for n in inside.sum(axis=1)]
+
+    def citations(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (citing rows, cited rows) of all citations between papers, all splits."""
+        table = self._read("citations")
+        return table["citing_row"].to_numpy(), table["cited_row"].to_numpy()

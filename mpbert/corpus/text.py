@@ -1,0 +1,161 @@
+"""Text of papers: clean characters, sentences, words and citation markers, one definition for all.
+
+* :func:`cut_markers` removes the markers that a reader found and mends the gaps they leave;
+* :data:`MARKER_LIKE` is what a forgotten marker looks like: the build's safety scan and the leak
+  test both use it through :func:`find_marker_like`;
+* :data:`LONGEST_TEXT` and :data:`LONGEST_PARAGRAPH` bound what patterns are tried on, since some
+  take the square of its length;
+* :func:`split_sentences` and :func:`words` serve readers and every bag-of-words method.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from mpbert.foundation.records import Marker
+
+LONGEST_PARAGRAPH = 100_000  # characters
+LONGEST_TEXT = 20_000  # characters of a sentence; the longest of 3.5 million of the ACL has 4,579
+_GAP = "\x00"  # stands where a marker was; control characters are gone from the text by then
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]")
+_SPACES = re.compile(r"\s+")
+_DIGIT = re.compile(r"\d")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060]")
+
+# repetitions have bounds, so that a hostile text does not take the square of its length
+_NAME = r"[A-Z][\w'’`-]{1,80}"
+_IN_BRACKET = r"[^()\[\]]{0,2000}"
+_YEAR = r"(?:1[89]|20)\d\d[a-z]?"
+MARKER_LIKE: dict[str, re.Pattern[str]] = {
+    "author_year": re.compile(
+        rf"[(\[]{_IN_BRACKET}\b{_NAME}(?:,? et al\.?)?,? *[(]?{_YEAR}\b{_IN_BRACKET}[)\]]"
+        rf"|\b{_NAME}(?:,? et al\.?| (?:and|&) {_NAME})?,? ?[(\[]{_YEAR}(?:[,;] ?{_YEAR})*[)\]]"
+    ),
+    "numbered": re.compile(r"(?<![\w\])])\[\d{1,3}(?: ?[,;–-] ?\d{1,3})*\]"),
+    "rfc": re.compile(r"(?i)(?<![a-z])RFCs?[\s:#_.-]{0,3}\d+"),
+    "series": re.compile(r"(?<![A-Za-z])(?:STD|BCP|FYI|IEN)s?[\s:#-]{0,3}\d+"),
+}
+
+# kind -> what is in all its markers beside a digit, and is found faster
+_MARKER_HINTS = {
+    "author_year": re.compile(r"(?:1[89]|20)\d\d"),
+    "numbered": re.compile(r"\["),
+    "rfc": re.compile(r"[Rr][Ff][Cc]"),
+    "series": re.compile(r"STD|BCP|FYI|IEN"),
+}
+
+_LINK = r"(?:,|;|/|&|\+|-|–|and|or|and/or|as well as|through|to)"
+_LEAD = (
+    r"(?:(?:see|see also|also|e\.?g\.?|i\.?e\.?|cf\.?|as in|as per|per|in|by|from|of|for example|"
+    r"refer to|defined in|and|or|the)[,:]? )*"
+)
+_PLACE = r"(?:,? ?(?:Sections?|Sec\.|§|Appendix|Chapter|Ch\.|pp?\.|Figure|Table) ?[\w.–-]+)?"
+_MEND: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(rf"{_GAP}(?: ?{_LINK}? ?{_LINK}? ?{_GAP})+"), _GAP),
+    (re.compile(rf"(?i)[(\[{{<] ?{_LEAD}{_PLACE} ?{_GAP}{_PLACE} ?[,;.:]? ?[)\]}}>]"), _GAP),
+    (re.compile(rf"([(\[]) ?{_GAP} ?(?:{_LINK} )?"), r"\1"),
+    (re.compile(rf" ?[,;]? ?(?:(?:see|and|e\.g\.|cf\.),? )?{_GAP} ?([)\]])"), r"\1"),
+    (re.compile(rf"[,;] ?{_GAP} ?(?=[,;])"), ""),
+    (re.compile(rf" ?{_GAP}([,;:.!?)\]]|'s\b)"), r"\1"),
+    (re.compile(_GAP), " "),
+    (re.compile(r"(?<!\w)[(\[] ?[,;.]? ?[)\]]"), " "),
+    (re.compile(r"([(\[]) "), r"\1"),
+    (re.compile(r" +([,;:.!?)\]])(?![\w.])"), r"\1"),
+    (re.compile(r"([,;])(?: ?[,;])+"), r"\1"),
+    (re.compile(r"[,;] ?(?=[.!?](?:\s|$))"), ""),
+    (re.compile(r"^[\s,;:.)\]]+(?=\w)"), ""),
+]
+
+
+def clean_characters(text: str) -> str:
+    """Return the text in NFC, with single spaces and no control or invisible characters."""
+    if text.isascii() and text.isprintable() and "  " not in text:  # most sentences
+        return text.strip(" ")
+    text = unicodedata.normalize("NFC", _CONTROL.sub(" ", text))
+    return _SPACES.sub(" ", _INVISIBLE.sub("", text)).strip()
+
+
+def cut_markers(text: str, markers: Sequence[Marker]) -> str:
+    """Return the clean text without its markers, and without the ruins they leave.
+
+    "( )", " ,", "see and" and the like are mended; a sentence that loses a noun stays as it is.
+
+    :param markers: in order, not overlapping.
+    :raises ValueError: a marker is empty, lies outside the text, or overlaps the one before it.
+    """
+    if not markers:
+        return clean_characters(text)
+    text = _CONTROL.sub(" ", text)
+    pieces, last = [], 0
+    for marker in markers:
+        if not last <= marker.start < marker.end <= len(text):
+            raise ValueError(
+                f"marker {marker.start}-{marker.end} is empty, overlaps the one before it, "
+                f"or ends after the text's {len(text)} characters"
+            )
+        pieces += [text[last : marker.start], _GAP]
+        last = marker.end
+    text = _SPACES.sub(" ", "".join([*pieces, text[last:]]))
+    for pattern, replacement in _MEND:
+        text = pattern.sub(replacement, text)
+    return clean_characters(text)
+
+
+def find_marker_like(text: str) -> str | None:
+    """Return the kind of the first thing in the text that looks like a citation marker, or None."""
+    if not _DIGIT.search(text):  # every kind has one, most sentences have none
+        return None
+    for kind, pattern in MARKER_LIKE.items():
+        if _MARKER_HINTS[kind].search(text) and pattern.search(text):
+            return kind
+    return None
+
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def words(text: str) -> list[str]:
+    """Return the lower-case words of a text: runs of letters and digits."""
+    return _WORD.findall(text.lower())
+
+
+# possessive and never begun within a run of stops: linear, also on a text of stops alone
+_BOUNDARY = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]*[A-Z0-9\u00c0-\u00de])")
+_NEVER_LAST = frozenset(
+    "al e.g eg i.e ie cf vs fig figs eq eqs eqn eqns sec secs sect no nos vol vols pp p ch app ref "
+    "refs tab thm def prop lem ex approx resp ca esp viz dr mr mrs ms prof st jr sr rev ed eds "
+    "dept univ incl excl jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_OPENERS = frozenset(
+    "The This These That Those It In If We For When A An As At However Note There Each To Such "
+    "Otherwise".split()
+)
+_LONGEST_TOKEN = 64  # characters; what is longer is no abbreviation
+_FIRST_WORD = re.compile(r"[\"'“‘(\[]*(\w*)")
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a paragraph.
+
+    A full stop does not end one after an abbreviation ("et al.", "Fig.", "e.g."), an initial
+    ("J. Postel") or the number of an item at the start ("1. Open the file").
+    """
+    sentences, start = [], 0
+    for match in _BOUNDARY.finditer(text):
+        if text[match.start()] == ".":
+            low = max(start, match.start() - _LONGEST_TOKEN)
+            before = text[low : match.start()]
+            token = before.split()[-1] if before and not before[-1].isspace() else ""
+            word = token.lstrip("\"'“‘([").rsplit("(", 1)[-1]
+            follower = _FIRST_WORD.match(text, match.end()).group(1)
+            if word.lower() in _NEVER_LAST:
+                continue
+            if len(word) == 1 and word.isalpha() and follower not in _OPENERS:
+                continue
+            is_first = low == start and not before[: len(before) - len(token)].strip()
+            if is_first and (word.isdigit() or len(word) <= 2):
+                continue
+        sentences.append(text[start : match.end()].strip())
+        start = match.end()
+    rest = text[start:].strip()
+    return [*sentences, rest] if rest else sentences

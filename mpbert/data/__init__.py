@@ -1,1 +1,0 @@
-"""What a citation corpus is: its store, its text, and the arrays that training reads."""

@@ -1,0 +1,1 @@
+"""Rows of a report: how they are made, tuned and paid for."""

@@ -1,0 +1,161 @@
+"""What rows cost: sums over the records of make-rows, as a table."""
+
+import json
+import logging
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+logger = logging.getLogger(__name__)
+Record = Mapping[str, Any]
+NOTE = (
+    "Wall seconds of the last time each step ended well; where training resumes after a kill, of "
+    "all times it ran. A row that takes runs or vectors of other rows costs what they do, too; "
+    "another stage that rows share counts for the row that was made first. Peak memory "
+    "is that of the largest process, without that of a GPU. Begun: steps, killed and failed ones "
+    "among them. -: not made by make-rows."
+)
+_HEADS = {  # to its width in characters
+    "fit, embed, s": 14,
+    "rank, s": 9,
+    "CPU, s": 13,
+    "peak MiB": 10,
+    "cores": 6,
+    "begun": 8,
+}
+
+
+@dataclass(frozen=True)
+class RowCost:
+    """What one row took.
+
+    :param make_seconds: to fit and embed; None where nothing of it was recorded.
+    :param rank_seconds: to rank; None where it is not told apart.
+    :param begun: number of steps.
+    :param cores: that the steps could use, at most.
+    """
+
+    make_seconds: float | None
+    rank_seconds: float | None
+    cpu_seconds: float
+    peak_mib: int
+    begun: int
+    cores: int
+
+    @property
+    def seconds(self) -> float:
+        """Both together."""
+        return (self.make_seconds or 0.0) + (self.rank_seconds or 0.0)
+
+    def with_others(self, others: Sequence["RowCost"]) -> "RowCost":
+        """Return the cost of a row with that of the rows that it takes something of."""
+        if not others:
+            return self
+        return RowCost(
+            (self.make_seconds or 0.0) + sum(other.seconds for other in others),
+            self.rank_seconds,
+            self.cpu_seconds + sum(other.cpu_seconds for other in others),
+            max(self.peak_mib, *(other.peak_mib for other in others)),
+            self.begun + sum(other.begun for other in others),
+            max(self.cores, *(other.cores for other in others)),
+        )
+
+
+def cost_file(corpus: str, name: str) -> Path:
+    """Return where the records of a row are written."""
+    return Path("runs/cost", corpus, f"{name}.jsonl")
+
+
+def read_cost(corpus: str, name: str) -> list[Record]:
+    """Return the records of a row, in the order in which they were written."""
+    return read_records(cost_file(corpus, name))
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file, a line each; none where there is no file.
+
+    A line that a kill or a full disk cut short ended nothing, and is left out.
+    """
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            logger.warning("%s: left out a line that was cut short", path)
+    return records
+
+
+def append_record(path: Path, record: Record) -> None:
+    """Write a record on a line of its own at the end of a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cut_short = path.exists() and not path.read_bytes().endswith(b"\n")
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n" * cut_short + json.dumps(record) + "\n")
+
+
+def row_cost(
+    records: Sequence[Record], steps: Sequence[str], resumes: bool = False
+) -> RowCost | None:
+    """Sum up the records of a row; None where its last step is not known to have ended well.
+
+    :param records: in the order in which they were written.
+    :param steps: names of the steps that make the row.
+    :param resumes: whether a step goes on where a killed one was, so that all attempts count.
+    """
+    records = [record for record in records if record["step"] in steps]
+    ended = [record for record in records if "exit_code" in record]
+    well = {r["step"]: r for r in ended if not r["exit_code"]}
+    if steps[-1] not in well:
+        return None
+    counted = ended if resumes else list(well.values())
+    seconds: dict[bool, float] = {}
+    for record in counted:
+        ranks = record["step"] == "retrieve"
+        seconds[ranks] = seconds.get(ranks, 0.0) + record["seconds"]
+    return RowCost(
+        seconds.get(False),
+        seconds.get(True),
+        sum(record["cpu_seconds"] for record in counted),
+        max(record["peak_mib"] for record in counted),
+        sum(record.get("event") == "started" for record in records),
+        max(record["cores"] for record in counted),
+    )
+
+
+def render_cost(rows: Sequence[tuple[str, RowCost | None]]) -> dict[str, str]:
+    """Return the table by the suffix of its format.
+
+    :param rows: title and cost, None where it is not known, in the order of the report.
+    """
+    heads, widths = list(_HEADS), list(_HEADS.values())
+    lines = [(title, _cells(cost)) for title, cost in rows]
+    text = ["WHAT THE ROWS COST", "-" * 100, " " * 40 + _right(heads, widths)]
+    text += [title.ljust(40) + _right(cells, widths) for title, cells in lines]
+    markdown = ["| | " + " | ".join(heads) + " |", "|:--" + "|--:" * len(heads) + "|"]
+    markdown += [f"| {_escaped(title)} | " + " | ".join(cells) + " |" for title, cells in lines]
+    return {
+        "txt": "\n".join([*text, "", textwrap.fill(NOTE, 100)]) + "\n",
+        "md": "\n".join([*markdown, "", NOTE]) + "\n",
+    }
+
+
+def _cells(cost: RowCost | None) -> list[str]:
+    if cost is None:
+        return ["-"] * len(_HEADS)
+    return [
+        *("-" if s is None else f"{s:,.1f}" for s in (cost.make_seconds, cost.rank_seconds)),
+        f"{cost.cpu_seconds:,.1f}",
+        f"{cost.peak_mib:,}",
+        f"{cost.cores}",
+        f"{cost.begun}",
+    ]
+
+
+def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+
+
+def _escaped(title: str) -> str:
+    return title.replace("|", r"\|")

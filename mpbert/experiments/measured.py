@@ -1,0 +1,110 @@
+"""Run a command line and measure it: seconds, CPU seconds, and peak memory of its processes.
+
+On Linux a process begins with the peak memory of the one it was forked from. So a small process
+stands between: this module as a program, ``python -m mpbert.experiments.measured``. It also ends
+the command when the process that asked for it is gone, however that ended, and records what it took
+up to then; so it is of another process group, which a signal to all of ours does not reach.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.experiments.cost import append_record
+from mpbert.foundation.logs import message_of, relay
+
+_GRACE = 10.0  # seconds between asking the command to end and ending it
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a command line took.
+
+    :param cpu_seconds: user and system time of it and all processes it waited for.
+    :param peak_mib: peak memory of the largest of these processes.
+    :param exit_code: negative: the signal that ended it.
+    :param last_line: what it wrote last.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_mib: int
+    exit_code: int
+    last_line: str = ""
+
+
+def run_measured(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path | None = None,
+    name: str = "",
+) -> Measured:
+    """Run a command line, show what it writes on our standard error, and measure it.
+
+    :param log: file to which a record of it, as of :mod:`mpbert.experiments.cost`, is appended.
+    :param name: what the record calls the command.
+    """
+    start, last_line = time.monotonic(), ""
+    record = [str(log or ""), name]
+    with subprocess.Popen(
+        [sys.executable, "-m", "mpbert.experiments.measured", *record, *command],
+        stdin=subprocess.PIPE,  # closed when we end
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=environment,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stderr:
+            relay(line)
+            last_line = message_of(line.strip()) or last_line
+        found = process.stdout.read()
+    if not found:  # it was killed, or there is no such command
+        return Measured(time.monotonic() - start, 0.0, 0, process.returncode or 1, last_line)
+    return Measured(**json.loads(found), last_line=last_line)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _main() -> None:
+    start = time.monotonic()
+    log, name, *command = sys.argv[1:]
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+    )
+    threading.Thread(target=_end_with_asker, args=(child.pid,), daemon=True).start()
+    _, status, usage = os.wait4(child.pid, 0)
+    found = {
+        "seconds": round(time.monotonic() - start, 2),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "peak_mib": usage.ru_maxrss // 1024,
+        "exit_code": os.waitstatus_to_exitcode(status),
+    }
+    if log:
+        append_record(Path(log), {"step": name, **found, "cores": cores()})
+    with contextlib.suppress(BrokenPipeError):  # nobody is there to read it
+        print(json.dumps(found), flush=True)
+    os._exit(0)  # the thread is reading, and Python would wait for its lock
+
+
+def _end_with_asker(child: int) -> None:
+    sys.stdin.buffer.read()
+    os.killpg(child, signal.SIGTERM)
+    time.sleep(_GRACE)
+    os.killpg(child, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,161 @@
+"""Tuning: which settings are tried, under one budget for all rows, and what came of it."""
+
+import itertools
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from mpbert.experiments.rows import SettingValue
+from mpbert.foundation.errors import ConfigError
+
+Settings = Mapping[str, SettingValue]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What each row may spend.
+
+    :param trials: at most, with that of its own settings.
+    :param minutes: after which no trial is begun; one that runs is not ended.
+    :param measure: the mean of which is to be largest, over all queries of the split.
+    :param queries: number of these.
+    """
+
+    trials: int
+    minutes: float
+    measure: str
+    split: str
+    queries: int
+
+
+@dataclass(frozen=True)
+class TunedRow:
+    """What tuning chose for a row.
+
+    :param settings: those that go over the row's own; empty where these were the best.
+    :param score: of the chosen settings.
+    :param default: score of the row's own settings; None: they failed.
+    :param trials: number of settings that were tried, ``failed`` ones among them.
+    """
+
+    settings: Settings
+    score: float
+    default: float | None
+    trials: int
+    seconds: float
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The outcome of tuning on one corpus."""
+
+    budget: Budget | None = None
+    rows: Mapping[str, TunedRow] = field(default_factory=dict)
+
+    def settings(self, name: str) -> Settings:
+        """Return the settings chosen for a row; none where it was not tuned."""
+        return self.rows[name].settings if name in self.rows else {}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried; ``score`` is None where they failed."""
+
+    settings: Settings
+    score: float | None
+    seconds: float
+
+
+def choose_trials(
+    space: Mapping[str, tuple[SettingValue, ...]],
+    num_trials: int,
+    identity: Callable[[Settings], Hashable],
+    rng: np.random.Generator,
+) -> list[dict[str, SettingValue]]:
+    """Return what is tried: nothing new first, then distinct random points of the grid.
+
+    :param identity: maps settings that go over the row's own to what they amount to; no two trials
+        have the same.
+    """
+    points = [
+        dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())
+    ]
+    chosen: list[dict[str, SettingValue]] = [{}]
+    seen = {identity({})}
+    for place in rng.permutation(len(points)):
+        if len(chosen) >= num_trials:
+            break
+        if (found := identity(points[place])) not in seen:
+            seen.add(found)
+            chosen.append(points[place])
+    return chosen
+
+
+def best_of(trials: list[Trial]) -> TunedRow | None:
+    """Return the outcome of the trials of a row; of equal ones the first. None: all failed.
+
+    :param trials: in order; the first is that of the row's own settings.
+    """
+    scored = [trial for trial in trials if trial.score is not None]
+    if not scored:
+        return None
+    best = max(scored, key=lambda trial: trial.score)
+    seconds = round(sum(trial.seconds for trial in trials), 1)
+    failed = len(trials) - len(scored)
+    return TunedRow(best.settings, best.score, trials[0].score, len(trials), seconds, failed)
+
+
+def tuned_file(path: Path | None, corpus: str) -> Path | None:
+    """Return the file of what was chosen: the given one, or the usual one if there is any."""
+    usual = Path("eval/tuned") / f"{corpus}.yaml"
+    return usual if path is None and usual.exists() else path
+
+
+def read_tuned(path: Path | None) -> Tuned:
+    """Read what tuning chose; nothing where there is no file.
+
+    :raises ConfigError: the file is unreadable, or is no outcome of tuning.
+    """
+    if path is None:
+        return Tuned()
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(
+            f"{path}: unreadable ({reason}); expected what mpbert tune writes"
+        ) from error
+    return parse_tuned(content, str(path))
+
+
+def parse_tuned(content: object, source: str) -> Tuned:
+    """Check the outcome of tuning, as :func:`as_plain` made it.
+
+    :param content: the YAML document.
+    :param source: what the messages call the file.
+    :raises ConfigError: it is no such outcome.
+    """
+    try:
+        budget = Budget(**content["budget"])
+        rows = {str(name): TunedRow(**row) for name, row in content["rows"].items()}
+        for row in rows.values():
+            dict(row.settings)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"{source}: found no budget and rows as mpbert tune writes them ({error}); remove the "
+            f"file, or write it again with mpbert tune"
+        ) from error
+    return Tuned(budget, rows)
+
+
+def as_plain(tuned: Tuned) -> dict[str, object]:
+    """Return the outcome of tuning in YAML's own types, rows sorted by name."""
+    rows = {
+        name: {**vars(row), "settings": dict(sorted(row.settings.items()))}
+        for name, row in sorted(tuned.rows.items())
+    }
+    return {"budget": vars(tuned.budget), "rows": rows}

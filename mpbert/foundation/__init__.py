@@ -1,0 +1,1 @@
+"""What every layer stands on: errors, configurations, outputs, ragged arrays, records."""

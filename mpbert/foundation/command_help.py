@@ -1,0 +1,186 @@
+"""What the help and the page of each command teach beside its options."""
+
+from dataclasses import dataclass
+
+EXIT_CODES = {
+    0: "done, or it was done before",
+    1: "an error of the program, with a traceback: please report it",
+    2: "wrong input: one line says where, what was found, what was expected, what to do",
+    3: "make-rows: some rows failed, the others were made",
+    130: "interrupted; what is finished stays, nothing unfinished was kept",
+    141: "standard output was closed by its reader, such as head; the rest was not printed",
+}
+COMMON = {
+    "--config FILE": "YAML file of options; flags win over it",
+    "--log {json,text}": "what stands on standard error: lines, or one JSON object a line and no "
+    "progress bars (default: text; the environment variable MPBERT_LOG is the same for recipes)",
+}
+
+
+@dataclass(frozen=True)
+class CommandHelp:
+    """An example, which is one of the sample corpus, and what goes in and comes out."""
+
+    example: str
+    reads: str
+    writes: str
+
+
+HELP = {
+    "validate": CommandHelp(
+        "mpbert validate papers.jsonl.gz",
+        "a JSON Lines corpus, see datasets/jsonl.schema.json",
+        "one problem a line on standard output, as path:line: found, expected",
+    ),
+    "build-corpus": CommandHelp(
+        "mpbert build-corpus datasets/rfc/rfc-593.tar.xz runs/corpus/rfc --reader rfc",
+        "a raw corpus in one of the formats of datasets/formats.md",
+        "a corpus store: papers, sentences, contexts and citations as Parquet, qrels",
+    ),
+    "binarize": CommandHelp(
+        "mpbert binarize runs/corpus/rfc runs/binarized/rfc --vocab-size 8000",
+        "a corpus store",
+        "a binary corpus: tokenizer.json, and token ids that are mapped, not loaded",
+    ),
+    "export-encoder": CommandHelp(
+        "mpbert export-encoder runs/pretrained/rfc/tiny/checkpoint_best.pt runs/binarized/rfc "
+        "runs/encoders/rfc/tiny-pretrained",
+        "a checkpoint of pretrain/train.sh or finetune/train.sh, and its binary corpus",
+        "an encoder directory: config.json, model.safetensors, tokenizer.json",
+    ),
+    "embed": CommandHelp(
+        "mpbert embed runs/binarized/rfc runs/encoders/rfc/tiny-mpt-src-tgt "
+        "runs/vectors/rfc/tiny-mpt-src-tgt --readings 5",
+        "a binary corpus and a fine-tuned encoder",
+        "a vectors directory: a vector of each paper and of each citation context",
+    ),
+    "fit": CommandHelp(
+        "mpbert fit runs/corpus/rfc runs/vectors/rfc/word2vec --method word2vec "
+        "--settings dim=100 epochs=10",
+        "a corpus store; it learns from the training split alone",
+        "a vectors directory, with what the baseline needs to go on",
+    ),
+    "add-papers": CommandHelp(
+        "mpbert add-papers runs/vectors/rfc/hyperdoc2vec runs/corpus/larger "
+        "runs/vectors/larger/hyperdoc2vec",
+        "a vectors directory of HyperDoc2Vec, and a corpus store with more papers",
+        "a vectors directory of all papers; the old ones keep their vectors to the bit",
+    ),
+    "retrieve": CommandHelp(
+        "mpbert retrieve runs/corpus/rfc runs/trec/rfc/word2vec "
+        "--vectors runs/vectors/rfc/word2vec",
+        "a corpus store, and a vectors directory unless the method is lexical",
+        "a directory of TREC runs: valid.run and test.run",
+    ),
+    "rerank": CommandHelp(
+        "mpbert rerank runs/corpus/rfc runs/trec/rfc/fusion --runs runs/trec/rfc/word2vec "
+        "runs/trec/rfc/bm25_citing",
+        "a corpus store and directories of TREC runs",
+        "a directory of TREC runs: valid.run and test.run",
+    ),
+    "tune": CommandHelp(
+        "mpbert tune runs/corpus/rfc eval/tuned/rfc.yaml --only word2vec sif",
+        "a corpus store and eval/rows; of the qrels, those of validation alone",
+        "a YAML file of the settings chosen, which make-rows and report read",
+    ),
+    "make-rows": CommandHelp(
+        "mpbert make-rows runs/corpus/rfc --only chance word2vec",
+        "a corpus store, eval/rows and eval/tuned/CORPUS.yaml",
+        "runs/vectors, runs/trec and runs/cost of each row",
+    ),
+    "evaluate": CommandHelp(
+        "mpbert evaluate runs/corpus/rfc/qrels.test.txt runs/trec/rfc/word2vec/test.run",
+        "TREC qrels and a TREC run",
+        "a line per measure on standard output, in percent",
+    ),
+    "misses": CommandHelp(
+        "mpbert misses runs/corpus/rfc runs/trec/rfc/bm25_citing/test.run --number 5",
+        "a corpus store and a TREC run of its contexts",
+        "how many citations are missed for which cause, and some of them, on standard output",
+    ),
+    "contributions": CommandHelp(
+        "mpbert contributions runs/binarized/rfc runs/encoders/rfc/light-light "
+        "runs/vectors/rfc/light-light",
+        "a binary corpus, a fine-tuned encoder, and the vectors that it made",
+        "what is lost without one or all sentences of a kind, on standard output",
+    ),
+    "report": CommandHelp(
+        "mpbert report runs/corpus/rfc runs/report/rfc --replace",
+        "a corpus store, eval/rows and the runs that these name",
+        "report.txt, .md, .tex, .html, .json; plots of scores, cost and training as .svg and .png",
+    ),
+    "build-index": CommandHelp(
+        "mpbert build-index runs/corpus/rfc runs/encoders/rfc/light-light "
+        "runs/vectors/rfc/light-light runs/index/rfc",
+        "a corpus store, an encoder, and the vectors that it made",
+        "an index: papers, vectors, words, citing sentences, and a copy of the encoder",
+    ),
+    "recommend": CommandHelp(
+        "mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5",
+        "an index, and a manuscript in TeX, Markdown, JSON or plain text",
+        "ranked papers for each place on standard output, and why",
+    ),
+    "serve": CommandHelp(
+        "mpbert serve runs/index/rfc --port 8000",
+        "an index",
+        "nothing; answers on the address that it prints, until it is interrupted",
+    ),
+    "add": CommandHelp(
+        "mpbert add runs/index/rfc new-papers.jsonl",
+        "an index, and papers in JSON Lines, see datasets/jsonl.schema.json",
+        "the same index, replaced in one step",
+    ),
+    "remove": CommandHelp(
+        "mpbert remove runs/index/rfc RFC1918 RFC2119",
+        "an index, and ids of its papers",
+        "the same index, replaced in one step",
+    ),
+    "check": CommandHelp(
+        "mpbert check runs/corpus/rfc runs/index/rfc",
+        "finished outputs of any command",
+        "a line for each that is whole, on standard output; the first damaged file ends it",
+    ),
+    "export-data": CommandHelp(
+        "mpbert export-data runs/corpus/rfc runs/export/rfc/beir --task global",
+        "a corpus store",
+        "a folder of BEIR: corpus.jsonl, queries.jsonl, qrels",
+    ),
+    "export-vectors": CommandHelp(
+        "mpbert export-vectors runs/vectors/rfc/word2vec runs/export/rfc/word2vec "
+        "--format word2vec-bin",
+        "a vectors directory",
+        "files that gensim, numpy, TensorBoard, pyarrow, safetensors or FAISS open",
+    ),
+    "docs": CommandHelp(
+        "mpbert docs docs/commands",
+        "the commands themselves",
+        "a Markdown page for each command, and README.md that lists them",
+    ),
+    "completion": CommandHelp(
+        "mpbert completion bash > ~/.local/share/bash-completion/completions/mpbert",
+        "the commands themselves",
+        "a script for bash, zsh or tcsh on standard output",
+    ),
+}
+
+
+def exit_codes(command: str) -> dict[int, str]:
+    """Return what the exit codes of a command mean."""
+    codes = {code: text for code, text in EXIT_CODES.items() if code != 3}
+    if command == "make-rows":
+        codes[3] = EXIT_CODES[3].partition(": ")[2]
+    return dict(sorted(codes.items()))
+
+
+def epilog(command: str) -> str:
+    """Return the end of the help of a command; of an unknown one, the common options alone."""
+    lines = ["also:"]
+    lines += [f"  {flag:<20}{text.partition(' (')[0]}" for flag, text in COMMON.items()]
+    if command in HELP:
+        found = HELP[command]
+        parts = {"example": found.example, "reads": found.reads, "writes": found.writes}
+        for name, text in parts.items():
+            lines += ["", f"{name}:", f"  {text}"]
+        lines += ["", "exit codes:"]
+        lines += [f"  {code:<5}{text}" for code, text in exit_codes(command).items()]
+    return "\n".join(lines).replace("%", "%%")

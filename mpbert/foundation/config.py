@@ -1,0 +1,289 @@
+"""Configurations as frozen dataclasses that are also command lines (argparse_dataclass).
+
+Modules with such dataclasses must not import ``annotations`` from ``__future__``, and write
+``Optional[int]``: argparse_dataclass reads the types of the fields.
+"""
+
+import argparse
+import dataclasses
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import yaml
+from argparse_dataclass import ArgumentParser
+
+from mpbert.foundation.command_help import epilog
+from mpbert.foundation.errors import ConfigError, printable
+from mpbert.foundation.logs import is_json
+
+C = TypeVar("C")
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
+_MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
+_SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
+_NOTED_IF_GIVEN = ("dim",)  # newer than the first outputs, which were made as without it
+
+
+def positional(name: str, help_text: str, **metadata: object) -> Any:
+    """Return a field that is a positional argument.
+
+    :param name: the field's name, once more: argparse_dataclass needs it to see that it is no flag.
+    :param help_text: one line for ``--help``.
+    :param metadata: further arguments of argparse's ``add_argument``, such as ``nargs``.
+    """
+    return dataclasses.field(metadata={"args": [name], "help": help_text, **metadata})
+
+
+def option(default: object, help_text: str, **metadata: object) -> Any:
+    """Return a field that is a flag whose ``--help`` shows its default.
+
+    :param default: default value; must be immutable.
+    :param help_text: one line for ``--help``, without the default.
+    :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``.
+    """
+    text = f"{help_text} (default: {_shown(default)})".replace("%", "%%")
+    return dataclasses.field(default=default, metadata={"help": text, **metadata})
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, bool):
+        return "yes" if default else "no"
+    if isinstance(default, tuple):
+        return " ".join(map(str, default)) or "none"
+    return "none" if default is None else str(default) or "none"
+
+
+class CommandParser(ArgumentParser):
+    """Command line of a configuration; its help says what the command reads and writes.
+
+    :param options_class: dataclass with fields made by :func:`positional` and :func:`option`.
+    :param command: name for the usage line.
+    """
+
+    def __init__(self, options_class: type, command: str) -> None:
+        super().__init__(
+            options_class,
+            prog=f"mpbert {command}",
+            description=(options_class.__doc__ or "").split("\n\n")[0],
+            epilog=epilog(command),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message and exit with 2.
+
+        :raises ConfigError: instead, where the log is JSON.
+        """
+        message = printable(message)
+        if is_json():
+            raise ConfigError(f"{message}; see {self.prog} --help")
+        super().error(message)
+
+
+def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
+    """Read a configuration: defaults, then ``--config FILE.yaml``, then flags; the last one wins.
+
+    :param config_class: dataclass with fields made by :func:`positional` and :func:`option`.
+    :param command: name for the usage line.
+    :raises ConfigError: the YAML file is unreadable or has a key that is no option.
+    :raises SystemExit: with 2 for wrong flags, with 0 after ``--help``.
+    """
+    argv = [part for word in argv for part in _split_config(word)]
+    from_file: dict[str, list[str]] = {}
+    if "--config" in argv:
+        place = argv.index("--config")
+        if place + 1 == len(argv):
+            raise ConfigError(
+                "--config is the last word; expected the name of a YAML file after it"
+            )
+        from_file = _flags_of_file(config_class, Path(argv[place + 1]))
+        del argv[place : place + 2]
+    parser = CommandParser(config_class, command)
+    given = {word.split("=")[0] for word in argv}
+    added = [word for flag, words in from_file.items() if flag not in given for word in words]
+    words = [*argv, *added]  # at the end: a list of values would go on
+    if words.count("--") > 1 or any(word.startswith("--") and word[-3:] == "=--" for word in words):
+        parser.error("found '--' as a value; expected one that is no sign")  # argparse: empty lists
+    config = parser.parse_args(words)
+    _check_seed(config)
+    _check_paths(config)
+    return _with_names(config)
+
+
+def _check_seed(config: object) -> None:
+    seed = getattr(config, "seed", 0)
+    if not 0 <= seed < _SEEDS:
+        raise ConfigError(f"--seed {str(seed)[:30]}; expected at least 0 and less than 2**63")
+
+
+def _check_paths(config: object) -> None:
+    """Refuse names that fail where it is asked whether the file exists, or where it is noted."""
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        for path in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(path, Path) and not _can_be_a_file(path):
+                raise ConfigError(
+                    f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
+                    f"UTF-8; expected a path"
+                )
+
+
+def _with_names(config: C) -> C:
+    """Return the configuration with ``.`` and ``..`` as absolute paths.
+
+    Their last part is no name, of which commands make those of neighbouring files and of titles.
+    """
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    named = {name: _named(value) for name, value in values.items()}
+    return config if named == values else dataclasses.replace(config, **named)
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_named, value))
+    return value.resolve() if isinstance(value, Path) and value.name in ("", "..") else value
+
+
+def _can_be_a_file(path: Path) -> bool:
+    try:
+        name = str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    longest = max(map(len, name.split(b"/")))
+    return longest <= _LONGEST_NAME and len(name) < _LONGEST_PATH and b"\0" not in name
+
+
+def _split_config(word: str) -> list[str]:
+    return ["--config", word[len("--config=") :]] if word.startswith("--config=") else [word]
+
+
+def load_yaml(text: str) -> Any:
+    """Return what a YAML text says, in little time: PyYAML takes the square of its nested brackets.
+
+    :raises ValueError: it opens more brackets than any file of options does, or holds no such date.
+    :raises yaml.YAMLError: it is no YAML.
+    :raises RecursionError: it is nested too deep.
+    """
+    if text.count("[") + text.count("{") > _MOST_BRACKETS:
+        raise ValueError(f"found more than {_MOST_BRACKETS:,} opening brackets")
+    return yaml.safe_load(text)
+
+
+def _flags_of_file(config_class: type, path: Path) -> dict[str, list[str]]:
+    try:
+        values = load_yaml(path.read_text(encoding="utf-8")) or {}
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(
+            f"{path}: unreadable ({reason}); expected a YAML file of options"
+        ) from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: found {type(values).__name__}; expected lines like 'seed: 1'")
+    options = {
+        field.name: field
+        for field in dataclasses.fields(config_class)
+        if "args" not in field.metadata
+    }
+    flags: dict[str, list[str]] = {}
+    for key, value in values.items():
+        name = str(key).replace("-", "_")
+        if name not in options:
+            known = ", ".join(sorted(options))
+            raise ConfigError(f"{path}: unknown option {key!r}; expected one of {known}")
+        flag = "--" + name.replace("_", "-")
+        if options[name].type is bool:  # argparse_dataclass offers only the flag that changes it
+            if not isinstance(value, bool):
+                raise ConfigError(f"{path}: {key} is {value!r}; expected true or false")
+            if value != options[name].default:
+                flag = flag if value else "--no-" + flag[2:]
+                flags[flag] = [flag]
+        elif value is not None:
+            words = [flag, *map(str, value)] if isinstance(value, list) else [f"{flag}={value}"]
+            flags[flag] = words
+    return flags
+
+
+def setting(default: object, choices: Sequence[str] = (), minimum: float | None = None) -> Any:
+    """Return a field of a method that ``name=value`` sets, see :func:`from_settings`.
+
+    :param default: default value; its type is the type of the setting.
+    :param choices: what a text may be; empty: anything.
+    :param minimum: smallest number; None: anything above 0.
+    """
+    return dataclasses.field(
+        default=default, metadata={"choices": tuple(choices), "minimum": minimum}
+    )
+
+
+def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
+    """Return a method, a dataclass whose fields are int, float or str, with these settings.
+
+    :param settings: ``field=value`` each.
+    :param name: what the messages call the method.
+    :raises ConfigError: no such setting, or no such value.
+    """
+    fields = {field.name: field for field in dataclasses.fields(method)}
+    values: dict[str, int | float | str] = {}
+    for words in settings:
+        key, _, text = words.partition("=")
+        if key not in fields:
+            close = difflib.get_close_matches(key, fields, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(
+                f"--settings {words}: {name} has no setting {key!r}; expected one of "
+                f"{', '.join(sorted(fields))}, as name=value{hint}"
+            )
+        values[key] = _setting_of(text, fields[key], f"--settings {words}")
+    return method(**values)
+
+
+def resolve_settings(method: type, settings: Sequence[str], name: str) -> list[str]:
+    """Return all settings that are in force, defaults too, as ``field=value`` each.
+
+    :raises ConfigError: no such setting, or no such value.
+    """
+    made = from_settings(method, settings, name)
+    return [f"{field.name}={getattr(made, field.name)}" for field in dataclasses.fields(made)]
+
+
+def paths_in(settings: Sequence[str]) -> list[Path]:
+    """Return the files and folders that settings name: what depends on them depends on these."""
+    values = [text.partition("=")[2] for text in settings]
+    return [Path(value) for value in values if "/" in value and Path(value).exists()]
+
+
+def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float | str:
+    kind, choices = type(field.default), field.metadata.get("choices", ())
+    if choices and text not in choices:
+        raise ConfigError(f"{source}: found {text!r}; expected one of {', '.join(sorted(choices))}")
+    try:
+        value = kind(text)
+    except ValueError as error:
+        raise ConfigError(f"{source}: found {text!r}; expected {kind.__name__}") from error
+    if kind is str:
+        return value
+    minimum = field.metadata.get("minimum")
+    if not (value > 0 if minimum is None else value >= minimum):
+        bound = "more than 0" if minimum is None else f"at least {minimum:g}"
+        raise ConfigError(f"{source}: found {text}; expected {bound}")
+    return value
+
+
+def as_plain_dict(config: object) -> dict[str, Any]:
+    """Return a configuration as a dictionary of YAML's own types, in the order of its fields."""
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    return {
+        name: _plain(value)
+        for name, value in values.items()
+        if value is not None or name not in _NOTED_IF_GIVEN
+    }
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value

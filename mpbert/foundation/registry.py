@@ -1,0 +1,66 @@
+"""One registry per family: names to classes, listed sorted, with the closest name suggested."""
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+from typing import Generic, TypeVar
+
+from mpbert.foundation.errors import ConfigError
+
+T = TypeVar("T", bound=type)
+
+
+class Registry(Generic[T]):
+    """A family of classes that have one interface and a ``name``.
+
+    Members are found by where they are: the first look at the registry imports their modules.
+
+    :param family: what messages call a member.
+    :param package: whose modules hold the members; empty: those that register are all.
+    :param module: the module of each folder of ``package`` that holds members; empty: every
+        module of ``package`` itself.
+    """
+
+    def __init__(self, family: str, package: str = "", module: str = "") -> None:
+        self.family, self._package, self._module = family, package, module
+        self._members: dict[str, T] = {}
+
+    def register(self, member: T) -> T:
+        """Add a class under its ``name``; use as a decorator.
+
+        :raises ValueError: the name is taken.
+        """
+        if member.name in self._members:
+            raise ValueError(f"two members of {self.family} are called {member.name!r}")
+        self._members[member.name] = member
+        return member
+
+    def names(self) -> list[str]:
+        """Names of all members, sorted."""
+        self._import_members()
+        return sorted(self._members)
+
+    def __getitem__(self, name: str) -> T:
+        """Return the class called ``name``.
+
+        :raises ConfigError: there is none; the message lists all names and suggests the closest.
+        """
+        if name not in self.names():
+            close = difflib.get_close_matches(name, self._members, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(
+                f"unknown {self.family} {name!r}; expected one of {', '.join(self.names())}{hint}"
+            )
+        return self._members[name]
+
+    def _import_members(self) -> None:
+        package, self._package = self._package, ""
+        if not package:
+            return
+        for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            name = f"{package}.{found.name}"
+            if not self._module:
+                importlib.import_module(name)
+            elif found.ispkg and importlib.util.find_spec(f"{name}.{self._module}"):
+                importlib.import_module(f"{name}.{self._module}")

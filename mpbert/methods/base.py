@@ -1,0 +1,72 @@
+"""The interface of all baselines, and their registry."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.foundation.config import from_settings
+from mpbert.foundation.registry import Registry
+from mpbert.vectors.store import VectorStore, vectors_name
+
+
+class Embedder(ABC):
+    """From a corpus store to citation and query vectors, which are compared by cosine.
+
+    A member is a dataclass whose fields, of int, float or str, are its settings; see
+    :func:`mpbert.foundation.config.setting` for fields with choices or with 0 among their values.
+
+    ``checkpoint`` is a directory in which ``fit`` may keep what a killed run goes on from, if the
+    member ``resumes``; the command sets it, and removes it when the vectors are written.
+    """
+
+    name: ClassVar[str]
+    tasks: ClassVar[tuple[str, ...]] = TASKS
+    resumes: ClassVar[bool] = False
+    checkpoint: Path | None = None
+
+    @abstractmethod
+    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Learn from the training split: text and contexts of its papers, nothing else.
+
+        :returns: counts of what was used, for the manifest.
+        """
+
+    @abstractmethod
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return the citation vector of every paper of the corpus, in row order."""
+
+    @abstractmethod
+    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
+        """Return the vector of every query, in their order."""
+
+    def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
+        """Return the vector of every citation context of a split, in its order."""
+        return self.embed_queries(store, store.contexts(split))
+
+    def vectors(self, store: CorpusStore) -> dict[str, VectorStore]:
+        """Return what a vectors directory holds: papers, and queries of each task to rank for."""
+        queries = {
+            vectors_name(task, split): self.embed_queries(store, store.queries(split, task))
+            for task in self.tasks
+            for split in ("valid", "test")
+        }
+        return {"papers": self.embed_papers(store), **queries}
+
+    def save(self, store: CorpusStore, directory: Path) -> None:  # noqa: B027 (most have nothing)
+        """Write what else is worth keeping of a fitted baseline."""
+
+
+EMBEDDERS: Registry[type[Embedder]] = Registry("method", "mpbert.methods", "embedder")
+
+
+def make_embedder(name: str, settings: Sequence[str]) -> Embedder:
+    """Return a baseline that is not yet fitted.
+
+    :param settings: ``field=value`` each, for fields of the baseline.
+    :raises ConfigError: no such baseline, setting or value.
+    """
+    return from_settings(EMBEDDERS[name], settings, name)

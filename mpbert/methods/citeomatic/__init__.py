@@ -1,0 +1,1 @@
+"""Citeomatic: Bhagavatula et al. (NAACL 2018)."""

@@ -1,0 +1,119 @@
+"""What NNRank reads of pairs of a query and a paper, before anything is learnt."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.methods.citeomatic.field_bags import shared_words
+from mpbert.methods.reranking import Ranking
+
+_MOST_NAMES = 8  # authors of a paper: App. A, Table 8
+
+
+class Inputs:
+    """Queries and papers as numbers.
+
+    :param queries: (Q, V) counts of each field of the queries.
+    :param papers: (N, V) counts of each field of all papers.
+    :param field_pairs: which field of a query is compared with which of a paper.
+    :param names: (N, A) of each kind of metadata, see :func:`names_matrix`.
+    :param citing_rows: (Q,) rows of the queries' papers.
+    :param citations: (N, N) of training papers: row cites column.
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[sparse.csr_array],
+        papers: Sequence[sparse.csr_array],
+        field_pairs: Sequence[tuple[int, int]],
+        names: Sequence[sparse.csr_array],
+        citing_rows: np.ndarray,
+        citations: sparse.csr_array,
+    ) -> None:
+        self.queries, self.papers, self.names = queries, papers, names
+        self.field_pairs, self.citing_rows = list(field_pairs), citing_rows
+        both = zip(papers, queries, strict=True)
+        self.texts = [sparse.vstack(field, format="csr") for field in both]  # papers, then queries
+        self.num_papers = papers[0].shape[0]
+        self.in_citations = citations.sum(axis=0)
+        citing, cited = citations.nonzero()
+        self._cited = np.sort(citing.astype(np.int64) * self.num_papers + cited)
+
+    def set_ranking(self, ranking: Ranking, is_read: bool) -> None:
+        """Read the scores of a ranking of these queries.
+
+        :param is_read: whether they are a feature; otherwise it is 0.
+        """
+        query, place = np.nonzero(ranking.rows >= 0)
+        keys = query * self.num_papers + ranking.rows[query, place]
+        order = np.argsort(keys)
+        self._ranked = keys[order]
+        self._scores = scaled_scores(ranking)[query, place][order] * is_read
+
+    def is_ranked(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
+        """Return (P,) whether the ranking has these pairs."""
+        return _places(self._ranked, query.astype(np.int64) * self.num_papers + paper) >= 0
+
+    def numbers(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
+        """Return (P, 2) float32: ln(1 + in-citations but the query's own), score of the ranking."""
+        own = self.citing_rows[query].astype(np.int64) * self.num_papers + paper
+        others = self.in_citations[paper] - (_places(self._cited, own) >= 0)
+        place = _places(self._ranked, query.astype(np.int64) * self.num_papers + paper)
+        scores = np.append(self._scores, 0.0)[place]
+        return np.stack([np.log1p(others), scores], axis=1).astype(np.float32)
+
+    def intersections(self, query: np.ndarray, paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the words that each pair shares, one pair of fields after another.
+
+        :returns: words, and (F·P + 1,) offsets, P pairs of the first pair of fields first.
+        """
+        shared = [
+            shared_words(self.queries[mine], self.papers[theirs], query, paper)
+            for mine, theirs in self.field_pairs
+        ]
+        lengths = np.concatenate([np.diff(matrix.indptr) for matrix in shared])
+        words = np.concatenate([matrix.indices for matrix in shared])
+        return words.astype(np.int64), offsets_of(lengths)
+
+
+def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    if not len(keys):
+        return np.full(len(wanted), -1)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, at, -1)
+
+
+def scaled_scores(ranking: Ranking) -> np.ndarray:
+    """Return (Q, K) scores from 0 for the last to 1 for the first paper of each list.
+
+    Those of a list whose scores are all equal are 0, and so are places beyond its end.
+    """
+    has = ranking.rows >= 0
+    best = np.where(has, ranking.scores, -np.inf).max(axis=1, initial=-np.inf)[:, None]
+    worst = np.where(has, ranking.scores, np.inf).min(axis=1, initial=np.inf)[:, None]
+    spread = np.where(best > worst, best - worst, 1.0)
+    return np.where(has, np.where(has, ranking.scores - worst, 0.0) / spread, 0.0)
+
+
+def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> sparse.csr_array:
+    """Return (N, A), 1 where a paper has a name; names that no training paper has are left out.
+
+    :param names: (N,) of each paper, of which the first eight are read.
+    :param is_training: (N,).
+    """
+    first = [list(each[:_MOST_NAMES]) for each in names]
+    lengths = np.array([len(each) for each in first], dtype=np.int64)
+    paper = row_numbers(lengths)
+    flat = np.array([name for each in first for name in each], dtype=str)
+    distinct, column = np.unique(flat, return_inverse=True)
+    known = np.zeros(len(distinct), dtype=bool)
+    known[column[is_training[paper]]] = True
+    kept = known[column]
+    number = np.cumsum(known) - 1
+    ones = np.ones(int(kept.sum()), dtype=np.float32)
+    shape = len(names), int(known.sum())
+    matrix = sparse.csr_array((ones, (paper[kept], number[column[kept]])), shape)
+    matrix.data[:] = 1  # a name that stands twice
+    return matrix

@@ -1,0 +1,200 @@
+"""NNRank, the second phase of Citeomatic: Bhagavatula et al. (NAACL 2018), Sec. 4.
+
+The probability that a query cites a candidate, Eq. 3: a small network reads cosines of titles and
+abstracts, weights of the words they share, the candidate's in-citations, the score of the ranking
+that is reranked, and, with metadata, cosines of authors and venues. It learns by the triplets and
+the loss of NNSelect, from the training queries and what was ranked for them.
+
+Where the paper is silent, or differs from its code (allenai/citeomatic), and what we do:
+
+* *Near negatives* come from the training lists, without the Jaccard rule: the lists are what it
+  will have to tell apart. Cited papers that a list lacks are positives all the same.
+* *Score of the ranking*: from 0 for the last to 1 for the first paper of a list, since training
+  lists come from another retriever than those to rerank may; 0 for a paper that the list lacks.
+* *In-citations* are those by training papers, ln(1 + n), where n leaves out the query's own
+  citation. The code takes one off every candidate.
+* *Words that are shared* have one weight wherever they stand; at first a twentieth of their inverse
+  document frequency. L2 penalties are left out, and keyphrases, which no corpus of ours has.
+* *Local queries*, which the paper has not: a context is compared with title and with abstract; the
+  citing paper's title and abstract too, with ``query=context+abstract``. What the manuscript cites
+  elsewhere may be a negative.
+* *Output*: the logarithm of the odds, which ranks as the probability does, but without ties at 1.
+"""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.foundation.config import setting
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import fingerprint
+from mpbert.methods.citeomatic.candidates import without
+from mpbert.methods.citeomatic.field_bags import (
+    inverse_frequencies,
+    paper_fields,
+    query_fields,
+    training_vocabulary,
+)
+from mpbert.methods.citeomatic.nnrank_features import Inputs, names_matrix
+from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix, training_citations
+from mpbert.methods.reranking import RERANKERS, Ranking, Reranker, sorted_ranking
+
+# torch is imported by the methods that need it: other rerankers shall not wait for it
+
+_WEIGHT = 0.05  # of a shared word at the start, times its inverse document frequency
+
+
+@RERANKERS.register
+@dataclass
+class NNRank(Reranker):
+    """A network over features of pairs, trained by triplets.
+
+    The settings: ``triplets`` drawn for each of the ``epochs``; ``batch`` triplets of an update;
+    ``margin``, the multiplier γ; ``l1``, the penalty of magnitudes; ``metadata`` to compare.
+    """
+
+    name: ClassVar[str] = "nnrank"
+    resumes: ClassVar[bool] = True
+    dim: int = 175
+    metadata_dim: int = 45
+    vocab_size: int = 200_000
+    epochs: int = setting(5, minimum=0)
+    triplets: int = 500_000
+    batch: int = 256
+    learning_rate: float = 0.01
+    word_dropout: float = setting(0.35, minimum=0)
+    margin: float = 0.5
+    l1: float = setting(1e-4, minimum=0)
+    boost: str = setting("paper", choices=("paper", "code", "none"))
+    metadata: str = setting("none", choices=("none", "authors", "venue", "authors+venue"))
+    selector: str = setting("on", choices=("on", "off"))
+    query: str = setting("context", choices=("context", "context+abstract"))
+
+    def __post_init__(self) -> None:
+        """Check what single values cannot tell."""
+        if self.word_dropout > 0.99:
+            raise ConfigError(f"--settings word_dropout={self.word_dropout:g}: expected 0 to 0.99")
+
+    @property
+    def learns_from(self) -> str:
+        """Training lists."""
+        return "train"
+
+    def check(self, store: CorpusStore) -> None:
+        """Refuse a corpus without the metadata that are asked for, or without words."""
+        training = np.flatnonzero(store.paper_splits == "train")
+        for what in self._metadata:
+            names = self._names(store, what)
+            if not any(names[row] for row in training):
+                raise CorpusError(
+                    f"{store.path}: no training paper has {what}, which metadata={self.metadata} "
+                    f"reads; expected some, choose --settings metadata=none"
+                )
+        training_vocabulary(store, 1)
+
+    def fit(
+        self,
+        store: CorpusStore,
+        queries: Queries,
+        rankings: Sequence[Ranking],
+        rng: np.random.Generator,
+    ) -> dict[str, int]:
+        """Learn from training queries and their lists."""
+        import torch
+
+        from mpbert.methods.checkpoint import EpochCheckpoint
+        from mpbert.methods.citeomatic.nnrank_model import PairScorer
+        from mpbert.methods.citeomatic.nnrank_training import train
+
+        seed = int(rng.integers(2**31))
+        self._vocabulary, frequencies = training_vocabulary(store, self.vocab_size)
+        self._papers = paper_fields(store, self._vocabulary)
+        is_training = store.paper_splits == "train"
+        self._names_of = [
+            names_matrix(self._names(store, what), is_training) for what in self._metadata
+        ]
+        self._citations = training_citations(store)
+        inputs = self._inputs(store, queries)
+        idf = inverse_frequencies(store, frequencies)
+        self._scorer = PairScorer(
+            idf,
+            _WEIGHT * idf,
+            [matrix.shape[1] for matrix in self._names_of],
+            len(inputs.field_pairs),
+            self.dim,
+            self.metadata_dim,
+            torch.Generator().manual_seed(seed),
+        )
+        self._scorer.to("cuda" if torch.cuda.is_available() else "cpu")
+        sampler = TripletSampler(
+            cited_matrix(queries, store.num_papers),
+            queries.citing_rows,
+            self._citations,
+            np.flatnonzero(is_training),
+            whole=False,
+        )
+        checkpoint = None
+        if self.checkpoint:
+            lists = zlib.crc32(np.ascontiguousarray(rankings[0].rows))
+            identity = f"{self!r} {seed} {fingerprint(store.path)} {len(queries)} {lists}"
+            checkpoint = EpochCheckpoint(self.checkpoint, identity)
+        inputs.set_ranking(rankings[0], self.selector == "on")
+        near = without(rankings[0], ~is_training[rankings[0].rows]).rows
+        updates = train(self._scorer, self, inputs, sampler, near, seed, checkpoint)
+        in_lists = inputs.is_ranked(*sampler.pairs)
+        return {
+            "words": len(self._vocabulary),
+            "updates": updates,
+            "pairs_cited": len(in_lists),
+            "pairs_cited_in_lists": int(in_lists.sum()),
+        }
+
+    def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
+        """Return the same papers by the odds that the query cites them."""
+        from mpbert.methods.citeomatic.nnrank_model import score_pairs
+
+        rows = rankings[0].rows
+        inputs = self._inputs(store, queries)
+        inputs.set_ranking(rankings[0], self.selector == "on")
+        query, place = np.nonzero(rows >= 0)
+        scores = np.full(rows.shape, -np.inf)
+        scores[query, place] = score_pairs(self._scorer, inputs, query, rows[query, place])
+        return sorted_ranking(rows, scores)
+
+    def save(self, directory: Path) -> None:
+        """Write the weights, and the words in the same order."""
+        from safetensors.torch import save_file
+
+        weights = {name: p.detach().cpu() for name, p in self._scorer.named_parameters()}
+        save_file(weights, directory / "model.safetensors")
+        lines = "\n".join(self._vocabulary.to_pylist())
+        (directory / "words.txt").write_text(lines + "\n", encoding="utf-8")
+
+    @property
+    def _metadata(self) -> list[str]:
+        return [] if self.metadata == "none" else self.metadata.split("+")
+
+    @staticmethod
+    def _names(store: CorpusStore, what: str) -> list[list[str]]:
+        if what == "authors":
+            return store.authors
+        return [[venue] if venue else [] for venue in store.venues]
+
+    def _inputs(self, store: CorpusStore, queries: Queries) -> Inputs:
+        whole, local = [(0, 0), (1, 1)], [(2, 0), (2, 1)]
+        pairs = whole
+        if isinstance(queries, Contexts):
+            pairs = whole + local if self.query == "context+abstract" else local
+        return Inputs(
+            query_fields(store, queries, self._vocabulary, self._papers, self.query),
+            self._papers,
+            pairs,
+            self._names_of,
+            queries.citing_rows,
+            self._citations,
+        )

@@ -1,0 +1,177 @@
+"""Triplets of a query, a paper that it cites and one that it does not: Bhagavatula et al.
+
+(NAACL 2018), Sec. 3, "Selecting negative examples", and App. C. Three kinds of negatives, drawn
+equally often: any paper; a near neighbour of the query, which the caller finds; a paper cited by
+one that the query cites. A query that has none of the kind gets any paper instead.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import offsets_of, row_numbers
+
+RANDOM, NEIGHBOUR, CITED_BY_CITED = KINDS = range(3)
+_ROUNDS = 5  # draws before a kind is given up, then as many of any paper
+
+
+@dataclass(frozen=True)
+class Triplets:
+    """Rows of queries, of papers they cite and of papers they do not, and the kinds of the latter.
+
+    All are (T,).
+    """
+
+    queries: np.ndarray
+    positives: np.ndarray
+    negatives: np.ndarray
+    kinds: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def take(self, places: np.ndarray) -> "Triplets":
+        """Return these triplets."""
+        return Triplets(
+            self.queries[places], self.positives[places], self.negatives[places], self.kinds[places]
+        )
+
+    def shifted(self, first: int) -> "Triplets":
+        """Return the triplets with query 0 called ``first``, 1 the next number, and so on."""
+        return replace(self, queries=self.queries + first)
+
+    @staticmethod
+    def joined(parts: Sequence["Triplets"]) -> "Triplets":
+        """Return the triplets of all parts."""
+        columns = zip(*((p.queries, p.positives, p.negatives, p.kinds) for p in parts), strict=True)
+        return Triplets(*map(np.concatenate, columns))
+
+
+class TripletSampler:
+    """Draws triplets, every pair of a query and a paper it cites equally often.
+
+    :param cited: (Q, N), not 0 where a query cites a paper.
+    :param citing_rows: (Q,) row of the paper that a query is of; never drawn for it.
+    :param citations: (N, N) of training papers: row cites column.
+    :param pool: (M,) rows of the papers that may be drawn.
+    :param whole: whether no other citation of the query's paper is drawn as a negative.
+    :raises CorpusError: no query cites a paper of the pool.
+    """
+
+    def __init__(
+        self,
+        cited: sparse.csr_array,
+        citing_rows: np.ndarray,
+        citations: sparse.csr_array,
+        pool: np.ndarray,
+        whole: bool,
+    ) -> None:
+        shape, self._num_papers, self._pool = cited.shape, cited.shape[1], np.sort(pool)
+        in_pool = np.zeros(shape[1], dtype=bool)
+        in_pool[pool] = True
+        query, paper = cited.nonzero()
+        known = in_pool[paper]
+        self.pairs = query[known], paper[known]  # of queries and the papers they cite
+        if not known.any():
+            raise CorpusError(
+                "no training query cites a training paper; expected citations within the training "
+                "split, choose other years"
+            )
+        own = sparse.csr_array((np.ones(shape[0]), (np.arange(shape[0]), citing_rows)), shape)
+        excluded = cited + own + (own @ citations if whole else 0 * own)
+        query, paper = excluded.nonzero()
+        self._excluded = np.unique(query * shape[1] + paper)
+        query, paper = (cited @ citations).nonzero()
+        allowed = in_pool[paper] & ~self._is_excluded(query, paper)
+        query, self._second = query[allowed], paper[allowed]
+        order = np.lexsort((self._second, query))
+        self._second = self._second[order]
+        self._second_offsets = offsets_of(np.bincount(query, minlength=shape[0]))
+
+    def _is_excluded(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
+        keys = query.astype(np.int64) * self._num_papers + paper
+        at = np.minimum(np.searchsorted(self._excluded, keys), len(self._excluded) - 1)
+        return self._excluded[at] == keys
+
+    def draw(
+        self,
+        num: int,
+        rng: np.random.Generator,
+        neighbours: np.ndarray,
+        accepts: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    ) -> Triplets:
+        """Return triplets in random order; fewer where a query cites all there is.
+
+        :param neighbours: (Q, K) rows of papers near each query, whether cited or not; -1 for none.
+        :param accepts: of (P,) queries and (P,) neighbours, which may be negatives.
+        """
+        pairs = rng.integers(len(self.pairs[0]), size=num)
+        queries, positives = (part[pairs] for part in self.pairs)
+        kinds = rng.integers(len(KINDS), size=num)
+        kinds[(kinds == CITED_BY_CITED) & (np.diff(self._second_offsets)[queries] == 0)] = RANDOM
+        if not neighbours.shape[1]:
+            kinds[kinds == NEIGHBOUR] = RANDOM
+        negatives = np.full(num, -1)
+        open_ = np.arange(num)
+        for round_ in range(2 * _ROUNDS):
+            if round_ == _ROUNDS:
+                kinds[open_] = RANDOM
+            query, kind = queries[open_], kinds[open_]
+            found = self._draw(query, kind, rng, neighbours)
+            good = (found >= 0) & ~self._is_excluded(query, found)
+            near = np.flatnonzero(good & (kind == NEIGHBOUR))
+            if accepts is not None:
+                good[near] = accepts(query[near], found[near])
+            negatives[open_[good]] = found[good]
+            open_ = open_[~good]
+        kept = negatives >= 0
+        return Triplets(queries[kept], positives[kept], negatives[kept], kinds[kept])
+
+    def _draw(
+        self, query: np.ndarray, kind: np.ndarray, rng: np.random.Generator, neighbours: np.ndarray
+    ) -> np.ndarray:
+        found = self._pool[rng.integers(len(self._pool), size=len(query))]
+        near, second = np.flatnonzero(kind == NEIGHBOUR), np.flatnonzero(kind == CITED_BY_CITED)
+        if len(near):
+            found[near] = neighbours[query[near], rng.integers(neighbours.shape[1], size=len(near))]
+        starts = self._second_offsets[query[second]]
+        sizes = self._second_offsets[query[second] + 1] - starts
+        found[second] = self._second[starts + rng.integers(sizes)]
+        return found
+
+
+def cited_matrix(queries: Queries, num_papers: int) -> sparse.csr_array:
+    """Return (Q, N), 1 where a query cites a paper."""
+    ones = np.ones(len(queries.cited_rows), dtype=np.float32)
+    places = row_numbers(np.diff(queries.cited_offsets)), queries.cited_rows
+    return sparse.csr_array((ones, places), shape=(len(queries), num_papers))
+
+
+def training_citations(store: CorpusStore) -> sparse.csr_array:
+    """Return (N, N), 1 where a training paper, the row, cites a paper."""
+    manuscripts = store.manuscripts("train")
+    citing = np.repeat(manuscripts.citing_rows, np.diff(manuscripts.cited_offsets))
+    ones = np.ones(len(citing), dtype=np.float32)
+    shape = store.num_papers, store.num_papers
+    return sparse.csr_array((ones, (citing, manuscripts.cited_rows)), shape)
+
+
+def percentile_per_row(values: np.ndarray, lengths: np.ndarray, percent: float) -> np.ndarray:
+    """Return (M,) percentiles of ragged rows, interpolated linearly; infinity for empty rows.
+
+    :param values: (sum of lengths,).
+    :param percent: 0 to 100.
+    """
+    rows, starts = row_numbers(lengths), offsets_of(lengths)[:-1]
+    ascending = np.append(values[np.lexsort((values, rows))], np.inf)
+    place = np.maximum(lengths - 1, 0) * percent / 100
+    low = np.floor(place).astype(np.int64)
+    below = ascending[np.where(lengths > 0, starts + low, -1)]
+    above = ascending[np.where(lengths > 0, starts + np.ceil(place).astype(np.int64), -1)]
+    share = np.where(lengths > 0, place - low, 0.0)
+    with np.errstate(invalid="ignore"):
+        return np.where(share > 0, below + share * (above - below), below)

@@ -1,0 +1,1 @@
+"""Cross-encoders that rerank the lists of other methods."""

@@ -1,0 +1,232 @@
+"""A transformer that reads query and candidate together and sorts the first papers of a ranking.
+
+The reranker of two systems, whose settings differ:
+
+* BM25 + Navigation (Nogueira, Jiang, Cho and Lin, 2020, Sec. 3 and 4.3), the defaults here: title
+  and abstract of both, cross entropy, trained on the first 10 papers of BM25 with all that is not
+  cited among them, learning rate 3e-6, one epoch, 1000 candidates reranked.
+* HAtten (Gu, Gao and Hahnloser, ECIR 2022, Sec. 4.2, 4.3 and 5): ``query=context+abstract``, the
+  default, ``loss=margin``, ``depth_train=2000 negatives=62 batch=1 learning_rate=1e-5``.
+
+Where we differ, or the papers are silent:
+
+* *Batches.* A batch is of queries with all their candidates, 13 of 10 papers for the 128 pairs of
+  the first paper, so that one loop serves losses of pairs and of lists.
+* *Optimiser.* That of :mod:`mpbert.methods.transformer_training`: AdamW, warm-up in a tenth of
+  the updates (the first paper: a thirtieth; the second: none), linear decay, gradients clipped.
+* *One number* stands for the two classes of the first paper; their softmax is its sigmoid.
+* *Cited papers that were not retrieved* are never added; HAtten's reranker always has them.
+* *Dropout* is the model's own; HAtten's code trains without.
+* ``citing``, ``matches``, ``blend``, ``listwise`` and ``max_queries`` are ours.
+
+A reranker that was trained is one to load: ``model=OUTPUT/model epochs=0``.
+"""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mpbert.corpus.fields import QUERIES
+from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.config import setting
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import fingerprint
+from mpbert.foundation.progress import progress
+from mpbert.methods.reranking import RERANKERS, Ranking, Reranker, sorted_ranking, with_rest
+
+if TYPE_CHECKING:
+    from mpbert.methods.cross_encoder.trainer import TrainingLists
+    from mpbert.methods.transformer_texts import Ragged
+
+_PAIRS = 1 << 14  # joined at once
+
+# torch, Hugging Face's library and the baselines are imported by the methods that need them
+
+
+@RERANKERS.register
+@dataclass
+class CrossEncoder(Reranker):
+    """Scores of pairs by a transformer for the first papers; the others stay behind them.
+
+    The settings: ``model``, see :mod:`mpbert.methods.transformer_model`; ``query``,
+    ``query_tokens``, ``paper_tokens``, ``citing`` and ``matches``, see
+    :mod:`mpbert.methods.cross_encoder.texts`; ``loss``, ``margin`` and ``negatives``, see
+    :mod:`mpbert.methods.cross_encoder.trainer`; ``depth_train`` papers of ``max_queries``
+    training lists (0: of all) are learnt from, ``depth`` are reranked; ``blend``, from 0 to 1, the
+    weight of the score in the input ranking; ``epochs`` (0: the model as it is); ``batch``, queries
+    of an update; ``max_tokens`` in memory at once; ``vocab_size`` of a random model.
+    """
+
+    name: ClassVar[str] = "cross_encoder"
+    resumes: ClassVar[bool] = True
+    model: str = "allenai/scibert_scivocab_uncased"
+    query: str = setting("context+abstract", choices=QUERIES)
+    query_tokens: int = 256
+    paper_tokens: int = 256
+    citing: int = setting(0, minimum=0)
+    matches: str = setting("unmarked", choices=("marked", "unmarked"))
+    loss: str = setting("cross_entropy", choices=("cross_entropy", "listwise", "margin"))
+    margin: float = 0.1
+    depth_train: int = 10
+    negatives: int = setting(0, minimum=0)
+    max_queries: int = setting(0, minimum=0)
+    depth: int = 1000
+    blend: float = setting(0.0, minimum=0)
+    epochs: int = setting(1, minimum=0)
+    batch: int = 13
+    learning_rate: float = 3e-6
+    max_tokens: int = 8192
+    precision: str = setting("float32", choices=("bfloat16", "float32"))
+    vocab_size: int = setting(8192, minimum=300)
+
+    def __post_init__(self) -> None:
+        """Check what a single setting cannot.
+
+        :raises ConfigError: ``blend`` is more than 1.
+        """
+        if self.blend > 1:
+            raise ConfigError(
+                f"blend={self.blend}: found more than 1; expected a number from 0 to 1"
+            )
+
+    @property
+    def learns_from(self) -> str:
+        """Training lists, unless the model is taken as it is."""
+        return "train" if self.epochs else ""
+
+    def check(self, store: CorpusStore) -> None:
+        """Refuse a corpus without titles and abstracts, or without sentences that cite.
+
+        :raises CorpusError: it has none.
+        """
+        if not store.num_abstract.any() and not any(store.titles):
+            raise CorpusError(
+                f"{store.path}: found neither titles nor abstracts; expected some for a "
+                f"cross_encoder to read, choose another reranker or build the corpus with text"
+            )
+        if self.citing and not len(store.contexts("train")):
+            raise CorpusError(
+                f"{store.path}: found no training sentence that cites; expected some for "
+                f"citing={self.citing}, choose --settings citing=0"
+            )
+
+    def fit(
+        self,
+        store: CorpusStore,
+        queries: Queries,
+        rankings: Sequence[Ranking],
+        rng: np.random.Generator,
+    ) -> dict[str, int]:
+        """Load the model, and train it if there are epochs.
+
+        :raises RunError: the lists have no paper that their query cites.
+        """
+        from mpbert.methods import transformer_model
+        from mpbert.methods.cross_encoder.model import PairScorer
+        from mpbert.methods.cross_encoder.texts import PairTexts
+        from mpbert.methods.transformer_texts import training_texts
+
+        self._seed = int(rng.integers(2**31))
+        model, tokenizer = transformer_model.load(
+            self.model, "pair", self._seed, self.vocab_size, lambda: training_texts(store)
+        )
+        encoder = transformer_model.Encoder(
+            model, tokenizer, "cls", self.max_tokens, self.precision == "bfloat16"
+        )
+        self._scorer = PairScorer(encoder, self.matches == "marked")
+        layout = self._scorer.layout(self.query_tokens, self.paper_tokens)
+        self._texts = PairTexts(store, encoder.tokenize, layout, self.citing, self._seed)
+        counts = {"parameters": sum(p.numel() for p in model.parameters())}
+        return counts | (self._train(store, queries, rankings[0], rng) if self.epochs else {})
+
+    def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
+        """Return the first papers by the new score, then the others as they were."""
+        rows, old = rankings[0].first(self.depth).rows, rankings[0].first(self.depth).scores
+        texts = self._texts.queries(queries, self.query)
+        scores = np.full(rows.shape, -np.inf)
+        block = max(_PAIRS // rows.shape[1], 1)
+        for start in progress(range(0, len(rows), block), "rerank", "block"):
+            part = slice(start, start + block)
+            scores[part] = self._scores(texts, queries, rows[part], start)
+        if self.blend:
+            scores = blended(scores, old, self.blend)
+        return with_rest(sorted_ranking(rows, scores), rankings[0])
+
+    def save(self, directory: Path) -> None:
+        """Write a trained model into ``model``, a folder that Hugging Face's library reads."""
+        if self.epochs:
+            self._scorer.encoder.save(directory / "model")
+
+    def _scores(
+        self, texts: "Ragged", queries: Queries, rows: np.ndarray, start: int
+    ) -> np.ndarray:
+        scores, has = np.full(rows.shape, -np.inf), rows >= 0
+        numbers = np.nonzero(has)[0] + start
+        pairs = self._texts.pairs(texts, numbers, queries.citing_rows[numbers], rows[has])
+        scores[has] = self._scorer.score(pairs)
+        return scores
+
+    def _train(
+        self, store: CorpusStore, queries: Queries, ranking: Ranking, rng: np.random.Generator
+    ) -> dict[str, int]:
+        from mpbert.methods import transformer_training
+        from mpbert.methods.cross_encoder import trainer as training
+
+        lists = training.training_lists(store, queries, ranking, self.depth_train)
+        examples = self._examples(lists, rng)
+        objective = training.Lists(
+            self._scorer,
+            self._texts,
+            self._texts.queries(queries, self.query),
+            queries,
+            lists,
+            examples,
+            self.loss,
+            self.margin,
+            self.negatives,
+        )
+        schedule = transformer_training.Schedule(self.epochs, self.batch, self.learning_rate)
+        checkpoint = None
+        if self.checkpoint:
+            learnt = zlib.crc32(np.ascontiguousarray(lists.rows[examples]))
+            identity = f"{self!r} {self._seed} {fingerprint(store.path)} {learnt}"
+            checkpoint = transformer_training.Checkpoint(self.checkpoint, identity)
+        updates = transformer_training.train(
+            self._scorer.encoder, objective, schedule, self._seed, checkpoint
+        )
+        return {
+            "updates": updates,
+            "lists": len(examples),
+            "candidates": int((lists.rows[examples] >= 0).sum()),
+            "candidates_cited": int(lists.cited[examples].sum()),
+        }
+
+    def _examples(self, lists: "TrainingLists", rng: np.random.Generator) -> np.ndarray:
+        examples = lists.usable(self.loss)
+        if self.max_queries and self.max_queries < len(examples):
+            return np.sort(rng.choice(examples, self.max_queries, replace=False))
+        return examples
+
+
+def standardised(scores: np.ndarray) -> np.ndarray:
+    """Return scores less their mean, over their standard deviation, in each list.
+
+    :param scores: (Q, K); -inf beyond the end of a list, and so returned.
+    """
+    has = np.isfinite(scores)
+    counts = np.maximum(has.sum(axis=1, keepdims=True), 1)
+    centred = np.where(has, scores, 0.0)
+    centred = centred - centred.sum(axis=1, keepdims=True) / counts
+    spread = np.sqrt((np.where(has, centred, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)
+    return np.where(has, centred / np.maximum(spread, 1e-9), -np.inf)
+
+
+def blended(new: np.ndarray, old: np.ndarray, weight: float) -> np.ndarray:
+    """Return (1 - weight) · new + weight · old of standardised scores; both (Q, K)."""
+    if weight == 1:  # not 0 · -inf
+        return standardised(old)
+    return (1 - weight) * standardised(new) + weight * standardised(old)

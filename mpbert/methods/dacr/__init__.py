@@ -1,0 +1,1 @@
+"""DACR, a reconstruction: Zhang & Ma (2020)."""

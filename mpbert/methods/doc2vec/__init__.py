@@ -1,0 +1,1 @@
+"""Doc2Vec: Le & Mikolov (ICML 2014)."""

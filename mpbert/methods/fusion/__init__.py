@@ -1,0 +1,1 @@
+"""Fusion of several rankings into one."""

@@ -1,0 +1,1 @@
+"""HAtten: Gu et al. (ECIR 2022)."""

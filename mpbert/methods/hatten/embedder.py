@@ -1,0 +1,211 @@
+"""HAtten, the prefetching of Gu, Gao and Hahnloser (ECIR 2022), Sec. 4.1 and 4.3.
+
+One encoder reads queries and papers, see :mod:`mpbert.methods.hatten.model`; papers are ranked by
+cosine. What the paper does not say is as in its code (nianlonggu/Local-Citation-Recommendation):
+hidden size 1024, dropout 0.1, positions at both levels, levels of relevance, the moving average.
+Where they differ, and where we do:
+
+* *Margins.* The paper has one margin for every triplet, 0.1 as it seems; the code grades it, 0.05
+  for each level between the two papers (0 query, 1 cited, 2 prefetched and alike, 3 other
+  prefetched and random ones, 4 those of other queries), and sums over all triplets. The code is the
+  default; ``margins=single`` with ``margin=0.1`` is the paper, whose alike papers are compared with
+  random ones alone. An older version of the code has random papers on level 4 too.
+* *Batches.* As the paper: 64 queries with 4 prefetched papers each; the code fits about 17 queries
+  with 3 into 100 texts.
+* *Known papers.* Other queries' papers that a query cites too, or that is its own citing paper, are
+  negatives in the code, and are left out here.
+* *Queries.* The code trains a model of local or of global queries: ``train_on``. The vectors hold
+  queries of both tasks either way. A global query is the document of the paper itself.
+* *Words.* Runs of letters and digits, not whitespace between them; vectors: see
+  :mod:`mpbert.methods.hatten.words`. Words without a vector are left out, as in the code.
+* *Jaccard index.* Of stems, not lemmas, see :mod:`mpbert.methods.hatten.examples`.
+* *Papers.* Those of later splits are neither positives nor negatives: their text is not for
+  training. Later papers than the query are ranked, as in the paper.
+
+On a CPU the result is the same bit for bit, as long as the number of threads is, also after a kill.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.foundation.config import setting
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import fingerprint
+from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.hatten.examples import QUERIES, Reader, read_examples
+from mpbert.vectors.store import VectorStore, vectors_name
+
+# torch is imported by the methods that need it: other baselines shall not wait for it
+
+
+@EMBEDDERS.register
+@dataclass
+class Hatten(Embedder):
+    """Hierarchical attention over title, abstract and context, with fixed word vectors.
+
+    ``dim``, ``word_epochs`` and ``min_count`` are of our word vectors; ``word_vectors``: a file or
+    folder of one's own instead, see :mod:`mpbert.methods.hatten.words`. ``longest``: words of a
+    paragraph that are read. ``query``: what a local query reads. ``loops`` of ``updates`` updates
+    of ``batch`` queries; each has ``hard`` of its ``prefetched`` papers and ``easy`` random ones.
+    ``mined``: most queries of a loop, for which papers are prefetched anew. ``average``: part of
+    the moving average of the weights that an update leaves.
+    """
+
+    name: ClassVar[str] = "hatten"
+    resumes: ClassVar[bool] = True
+    word_vectors: str = ""
+    dim: int = 200
+    word_epochs: int = 5
+    min_count: int = 5
+    heads: int = 8
+    hidden: int = 1024
+    longest: int = 512
+    query: str = setting("context+abstract", choices=QUERIES)
+    train_on: str = setting("local", choices=("both", *TASKS))
+    loops: int = 5
+    updates: int = 5000
+    batch: int = setting(64, minimum=2)
+    hard: int = setting(4, minimum=0)
+    easy: int = setting(1, minimum=0)
+    prefetched: int = 100
+    mined: int = 50000
+    learning_rate: float = 1e-4
+    weight_decay: float = setting(1e-5, minimum=0)
+    margins: str = setting("graded", choices=("graded", "single"))
+    margin: float = 0.05
+    dropout: float = setting(0.1, minimum=0)
+    average: float = setting(0.999, minimum=0)
+    precision: str = setting("float32", choices=("bfloat16", "float32"))
+
+    def __post_init__(self) -> None:
+        """Check what single values cannot tell."""
+        for name in ("dropout", "average"):
+            if getattr(self, name) >= 1:
+                raise ConfigError(f"--settings {name}={getattr(self, name)}: expected less than 1")
+        if not self.word_vectors:
+            self._check_heads(self.dim, f"dim={self.dim}")
+
+    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Train word vectors, unless there are some, then the encoder."""
+        import torch
+
+        from mpbert.methods.hatten.model import Encoder
+        from mpbert.methods.hatten.trainer import train
+
+        seed = int(rng.integers(2**31))
+        self._words, vectors = self._load_words(store, seed)
+        self._check_heads(vectors.shape[1], f"word_vectors={self.word_vectors}")
+        self._reader = Reader(store, self._words, self.longest)
+        examples = read_examples(store, self._reader, self._training_tasks, self.query)
+        if len(examples) < 2:
+            raise CorpusError(
+                f"{store.path}: found {len(examples)} training queries that cite training papers; "
+                f"HAtten learns from citations, expected some, choose other years"
+            )
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            encoder = Encoder(vectors, self.longest, self.heads, self.hidden, self.dropout)
+        self._encoder = encoder.to("cuda" if torch.cuda.is_available() else "cpu")
+        checkpoint = self._checkpoint(store, "training", f"{self!r} {seed}")
+        updates = train(self._encoder, examples, self._schedule(), seed, checkpoint)
+        return {
+            "words": len(self._words),
+            "training_queries": len(examples),
+            "parameters": sum(p.numel() for p in encoder.parameters()),
+            "updates": updates,
+        }
+
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return the vectors of titles and abstracts; zero where no word of them is known."""
+        documents = self._reader.papers(np.arange(store.num_papers))
+        return VectorStore(store.paper_ids, self._embed(documents))
+
+    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
+        """Return the vectors of queries; zero where no word of them is known."""
+        documents = self._reader.queries(queries, self.query)
+        return VectorStore(queries.query_ids, self._embed(documents))
+
+    def vectors(self, store: CorpusStore) -> dict[str, VectorStore]:
+        """Return also the training queries: a reranker learns from what is prefetched for them."""
+        queries = {
+            vectors_name(task, "train"): self.embed_queries(store, store.queries("train", task))
+            for task in self._training_tasks
+        }
+        return {**super().vectors(store), **queries}
+
+    @property
+    def _training_tasks(self) -> tuple[str, ...]:
+        return TASKS if self.train_on == "both" else (self.train_on,)
+
+    def save(self, store: CorpusStore, directory: Path) -> None:
+        """Write the weights and the word vectors, ``model.safetensors``, and ``words.json``."""
+        from safetensors.torch import save_file
+
+        tensors = {name: p.detach() for name, p in self._encoder.named_parameters()}
+        tensors["words"] = self._encoder.words
+        save_file(
+            {k: t.cpu().contiguous() for k, t in tensors.items()}, directory / "model.safetensors"
+        )
+        words = json.dumps(self._words.to_pylist(), ensure_ascii=False)
+        (directory / "words.json").write_text(words, encoding="utf-8")
+
+    def _embed(self, documents: object) -> np.ndarray:
+        return self._encoder.embed(documents, self.precision == "bfloat16")
+
+    def _schedule(self) -> object:
+        from mpbert.methods.hatten.mining import HARD, OTHERS, Drawing
+        from mpbert.methods.hatten.trainer import Schedule
+
+        graded = self.margins == "graded"
+        return Schedule(
+            loops=self.loops,
+            updates=self.updates,
+            batch=self.batch,
+            mined=self.mined,
+            prefetched=self.prefetched,
+            drawing=Drawing(self.hard, self.easy, HARD if graded else OTHERS),
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            average=self.average,
+            margin=self.margin,
+            graded=graded,
+            bfloat16=self.precision == "bfloat16",
+        )
+
+    def _load_words(self, store: CorpusStore, seed: int) -> tuple[pa.Array, np.ndarray]:
+        import torch
+
+        from mpbert.methods.hatten import words as hatten_words
+
+        if self.word_vectors:
+            return hatten_words.read_words(Path(self.word_vectors))
+        identity = f"{self.dim} {self.word_epochs} {self.min_count} {seed}"
+        checkpoint = self._checkpoint(store, "words", identity)
+        if checkpoint and (found := checkpoint.load()):
+            return pa.array(found[1]["words"], pa.large_string()), found[0]["vectors"].numpy()
+        words, vectors = hatten_words.train_words(
+            store, self.dim, self.word_epochs, self.min_count, seed
+        )
+        if checkpoint:
+            checkpoint.save({"vectors": torch.from_numpy(vectors)}, {"words": words.to_pylist()})
+        return words, vectors
+
+    def _checkpoint(self, store: CorpusStore, name: str, identity: str) -> object:
+        from mpbert.methods.checkpoint import Checkpoint
+
+        if self.checkpoint is None:
+            return None
+        return Checkpoint(self.checkpoint, name, f"{identity} {fingerprint(store.path)}")
+
+    def _check_heads(self, dim: int, source: str) -> None:
+        if dim % self.heads:
+            raise ConfigError(
+                f"--settings {source} heads={self.heads}: found vectors of {dim} numbers; hatten "
+                f"gives each head an equal part of them, expected a number of heads that divides it"
+            )

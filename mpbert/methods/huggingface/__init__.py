@@ -1,0 +1,1 @@
+"""Any encoder of Hugging Face, as it is or fine-tuned."""

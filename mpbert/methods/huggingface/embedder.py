@@ -1,0 +1,125 @@
+"""SciBERT, SPECTER or any encoder of Hugging Face, as it is or fine-tuned on augmented abstracts.
+
+What MP-BERT4CR (Zhang and Ma, WI-IAT 2021) says of its baselines SciBERT and Specter:
+
+* Sec. 5.2: "fine-tuned with the abstract combined with fundamental contexts (i.e. augmented
+  abstracts), so that the learnt vectors carrying the semantics of the abstract and the citing
+  intents", with "default parameters";
+* Sec. 5.3: query vectors come from the fundamental context, citation vectors from "encoding and
+  sum-pooling the augmented abstracts"; cosine.
+
+What it does not say, and what we do:
+
+* *Whose contexts augment an abstract.* Those of training sentences that cite the paper; one that
+  training never cites has its title and abstract alone. A few, drawn at random, go into a text.
+* *The objective.* ``mlm``, masked tokens of augmented abstracts, is the literal reading: it needs
+  nothing but the texts, and how these models are trained by default. ``contrastive``, the default
+  here, learns from the same pairs of context and cited paper as MP-BERT4CR does, without which a
+  comparison would show no more than that these were withheld. See
+  :mod:`mpbert.methods.transformer_training`.
+* *Length.* A SciBERT reads 512 tokens: title and abstract are cut, then each context.
+* *Pooling.* Special tokens count. By cosine ``sum`` and ``mean`` rank alike: they differ in length.
+
+Queries and papers share one encoder, since the paper names no second one.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.foundation.config import setting
+from mpbert.foundation.manifest import fingerprint
+from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.transformer_texts import AugmentedTexts, training_texts
+from mpbert.vectors.store import VectorStore
+
+# torch and Hugging Face's library are imported by the methods that need them: other baselines
+# shall neither wait for them nor have their memory counted
+
+
+@EMBEDDERS.register
+@dataclass
+class Transformer(Embedder):
+    """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
+
+    The settings: ``model``, see :mod:`mpbert.methods.transformer_model`; ``epochs`` of
+    fine-tuning (0: as it is); ``batch``, contexts or papers of an update; ``citing``, most training
+    contexts in the text of a paper; ``paper_tokens`` and ``context_tokens``, where title with
+    abstract and where a context are cut; ``max_tokens`` in memory at once; ``vocab_size`` of a
+    random model.
+    """
+
+    name: ClassVar[str] = "transformer"
+    resumes: ClassVar[bool] = True
+    model: str = "allenai/scibert_scivocab_uncased"
+    pooling: str = setting("sum", choices=("cls", "mean", "sum"))
+    objective: str = setting("contrastive", choices=("contrastive", "mlm"))
+    epochs: int = setting(3, minimum=0)
+    batch: int = setting(64, minimum=2)
+    learning_rate: float = 2e-5
+    temperature: float = 0.05
+    citing: int = setting(2, minimum=0)
+    paper_tokens: int = 256
+    context_tokens: int = 128
+    max_tokens: int = 8192
+    precision: str = setting("float32", choices=("bfloat16", "float32"))
+    vocab_size: int = setting(8192, minimum=300)
+
+    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Load the model, and fine-tune it if there are epochs."""
+        from mpbert.methods import transformer_model
+
+        self._seed = int(rng.integers(2**31))
+        head = "masked" if self.epochs > 0 and self.objective == "mlm" else "none"
+        model, tokenizer = transformer_model.load(
+            self.model, head, self._seed, self.vocab_size, lambda: training_texts(store)
+        )
+        self._encoder = transformer_model.Encoder(
+            model, tokenizer, self.pooling, self.max_tokens, self.precision == "bfloat16"
+        )
+        layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
+        self._texts = AugmentedTexts(store, self._encoder.tokenize, layout)
+        updates = self._fine_tune(store) if self.epochs else 0
+        return {
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "updates": updates,
+            "papers_without_citing_context": int((self._texts.num_citing == 0).sum()),
+        }
+
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return the vectors of augmented abstracts."""
+        rng = np.random.default_rng([self._seed, 1])
+        rows = self._texts.papers(np.arange(store.num_papers), self.citing, rng)
+        return VectorStore(store.paper_ids, self._encoder.embed(rows, "embed papers"))
+
+    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
+        """Return the vectors of fundamental contexts, or of titles and abstracts."""
+        if isinstance(queries, Contexts):
+            rows = self._texts.other_queries(store.local_texts(queries))
+        else:
+            rows = self._texts.papers(queries.citing_rows, 0, np.random.default_rng(0))
+        return VectorStore(queries.query_ids, self._encoder.embed(rows, "embed queries"))
+
+    def save(self, store: CorpusStore, directory: Path) -> None:
+        """Write a fine-tuned model into ``model``, a folder that Hugging Face's library reads."""
+        if self.epochs:
+            self._encoder.save(directory / "model")
+
+    def _fine_tune(self, store: CorpusStore) -> int:
+        from mpbert.methods import transformer_training as training
+
+        shared = self._encoder, self._texts, store, self.citing
+        objective = (
+            training.MaskedLanguage(*shared)
+            if self.objective == "mlm"
+            else training.Contrastive(*shared, self.temperature)
+        )
+        schedule = training.Schedule(self.epochs, self.batch, self.learning_rate)
+        checkpoint = None
+        if self.checkpoint:
+            identity = f"{self!r} {self._seed} {fingerprint(store.path)}"
+            checkpoint = training.Checkpoint(self.checkpoint, identity)
+        return training.train(self._encoder, objective, schedule, self._seed, checkpoint)

@@ -1,0 +1,1 @@
+"""HyperDoc2Vec: Han et al. (ACL 2018)."""

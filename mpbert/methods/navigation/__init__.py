@@ -1,0 +1,1 @@
+"""Candidates by navigation: what the first papers cite."""

@@ -1,0 +1,1 @@
+"""SBERT and submodular selection of references."""

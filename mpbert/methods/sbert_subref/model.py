@@ -1,0 +1,89 @@
+"""Models of sentence-transformers, loaded without code or pickles and run on rows of tokens.
+
+A name is what :mod:`mpbert.methods.transformer_model` takes. A folder that sentence-transformers
+saved is used with all its layers; any other model gets mean pooling, as in Sentence-BERT (Reimers
+and Gurevych, EMNLP 2019, Sec. 3).
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+from torch import Tensor
+
+from mpbert.foundation.errors import EncoderError
+from mpbert.methods import transformer_model
+from mpbert.methods.transformer_texts import Layout
+
+logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # as transformers' own
+
+
+@dataclass
+class SentenceEncoder(transformer_model.Encoder):
+    """A model of sentence-transformers in the place of a transformer with its pooling."""
+
+    def __post_init__(self) -> None:
+        """Move the model to the GPU where there is one."""
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.model.to(self.device).eval()
+        self.dim = self.model.get_embedding_dimension()
+
+    def layout(self, paper_tokens: int, context_tokens: int) -> Layout:
+        """Return how texts become rows of tokens that the model can read."""
+        start, separator = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        return Layout(start, separator, paper_tokens, context_tokens, self.model.max_seq_length)
+
+    def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+        """Return (B, D) float32 vectors of a batch."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
+            found = self.model({"input_ids": tokens, "attention_mask": is_token.long()})
+        return found["sentence_embedding"].float()
+
+    def save(self, directory: Path) -> None:
+        """Write a folder that sentence-transformers loads, and this baseline as ``model=``."""
+        self.model.save_pretrained(str(directory), create_model_card=False)
+
+
+def load(
+    name: str, seed: int, vocab_size: int, texts: Callable[[], Sequence[str]]
+) -> SentenceTransformer:
+    """Return a model with its tokenizer, on the CPU.
+
+    :param name: folder, name on the hub, or ``random:LAYERSxDIM``.
+    :param seed: of random weights.
+    :param vocab_size: of a random model; ``texts`` returns what its vocabulary is learnt from.
+    :raises EncoderError: there is no such model, or it is not usable.
+    """
+    if not name.startswith("random:"):
+        folder = transformer_model.folder_of(name)
+        if (folder / "modules.json").is_file():
+            return _load_saved(name, folder)
+    model, tokenizer = transformer_model.load(name, "none", seed, vocab_size, texts)
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        transformer = Transformer(folder, model_kwargs={"dtype": torch.float32})
+    pooling = Pooling(transformer.get_embedding_dimension(), "mean")
+    return SentenceTransformer(modules=[transformer, pooling], device="cpu")
+
+
+def _load_saved(name: str, folder: Path) -> SentenceTransformer:
+    try:
+        return SentenceTransformer(
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+        )
+    except Exception as error:  # the library raises whatever its parts raise
+        reason = " ".join(str(error).split())[:200]
+        raise EncoderError(
+            f"{name}: not loadable ({reason}); expected a model that sentence-transformers saved, "
+            f"as safetensors and without code of its own"
+        ) from error

@@ -1,0 +1,97 @@
+"""The terms of SubRef's functions: relevance, similarity, influence, history of authors."""
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from mpbert.corpus.fields import paper_counts
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.ragged import row_numbers
+from mpbert.methods.sbert_subref.parts import read_parts
+from mpbert.vectors.store import VectorStore, check_ids
+
+_OWN_PAPER, _REFERENCE = 2.0, 1.0  # as in the authors' code
+_SHORTEST = 1e-9  # length of a vector that has a direction
+
+
+def unit_relevance(scores: np.ndarray) -> np.ndarray:
+    """Return (n,) scores scaled to 0 for the last and 1 for the first; 1 where all are equal."""
+    if not len(scores):
+        return np.zeros(0)
+    lowest, highest = scores.min(), scores.max()
+    if lowest == highest:
+        return np.ones(len(scores))
+    return (scores - lowest) / (highest - lowest)
+
+
+def tfidf(counts: sparse.csr_array) -> sparse.csr_array:
+    """Return TF-IDF rows of length 1: Manning, Raghavan and Schütze (2008), Sec. 6.4.1.
+
+        weight(w, d) = (1 + ln count(w, d)) · (1 + ln((1 + N) / (1 + df(w))))
+
+    :param counts: (N, V) how often each paper holds each word.
+    """
+    num_papers, num_words = counts.shape
+    weights = sparse.csr_array(counts, dtype=np.float64, copy=True)
+    frequencies = np.bincount(weights.indices, minlength=num_words)
+    idf = 1 + np.log((1 + num_papers) / (1 + frequencies))
+    weights.data = (1 + np.log(weights.data)) * idf[weights.indices]
+    owners = row_numbers(np.diff(weights.indptr))
+    squares = np.bincount(owners, weights=weights.data**2, minlength=num_papers)
+    weights.data /= np.sqrt(squares)[owners]
+    return weights
+
+
+def paper_vectors(store: CorpusStore, source: str) -> sparse.csr_array | np.ndarray:
+    """Return (N, D) rows of length 1, or 0 for a paper without words or vector.
+
+    :param source: ``tfidf`` of title and abstract, or a vectors directory.
+    :raises VectorsError: there is no such directory, or it is of another corpus.
+    """
+    if source == "tfidf":
+        return tfidf(paper_counts(store, "abstract", stemmed=True)[0])
+    found = VectorStore.load(Path(source), "papers")
+    check_ids(found, store.paper_ids, str(Path(source) / "papers"))
+    lengths = np.linalg.norm(found.vectors, axis=1, keepdims=True)
+    return np.where(lengths > _SHORTEST, found.vectors / np.maximum(lengths, _SHORTEST), 0.0)
+
+
+def cosines(vectors: sparse.csr_array | np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return (n, n) float64 cosines between papers, 0 where they are negative.
+
+    A negative one would make a step value grow, and the function not submodular.
+    """
+    of_rows = vectors[rows]
+    found = of_rows @ of_rows.T
+    dense = found.toarray() if sparse.issparse(found) else found
+    return np.maximum(dense.astype(np.float64), 0.0)
+
+
+def training_citations(store: CorpusStore) -> sparse.csr_array:
+    """Return (N, N), 1 where a paper of the training split, the row, cites the column's."""
+    known = store.manuscripts("train")
+    citing = np.repeat(known.citing_rows, np.diff(known.cited_offsets))
+    ones = np.ones(len(citing))
+    return sparse.csr_array((ones, (citing, known.cited_rows)), (store.num_papers,) * 2)
+
+
+def per_year(num_citing: np.ndarray, ages: np.ndarray) -> np.ndarray:
+    """Return (n,) citing papers per year: influence as the authors' code has it.
+
+    :param ages: (n,) years from the candidate to the query; less than 1 counts as 1.
+    """
+    return num_citing / np.maximum(ages, 1)
+
+
+def author_history(store: CorpusStore, citing_rows: np.ndarray) -> sparse.csr_array:
+    """Return (U, N): what the authors of U papers wrote and cited in the years before each.
+
+    history(q, k) = Σ_{a writes q} Σ_{p by a, year p < year q} ( 2·[p = k] + [p cites k] )
+    """
+    written = read_parts(store, "authors").matrix()  # (N, A)
+    together = (written[citing_rows] @ written.T).tocoo()  # (U, N): authors in common
+    is_earlier = store.years[together.col] < store.years[citing_rows][together.row]
+    places = together.row[is_earlier], together.col[is_earlier]
+    earlier = sparse.csr_array((together.data[is_earlier], places), shape=together.shape)
+    return _OWN_PAPER * earlier + _REFERENCE * (earlier @ training_citations(store))

@@ -1,0 +1,1 @@
+"""SIF: Arora et al. (ICLR 2017)."""

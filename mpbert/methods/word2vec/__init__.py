@@ -1,0 +1,1 @@
+"""Word2Vec, cited papers as words."""

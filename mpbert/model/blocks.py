@@ -1,0 +1,154 @@
+"""Transformer blocks on packed rows (Vaswani et al., NIPS 2017), as HIBERT uses them.
+
+Post-norm, ReLU, Xavier: Zhang et al. (ACL 2019), with the details of its public code. Rows of equal
+length attend as one view (see ``packing``); all other operations see one flat (N, D) matrix.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.attention.varlen import varlen_attn
+
+from mpbert.model.packing import Rows
+
+
+@dataclass(frozen=True)
+class BlockConfig:
+    """Sizes of a transformer block.
+
+    :param dim: D, size of all states; a multiple of ``num_heads``.
+    :param ffn_dim: inner size of the feed-forward network.
+    :param dropout: of embeddings and of each residual branch.
+    :param attention_dropout: of attention weights; 0 lets the fused kernels run on a CPU.
+    :param activation_dropout: after ReLU.
+    """
+
+    dim: int
+    ffn_dim: int
+    num_heads: int
+    dropout: float
+    attention_dropout: float
+    activation_dropout: float
+
+
+def sinusoids(num_places: int, dim: int) -> Tensor:
+    """Return (num_places, dim) sinusoidal positions: Vaswani et al. (NIPS 2017), Sec. 3.5.
+
+    Sines first, then cosines, frequencies from 1 to exactly 1/10000, as in HIBERT's code.
+    """
+    half = dim // 2
+    frequency = torch.exp(torch.arange(half) * (-math.log(10000.0) / max(half - 1, 1)))
+    angle = torch.arange(num_places)[:, None] * frequency[None, :]  # (num_places, half)
+    table = torch.cat([angle.sin(), angle.cos()], dim=1)
+    return F.pad(table, (0, dim - table.shape[1]))
+
+
+class SelfAttention(nn.Module):
+    """Multi-head attention among the elements of each row: Vaswani et al. (NIPS 2017), Sec. 3.2."""
+
+    def __init__(self, config: BlockConfig, causal: bool = False) -> None:
+        super().__init__()
+        self.num_heads, self.causal = config.num_heads, causal
+        self.dropout = config.attention_dropout
+        self.qkv = nn.Linear(config.dim, 3 * config.dim)
+        self.out = nn.Linear(config.dim, config.dim)
+        for weight in (*self.qkv.weight.chunk(3), self.out.weight):
+            nn.init.xavier_uniform_(weight.data)
+        nn.init.zeros_(self.qkv.bias)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, x: Tensor, rows: Rows) -> Tensor:
+        """Map (N, D) packed rows to (N, D)."""
+        qkv = self.qkv(x).view(len(x), 3, self.num_heads, -1)  # (N, 3, H, D/H)
+        dropout = self.dropout if self.training else 0.0
+        if x.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
+            return self.out(self._attend_at_once(qkv, rows))
+        # the CPU's fused attention is several times slower backwards in bfloat16 than in float32
+        with torch.autocast(x.device.type, enabled=False):
+            attended = self._attend_by_length(qkv.float(), rows, dropout)
+        return self.out(attended)
+
+    def _attend_by_length(self, qkv: Tensor, rows: Rows, dropout: float) -> Tensor:
+        """Return (N, D), by one call for each group of rows of equal length."""
+        attended = []
+        for view in rows.views(qkv):  # (M, T, 3, H, D/H)
+            q, k, v = view.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
+            mixed = F.scaled_dot_product_attention(
+                q, k, v, dropout_p=dropout, is_causal=self.causal
+            )
+            attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
+        return torch.cat(attended)
+
+    def _attend_at_once(self, qkv: Tensor, rows: Rows) -> Tensor:
+        """Return (N, D), by one call for all rows; a GPU waits long between many small ones.
+
+        The kernel takes half precision only and has no dropout.
+        """
+        longest, window = rows.max_length, (-1, 0) if self.causal else (-1, -1)
+        q, k, v = qkv.unbind(1)  # each (N, H, D/H)
+        offsets = rows.offsets
+        mixed = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
+        return mixed.flatten(1)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with ReLU between: Vaswani et al. (NIPS 2017), Sec. 3.3."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.dim, config.ffn_dim)
+        self.outer = nn.Linear(config.ffn_dim, config.dim)
+        self.dropout = config.activation_dropout
+        for linear in (self.inner, self.outer):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (N, D) to (N, D)."""
+        return self.outer(F.dropout(F.relu(self.inner(x)), self.dropout, self.training))
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention and feed-forward network, each followed by LayerNorm of the residual sum."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config)
+        self.attention_norm = nn.LayerNorm(config.dim)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = nn.LayerNorm(config.dim)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, rows: Rows) -> Tensor:
+        """Map (N, D) packed rows to (N, D)."""
+        x = self.attention_norm(x + self.dropout(self.attention(x, rows)))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+
+
+class DecoderBlock(nn.Module):
+    """Causal self-attention, the row's context vector added to every element, feed-forward network.
+
+    HIBERT's decoder has no cross-attention: the document encoder's vector of the masked sentence
+    enters the residual stream, with a LayerNorm of its own (three a block).
+    """
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.attention = SelfAttention(config, causal=True)
+        self.attention_norm = nn.LayerNorm(config.dim)
+        self.context_norm = nn.LayerNorm(config.dim)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = nn.LayerNorm(config.dim)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, context: Tensor, rows: Rows) -> Tensor:
+        """Map (N, D) packed rows to (N, D).
+
+        :param context: (M, D), one vector a row.
+        """
+        x = self.attention_norm(x + self.dropout(self.attention(x, rows)))
+        x = self.context_norm(x + self.dropout(context).index_select(0, rows.row))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))

@@ -1,0 +1,66 @@
+"""From a trained tower to vectors: batches by a budget of tokens, the mean over several draws."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from torch import nn
+
+from mpbert.foundation.ragged import budget_batches, offsets_of
+from mpbert.model.packing import pack
+from mpbert.model.sampling import SampledSentences
+
+Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
+
+
+@torch.inference_mode()
+def embed_sampled(
+    tower: nn.Module,
+    sampled: SampledSentences,
+    gather: Gather,
+    max_tokens: int,
+    autocast_bf16: bool = False,
+) -> np.ndarray:
+    """Return (B, D) float32 vectors of papers or manuscripts that were read as sampled.
+
+    :param tower: a ``PaperEncoder`` in evaluation mode.
+    :param max_tokens: most tokens of a batch; bounds memory, does not change the vectors beyond
+        the rounding of matrix products.
+    """
+    device = next(tower.parameters()).device
+    tokens, lengths = gather(sampled.sentences)
+    per_sentence = offsets_of(lengths)
+    sentences = offsets_of(sampled.per_item)
+    costs = per_sentence[sentences[1:]] - per_sentence[sentences[:-1]]
+    vectors = np.empty((len(costs), tower.norm.normalized_shape[0]), dtype=np.float32)
+    for items in budget_batches(costs, np.arange(len(costs)), max_tokens, None):
+        first, last = items[0], items[-1] + 1
+        part = slice(sentences[first], sentences[last])
+        batch = pack(
+            tokens[per_sentence[sentences[first]] : per_sentence[sentences[last]]],
+            lengths[part],
+            sampled.per_item[first:last],
+            sampled.roles[part],
+        )
+        with torch.autocast(device.type, torch.bfloat16, enabled=autocast_bf16):
+            vectors[first:last] = tower(batch.to(device)).float().cpu().numpy()
+    return vectors
+
+
+def mean_over_draws(
+    draw: Callable[[int], SampledSentences],
+    embed: Callable[[SampledSentences], np.ndarray],
+    num_draws: int,
+) -> np.ndarray:
+    """Return the mean vector of R random readings of each item (R = 1: one reading)."""
+    total = embed(draw(0)).astype(np.float64)
+    for number in range(1, num_draws):
+        total += embed(draw(number))
+    return (total / num_draws).astype(np.float32)
+
+
+def blocks(num_items: int, size: int) -> Iterator[np.ndarray]:
+    """Yield item numbers in blocks of ``size``."""
+    for start in range(0, num_items, size):
+        yield np.arange(start, min(start + size, num_items))

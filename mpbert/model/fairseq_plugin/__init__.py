@@ -1,0 +1,1 @@
+"""Adapters that let fairseq train the model; no formula."""

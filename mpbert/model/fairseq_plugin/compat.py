@@ -1,0 +1,180 @@
+"""The only fixes for fairseq 0.12.2 (2022) on today's Python and torch, and the launcher.
+
+Importing this module imports fairseq with the fixes in place. Run as a module it is
+``fairseq-train`` with the semantics of that command line, the fixes, and one-line errors::
+
+    python -m mpbert.model.fairseq_plugin.compat DATA --user-dir pretrain/mpbert_fairseq ...
+
+Two processes, on GPUs or without::
+
+    python -m torch.distributed.run --nproc-per-node 2 -m mpbert.model.fairseq_plugin.compat ...
+"""
+
+import dataclasses
+import errno
+import functools
+import importlib
+import logging
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+
+from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.errors import DamagedError, MpbertError, printable
+
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+
+
+@contextmanager
+def _hashable_dataclasses() -> object:
+    """Let classes of fairseq and hydra be dataclass defaults.
+
+    Python 3.11 refuses an instance of an unhashable class as the default of a dataclass field
+    (fairseq/dataclass/configs.py, hydra/conf). For the time of the import, those get
+    ``unsafe_hash=True``.
+    """
+    original = dataclasses.dataclass
+
+    def dataclass(cls: type | None = None, /, **kwargs: bool) -> type | Callable[[type], type]:
+        def decorate(target: type) -> type:
+            if target.__module__.split(".")[0] in ("fairseq", "hydra") and not kwargs.get("frozen"):
+                kwargs.setdefault("unsafe_hash", True)
+            return original(target, **kwargs)
+
+        return decorate if cls is None else decorate(cls)
+
+    dataclasses.dataclass = dataclass
+    try:
+        yield
+    finally:
+        dataclasses.dataclass = original
+
+
+def _import_fairseq() -> None:
+    with _hashable_dataclasses(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            importlib.import_module("fairseq")
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"fairseq cannot be imported ({error}); run 'bash setup.sh', which installs it"
+            ) from error
+    import torch
+    from fairseq import checkpoint_utils
+    from fairseq.distributed.utils import _TensorPlaceholder
+    from fairseq.file_io import PathManager
+
+    # several processes exchange the trainer's state in this class; torch.load refuses it otherwise
+    torch.serialization.add_safe_globals([_TensorPlaceholder])
+    # fairseq copies a checkpoint onto checkpoint_last.pt byte by byte; a run killed meanwhile would
+    # leave a torn one, from which it could not resume
+    PathManager.copy = staticmethod(_copy_whole)
+    # torch does not compare the checksums in a checkpoint
+    checkpoint_utils.load_checkpoint_to_cpu = _of_whole(checkpoint_utils.load_checkpoint_to_cpu)
+
+
+def _copy_whole(source: str, target: str, overwrite: bool = True) -> str:
+    """Copy a file so that the target is the old one or the new one at any time."""
+    shutil.copyfile(source, target + ".tmp")
+    os.replace(target + ".tmp", target)
+    return target
+
+
+def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
+    """Let a function that loads a checkpoint refuse a damaged one, and one that holds code."""
+
+    @functools.wraps(load)
+    def load_whole(path: str, *arguments: object, **named: object) -> dict:
+        if not archive_is_whole(Path(path)):
+            raise DamagedError(
+                f"{path}: found a damaged checkpoint; expected a whole one: move it away to train "
+                f"from the start, or copy another checkpoint of this training to its place"
+            )
+        try:
+            return load(path, *arguments, **named)
+        except Exception as error:
+            if type(error).__name__ != "UnpicklingError":  # of torch, which then has run nothing
+                raise
+            raise DamagedError(
+                f"{path}: found a checkpoint with code in it, which was not run; expected one of "
+                f"mpbert training: move it away to train from the start"
+            ) from error
+
+    return load_whole
+
+
+def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
+    """Let a function that trains an epoch leave a training alone that has had all its updates.
+
+    fairseq looks for ``--max-update`` after an update: a finished training that is started again
+    would have one more each time.
+    """
+
+    @functools.wraps(train)
+    def train_on(cfg: object, trainer: object, *arguments: object) -> tuple:
+        if 0 < cfg.optimization.max_update <= trainer.get_num_updates():
+            return [None], True
+        return train(cfg, trainer, *arguments)
+
+    return train_on
+
+
+if __name__ == "__main__":  # before fairseq sends a first message elsewhere
+    logging.basicConfig(
+        level=logging.INFO,
+        format="%(asctime)s | %(levelname)s | %(name)s | %(message)s",
+        stream=sys.stdout,
+    )
+    # threads beside data workers fight for the cores and slow training down many times over, so
+    # the default is one thread a core and no worker; read when torch is imported
+    os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
+_import_fairseq()
+
+
+def main() -> None:
+    """Train with fairseq; arguments as of ``fairseq-train``.
+
+    An ``MpbertError`` prints its one line and exits with 2.
+    """
+    warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
+    warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
+    warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")
+    import torch
+    from fairseq_cli import train
+
+    train.train = _unless_done(train.train)
+    if not torch.cuda.is_available() and "--cpu" not in sys.argv:
+        sys.argv.append("--cpu")
+    if "--cpu" in sys.argv:  # fairseq's defaults for several processes need a GPU
+        sys.argv[1:1] = ["--distributed-backend=gloo", "--ddp-backend=legacy_ddp"]
+    try:
+        train.cli_main()
+    except MpbertError as error:
+        print(f"mpbert training: {printable(str(error))}", file=sys.stderr)
+        raise SystemExit(2) from error
+    except (OSError, RuntimeError) as error:
+        if not (reason := _refusal_of_disk(error)):
+            raise
+        print(
+            f"mpbert training: a checkpoint cannot be written ({reason}); free space and start "
+            f"again, training goes on from the last one that is whole",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from error
+
+
+def _refusal_of_disk(error: BaseException | None) -> str:
+    """Return why a file could not be written, or nothing; torch wraps the system's error."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+            return os.strerror(error.errno)
+        error = error.__context__
+    return ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What the fairseq datasets and tasks of pretraining and fine-tuning share."""
+
+import mpbert.model.fairseq_plugin.compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
+
+import numpy as np
+from fairseq.data import FairseqDataset
+from fairseq.tasks import FairseqTask
+
+from mpbert.foundation.ragged import budget_batches
+from mpbert.foundation.seeding import named_rng
+
+
+class BudgetDataset(FairseqDataset):
+    """A dataset whose items are numbers and whose batches are made whole, in ``collater``.
+
+    :param seed: of the order of items; each epoch has its own order.
+    :param shuffle: False keeps the items in order (validation).
+    """
+
+    def __init__(self, seed: int, shuffle: bool) -> None:
+        super().__init__()
+        self.seed, self.shuffle, self.epoch = seed, shuffle, 1
+
+    def costs(self) -> np.ndarray:
+        """Return the tokens of each item; their sum is kept under ``--max-tokens`` per batch."""
+        raise NotImplementedError
+
+    def set_epoch(self, epoch: int) -> None:
+        """Note the epoch: every draw depends on it."""
+        self.epoch = epoch
+
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        """False: items are drawn afresh and ordered anew in each epoch."""
+        return False
+
+    def __getitem__(self, index: int) -> int:
+        return int(index)
+
+    def __len__(self) -> int:
+        return len(self.costs())
+
+    def num_tokens(self, index: int) -> int:
+        """Return the cost of one item."""
+        return int(self.costs()[index])
+
+    def size(self, index: int) -> int:
+        """Return the cost of one item."""
+        return self.num_tokens(index)
+
+    def ordered_indices(self) -> np.ndarray:
+        """Return the items in this epoch's order."""
+        if not self.shuffle:
+            return np.arange(len(self))
+        return named_rng(self.seed, "order of items", self.epoch).permutation(len(self))
+
+    def batch_by_size(
+        self,
+        indices: np.ndarray,
+        max_tokens: int | None = None,
+        max_sentences: int | None = None,
+        required_batch_size_multiple: int = 1,
+    ) -> list[np.ndarray]:
+        """Cut the ordered items into batches of at most ``max_tokens`` real tokens."""
+        return budget_batches(self.costs()[indices], indices, max_tokens, max_sentences)
+
+    @property
+    def supports_fetch_outside_dataloader(self) -> bool:
+        """True: an item is only its number."""
+        return True
+
+
+class TokenTask(FairseqTask):
+    """A task on token ids: the tokenizer has done what fairseq's dictionaries are for."""
+
+    source_dictionary = None
+    target_dictionary = None
+
+    def max_positions(self) -> None:
+        """Return None: no item is filtered by length."""
+        return

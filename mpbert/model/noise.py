@@ -1,0 +1,166 @@
+"""The two noise distributions of MP-BERT4CR: Zhang & Ma (WI-IAT 2021), Sec. 4.1.3-4.1.4.
+
+Counts come from the training contexts alone. All samples are for whole batches, by keys of
+(seed, visit, item).
+"""
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import budget_batches, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.seeding import hashed_uniform
+
+_MAX_CANDIDATES = 1 << 21  # weighted at once: bounds memory, does not change the samples
+
+
+class NegativeDistribution:
+    """Noise distribution of negatives: p(i) ~ count(i)^power; papers never cited are never drawn.
+
+    Zhang & Ma (WI-IAT 2021), Eq. 2, power 3/4. Drawn by searching the cumulative distribution.
+    """
+
+    def __init__(self, counts: np.ndarray, power: float) -> None:
+        """Prepare the search.
+
+        :param counts: (N,) citations of each paper in the training contexts.
+        :raises CorpusError: fewer than two papers are ever cited.
+        """
+        weights = np.where(counts > 0, np.maximum(counts, 1).astype(np.float64) ** power, 0.0)
+        if (weights > 0).sum() < 2:
+            raise CorpusError(
+                "the training contexts cite fewer than two papers; negatives need more: "
+                "build the corpus with more papers or another split"
+            )
+        self.rows = np.flatnonzero(weights)
+        self.cumulative = np.cumsum(weights[self.rows])
+
+    def sample(
+        self,
+        items: np.ndarray,
+        gold_offsets: np.ndarray,
+        gold_rows: np.ndarray,
+        num_negatives: int,
+        seed: int,
+        visit: int,
+        max_tries: int = 100,
+    ) -> np.ndarray:
+        """Return (B, K) rows, never a paper that the context cites; by rejection.
+
+        :param items: (B,) number of each training example, the key of its draw.
+        :param gold_offsets: (B + 1,) and ``gold_rows``: all papers that each context cites.
+        :raises CorpusError: after ``max_tries`` a context still meets only its own citations.
+        """
+        num_papers = int(max(self.rows[-1], gold_rows.max(initial=0))) + 1
+        owner = row_numbers(np.diff(gold_offsets))
+        forbidden = np.sort(owner * num_papers + gold_rows, kind="stable")  # of nearly sorted
+        place = np.arange(num_negatives)
+        todo = np.ones((len(items), num_negatives), dtype=bool)
+        negatives = np.empty((len(items), num_negatives), dtype=np.int64)
+        for attempt in range(max_tries):
+            example, column = np.nonzero(todo)
+            u = hashed_uniform(seed, "negatives", visit, items[example], place[column], attempt)
+            found = np.searchsorted(self.cumulative, u * self.cumulative[-1], side="right")
+            drawn = self.rows[np.minimum(found, len(self.rows) - 1)]
+            negatives[example, column] = drawn
+            todo[example, column] = _contains(forbidden, example * num_papers + drawn)
+            if not todo.any():
+                return negatives
+        raise CorpusError(
+            f"no negative found in {max_tries} tries for a context that cites nearly every "
+            f"cited paper; the corpus is too small for --negatives {num_negatives}"
+        )
+
+
+def sample_positives(
+    targets: np.ndarray,
+    items: np.ndarray,
+    gold_offsets: np.ndarray,
+    gold_rows: np.ndarray,
+    counts: csr_matrix,
+    num_positives: int,
+    power: float,
+    seed: int,
+    visit: int,
+) -> np.ndarray:
+    """Draw co-citations of each target among the other papers its own context cites.
+
+    Zhang & Ma (WI-IAT 2021), Eq. 1: p(i) ~ frequency(target, i)^power over the context's other
+    citations (reading "context"), without replacement. A pair never seen in training counts as
+    seen once, so that it comes last but can come.
+
+    :param targets: (B,) row of each example's target.
+    :param items: (B,) number of each example, the key of its draw.
+    :param gold_offsets: (B + 1,) and ``gold_rows``: all papers that each context cites.
+    :returns: (B, P) rows; -1 where a context has fewer others.
+    """
+    sizes = np.diff(gold_offsets)
+    owner = row_numbers(sizes)
+    other = gold_rows != targets[owner]
+    rows, owner = gold_rows[other], owner[other]
+    frequency = np.maximum(_lookup(counts, targets[owner], rows), 1.0)
+    return _weighted_draw(rows, owner, frequency**power, items, num_positives, seed, visit)
+
+
+def sample_positives_from_history(
+    targets: np.ndarray,
+    items: np.ndarray,
+    gold_offsets: np.ndarray,
+    gold_rows: np.ndarray,
+    counts: csr_matrix,
+    num_positives: int,
+    power: float,
+    seed: int,
+    visit: int,
+) -> np.ndarray:
+    """Draw co-citations of each target among all papers ever cited together with it.
+
+    The other reading ("history") of Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed denominator
+    runs over the whole collection. Same parameters and result as :func:`sample_positives`.
+    """
+    sizes = np.diff(counts.indptr)[targets]
+    positives = np.empty((len(items), num_positives), dtype=np.int64)
+    for part in budget_batches(sizes, np.arange(len(items)), _MAX_CANDIDATES, None):
+        places = ranges(counts.indptr[targets[part]], sizes[part])
+        rows, owner = counts.indices[places], row_numbers(sizes[part])
+        weights = counts.data[places].astype(np.float64) ** power
+        positives[part] = _weighted_draw(
+            rows, owner, weights, items[part], num_positives, seed, visit
+        )
+    return positives
+
+
+POSITIVES = {"context": sample_positives, "history": sample_positives_from_history}
+
+
+def _weighted_draw(
+    rows: np.ndarray,
+    owner: np.ndarray,
+    weights: np.ndarray,
+    items: np.ndarray,
+    limit: int,
+    seed: int,
+    visit: int,
+) -> np.ndarray:
+    """Draw without replacement: the smallest of exponential keys with rate = weight.
+
+    Efraimidis & Spirakis (IPL 2006), for all examples at once.
+    """
+    sizes = np.bincount(owner, minlength=len(items))
+    keys = -np.log(hashed_uniform(seed, "positives", visit, items[owner], rows)) / weights
+    taken = smallest_per_row(keys, sizes, np.full(len(items), limit))
+    positives = np.full((len(items), limit), -1, dtype=np.int64)
+    taken_sizes = np.minimum(sizes, limit)
+    positives[row_numbers(taken_sizes), ranges(np.zeros(len(items)), taken_sizes)] = rows[taken]
+    return positives
+
+
+def _contains(sorted_codes: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    places = np.minimum(np.searchsorted(sorted_codes, codes), max(len(sorted_codes) - 1, 0))
+    return sorted_codes[places] == codes if len(sorted_codes) else np.zeros(len(codes), bool)
+
+
+def _lookup(counts: csr_matrix, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    if len(rows) == 0:
+        return np.zeros(0)
+    return np.asarray(counts[rows, columns], dtype=np.float64).ravel()

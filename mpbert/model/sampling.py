@@ -1,0 +1,255 @@
+"""Dynamic context sampling of MP-BERT4CR: Zhang & Ma (WI-IAT 2021), Sec. 4.1.1.
+
+A manuscript is read as its fundamental context (citing sentence, the one before, the one after)
+and a random supplement from what stands before; a cited paper as its abstract and a random
+supplement from its body. Ours, and not the paper's: a manuscript may also be read with its title
+and abstract, and a paper with a random supplement of training sentences that cite it. All functions
+work on whole batches, return sentence numbers of the corpus in reading order, and draw by keys that
+depend only on (seed, visit, item, sentence), so an item is read afresh at each visit and yet the
+same in any batch.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpbert.corpus.binary import BinaryContexts
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.seeding import hashed_uniform
+
+ROLES = ("body", "abstract", "neighbour", "citing")
+BODY, ABSTRACT, NEIGHBOUR, CITING = range(len(ROLES))
+
+
+@dataclass(frozen=True)
+class SamplingConfig:
+    """How many sentences are read.
+
+    :param manuscript_sentences: total for a manuscript, of which up to 3 are fundamental.
+    :param abstract_sentences: most fundamental sentences of a paper (title and abstract).
+    :param body_sentences: random sentences of a paper's body.
+    :param manuscript_abstract: sentences of the manuscript's title and abstract that are read
+        before all others; 0 in the paper.
+    :param citing_sentences: random training sentences that cite a paper; 0 in the paper.
+    :param dynamic: False reads the same sentences at every visit (the ablation of Table 3): the
+        nearest before the citation, the first of the body.
+    """
+
+    manuscript_sentences: int = 30
+    abstract_sentences: int = 10
+    body_sentences: int = 30
+    dynamic: bool = True
+    manuscript_abstract: int = 0
+    citing_sentences: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what would leave a paper without a sentence, or exceeds the encoder."""
+        manuscript, abstract, body = (
+            self.manuscript_sentences,
+            self.abstract_sentences,
+            self.body_sentences,
+        )
+        extra = self.manuscript_abstract, self.citing_sentences
+        longest = max(manuscript + extra[0], abstract + body + extra[1])
+        if min(manuscript, abstract) < 1 or min(body, *extra) < 0 or longest > 1024:
+            raise ConfigError(
+                f"{manuscript} manuscript, {abstract} abstract, {body} body, {extra[0]} manuscript "
+                f"abstract and {extra[1]} citing sentences; expected at least 1, 1, 0, 0 and 0, "
+                f"and at most 1024 of a manuscript or paper"
+            )
+
+
+@dataclass(frozen=True)
+class SampledSentences:
+    """Sentences of a batch.
+
+    :param sentences: (S,) sentence numbers of the corpus, item after item, in reading order.
+    :param per_item: (B,) how many each item has; at least 1.
+    :param roles: (S,) place in ``ROLES`` of what each sentence is read as.
+    """
+
+    sentences: np.ndarray
+    per_item: np.ndarray
+    roles: np.ndarray
+
+
+@dataclass(frozen=True)
+class CitingSentences:
+    """The training sentences that cite each paper.
+
+    :param offsets: (N + 1,) paper r is cited by ``sentences[offsets[r]:offsets[r + 1]]``.
+    :param citing_rows: (M,) the papers that these sentences are of.
+    """
+
+    offsets: np.ndarray
+    sentences: np.ndarray
+    citing_rows: np.ndarray
+
+    @classmethod
+    def of(cls, train: BinaryContexts, num_papers: int) -> "CitingSentences":
+        """Gather them from the contexts of the training split."""
+        contexts = row_numbers(np.diff(train.cited_offsets))
+        order = np.argsort(train.cited_rows, kind="stable")
+        counts = np.bincount(train.cited_rows, minlength=num_papers)
+        contexts = contexts[order]
+        return cls(offsets_of(counts), train.sentences[contexts], train.citing_rows[contexts])
+
+    def candidates(
+        self, rows: np.ndarray, unread: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sentences that cite these papers, paper after paper, and (B,) how many.
+
+        :param unread: rows of papers whose sentences are left out: the manuscripts that are trained
+            on together with these papers, which would give their citations away.
+        """
+        lengths = np.diff(self.offsets)[rows]
+        places = ranges(self.offsets[rows], lengths)
+        if unread is None:
+            return self.sentences[places], lengths
+        kept = ~np.isin(self.citing_rows[places], unread)
+        counts = np.bincount(row_numbers(lengths)[kept], minlength=len(rows))
+        return self.sentences[places[kept]], counts
+
+
+def sample_manuscripts(
+    first: np.ndarray,
+    citing: np.ndarray,
+    last: np.ndarray,
+    items: np.ndarray,
+    config: SamplingConfig,
+    seed: int,
+    visit: int,
+) -> SampledSentences:
+    """Read each manuscript around a citation, and what stands before it.
+
+    The neighbours exist unless the citation stands first or last; a manuscript with less text
+    before the citation is read whole. What comes after the fundamental context is never read.
+
+    :param first: (B,) first sentence of each citing paper.
+    :param citing: (B,) sentence with the citation.
+    :param last: (B,) last sentence of each citing paper.
+    :param items: (B,) number of each query, the key of its random draw.
+    :param visit: epoch in training, number of the draw at test time.
+    """
+    start, end = np.maximum(citing - 1, first), np.minimum(citing + 1, last)
+    fundamental = end - start + 1
+    known = np.minimum(config.manuscript_abstract, start - first)  # never what comes after
+    limits = np.maximum(config.manuscript_sentences - fundamental, 0)
+    before = start - first - known
+    supplement = _draw(
+        first + known, before, limits, items, config.dynamic, seed, visit, nearest_end=True
+    )
+    near = ranges(start, fundamental)
+    roles = np.where(near == np.repeat(citing, fundamental), CITING, NEIGHBOUR)
+    return _join(
+        _Part(ranges(first, known), known, ABSTRACT),
+        _Part(*supplement, BODY),
+        _Part(near, fundamental, roles),
+    )
+
+
+def leave_one_out(sampled: SampledSentences) -> tuple[SampledSentences, np.ndarray]:
+    """Return the readings of each item without one of its sentences, and (S,) the item of each.
+
+    Reading i lacks sentence i of ``sampled``; an item of one sentence gives an empty reading.
+    """
+    sizes = sampled.per_item
+    owner = row_numbers(sizes)
+    places = ranges(offsets_of(sizes)[owner], sizes[owner])
+    kept = places[places != row_numbers(sizes[owner])]
+    return SampledSentences(sampled.sentences[kept], sizes[owner] - 1, sampled.roles[kept]), owner
+
+
+def without_role(sampled: SampledSentences, role: int) -> SampledSentences:
+    """Return the same readings without the sentences of a role; one of no others is empty."""
+    kept = sampled.roles != role
+    per_item = np.bincount(row_numbers(sampled.per_item)[kept], minlength=len(sampled.per_item))
+    return SampledSentences(sampled.sentences[kept], per_item, sampled.roles[kept])
+
+
+def sample_papers(
+    first: np.ndarray,
+    num_abstract: np.ndarray,
+    num_sentences: np.ndarray,
+    rows: np.ndarray,
+    config: SamplingConfig,
+    seed: int,
+    visit: int,
+    citing: tuple[np.ndarray, np.ndarray] | None = None,
+) -> SampledSentences:
+    """Read each paper's title and abstract, and random sentences of its body and that cite it.
+
+    :param first: (B,) first sentence of each paper; ``num_abstract`` (B,) sentences of title and
+        abstract; ``num_sentences`` (B,) of the whole paper.
+    :param rows: (B,) number of each paper, the key of its random draw.
+    :param visit: epoch in training, number of the draw at test time.
+    :param citing: :meth:`CitingSentences.candidates` of these papers, if any are to be read.
+    """
+    fundamental = np.minimum(num_abstract, config.abstract_sentences)
+    body = _draw(
+        first + num_abstract,
+        num_sentences - num_abstract,
+        np.full(len(rows), config.body_sentences),
+        rows,
+        config.dynamic,
+        seed,
+        visit,
+        nearest_end=False,
+    )
+    parts = [_Part(ranges(first, fundamental), fundamental, ABSTRACT), _Part(*body, BODY)]
+    if citing is not None:
+        sentences, counts = citing
+        owner = np.repeat(rows, counts)
+        when = visit if config.dynamic else 0
+        keys = hashed_uniform(seed, "citing sentences", when, owner, sentences)
+        limits = np.full(len(rows), config.citing_sentences)
+        taken = smallest_per_row(keys, counts, limits)
+        parts.append(_Part(sentences[taken], np.minimum(counts, limits), CITING, of_others=True))
+    return _join(*parts)
+
+
+def _draw(
+    start: np.ndarray,
+    lengths: np.ndarray,
+    limits: np.ndarray,
+    items: np.ndarray,
+    dynamic: bool,
+    seed: int,
+    visit: int,
+    nearest_end: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return sentences drawn without replacement from each range, and how many of each."""
+    candidates = ranges(start, lengths)
+    if dynamic:
+        keys = hashed_uniform(seed, "sentences", visit, np.repeat(items, lengths), candidates)
+    else:
+        keys = -candidates if nearest_end else candidates
+    taken = smallest_per_row(keys, lengths, limits)
+    return candidates[taken], np.minimum(lengths, limits)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Sentences of a batch that are read as one thing.
+
+    :param sentences: item after item; ``counts`` (B,) of each item.
+    :param roles: of all, or of each.
+    :param of_others: whether they stand in other papers, and so are read last.
+    """
+
+    sentences: np.ndarray
+    counts: np.ndarray
+    roles: np.ndarray | int
+    of_others: bool = False
+
+
+def _join(*parts: _Part) -> SampledSentences:
+    """Merge in reading order: numbers ascend within a paper; those that cite it come last."""
+    sentences = np.concatenate([part.sentences for part in parts])
+    owner = np.concatenate([row_numbers(part.counts) for part in parts])
+    roles = np.concatenate([np.broadcast_to(part.roles, part.sentences.shape) for part in parts])
+    of_others = np.concatenate([np.full(len(part.sentences), part.of_others) for part in parts])
+    order = np.lexsort((sentences, of_others, owner))
+    per_item = np.sum([part.counts for part in parts], axis=0)
+    return SampledSentences(sentences[order], per_item, roles[order])

@@ -1,1 +1,0 @@
-"""MP-BERT4CR in plain PyTorch: the pages to read beside the papers."""

@@ -1,5 +1,0 @@
-"""Pretraining with fairseq: importing this registers task, model and criterion."""
-
-import mpbert.fairseq_compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
-
-from mpbert.pretraining import criterion, model, task  # noqa: F401

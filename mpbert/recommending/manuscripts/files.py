@@ -1,0 +1,77 @@
+"""Manuscripts in files: TeX, Markdown, JSON or plain text, by the ending of the name."""
+
+import json
+from pathlib import Path
+
+from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.marks import Marks, mark_places, without_marks
+from mpbert.recommending.manuscripts.sentences import Draft, Manuscript, manuscript_of, read_text
+
+SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
+
+
+def read_manuscript_file(path: Path) -> Manuscript:
+    """Return the manuscript in a file; it may mark no place.
+
+    :raises ManuscriptError: it cannot be read, is not UTF-8, or of no known kind.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise ManuscriptError(
+            f"{path}: found a name that ends in {path.suffix!r}; expected "
+            f"{', '.join(SUFFIXES)}, rename it or pass it as standard input with -"
+        )
+    return read_manuscript(read_utf8(path), path)
+
+
+def read_manuscript(text: str, path: Path) -> Manuscript:
+    """Return the manuscript in the text of a file.
+
+    :raises ManuscriptError: it is not what the ending of the name says.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".tex":
+        from mpbert.recommending.manuscripts.tex import read_tex
+
+        return manuscript_of(read_tex(text, path))
+    if suffix in (".md", ".markdown"):
+        from mpbert.recommending.manuscripts.markdown import read_markdown
+
+        return manuscript_of(read_markdown(text, str(path)))
+    if suffix == ".json" or text.lstrip().startswith("{"):
+        return manuscript_of(_read_json(text, str(path)))
+    return manuscript_of(read_text(text))
+
+
+def read_utf8(path: Path) -> str:
+    """Return the text of a file.
+
+    :raises ManuscriptError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ManuscriptError(
+            f"{path}: byte {error.start} is not UTF-8; save the text as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ManuscriptError(f"{path}: {error.strerror}; expected a manuscript") from error
+
+
+def _read_json(text: str, name: str) -> Draft:
+    """Return the draft in a JSON object with ``title``, ``abstract`` and ``text``."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ManuscriptError(f"{name}: is no JSON ({error}); mend it") from error
+    if not isinstance(content, dict):
+        raise ManuscriptError(
+            f"{name}: found a {type(content).__name__}; expected an object with title, abstract "
+            f"and text"
+        )
+    marks, parts = Marks(), {}
+    for key in ("title", "abstract", "text"):
+        value = content.get(key, "")
+        if not isinstance(value, str):
+            raise ManuscriptError(f"{name}: {key!r} is a {type(value).__name__}; expected a string")
+        parts[key] = mark_places(without_marks(value), marks)
+    return Draft(parts["text"], marks, parts["title"], parts["abstract"])

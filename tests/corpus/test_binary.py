@@ -1,0 +1,76 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from mpbert.corpus.binary import SEPARATOR, BinaryCorpus
+from mpbert.foundation.errors import CorpusError
+
+
+@pytest.fixture
+def copy(rfc_binary, tmp_path):
+    return BinaryCorpus(shutil.copytree(rfc_binary, tmp_path / "binary"))
+
+
+def test_gather_returns_the_tokens_of_any_sentences_in_the_order_asked(rfc_binary):
+    corpus = BinaryCorpus(rfc_binary)
+    wanted = np.array([7, 3, 7, 0])
+    tokens, lengths = corpus.gather(wanted)
+    parts = [
+        corpus.tokens[corpus.token_offsets[s] : corpus.token_offsets[s + 1]].tolist()
+        for s in wanted
+    ]
+    assert tokens.tolist() == [token for part in parts for token in part]
+    assert lengths.tolist() == [len(part) for part in parts]
+
+
+def test_every_sentence_ends_with_its_only_separator(rfc_binary):
+    corpus = BinaryCorpus(rfc_binary)
+    places = np.flatnonzero(corpus.tokens == SEPARATOR)
+    assert np.array_equal(places, corpus.token_offsets[1:] - 1)
+
+
+def test_tokens_are_mapped_and_not_loaded(rfc_binary):
+    assert isinstance(BinaryCorpus(rfc_binary).tokens, np.memmap)
+
+
+@pytest.mark.parametrize("size", [0, 50, 5000])
+@pytest.mark.parametrize("name", ["tokens", "sentence_lengths"])
+def test_a_truncated_array_is_named_in_one_line(copy, name, size):
+    file = copy.path / f"{name}.npy"
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(CorpusError, match=rf"{name}.npy: unreadable .* binarize again") as error:
+        copy.gather(np.array([0]))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("papers.ids.txt", lambda corpus: corpus.paper_ids),
+        ("contexts.test.ids.txt", lambda corpus: corpus.context_ids("test")),
+        ("contexts.train.sentences.npy", lambda corpus: corpus.contexts("train")),
+    ],
+)
+def test_a_missing_file_is_named(copy, name, read):
+    (copy.path / name).unlink()
+    with pytest.raises(CorpusError, match=rf"{name}: unreadable \(No such file"):
+        read(copy)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"vocab_size": "x", "max_tokens": 3}'])
+def test_damaged_sizes_are_refused(copy, text):
+    (copy.path / "meta.json").write_text(text)
+    with pytest.raises(CorpusError, match=r"meta.json: unreadable"):
+        copy.vocab_size  # noqa: B018
+
+
+def test_a_directory_that_is_no_binary_corpus_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"found no tokens.npy and meta.json"):
+        BinaryCorpus(tmp_path)
+
+
+def test_an_array_of_objects_is_not_unpickled(copy):
+    np.save(copy.path / "tokens.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(CorpusError, match=r"tokens.npy: unreadable"):
+        copy.tokens  # noqa: B018

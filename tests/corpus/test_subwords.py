@@ -1,0 +1,82 @@
+import hashlib
+import random
+import subprocess
+import sys
+
+import pytest
+from tokenizers import Tokenizer
+
+from mpbert.corpus.binary import END, SENTENCE_MASK, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
+from mpbert.corpus.subwords import MAX_LETTERS, tokenize, train_tokenizer
+
+TEXTS = ["The parser parses Parsing, parsers; ﬁne naïve.", "a parse of the fine text"] * 5
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer(lambda: TEXTS, 300, len(TEXTS))
+
+
+def pieces(tokenizer, tokens):
+    return [tokenizer.id_to_token(int(token)) for token in tokens]
+
+
+def test_special_tokens_have_the_ids_that_the_arrays_use(tokenizer):
+    for number, token in zip((UNKNOWN, END, SEPARATOR, SENTENCE_MASK), SPECIAL_TOKENS, strict=True):
+        assert tokenizer.token_to_id(token) == number
+
+
+def test_words_are_folded_and_begin_with_a_mark(tokenizer):
+    tokens, lengths = tokenize(tokenizer, ["The FINE ﬁne parse"], 50)
+    text = "".join(pieces(tokenizer, tokens[:-1]))
+    assert text == "▁the▁fine▁fine▁parse"
+    assert lengths.tolist() == [len(tokens)]
+
+
+def test_every_sentence_ends_with_a_separator_and_long_ones_are_cut(tokenizer):
+    tokens, lengths = tokenize(tokenizer, ["the text", "", "the " * 30, "日本"], 5)
+    assert lengths.tolist()[1:3] == [1, 6]
+    ends = lengths.cumsum() - 1
+    assert (tokens[ends] == SEPARATOR).all()
+    assert (tokens == SEPARATOR).sum() == 4
+    assert UNKNOWN in tokens[ends[2] + 1 :]
+
+
+def test_no_text_gives_no_token(tokenizer):
+    tokens, lengths = tokenize(tokenizer, [], 5)
+    assert (len(tokens), len(lengths)) == (0, 0)
+
+
+@pytest.mark.parametrize("special", SPECIAL_TOKENS)
+def test_special_tokens_in_a_text_are_plain_text(tokenizer, special):
+    reloaded = Tokenizer.from_str(tokenizer.to_str())
+    for one in (tokenizer, reloaded):
+        tokens, _ = tokenize(one, [f"the {special} text"], 50)
+        inside = set(tokens[:-1].tolist())
+        assert not inside & {END, SEPARATOR, SENTENCE_MASK}
+
+
+TRAIN_IN_ANOTHER_PROCESS = """
+import hashlib, random
+from mpbert.corpus.subwords import train_tokenizer
+draw = random.Random(1)
+letters = [chr(0x4E00 + n) for n in range(900)] + list("abcdefgh")
+texts = ["".join(draw.choices(letters, k=40)) + " " + "".join(draw.choices("abcdefgh", k=9))
+         for _ in range(200)]
+print(hashlib.sha256(train_tokenizer(lambda: texts, 900, 200).to_str().encode()).hexdigest())
+"""
+
+
+def test_the_same_texts_give_the_same_tokenizer_in_another_process():
+    draw = random.Random(1)
+    letters = [chr(0x4E00 + n) for n in range(900)] + list("abcdefgh")
+    texts = [
+        "".join(draw.choices(letters, k=40)) + " " + "".join(draw.choices("abcdefgh", k=9))
+        for _ in range(200)
+    ]
+    here = train_tokenizer(lambda: texts, 900, 200).to_str()
+    assert len(set("".join(texts))) > MAX_LETTERS
+    found = subprocess.run(
+        [sys.executable, "-c", TRAIN_IN_ANOTHER_PROCESS], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert found == hashlib.sha256(here.encode()).hexdigest()

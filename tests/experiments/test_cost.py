@@ -1,0 +1,69 @@
+from mpbert.experiments.cost import RowCost, append_record, read_records, render_cost, row_cost
+
+STEPS = ["fit", "retrieve"]
+
+
+def _started(step):
+    return {"step": step, "event": "started"}
+
+
+def _ended(step, seconds, peak=100, code=0):
+    return {
+        **{"step": step, "seconds": seconds, "cpu_seconds": 2 * seconds, "peak_mib": peak},
+        **{"exit_code": code, "cores": 2},
+    }
+
+
+def test_of_a_method_the_last_time_that_each_step_ended_well_counts():
+    records = [
+        *(_started("fit"), _ended("fit", 50.0, code=-9)),
+        *(_started("fit"), _ended("fit", 4.0, 300)),
+        _started("retrieve"),  # killed
+        *(_started("retrieve"), _ended("retrieve", 1.0)),
+    ]
+    records.append(_ended("tune", 70.0))
+    found = row_cost(records, STEPS)
+    assert found == RowCost(4.0, 1.0, 10.0, 300, 4, 2)
+    assert found.seconds == 5.0
+
+
+def test_where_training_resumes_all_attempts_count():
+    records = [*(_ended("fit", 50.0, code=-9), _ended("fit", 4.0))]
+    records += [_ended("retrieve", 1.0)]
+    assert row_cost(records, STEPS, resumes=True) == RowCost(54.0, 1.0, 110.0, 100, 0, 2)
+
+
+def test_of_recipes_all_times_they_ended_count_since_training_resumes():
+    records = [_ended("a.sh", 4.0, code=1), _ended("b.sh", 9.0), _ended("a.sh", 3.0)]
+    assert row_cost(records, ["a.sh"], resumes=True) == RowCost(7.0, None, 14.0, 100, 0, 2)
+
+
+def test_a_row_whose_last_step_did_not_end_well_has_no_cost():
+    assert row_cost([_started("retrieve")], STEPS) is None
+    assert row_cost([_ended("fit", 3.0), _ended("retrieve", 1.0, code=2)], STEPS) is None
+    assert row_cost([_ended("a.sh", 1.0)], ["a.sh", "b.sh --lr 1"]) is None
+
+
+def test_the_table_fits_100_columns_and_says_what_is_counted():
+    rows = [
+        ("x" * 40, RowCost(123456.78, 1.0, 1e6, 12345, 12, 16)),
+        ("a | b", RowCost(None, 1, 2, 3, 4, 1)),
+        ("by hand", None),
+    ]
+    texts = render_cost(rows)
+    lines = texts["txt"].splitlines()
+    assert max(map(len, lines)) <= 100
+    assert lines[3].split() == ["x" * 40, "123,456.8", "1.0", "1,000,000.0", "12,345", "16", "12"]
+    assert r"| a \| b | - | 1.0 | 2.0 | 3 | 1 | 4 |" in texts["md"]
+    assert lines[5].split() == ["by", "hand", *"------"]
+    assert all("Wall seconds" in text for text in texts.values())
+
+
+def test_a_record_that_was_cut_short_is_left_out_and_the_next_is_kept(tmp_path):
+    path = tmp_path / "cost" / "row.jsonl"
+    assert read_records(path) == []
+    append_record(path, {"step": "fit"})
+    with path.open("a") as file:
+        file.write('{"step": "ra')
+    append_record(path, {"step": "rank"})
+    assert read_records(path) == [{"step": "fit"}, {"step": "rank"}]

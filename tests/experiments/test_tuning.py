@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+import yaml
+
+from mpbert.experiments.tuning import (
+    Budget,
+    Trial,
+    Tuned,
+    TunedRow,
+    as_plain,
+    best_of,
+    choose_trials,
+    parse_tuned,
+    read_tuned,
+    tuned_file,
+)
+from mpbert.foundation.errors import ConfigError
+
+SPACE = {"k1": (1.2, 2, 3), "b": (0.5, 0.75)}
+BUDGET = Budget(6, 10, "MAP@10", "valid", 665)
+
+
+def _choose(num_trials, seed=1, own=None):
+    own = {"k1": 2.0, "b": 0.75} if own is None else own
+    rng = np.random.default_rng(seed)
+    return choose_trials(SPACE, num_trials, lambda s: tuple({**own, **s}.values()), rng)
+
+
+def test_the_rows_own_settings_come_first_and_no_trial_amounts_to_another():
+    trials = _choose(4)
+    assert trials[0] == {}
+    assert len({tuple(trial.items()) for trial in trials}) == len(trials) == 4
+    assert {"k1": 2, "b": 0.75} not in trials
+
+
+def test_a_small_grid_is_tried_as_a_whole():
+    assert len(_choose(20)) == 6
+
+
+def test_a_larger_budget_begins_with_the_trials_of_a_smaller_and_a_seed_chooses_them():
+    assert _choose(6)[:3] == _choose(3)
+    assert len({str(_choose(3, seed)) for seed in range(8)}) > 1
+
+
+def test_the_best_trial_is_chosen_and_of_equal_ones_the_first():
+    trials = [Trial({}, 0.2, 1.0), Trial({"k1": 3}, 0.3, 2.0), Trial({"k1": 1}, 0.3, 3.04)]
+    assert best_of(trials) == TunedRow({"k1": 3}, 0.3, 0.2, 3, 6.0)
+    assert best_of([Trial({}, None, 1.0), trials[1]]).default is None
+    assert best_of([Trial({}, None, 1.0)]) is None
+
+
+def test_the_outcome_survives_its_file_and_is_sorted(tmp_path):
+    rows = {name: TunedRow({"k1": 3, "b": 1}, 0.3, None, 6, 7.5) for name in ("z", "a")}
+    path = tmp_path / "rfc.yaml"
+    path.write_text(yaml.safe_dump(as_plain(Tuned(BUDGET, rows)), sort_keys=False))
+    assert path.read_text().index("  a:") < path.read_text().index("  z:")
+    assert path.read_text().index("b: 1") < path.read_text().index("k1: 3")
+    found = read_tuned(path)
+    assert found == Tuned(BUDGET, rows)
+    assert (found.settings("a"), found.settings("b")) == ({"k1": 3, "b": 1}, {})
+
+
+def test_without_a_file_nothing_is_tuned(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert tuned_file(None, "rfc") is None
+    assert read_tuned(None) == Tuned()
+    (tmp_path / "eval" / "tuned").mkdir(parents=True)
+    (tmp_path / "eval" / "tuned" / "rfc.yaml").touch()
+    assert str(tuned_file(None, "rfc")) == "eval/tuned/rfc.yaml"
+
+
+@pytest.mark.parametrize(
+    "content", [None, {}, {"budget": {}, "rows": {}}, {"budget": vars(BUDGET), "rows": {"a": 3}}]
+)
+def test_a_file_of_something_else_is_refused(content):
+    with pytest.raises(ConfigError, match=r"tuned.yaml: found no budget and rows as mpbert tune w"):
+        parse_tuned(content, "tuned.yaml")

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from mpbert.corpus.store import CorpusStore
+from mpbert.methods.citeomatic.candidates import CitationCandidates, outgoing
+from mpbert.methods.reranking import RERANKERS, Ranking
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+def random_ranking(store, queries, k=30):
+    scores = np.random.default_rng(1).random((len(queries), store.num_papers))
+    scores[np.arange(len(queries)), queries.citing_rows] = -1
+    rows = np.argsort(-scores, axis=1)[:, :k]
+    return Ranking(rows, np.take_along_axis(scores, rows, axis=1))
+
+
+def slow_candidates(store, queries, ranking, i, k, later, rest):
+    """By definition, one query and one paper at a time."""
+    year, own = queries.years[i], queries.citing_rows[i]
+    ranked = [r for r in ranking.rows[i] if later == "keep" or store.years[r] <= year]
+    found = list(ranked[:k])
+    cited = {}
+    for citing, paper in zip(*store.citations(), strict=True):
+        cited.setdefault(int(citing), []).append(int(paper))
+    added = []
+    for paper in ranked[:k]:
+        if store.paper_splits[paper] == "train" or store.years[paper] < year:
+            added += [c for c in cited.get(int(paper), []) if c not in added and c != own]
+    added = [c for c in added if later == "keep" or store.years[c] <= year]
+    return set(found) | set(added) | (set(ranked) if rest == "keep" else set()), added, ranked
+
+
+@pytest.mark.parametrize("later", ["drop", "keep"])
+@pytest.mark.parametrize("rest", ["drop", "keep"])
+@pytest.mark.parametrize(("task", "split"), [("global", "test"), ("local", "valid")])
+def test_candidates_are_those_of_slow_loops(store, task, split, rest, later):
+    queries = store.queries(split, task)
+    ranking = random_ranking(store, queries)
+    found = CitationCandidates(k=4, rest=rest, later=later).rerank(store, queries, [ranking])
+    for i in range(0, len(queries), max(len(queries) // 8, 1)):
+        expected, added, ranked = slow_candidates(store, queries, ranking, i, 4, later, rest)
+        rows = found.rows[i][found.rows[i] >= 0]
+        assert set(rows.tolist()) == expected
+        assert queries.citing_rows[i] not in rows
+        new = [row for row in rows if row not in ranked]
+        assert new == [row for row in added if row not in ranked]  # in order of who cites them
+        assert rows[len(rows) - len(new) :].tolist() == new
+        kept = [row for row in rows if row in ranked]
+        assert kept == [row for row in ranked if row in expected]
+    assert (np.diff(np.where(found.rows >= 0, found.scores, -9), axis=1) <= 0).all()
+
+
+def test_what_the_query_itself_cites_is_not_looked_at(store):
+    queries = store.manuscripts("test")
+    own = Ranking(queries.citing_rows[:, None].astype(np.int64), np.ones((len(queries), 1)))
+    assert (outgoing(store, queries, own).rows < 0).all()
+
+
+def test_citations_of_papers_of_the_same_year_are_known_in_training_alone(store):
+    test = store.manuscripts("test")
+    paper = test.citing_rows[test.years == test.years.max()][0]
+    i = int(np.flatnonzero((test.years == store.years[paper]) & (test.citing_rows != paper))[0])
+    rows = np.full((len(test), 1), -1, dtype=np.int64)
+    rows[i] = paper
+    assert (outgoing(store, test, Ranking(rows, np.ones(rows.shape))).rows < 0).all()
+
+
+def test_a_query_without_papers_has_none(store):
+    queries = store.manuscripts("valid")
+    nothing = Ranking(np.full((len(queries), 2), -1), np.full((len(queries), 2), -np.inf))
+    found = RERANKERS["citation_candidates"]().rerank(store, queries, [nothing])
+    assert (found.rows < 0).all()
+    assert (found.scores == -np.inf).all()

@@ -1,0 +1,131 @@
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mpbert.commands import rerank, retrieve
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.foundation.config import from_settings
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.ragged import offsets_of
+from mpbert.methods.navigation.reranker import CitationGraph, Navigation, cited_by, expand
+from mpbert.methods.reranking import Ranking
+
+NONE = -np.inf
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+def graph_of(years, *cited):
+    flat = np.array([row for rows in cited for row in rows], dtype=np.int64)
+    offsets, is_training = offsets_of([len(rows) for rows in cited]), np.ones(len(years), bool)
+    return CitationGraph(offsets, flat, np.array(years), is_training)
+
+
+# Fig. 1 of the paper: d1 cites d3, d4; d2 cites d5, d6; kd = 2 and kc = 3, so d6 is discarded
+FIGURE = graph_of([2000] * 8, [7], [3, 4], [4, 5, 6], [7], [], [], [], [])
+QUERY = np.array([0]), np.array([2001])
+
+
+def test_figure_1_of_the_paper_by_pencil():
+    ranking = Ranking(np.array([[1, 2, 7]]), np.array([[9.0, 5.0, 4.0]]))
+    found = expand(FIGURE, ranking, *QUERY, keep=2, add=3)
+    assert found.rows.tolist() == [[1, 2, 3, 4, 5]]
+    assert found.scores.tolist() == [[9, 5, 1, -3, -7]]  # on with the step from 9 to 5
+
+
+def test_a_second_round_starts_from_what_the_first_found():
+    ranking = Ranking(np.array([[1]]), np.array([[9.0]]))
+    once = expand(FIGURE, ranking, *QUERY, keep=1, add=1)
+    assert once.rows.tolist() == [[1, 3]]
+    twice = expand(FIGURE, once, *QUERY, keep=2, add=9)
+    assert twice.rows.tolist() == [[1, 3, 4, 7]]
+    assert (np.diff(twice.scores) < 0).all()
+
+
+def test_later_documents_and_the_querys_own_paper_lend_nothing_and_it_is_not_found():
+    graph = graph_of([2000, 2005, 1990, 1990, 1990], [2], [3], [0, 4], [], [])
+    found = cited_by(graph, np.array([[0, 1, 2, -1]]), np.array([0]), np.array([2000]), 9)
+    assert [x.tolist() for x in found] == [[4], [1]]
+
+
+def test_papers_of_the_querys_year_lend_their_citations_only_if_they_are_for_training():
+    graph = graph_of([2001, 2001, 2000, 1990, 1991, 1992], [], [3], [4], [], [], [])
+    for is_training, found in ((True, [3, 4]), (False, [4])):
+        graph = replace(graph, is_training=np.full(6, is_training))
+        rows, _ = cited_by(graph, np.array([[1, 2]]), np.array([0]), np.array([2001]), 9)
+        assert rows.tolist() == found
+
+
+def test_queries_without_documents_stay_empty():
+    ranking = Ranking(np.array([[-1, -1], [1, -1]]), np.array([[NONE, NONE], [2.0, NONE]]))
+    found = expand(FIGURE, ranking, np.array([0, 0]), np.array([2001, 2001]), keep=2, add=2)
+    assert found.rows.tolist() == [[-1, -1, -1], [1, 3, 4]]
+    assert found.scores.tolist() == [[NONE] * 3, [2, 1, 0]]
+
+
+def test_it_is_the_slow_loop_of_the_paper(store):
+    queries = store.contexts("test")
+    rng = np.random.default_rng(1)
+    lists = [rng.permutation(np.setdiff1d(np.arange(120), [own])) for own in queries.citing_rows]
+    rows = np.stack([order[:30] for order in lists])
+    ranking = Ranking(rows, np.tile(np.arange(30, 0, -1.0), (len(rows), 1)))
+    found = Navigation(rounds="5+8").rerank(store, queries, [ranking])
+    citing, cited = store.citations()
+    for q in range(0, len(queries), 7):
+        expected = rows[q, :5].tolist()
+        for document in rows[q, :5]:
+            for paper in sorted(cited[citing == document].tolist()):
+                training = store.paper_splits[document] == "train"
+                if (
+                    store.years[paper] <= store.years[document] <= queries.years[q]
+                    and (training or store.years[document] < queries.years[q])
+                    and paper not in [*expected, queries.citing_rows[q]]
+                    and len(expected) < 13
+                ):
+                    expected.append(paper)
+        assert found.rows[q][found.rows[q] >= 0].tolist() == expected
+    assert found.rows.shape[1] > 8
+
+
+def test_of_as_many_candidates_more_are_cited_by_whole_papers(rfc_corpus, store, tmp_path):
+    retrieve.run(
+        retrieve.Config(rfc_corpus, tmp_path / "bm25", lexical="bm25", task="global", top=30)
+    )
+    settings = ["rounds=10+20"]
+    config = rerank.Config(
+        rfc_corpus, tmp_path / "more", [tmp_path / "bm25"], reranker="navigation",
+        settings=settings, task="global",
+    )  # fmt: skip
+    rerank.run(config)
+
+    def recall(name):
+        queries = store.queries("valid", "global")
+        run = read_run(tmp_path / name / "valid.run")
+        rows, _ = matrices_of_run(run, queries.query_ids, store.paper_ids, name)
+        assert rows.shape[1] == 30
+        each = np.repeat(np.arange(len(queries)), np.diff(queries.cited_offsets))
+        return (rows[each] == queries.cited_rows[:, None]).any(axis=1).mean()
+
+    assert recall("more") > recall("bm25") + 0.1
+
+
+@pytest.mark.parametrize("rounds", ["300", "300+", "0+10", "10+5,", "a+b", "10+5;3+3"])
+def test_rounds_that_are_none_are_refused(rounds):
+    with pytest.raises(ConfigError, match=r"rounds=.*expected kd\+kc, both more than 0"):
+        from_settings(Navigation, [f"rounds={rounds}"], "navigation")
+
+
+def test_a_corpus_without_citations_is_refused(store, tmp_path):
+    for file in store.path.glob("*.parquet"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    empty = pq.read_table(store.path / "citations.parquet").slice(0, 0)
+    pq.write_table(pa.table(empty), tmp_path / "citations.parquet")
+    with pytest.raises(CorpusError, match="found no citation between papers"):
+        Navigation().check(CorpusStore(tmp_path))

@@ -1,0 +1,239 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from mpbert.commands import rerank, retrieve
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.foundation.config import from_settings
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.citeomatic import nnrank_training
+from mpbert.methods.citeomatic.field_bags import take_bags
+from mpbert.methods.citeomatic.nnrank_features import Inputs, names_matrix, scaled_scores
+from mpbert.methods.citeomatic.nnrank_model import (
+    PairScorer,
+    cosines_of,
+    field_vectors,
+    score_pairs,
+)
+from mpbert.methods.citeomatic.nnrank_training import loss_of
+from mpbert.methods.citeomatic.triplets import Triplets
+from mpbert.methods.reranking import RERANKERS, Ranking
+
+QUICK = ["dim=16", "metadata_dim=8", "epochs=2", "triplets=4000"]
+NONE = -np.inf
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="module")
+def runs(rfc_corpus, tmp_path_factory):
+    place = tmp_path_factory.mktemp("runs")
+    for task in ("local", "global"):
+        retrieve.run(
+            retrieve.Config(
+                rfc_corpus, place / task, lexical="bm25", settings=["fields=abstract"], task=task,
+                splits=["train", "valid", "test"], top=40,
+            )
+        )  # fmt: skip
+    return place
+
+
+def lists(store, runs, task, split):
+    queries = store.queries(split, task)
+    run = read_run(runs / task / f"{split}.run")
+    return queries, Ranking(*matrices_of_run(run, queries.query_ids, store.paper_ids, "run"))
+
+
+def fitted(store, runs, task, *settings, checkpoint=None):
+    reranker = from_settings(RERANKERS["nnrank"], [*QUICK, *settings], "nnrank")
+    reranker.check(store)
+    reranker.checkpoint = checkpoint
+    queries, ranking = lists(store, runs, task, "train")
+    counts = reranker.fit(store, queries, [ranking], named_rng(1, "test"))
+    assert 0 < counts["pairs_cited_in_lists"] < counts["pairs_cited"]
+    return reranker
+
+
+def mean_reciprocal_rank(queries, rows):
+    hits = np.array([np.isin(rows[i], queries.cited(i)) for i in range(len(queries))])
+    first = hits.argmax(axis=1) + 1
+    return np.where(hits.any(axis=1), 1 / first, 0).mean()
+
+
+def test_papers_of_other_splits_in_training_lists_are_no_negatives(store, runs):
+    queries, ranking = lists(store, runs, "global", "train")
+    foreign = np.flatnonzero(store.paper_splits != "train")
+    rows = ranking.rows.copy()
+    rows[:, ::2] = foreign[np.arange(rows[:, ::2].size) % len(foreign)].reshape(rows[:, ::2].shape)
+    rows[ranking.rows < 0] = -1
+    without = np.sort(np.where(np.isin(rows, foreign), -1, rows), axis=1)[:, ::-1]
+    settings = [*QUICK, "selector=off", "epochs=1", "triplets=500"]
+    drawn = []
+    for each in (rows, without):
+        seen = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(nnrank_training, "train", lambda *a, seen=seen: seen.append(a[4]) or 1)
+            reranker = from_settings(RERANKERS["nnrank"], settings, "nnrank")
+            scores = np.where(each >= 0, 1.0, NONE)
+            reranker.fit(store, queries, [Ranking(each, scores)], named_rng(1, "test"))
+        drawn.append([set(row[row >= 0].tolist()) for row in seen[0]])
+    assert drawn[0] == drawn[1]
+    assert not set().union(*drawn[0]) & set(foreign.tolist())
+
+
+@pytest.mark.parametrize(
+    ("task", "settings"),
+    [("local", ["query=context"]), ("global", ["metadata=authors+venue", "dim=24"])],
+)
+def test_training_makes_validation_better_than_before(store, runs, task, settings):
+    queries, ranking = lists(store, runs, task, "valid")
+    before = fitted(store, runs, task, *settings, "epochs=0", "selector=off")
+    after = fitted(store, runs, task, *settings)
+    found = [each.rerank(store, queries, [ranking]) for each in (before, after)]
+    for each in found:
+        assert np.array_equal(np.sort(each.rows, axis=1), np.sort(ranking.rows, axis=1))
+    scores = [mean_reciprocal_rank(queries, each.rows) for each in found]
+    assert scores[1] > scores[0] + 0.02
+    if task == "global":
+        assert scores[1] > mean_reciprocal_rank(queries, ranking.rows)
+
+
+def inputs_of_two_papers():
+    """Two queries, of papers 2 and 3, over the words a, b, c; paper 2 cites paper 0 in training."""
+    queries = [sparse.csr_array(np.array(m, dtype=np.float32)) for m in
+               ([[1, 1, 0], [0, 0, 1]], [[0, 2, 1], [1, 0, 0]])]  # fmt: skip
+    papers = [sparse.csr_array(np.array(m, dtype=np.float32)) for m in
+              ([[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1]],
+               [[0, 1, 1], [0, 0, 1], [0, 0, 0], [1, 1, 1]])]  # fmt: skip
+    citations = sparse.csr_array(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0] * 4]))
+    inputs = Inputs(
+        queries, papers, [(0, 0), (1, 1)], [], np.array([2, 3]), citations.astype(np.float32)
+    )
+    ranking = Ranking(np.array([[0, 1, 3], [1, -1, -1]]), np.array([[5, 3, 1.0], [2, NONE, NONE]]))
+    inputs.set_ranking(ranking, True)
+    return inputs
+
+
+def test_features_of_equation_3_by_pencil():
+    inputs = inputs_of_two_papers()
+    query, paper = np.array([0, 0, 1]), np.array([0, 1, 0])
+    words, offsets = inputs.intersections(query, paper)
+    assert [words[a:b].tolist() for a, b in pairwise(offsets)] == [
+        [0], [0, 1], [], [1, 2], [2], [],
+    ]  # fmt: skip
+    # paper 0 is cited twice, once by query 0 itself: ln 2 and ln 3
+    expected = [[np.log(2), 1], [0, 0.5], [np.log(3), 0]]
+    assert np.allclose(inputs.numbers(query, paper), expected)
+    scorer = PairScorer(np.ones(3), np.array([1.0, 10, 100]), [], 2, 2, 1, torch.Generator())
+    scorer.words.directions.data = torch.tensor([[1.0, 0], [0, 2], [3, 0]])
+    fields = field_vectors(scorer.words, take_bags(inputs.texts, np.arange(6)), 2)
+    texts = torch.tensor([[4, 4, 5], [0, 1, 0]])
+    titles, abstracts = cosines_of(fields, [], inputs, texts, texts)
+    # titles: (1, 1) and (1, 0); (1, 1) and itself; (1, 0) and (1, 0)
+    assert torch.allclose(titles, torch.tensor([0.5**0.5, 1, 1]))
+    # abstracts: (1, 2) and (1, 1); (1, 2) and (1, 0); (1, 0) and (1, 1)
+    assert torch.allclose(abstracts, torch.tensor([3 / 10**0.5, 1 / 5**0.5, 0.5**0.5]))
+    seen = []
+    scorer.network.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    score_pairs(scorer, inputs, query, paper)
+    assert torch.allclose(
+        seen[0],
+        torch.tensor(
+            [
+                [0.5**0.5, 3 / 10**0.5, 1, 110, np.log(2), 1],
+                [1, 1 / 5**0.5, 11, 100, 0, 0.5],
+                [1, 0.5**0.5, 0, 0, np.log(3), 0],
+            ],
+            dtype=torch.float32,
+        ),
+    )
+
+
+def test_training_reads_the_same_features_as_ranking_does():
+    inputs = inputs_of_two_papers()
+    scorer = PairScorer(np.ones(3), np.ones(3), [], 2, 4, 1, torch.Generator().manual_seed(1))
+    settings = from_settings(RERANKERS["nnrank"], ["word_dropout=0", "l1=0", "boost=none"], "n")
+    triplets = Triplets(*(np.array(a) for a in ([0, 1], [0, 1], [3, 2], [0, 2])))
+    loss = loss_of(scorer, settings, inputs, triplets, np.random.default_rng(1))
+    odds = score_pairs(scorer, inputs, np.array([0, 1, 0, 1]), np.array([0, 1, 3, 2]))
+    p = 1 / (1 + np.exp(-odds))
+    expected = np.maximum(0.5 * np.array([0.3, 0.1]) + p[2:] - p[:2], 0).mean()
+    assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
+
+
+def test_scores_of_a_list_run_from_1_to_0():
+    ranking = Ranking(np.array([[4, 2, 7], [1, -1, -1], [-1] * 3]),
+                      np.array([[9, 5, 1.0], [3, NONE, NONE], [NONE] * 3]))  # fmt: skip
+    assert scaled_scores(ranking).tolist() == [[1, 0.5, 0], [0, 0, 0], [0, 0, 0]]
+
+
+def test_names_are_those_of_training_papers():
+    names = [["x", "y"], ["z", "x"], [], ["y", "y"]]
+    found = names_matrix(names, np.array([True, False, True, True]))
+    assert found.toarray().tolist() == [[1, 1], [1, 0], [0, 0], [0, 1]]
+
+
+def test_a_killed_training_goes_on_and_ranks_the_same(store, runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(nnrank_training, "SAVE_SECONDS", 0.0)
+    settings = "triplets=500", "metadata=authors"
+    queries, ranking = lists(store, runs, "global", "valid")
+    whole = fitted(store, runs, "global", *settings).rerank(store, queries, [ranking])
+    losses = iter(range(99))
+
+    def loss_or_die(*arguments):
+        if next(losses) == 3:  # of 2 updates an epoch
+            raise KeyboardInterrupt
+        return loss_of(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(nnrank_training, "loss_of", loss_or_die)
+        with pytest.raises(KeyboardInterrupt):
+            fitted(store, runs, "global", *settings, checkpoint=tmp_path)
+    resumed = fitted(store, runs, "global", *settings, checkpoint=tmp_path)
+    again = resumed.rerank(store, queries, [ranking])
+    assert next(losses) == 4  # the second training did not pass through loss_or_die
+    assert np.array_equal(again.rows, whole.rows)
+    assert np.array_equal(again.scores, whole.scores)
+
+
+def test_the_command_trains_on_lists_and_reranks_expanded_ones(rfc_corpus, runs, tmp_path):
+    rerank.run(
+        rerank.Config(
+            rfc_corpus, tmp_path / "candidates", [runs / "global"], reranker="citation_candidates",
+            task="global",
+        )
+    )  # fmt: skip
+    rerank.run(
+        rerank.Config(
+            rfc_corpus, tmp_path / "ranked", [tmp_path / "candidates"], runs / "global", "nnrank",
+            [*QUICK, "epochs=1"], task="global",
+        )
+    )  # fmt: skip
+    found, before = (read_run(tmp_path / n / "test.run") for n in ("ranked", "candidates"))
+    assert np.array_equal(np.diff(found.offsets), np.diff(before.offsets))
+    assert (tmp_path / "ranked" / "model.safetensors").is_file()
+    assert list((tmp_path / "ranked.tensorboard").iterdir())  # the losses of its epochs
+    with pytest.raises(ConfigError, match=r"nnrank needs --training, a directory with train.run"):
+        rerank.Config(rfc_corpus, tmp_path / "out", [runs / "global"], reranker="nnrank")
+
+
+def test_metadata_that_a_corpus_lacks_and_wrong_settings_are_refused(store, tmp_path):
+    class Anonymous(CorpusStore):
+        authors = [[]] * 120
+
+    reranker = from_settings(RERANKERS["nnrank"], ["metadata=authors+venue"], "nnrank")
+    with pytest.raises(
+        CorpusError, match=r"no training paper has authors, which metadata=authors\+venue"
+    ):
+        reranker.check(Anonymous(store.path))
+    reranker.check(store)
+    with pytest.raises(ConfigError, match=r"word_dropout=1: expected 0 to 0.99"):
+        from_settings(RERANKERS["nnrank"], ["word_dropout=1"], "nnrank")

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import offsets_of
+from mpbert.methods.citeomatic.triplets import (
+    CITED_BY_CITED,
+    NEIGHBOUR,
+    RANDOM,
+    Triplets,
+    TripletSampler,
+    cited_matrix,
+    percentile_per_row,
+    training_citations,
+)
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="module")
+def pool(store):
+    return np.flatnonzero(store.paper_splits == "train")
+
+
+def near_of(queries, pool, k=6):
+    return np.random.default_rng(2).choice(pool, size=(len(queries), k))
+
+
+@pytest.mark.parametrize("task", ["local", "global"])
+def test_every_triplet_is_of_its_kind(store, pool, task):
+    queries, citations = store.queries("train", task), training_citations(store)
+    cited = cited_matrix(queries, store.num_papers)
+    sampler = TripletSampler(cited, queries.citing_rows, citations, pool, whole=True)
+    near = near_of(queries, pool)
+    drawn = sampler.draw(3000, np.random.default_rng(1), near)
+    cites = citations.toarray() > 0
+    kinds = set()
+    for q, positive, negative, kind in zip(
+        drawn.queries, drawn.positives, drawn.negatives, drawn.kinds, strict=True
+    ):
+        of_query, citing = set(queries.cited(q).tolist()), queries.citing_rows[q]
+        assert positive in of_query
+        assert negative not in of_query
+        assert negative != citing
+        assert not cites[citing, negative]
+        assert {store.paper_splits[positive], store.paper_splits[negative]} == {"train"}
+        if kind == NEIGHBOUR:
+            assert negative in near[q]
+        if kind == CITED_BY_CITED:
+            assert any(cites[paper, negative] for paper in of_query)
+        kinds.add(int(kind))
+    assert kinds == {RANDOM, NEIGHBOUR, CITED_BY_CITED}
+    shares = np.bincount(drawn.kinds) / len(drawn)
+    assert shares[NEIGHBOUR] > 0.25
+    pairs = np.unique(drawn.queries * store.num_papers + drawn.positives)
+    assert len(pairs) > 0.8 * min(len(sampler.pairs[0]), 3000)
+
+
+def test_the_same_generator_draws_the_same_and_refused_neighbours_become_any_paper(store, pool):
+    queries = store.manuscripts("train")
+    cited = cited_matrix(queries, store.num_papers)
+    sampler = TripletSampler(
+        cited, queries.citing_rows, training_citations(store), pool, whole=True
+    )
+    near = near_of(queries, pool)
+
+    def draw(**named):
+        return sampler.draw(500, np.random.default_rng(4), near, **named)
+
+    assert np.array_equal(draw().negatives, draw().negatives)
+    refused = draw(accepts=lambda query, paper: np.zeros(len(query), dtype=bool))
+    assert NEIGHBOUR not in refused.kinds
+    assert len(refused) == 500
+    some = draw(accepts=lambda query, paper: paper % 2 == 0)
+    assert (some.negatives[some.kinds == NEIGHBOUR] % 2 == 0).all()
+    assert (some.kinds == NEIGHBOUR).any()
+
+
+def test_a_query_that_cites_everything_has_no_triplets_and_no_citation_is_refused(store, pool):
+    queries = store.manuscripts("train")
+    none = training_citations(store) * 0
+    everything = cited_matrix(queries, store.num_papers)
+    all_of_first = np.zeros((len(queries), 1))
+    all_of_first[0] = 1
+    everything = everything + sparse.csr_array(all_of_first @ np.ones((1, store.num_papers)))
+    sampler = TripletSampler(everything, queries.citing_rows, none, pool, whole=False)
+    drawn = sampler.draw(2000, np.random.default_rng(1), np.zeros((len(queries), 0), dtype=int))
+    assert 0 < len(drawn) < 2000
+    assert 0 not in drawn.queries
+    with pytest.raises(CorpusError, match="no training query cites a training paper"):
+        TripletSampler(everything * 0, queries.citing_rows, none, pool[:0], whole=False)
+
+
+def test_triplets_are_taken_shifted_and_joined():
+    one = Triplets(*np.arange(8).reshape(4, 2))
+    assert one.take(np.array([1])).negatives.tolist() == [5]
+    both = Triplets.joined([one, one.shifted(10)])
+    assert both.queries.tolist() == [0, 1, 10, 11]
+    assert both.kinds.tolist() == [6, 7, 6, 7]
+
+
+def test_percentiles_of_ragged_rows_are_those_of_each_row():
+    rows = [[0.2, 0.9, 0.4], [], [0.5], [3.0, 1.0, 2.0, 9.0]]
+    lengths = np.array([len(row) for row in rows])
+    values = np.concatenate(rows)
+    for percent in (0, 5, 40, 100):
+        found = percentile_per_row(values, lengths, percent)
+        for row, value in zip(rows, found, strict=True):
+            assert value == pytest.approx(np.percentile(row, percent) if row else np.inf)
+    assert offsets_of(lengths)[-1] == len(values)

@@ -1,0 +1,61 @@
+from argparse import Namespace
+
+import pytest
+import torch
+
+from mpbert.foundation.errors import ConfigError
+
+pytestmark = pytest.mark.fairseq
+
+
+@pytest.fixture
+def scheduler():
+    import mpbert.model.fairseq_plugin.compat  # isort: skip  # noqa: F401
+    from fairseq.optim.sgd import SGD
+
+    from mpbert.model.fairseq_plugin.finetuning.schedule import LinearToZero, LinearToZeroConfig
+
+    def make(**changes):
+        settings = {"lr": [0.01], "max_epoch": 3, "update_freq": [1], "warmup_updates": 4}
+        descent = Namespace(lr=[0.01], momentum=0.0, weight_decay=0.0)
+        sgd = SGD(descent, [torch.nn.Parameter(torch.ones(1))])
+        return LinearToZero(LinearToZeroConfig(**{**settings, **changes}), sgd)
+
+    return make
+
+
+def rates(schedule, batches, updates, monkeypatch):
+    monkeypatch.setattr(type(schedule), "batches_per_epoch", batches)
+    return [schedule.step_update(n) for n in range(updates)]
+
+
+def test_the_rate_rises_then_falls_to_zero_with_the_last_update(scheduler, monkeypatch):
+    found = rates(scheduler(), 8, 25, monkeypatch)
+    assert found[:5] == pytest.approx([0.002, 0.004, 0.006, 0.008, 0.01])
+    assert found[14] == pytest.approx(0.005)  # half of the 20 updates of the fall
+    assert found[24] == 0
+
+
+def test_batches_that_share_an_update_count_once(scheduler, monkeypatch):
+    every = rates(scheduler(), 8, 25, monkeypatch)
+    assert rates(scheduler(update_freq=[4]), 32, 25, monkeypatch) == every
+
+
+@pytest.mark.parametrize("changes", [{"max_epoch": 0}, {"warmup_updates": -1}])
+def test_a_fall_without_an_end_is_refused(scheduler, changes):
+    with pytest.raises(ConfigError, match="expects at least 1 and 0"):
+        scheduler(**changes)
+
+
+def test_the_task_tells_how_many_batches_an_epoch_has(rfc_binary, monkeypatch):
+    from mpbert.model.fairseq_plugin.finetuning.schedule import LinearToZero
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneConfig, FinetuneTask
+
+    monkeypatch.setattr(LinearToZero, "batches_per_epoch", 0)
+    task = FinetuneTask(FinetuneConfig(data=str(rfc_binary), seed=1))
+    for split in ("valid", "train"):
+        task.load_dataset(split)
+    task.get_batch_iterator(task.dataset("valid"), max_tokens=3000)
+    assert LinearToZero.batches_per_epoch == 0
+    iterator = task.get_batch_iterator(task.dataset("train"), max_tokens=3000)
+    assert LinearToZero.batches_per_epoch == len(iterator) > 1

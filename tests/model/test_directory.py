@@ -1,0 +1,156 @@
+import dataclasses
+import json
+
+import pytest
+import torch
+
+from mpbert.corpus.subwords import train_tokenizer
+from mpbert.foundation.errors import EncoderError
+from mpbert.model.directory import (
+    check_same_tokenizer,
+    load_two_tower,
+    pick_device,
+    read_config,
+    read_tokenizer,
+    sampling_of,
+    save_encoder,
+)
+from mpbert.model.encoder import HierarchicalConfig, MaskedSentenceModel, TwoTower
+
+CONFIG = HierarchicalConfig(50, 8, 16, 2, 1, 1, 1, 0.1, 0.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    train_tokenizer(lambda: ["one two"], 300, 1).save(str(path))
+    return path
+
+
+@pytest.fixture
+def saved(tmp_path, tokenizer):
+    torch.manual_seed(1)
+    model = TwoTower(CONFIG)
+    save_encoder(tmp_path, "two-tower", CONFIG, model.state_dict(), tokenizer, {"max_tokens": 9})
+    return tmp_path, model
+
+
+def test_a_saved_encoder_loads_with_the_same_weights_and_settings(saved):
+    path, model = saved
+    loaded = load_two_tower(path)
+    assert read_config(path) == ("two-tower", CONFIG, {"max_tokens": 9})
+    pairs = zip(model.state_dict().values(), loaded.state_dict().values(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+    assert read_tokenizer(path).encode("one").tokens == ["▁", "o", "n", "e"]
+
+
+def test_dropout_may_be_replaced_and_the_rest_stays(saved):
+    path, _ = saved
+    assert load_two_tower(path, dropout=0.3).config.dropout == 0.3
+    assert load_two_tower(path).config == CONFIG
+
+
+def test_towers_that_share_their_tokens_do_so_when_loaded_again(tmp_path, tokenizer):
+    config = dataclasses.replace(CONFIG, shared_tokens=True)
+    state = TwoTower(config).state_dict()
+    save_encoder(tmp_path, "two-tower", config, state, tokenizer, {})
+    loaded = load_two_tower(tmp_path)
+    tokens = loaded.manuscript.encoder.embedding.weight
+    assert tokens is loaded.citation.encoder.embedding.weight
+    assert torch.equal(tokens, state["citation.encoder.embedding.weight"])
+
+
+def test_a_pretrained_encoder_may_gain_weights_and_roles(tmp_path, tokenizer):
+    model = MaskedSentenceModel(CONFIG)
+    save_encoder(tmp_path, "pretrained", CONFIG, model.state_dict(), tokenizer, {})
+    towers = load_two_tower(tmp_path, token_weights=True, sentence_roles=True, shared_tokens=True)
+    assert towers.config.token_weights
+    expected = model.encoder.embedding.weight
+    assert torch.equal(towers.manuscript.encoder.embedding.weight, expected)
+    assert (towers.citation.encoder.roles.weight == 0).all()
+
+
+def test_a_pretrained_encoder_starts_both_towers_alike(tmp_path, tokenizer):
+    torch.manual_seed(2)
+    model = MaskedSentenceModel(CONFIG)
+    save_encoder(tmp_path, "pretrained", CONFIG, model.state_dict(), tokenizer, {})
+    towers = load_two_tower(tmp_path)
+    expected = model.encoder.state_dict()
+    for tower in (towers.manuscript, towers.citation):
+        assert all(torch.equal(v, expected[k]) for k, v in tower.encoder.state_dict().items())
+
+
+def test_a_state_of_other_sizes_is_not_written(tmp_path, tokenizer):
+    other = HierarchicalConfig(60, 8, 16, 2, 1, 1, 1, 0.1, 0.0, 0.0)
+    state = TwoTower(other).state_dict()
+    with pytest.raises(EncoderError, match="weights and sizes do not fit"):
+        save_encoder(tmp_path, "two-tower", CONFIG, state, tokenizer, {})
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("size", [0, 5, 200])
+def test_truncated_weights_are_named_with_what_to_do(saved, size):
+    path, _ = saved
+    file = path / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(EncoderError, match=r"model.safetensors: unreadable .*export") as error:
+        load_two_tower(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 2, "kind": "two-tower"}', '{"format": 1, "kind": "x"}']
+)
+def test_a_config_of_another_kind_is_refused(saved, text):
+    path, _ = saved
+    (path / "config.json").write_text(text)
+    with pytest.raises(EncoderError, match=r"config.json: not readable as an encoder") as error:
+        load_two_tower(path)
+    assert "\n" not in str(error.value)
+
+
+def test_weights_that_do_not_fit_the_config_are_refused_in_one_line(saved):
+    path, _ = saved
+    content = json.loads((path / "config.json").read_text())
+    content["model"]["ffn_dim"] = 24
+    (path / "config.json").write_text(json.dumps(content))
+    with pytest.raises(EncoderError, match="weights and sizes do not fit") as error:
+        load_two_tower(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_directory_without_encoder_or_tokenizer_is_refused(tmp_path):
+    for read in (read_config, read_tokenizer):
+        with pytest.raises(EncoderError, match=str(tmp_path)):
+            read(tmp_path)
+
+
+def test_another_tokenizer_is_refused(saved, tmp_path_factory):
+    path, _ = saved
+    other = tmp_path_factory.mktemp("other")
+    (other / "tokenizer.json").write_text("{}")
+    check_same_tokenizer(path, path)
+    with pytest.raises(EncoderError, match="another tokenizer"):
+        check_same_tokenizer(path, other)
+
+
+def test_unknown_devices_are_refused():
+    assert pick_device("cpu").type == "cpu"
+    for name in ("tpux", "meta", "mps"):
+        with pytest.raises(EncoderError, match=f"--device {name}: unknown"):
+            pick_device(name)
+    if not torch.cuda.is_available():
+        with pytest.raises(EncoderError, match="no CUDA device"):
+            pick_device("cuda")
+
+
+def test_an_encoder_that_was_only_pretrained_reads_as_the_paper_does():
+    assert sampling_of({"max_tokens": 50}).manuscript_sentences == 30
+    settings = {
+        "manuscript_sentences": 5,
+        "abstract_sentences": 3,
+        "body_sentences": 0,
+        "no_dynamic_sampling": True,
+    }
+    assert sampling_of(settings).dynamic is False
+    assert sampling_of(settings).body_sentences == 0

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+import torch
+
+from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.model.embedding import blocks, embed_sampled, mean_over_draws
+from mpbert.model.encoder import HierarchicalConfig, PaperEncoder
+from mpbert.model.packing import pack
+from mpbert.model.sampling import SampledSentences
+
+
+@pytest.fixture(scope="module")
+def tower():
+    torch.manual_seed(1)
+    return PaperEncoder(HierarchicalConfig(50, 8, 16, 2, 1, 1, 0, 0.1, 0.0, 0.0)).eval()
+
+
+@pytest.fixture(scope="module")
+def gather():
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(1, 9, 60)
+    tokens, offsets = rng.integers(4, 50, lengths.sum()), offsets_of(lengths)
+
+    def read(sentences):
+        return tokens[ranges(offsets[sentences], lengths[sentences])], lengths[sentences]
+
+    return read
+
+
+SAMPLED = SampledSentences(np.arange(60), np.array([7, 1, 20, 2, 30]), np.zeros(60, np.int64))
+
+
+@pytest.mark.parametrize("max_tokens", [1, 40, 10**6])
+def test_the_budget_of_tokens_does_not_change_the_vectors(tower, gather, max_tokens):
+    expected = tower(pack(*gather(SAMPLED.sentences), SAMPLED.per_item)).detach().numpy()
+    found = embed_sampled(tower, SAMPLED, gather, max_tokens)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("in_bfloat16", "tolerance"), [(False, 1e-5), (True, 0.02)])
+def test_64_papers_at_once_have_the_vectors_of_64_papers_alone(
+    tower, gather, in_bfloat16, tolerance
+):
+    rng = np.random.default_rng(2)
+    per_item = rng.integers(1, 9, 64)
+    sentences = rng.integers(0, 60, per_item.sum())
+    sampled = SampledSentences(sentences, per_item, np.zeros_like(sentences))
+    alone = embed_sampled(tower, sampled, gather, 1, in_bfloat16)
+    at_once = embed_sampled(tower, sampled, gather, 10**6, in_bfloat16)
+    np.testing.assert_allclose(at_once, alone, atol=tolerance)
+    assert np.abs(alone).max() > 1
+
+
+def test_no_item_gives_no_vector(tower, gather):
+    none = SampledSentences(*np.zeros((3, 0), np.int64))
+    assert embed_sampled(tower, none, gather, 100).shape == (0, 8)
+
+
+def test_the_mean_over_draws_is_the_mean_of_the_vectors_of_draws_0_1_2():
+    def draw(number):
+        return SampledSentences(np.array([number]), np.array([1]), np.array([0]))
+
+    def embed(sampled):
+        return np.full((1, 2), float(sampled.sentences[0] ** 2), dtype=np.float32)
+
+    assert mean_over_draws(draw, embed, 1).tolist() == [[0.0, 0.0]]
+    assert mean_over_draws(draw, embed, 3).tolist() == [[pytest.approx(5 / 3)] * 2]
+
+
+def test_blocks_cover_all_items_once():
+    assert [block.tolist() for block in blocks(5, 2)] == [[0, 1], [2, 3], [4]]
+    assert list(blocks(0, 2)) == []

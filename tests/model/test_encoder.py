@@ -1,0 +1,259 @@
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.ragged import offsets_of
+from mpbert.model.blocks import sinusoids
+from mpbert.model.encoder import (
+    HierarchicalConfig,
+    HierarchicalEncoder,
+    MaskedSentenceModel,
+    PaperEncoder,
+    TwoTower,
+)
+from mpbert.model.packing import pack, pack_masked
+from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR
+
+CONFIG = HierarchicalConfig(
+    vocab_size=50,
+    dim=8,
+    ffn_dim=16,
+    num_heads=2,
+    sentence_layers=2,
+    document_layers=2,
+    decoder_layers=1,
+    dropout=0.1,
+    attention_dropout=0.1,
+    activation_dropout=0.1,
+)
+
+
+@pytest.fixture
+def papers():
+    """7 papers of 1 to 6 sentences of 1 to 9 tokens."""
+    rng = np.random.default_rng(1)
+    per_paper = np.array([3, 1, 6, 2, 3, 1, 5])
+    lengths = rng.integers(1, 10, per_paper.sum())
+    return rng.integers(4, 50, lengths.sum()), lengths, per_paper
+
+
+def nested(tokens, lengths, per_paper):
+    sentences = np.split(tokens, offsets_of(lengths)[1:-1])
+    ends = offsets_of(per_paper)
+    return [sentences[a:b] for a, b in itertools.pairwise(ends)]
+
+
+def padded_block(block, x, is_padding):
+    """One encoder block on a padded (R, L, D) tensor with PyTorch's own attention and mask."""
+    attention = nn.MultiheadAttention(8, 2, batch_first=True)
+    attention.in_proj_weight, attention.in_proj_bias = (
+        block.attention.qkv.weight,
+        block.attention.qkv.bias,
+    )
+    attention.out_proj = block.attention.out
+    y, _ = attention(x, x, x, key_padding_mask=is_padding)
+    x = block.attention_norm(x + y)
+    return block.feed_forward_norm(x + block.feed_forward(x))
+
+
+def padded_vectors(model, documents):
+    """Paper vectors as the papers say, on padded tensors with masks, paper by paper."""
+    encoder, vectors = model.encoder, []
+    for sentences in documents:
+        longest = max(map(len, sentences)) + 3  # padding on purpose
+        ids = torch.zeros(len(sentences), longest, dtype=torch.long)
+        is_padding = torch.ones(len(sentences), longest, dtype=torch.bool)
+        for row, sentence in enumerate(sentences):
+            ids[row, : len(sentence)] = torch.tensor(sentence)
+            is_padding[row, : len(sentence)] = False
+        x = encoder.embedding(ids) * math.sqrt(8) + sinusoids(longest, 8)
+        for block in encoder.sentence_blocks:
+            x = padded_block(block, x, is_padding)
+        real = (~is_padding)[:, :, None].float()
+        x = (x * real).sum(1) / real.sum(1)  # mean pooling without padding
+        x = (x + sinusoids(len(sentences), 8))[None]
+        for block in encoder.document_blocks:
+            x = padded_block(block, x, None)
+        vectors.append(F.layer_norm(x[0].sum(0), (8,)))
+    return torch.stack(vectors)
+
+
+def test_packed_vectors_equal_a_padded_reference(papers):
+    torch.manual_seed(1)
+    model = PaperEncoder(CONFIG).eval()
+    assert torch.allclose(model(pack(*papers)), padded_vectors(model, nested(*papers)), atol=1e-5)
+
+
+def test_a_paper_has_the_same_vector_alone_and_in_any_batch(papers):
+    torch.manual_seed(2)
+    model = PaperEncoder(CONFIG).eval()
+    together = model(pack(*papers))
+    for row, sentences in enumerate(nested(*papers)):
+        lengths = np.array([len(s) for s in sentences])
+        alone = model(pack(np.concatenate(sentences), lengths, np.array([len(sentences)])))
+        assert torch.allclose(alone[0], together[row], atol=1e-5)  # rounding of matrix products
+
+
+def test_vectors_depend_on_the_order_of_sentences_and_of_words():
+    torch.manual_seed(3)
+    model, tokens = PaperEncoder(CONFIG).eval(), np.array([10, 11, 2, 12, 13, 2])
+
+    def vector(order):
+        return model(pack(tokens[order], np.array([3, 3]), np.array([2])))[0]
+
+    plain = vector([0, 1, 2, 3, 4, 5])
+    assert not torch.allclose(plain, vector([1, 0, 2, 3, 4, 5]), atol=1e-3)
+    assert not torch.allclose(plain, vector([3, 4, 5, 0, 1, 2]), atol=1e-3)
+
+
+def test_masked_sentence_logits_come_from_the_sentence_in_its_document(papers):
+    torch.manual_seed(4)
+    tokens, lengths, per_paper = papers
+    model = MaskedSentenceModel(CONFIG).eval()
+    masked = np.array([0, 4, 12])
+    together = model(pack(*papers), pack_masked(*papers, masked, 1))
+    order = masked[np.argsort(lengths[masked], kind="stable")]
+    parts = together.split(lengths[order].tolist())
+    starts, token_starts = offsets_of(per_paper), offsets_of(lengths)
+    for sentence, part in zip(order, parts, strict=True):
+        paper = int(np.searchsorted(starts, sentence, side="right")) - 1
+        first, last = starts[paper], starts[paper + 1]
+        alone = (
+            tokens[token_starts[first] : token_starts[last]],
+            lengths[first:last],
+            per_paper[paper : paper + 1],
+        )
+        found = model(pack(*alone), pack_masked(*alone, np.array([sentence - first]), 1))
+        assert torch.allclose(found, part, atol=1e-4)
+
+
+def test_output_weights_are_the_embeddings_and_learn():
+    model = MaskedSentenceModel(CONFIG)
+    tokens = np.array([10, 11, 2, 12, 2])
+    arguments = (tokens, np.array([3, 2]), np.array([2]))
+    logits = model(pack(*arguments), pack_masked(*arguments, np.array([1]), 1))
+    assert logits.shape == (2, 50)
+    logits.sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+    assert model.encoder.embedding.weight.grad.abs().sum(1).gt(0).all()
+
+
+STATIC = dataclasses.replace(
+    CONFIG, sentence_layers=0, document_layers=0, token_weights=True, sentence_roles=True
+)
+
+
+@pytest.mark.parametrize("sums", [False, True], ids=["means", "sums"])
+def test_static_vectors_are_of_weighted_tokens_in_sentences_weighted_by_role(papers, sums):
+    torch.manual_seed(5)
+    model = PaperEncoder(dataclasses.replace(STATIC, sentence_sums=sums)).eval()
+    nn.init.normal_(model.encoder.log_weights.weight, std=0.1)
+    roles = np.random.default_rng(2).integers(0, 4, len(papers[1]))
+    found = model(pack(*papers, roles))
+    place = 0
+    for row, sentences in enumerate(nested(*papers)):
+        total = torch.zeros(8)
+        for sentence in sentences:
+            tokens = torch.tensor(sentence)
+            weights = (5 * model.encoder.log_weights(tokens)[:, 0]).exp()
+            vector = (weights[:, None] * model.encoder.embedding(tokens)).sum(0)
+            vector = vector if sums else vector / weights.sum()
+            total += vector * (5 * model.log_weights.weight[roles[place], 0]).exp()
+            place += 1
+        expected = F.layer_norm(total * math.sqrt(8), (8,))
+        assert torch.allclose(found[row], expected, atol=1e-4)
+
+
+def test_sums_of_a_transformer_are_means_times_lengths():
+    torch.manual_seed(6)
+    config = dataclasses.replace(CONFIG, document_layers=0, sentence_sums=True)
+    means = HierarchicalEncoder(dataclasses.replace(config, sentence_sums=False)).eval()
+    sums = HierarchicalEncoder(config).eval()
+    sums.load_state_dict(means.state_dict())
+    batch = pack(np.arange(10, 19), np.array([2, 3, 4]), np.array([3]))
+    lengths = batch.sentences.offsets.diff()[:, None]
+    found = sums.encode_sentences(batch.tokens, batch.sentences)
+    expected = means.encode_sentences(batch.tokens, batch.sentences) * lengths
+    assert torch.allclose(found, expected, atol=1e-4)
+
+
+def test_dropout_of_static_vectors_leaves_out_whole_tokens():
+    torch.manual_seed(8)
+    model = PaperEncoder(dataclasses.replace(STATIC, dropout=0.5)).train()
+    batch = pack(np.tile([10, 11], 400), np.full(400, 2), np.ones(400, np.int64))
+    table = math.sqrt(8) * model.encoder.embedding.weight.detach()
+    expected = torch.stack([table[10], table[11], (table[10] + table[11]) / 2, torch.zeros(8)])
+    expected = F.layer_norm(expected * (5 * model.log_weights.weight[0, 0]).exp().detach(), (8,))
+    distances = torch.cdist(model(batch).detach(), expected)
+    assert distances.min(1).values.max() < 1e-2  # cdist multiplies matrices
+    assert (distances.argmin(1).bincount(minlength=4) > 60).all()  # of 400, each one in four
+    model.eval()
+    assert torch.allclose(model(batch), expected[2], atol=1e-4)
+
+
+def test_token_weights_weigh_the_states_of_a_transformer_too(papers):
+    torch.manual_seed(6)
+    config = dataclasses.replace(CONFIG, token_weights=True)
+    plain, weighted = PaperEncoder(CONFIG).eval(), PaperEncoder(config).eval()
+    weighted.load_state_dict({**weighted.state_dict(), **plain.state_dict()})
+    batch = pack(*papers)
+    assert torch.allclose(plain(batch), weighted(batch), atol=1e-5)  # equal weights: the mean
+    weighted.encoder.log_weights.weight.data[10:30] = 1.0
+    assert not torch.allclose(plain(batch), weighted(batch), atol=1e-2)
+
+
+def test_roles_move_the_vector_of_a_paper(papers):
+    torch.manual_seed(7)
+    config = dataclasses.replace(CONFIG, sentence_roles=True)
+    model = PaperEncoder(config).eval()
+    nn.init.normal_(model.encoder.roles.weight)
+    roles = np.zeros(len(papers[1]), dtype=np.int64)
+    assert not torch.allclose(model(pack(*papers, roles)), model(pack(*papers, roles + 1)))
+
+
+def test_a_manuscript_starts_from_its_citing_sentence_and_a_paper_from_its_abstract():
+    model = TwoTower(STATIC)
+    manuscript, citation = model.manuscript.log_weights, model.citation.log_weights
+    assert manuscript.weight[:, 0].argsort().tolist() == [BODY, ABSTRACT, NEIGHBOUR, CITING]
+    assert citation.weight[BODY] < citation.weight[ABSTRACT] == citation.weight[CITING]
+
+
+def test_rare_tokens_start_with_more_weight():
+    model = TwoTower(STATIC)
+    counts = torch.full((50,), 1000)
+    counts[7] = 1
+    model.weigh_tokens(counts)
+    share = 1000 / (49 * 1000 + 1)
+    weights = (5 * model.citation.encoder.log_weights.weight[:, 0]).exp()
+    assert weights[3].item() == pytest.approx(1e-3 / (1e-3 + share), rel=1e-4)
+    assert weights[7].item() == pytest.approx(1e-3 / (1e-3 + share / 1000), rel=1e-4)
+
+
+def test_two_towers_may_share_their_table_of_tokens_and_nothing_else():
+    model = TwoTower(dataclasses.replace(CONFIG, shared_tokens=True))
+    towers = model.manuscript.state_dict(), model.citation.state_dict()
+    shared = [k for k in towers[0] if towers[0][k].data_ptr() == towers[1][k].data_ptr()]
+    assert shared == ["encoder.embedding.weight"]
+
+
+def test_two_towers_share_no_weight():
+    model = TwoTower(CONFIG)
+    assert not {id(p) for p in model.manuscript.parameters()} & {
+        id(p) for p in model.citation.parameters()
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"num_heads": 3}, "dim 8 is no multiple of 3 heads"), ({"dim": 0}, "below 1")],
+)
+def test_sizes_that_no_model_has_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        HierarchicalConfig(**{**vars(CONFIG), **changes})

@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+from mpbert.commands import embed
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.store import CorpusStore
+from mpbert.model.directory import save_encoder
+from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.vectors.store import VectorStore
+
+SETTINGS = {
+    "max_tokens": 12,
+    "manuscript_sentences": 250,
+    "abstract_sentences": 100,
+    "body_sentences": 300,
+    "no_dynamic_sampling": True,
+}
+
+
+@pytest.fixture(scope="module")
+def encoder(rfc_binary, tmp_path_factory):
+    path = tmp_path_factory.mktemp("encoder")
+    config = HierarchicalConfig(
+        *(BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    )
+    torch.manual_seed(1)
+    state = TwoTower(config).state_dict()
+    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", SETTINGS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(encoder):
+    return SentenceTransformer(str(encoder), trust_remote_code=True, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def vectors(rfc_binary, encoder, tmp_path_factory):
+    output = tmp_path_factory.mktemp("vectors") / "rfc"
+    embed.run(embed.Config(rfc_binary, encoder, output, splits=["test"], device="cpu"))
+    return output
+
+
+def test_papers_as_lists_of_sentences_get_the_vectors_of_embed(model, vectors, rfc_corpus):
+    store = VectorStore.load(vectors, "papers")
+    papers = [
+        paper
+        for paper in CorpusStore(rfc_corpus).papers()
+        if paper.num_abstract < 100 and len(paper.sentences) - paper.num_abstract <= 300
+    ]
+    assert len(papers) > 20
+    texts = [[paper.title, *paper.sentences] for paper in papers]
+    found = model.encode_document(texts, batch_size=7)
+    assert found.dtype == np.float32
+    expected = np.array([store[paper.paper_id] for paper in papers])
+    assert np.allclose(found, expected, atol=1e-5)
+    assert np.allclose(model.encode(texts[:3]), expected[:3], atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def reader_of_parts(rfc_binary, tmp_path_factory):
+    """Encoder whose vectors depend on what a sentence is read as, and which reads citing ones."""
+    path = tmp_path_factory.mktemp("parts")
+    sizes = (BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    config = HierarchicalConfig(*sizes, sentence_roles=True)
+    torch.manual_seed(2)
+    state = TwoTower(config).state_dict()
+    settings = {**SETTINGS, "citing_sentences": 400}
+    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", settings)
+    return path
+
+
+def test_papers_by_their_parts_get_the_vectors_of_embed(
+    reader_of_parts, rfc_binary, rfc_corpus, tmp_path
+):
+    config = embed.Config(rfc_binary, reader_of_parts, tmp_path / "v", splits=[], device="cpu")
+    embed.run(config)
+    store, corpus = VectorStore.load(tmp_path / "v", "papers"), CorpusStore(rfc_corpus)
+    train, citing = corpus.contexts("train"), {}
+    for number in range(len(train)):
+        for row in train.cited(number):
+            paper = corpus.paper(int(train.citing_rows[number]))
+            citing.setdefault(row, []).append(paper.sentences[train.positions[number]])
+    rows = [row for row in range(len(corpus.paper_ids)) if len(citing.get(row, [])) in (0, 2, 5)]
+    papers = [corpus.paper(row) for row in rows]
+    parts = [
+        {
+            **{"title": paper.title, "abstract": paper.abstract, "citing": citing.get(row, [])},
+            "text": paper.sentences[paper.num_abstract :],
+        }
+        for row, paper in zip(rows, papers, strict=True)
+    ]
+    model = SentenceTransformer(str(reader_of_parts), trust_remote_code=True, device="cpu")
+    expected = [store[paper.paper_id] for paper in papers]
+    assert len(rows) > 20 and np.allclose(model.encode(parts), expected, atol=1e-5)
+    with pytest.raises(ValueError, match="expected title, abstract, text or citing of a paper"):
+        model.encode([{"title": "A title", "body": "A body."}])
+    with pytest.raises(ValueError, match="a query is a text or a list"):
+        model.encode_query([{"title": "A title"}])
+
+
+def test_manuscripts_get_the_vectors_of_embed(model, vectors, rfc_corpus):
+    corpus = CorpusStore(rfc_corpus)
+    store = VectorStore.load(vectors, "contexts.test")
+    contexts = corpus.contexts("test")
+    texts, ids = [], []
+    for i in range(0, len(contexts), 9):
+        paper = corpus.paper(int(contexts.citing_rows[i]))
+        sentences = [paper.title, *paper.sentences]  # the title is read as the first of them
+        position = int(contexts.positions[i]) + 1
+        texts.append(sentences[: position + 2])
+        ids.append(contexts.query_ids[i])
+    assert max(map(len, texts)) > SETTINGS["manuscript_sentences"]  # some are cut off
+    found = model.encode_query(texts)
+    assert np.allclose(found, [store[name] for name in ids], atol=1e-5)
+
+
+def test_a_text_is_split_into_sentences(model):
+    text = "We route packets. Others (J. Postel) do not."
+    sentences = ["We route packets.", "Others (J. Postel) do not."]
+    assert np.allclose(model.encode(text), model.encode([sentences])[0], atol=1e-6)
+    assert model.encode([""]).shape == (1, 16) and model.encode([]).shape == (0,)
+    assert model.get_embedding_dimension() == 16
+
+
+def test_a_saved_model_is_an_encoder_directory_again(model, encoder, tmp_path):
+    model.save(str(tmp_path / "again"), create_model_card=False)
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (encoder / name).read_bytes()
+    again = SentenceTransformer(str(tmp_path / "again"), trust_remote_code=True, device="cpu")
+    texts = ["We route packets.", ["Lists work too.", "Do they?"]]
+    assert np.array_equal(again.encode(texts), model.encode(texts))
+
+
+def test_the_similarity_of_a_query_to_papers_is_the_cosine(model):
+    query, papers = model.encode_query("We route."), model.encode_document(["Routing.", "Mail."])
+    cosines = papers @ query / np.linalg.norm(papers, axis=1) / np.linalg.norm(query)
+    assert np.allclose(model.similarity(query, papers).numpy()[0], cosines, atol=1e-6)
