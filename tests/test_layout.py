@@ -30,12 +30,16 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
-    **{name: set() for name in ("ragged", "records", "seeding", "training_log")},
+    **{name: set() for name in ("ragged", "records", "renames", "seeding", "training_log")},
     "registry": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
-    "config": {"errors", "logs", "command_help"},
-    "manifest": {"errors", "config"},
+    "option_files": {"errors", "renames"},
+    "config": {"command_help", "errors", "logs", "option_files", "renames"},
+    "checksums": {"errors"},
+    "claims": {"errors"},
+    "identity": {"checksums", "config", "renames"},
+    "manifest": {"checksums", "claims", "config", "errors", "identity", "renames"},
 }
 NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
 FAIRSEQ = {"fairseq", "fairseq_cli", "omegaconf"}

@@ -33,14 +33,14 @@ class IndexData:
 
     :param vocabulary: (V,) stems, in the order of the arrays of ``lookup``.
     :param generation: number of the data in force.
-    :param draws: readings of a text whose vectors are averaged, ``seed`` of these.
+    :param readings: number of readings of a text; their vectors are averaged, ``seed`` is theirs.
     """
 
     tables: IndexTables
     lookup: Lookup
     vocabulary: pa.Array
     generation: int
-    draws: int
+    readings: int
     seed: int
 
 
@@ -99,7 +99,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
         lookup=lookup,
         vocabulary=vocabulary,
         generation=generation,
-        draws=manifest["config"].get("readings") or manifest["config"]["draws"],
+        readings=manifest["config"]["readings"],
         seed=manifest["config"]["seed"],
     )
     _check(data, folder)
@@ -167,10 +167,10 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
             f"{path}: found an index of format {found}; expected {FORMAT}, build it again with "
             f"this version of mpbert"
         )
-    numbers = [counts.get("generation"), *map((config or {}).get, ("draws", "seed"))]
+    numbers = [counts.get("generation"), *map((config or {}).get, ("readings", "seed"))]
     if not all(isinstance(number, int) and number >= 0 for number in numbers):
         raise IndexFormatError(
-            f"{path / 'manifest.json'}: found generation, draws and seed {numbers}; expected "
+            f"{path / 'manifest.json'}: found generation, readings and seed {numbers}; expected "
             f"numbers, build the index again"
         )
     return manifest

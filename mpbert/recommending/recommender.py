@@ -57,7 +57,7 @@ class Recommender:
         path = Path(path)
         data = read_index(path)
         dim = data.tables.vectors.shape[1]
-        return cls(data, EncoderReader(path / ENCODER, data.draws, data.seed, dim))
+        return cls(data, EncoderReader(path / ENCODER, data.readings, data.seed, dim))
 
     @property
     def vectors(self) -> np.ndarray:

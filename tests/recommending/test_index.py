@@ -53,7 +53,10 @@ def with_nan(vectors):
 DAMAGES = {
     "no manifest": (lambda i: (i / "manifest.json").unlink(), "no readable manifest.json"),
     "format": (lambda i: edit_manifest(i, index_format=2), "an index of format 2; expected 1"),
-    "generation": (lambda i: edit_manifest(i, generation="x"), "found generation, draws and seed"),
+    "generation": (
+        lambda i: edit_manifest(i, generation="x"),
+        "found generation, readings and seed",
+    ),
     "no data": (lambda i: shutil.rmtree(i / "data.1"), "missing or damaged"),
     "vectors cut": (lambda i: cut_short(i / "data.1" / "vectors.npy"), "vectors.npy: missing or"),
     "vectors NaN": (lambda i: with_vectors(i, with_nan), "holds NaN or infinity"),

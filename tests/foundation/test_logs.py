@@ -16,7 +16,7 @@ from mpbert.experiments.measured import run_measured
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.logs import VARIABLE, is_json, message_of, take_style, written
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def objects(text: str) -> list[dict]:
