@@ -30,7 +30,7 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
-    **{name: set() for name in ("ragged", "records", "renames", "seeding", "training_log")},
+    **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
     "registry": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},

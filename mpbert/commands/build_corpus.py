@@ -11,7 +11,7 @@ import numpy as np
 
 from mpbert.corpus.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.linkage import linkage_report
+from mpbert.corpus.raw.linkage import linkage_report
 from mpbert.corpus.splits import (
     SPLITS,
     check_splits,

@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw_check import checked
+from mpbert.corpus.raw.check import checked
+from mpbert.corpus.records import UNKNOWN_YEAR, RawPaper
 from mpbert.corpus.spill import spilled_sentences
 from mpbert.corpus.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.processes import end_with_parent
-from mpbert.foundation.records import UNKNOWN_YEAR, RawPaper, RawSentence
 
 _CHUNK = 32  # papers handed to a process at a time
 _ON_DISK = pa.nulls(0, pa.string())  # stands for sentences that wait on disk; no pandas

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import check_format
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.foundation.records import Paper
 
 TASKS = ("local", "global")
 STORE_FILES = ("papers", "sentences", "sections", "contexts", "citations")

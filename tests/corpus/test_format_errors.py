@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.values import names_of, year_of, year_of_id
+from mpbert.corpus.raw.values import names_of, year_of, year_of_id
 from mpbert.foundation.errors import CorpusError
 
 

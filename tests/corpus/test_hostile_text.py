@@ -7,15 +7,16 @@ from collections import Counter
 import pytest
 
 from mpbert.citations.author_year import find_citations
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.build import iter_clean_papers
-from mpbert.corpus.formats import files as reader_files
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.spans import plain
-from mpbert.corpus.formats.values import reading
-from mpbert.corpus.raw_check import checked
+from mpbert.corpus.raw import files as reader_files
+from mpbert.corpus.raw.check import checked
+from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.raw.values import reading
+from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.text import LONGEST_PARAGRAPH, find_marker_like, split_sentences
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import RawPaper, RawSection, RawSentence
 
 UNITS = [
     *(

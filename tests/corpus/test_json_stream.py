@@ -3,8 +3,8 @@ import tracemalloc
 
 import pytest
 
-from mpbert.corpus.formats import json_stream
-from mpbert.corpus.formats.json_stream import iter_members
+from mpbert.corpus.raw import json_stream
+from mpbert.corpus.raw.json_stream import iter_members
 from mpbert.foundation.errors import CorpusError
 
 MEMBERS = {"a": {"x": [1, 'ä\n\\"']}, "b ä": None, "": 1.5, "d": "ö" * 300, "e": 1234567, "f": []}

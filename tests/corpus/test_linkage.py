@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from mpbert.corpus.formats.linkage import (
+from mpbert.corpus.raw.linkage import (
     Identifiers,
     Linker,
     normal_arxiv,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from mpbert.corpus.formats.files import open_file, read_lines, walk, without_packing
+from mpbert.corpus.raw.files import open_file, read_lines, walk, without_packing
 from mpbert.foundation.errors import CorpusError
 
 LINES = [f"line {n} of the file: ähm\n".encode() for n in range(5000)]

@@ -1,6 +1,6 @@
 import pytest
 
-from mpbert.corpus.formats.rfc_markers import ReferenceList, mark, without_mentions
+from mpbert.corpus.formats.rfc.markers import ReferenceList, mark, without_mentions
 from mpbert.corpus.text import cut_markers
 
 LINES = """\

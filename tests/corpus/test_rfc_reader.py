@@ -4,7 +4,7 @@ import tarfile
 
 import pytest
 
-from mpbert.corpus.formats.rfc import RfcReader
+from mpbert.corpus.formats.rfc.reader import RfcReader
 from mpbert.foundation.errors import CorpusError
 
 TEXT = """\

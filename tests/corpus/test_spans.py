@@ -2,9 +2,10 @@ from collections import Counter
 
 import pytest
 
-from mpbert.corpus.formats.spans import borders_of, mark_paragraph, plain, sections_of
+from mpbert.citations.records import RawSentence
+from mpbert.corpus.raw.spans import borders_of, mark_paragraph, plain, sections_of
+from mpbert.corpus.records import RawSection
 from mpbert.corpus.text import cut_markers
-from mpbert.foundation.records import RawSection, RawSentence
 
 
 def marked(text: str, *cited: tuple[str, str]) -> tuple[list[tuple[str, list[str]]], Counter[str]]:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from mpbert.citations.records import RawSentence
 from mpbert.cli import main
 from mpbert.corpus.build import clean_paper
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import read_manifest
-from mpbert.foundation.records import RawSentence
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 BROKEN = {"tei": "cut_off.tei.xml", "jats": "not_found.xml"}

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from mpbert.corpus.extracted_text import goes_on
-from mpbert.corpus.formats.xml_text import Block
+from mpbert.citations.records import Marker, RawSentence
+from mpbert.corpus.formats.scholarly_xml.text import Block
+from mpbert.corpus.raw.extracted_text import goes_on
 from mpbert.corpus.text import split_sentences
-from mpbert.foundation.records import Marker, RawSentence
 
 _AFTER_STOP = re.compile(r"[.!?][\"'”’)\]]*(\s*)$")
 _NEXT_SENTENCE = re.compile(r"\s+[\"“‘(\[]*[A-Z]|\s*$")

@@ -8,8 +8,8 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 
+from mpbert.citations.records import Marker, RawSentence
 from mpbert.corpus.text import cut_markers
-from mpbert.foundation.records import Marker, RawSentence
 
 _ENTRY = re.compile(r"^\s{0,12}\[([^\[\]]{1,60})\](.*)$")
 _RFC = re.compile(r"(?i)(?<![a-z])RFCs?[\s:#_-]{0,3}0*(\d{1,5})(?!\d)")

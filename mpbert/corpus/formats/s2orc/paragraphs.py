@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mpbert.corpus.formats.linkage import Identifiers, Linker
-from mpbert.corpus.formats.spans import mark_paragraph, sections_of
-from mpbert.corpus.formats.values import id_of, text_of
-from mpbert.foundation.records import RawSection, RawSentence
+from mpbert.citations.records import RawSentence
+from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.raw.spans import mark_paragraph, sections_of
+from mpbert.corpus.raw.values import id_of, text_of
+from mpbert.corpus.records import RawSection
 
 Paragraphs = Sequence[Mapping[str, Any]]
 

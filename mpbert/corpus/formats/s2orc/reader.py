@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.disk_index import DiskIndex
-from mpbert.corpus.formats.files import PACKED, read_lines, walk
-from mpbert.corpus.formats.linkage import Identifiers
-from mpbert.corpus.formats.s2orc_annotations import AnnotatedText, read_annotations
-from mpbert.corpus.formats.s2orc_paragraphs import read_parse
-from mpbert.corpus.formats.shards import ShardReader
-from mpbert.corpus.formats.spans import plain
-from mpbert.corpus.formats.values import (
+from mpbert.corpus.formats.s2orc.annotations import AnnotatedText, read_annotations
+from mpbert.corpus.formats.s2orc.paragraphs import read_parse
+from mpbert.corpus.raw.disk_index import DiskIndex
+from mpbert.corpus.raw.files import PACKED, read_lines, walk
+from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.shards import ShardReader
+from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.raw.values import (
     decode,
     names_of,
     reading,
@@ -26,8 +26,8 @@ from mpbert.corpus.formats.values import (
     text_of,
     year_of,
 )
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.records import RawPaper
 
 _FULL_TEXT = ("pdf_parse", "body_text", "content", "body")  # any of them makes a record a full text
 

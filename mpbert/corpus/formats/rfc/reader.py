@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.files import LARGEST, UNREADABLE, too_large
-from mpbert.corpus.formats.rfc_layout import Section, iter_paragraphs, join_lines, split_sections
-from mpbert.corpus.formats.rfc_markers import ReferenceList, mark, without_mentions
-from mpbert.corpus.formats.values import decode, names_of, reading, text_of
+from mpbert.corpus.formats.rfc.layout import Section, iter_paragraphs, join_lines, split_sections
+from mpbert.corpus.formats.rfc.markers import ReferenceList, mark, without_mentions
+from mpbert.corpus.raw.files import LARGEST, UNREADABLE, too_large
+from mpbert.corpus.raw.values import decode, names_of, reading, text_of
+from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import RawPaper, RawSection, RawSentence
 
 _MEMBER = re.compile(r"(?:.*/)?rfc(\d+)\.(json|txt)")
 _REFERENCES = re.compile(

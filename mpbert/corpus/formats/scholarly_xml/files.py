@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from lxml import etree
 
-from mpbert.corpus.formats.files import open_file, too_large
+from mpbert.corpus.raw.files import open_file, too_large
 from mpbert.foundation.errors import CorpusError
 
 LARGEST = 1 << 26  # bytes of a file

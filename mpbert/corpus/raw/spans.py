@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mpbert.citations.markers import join_spans
+from mpbert.citations.records import RawSentence
+from mpbert.corpus.records import RawSection
 from mpbert.corpus.text import LONGEST_PARAGRAPH, MARKER_LIKE, split_sentences
-from mpbert.foundation.records import RawSection, RawSentence
 
 Span = tuple[int, int, tuple[str, ...]]  # start, end, ids of the papers it cites
 

@@ -16,15 +16,16 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.disk_index import DiskIndex
-from mpbert.corpus.formats.files import find_file, read_lines, without_packing
-from mpbert.corpus.formats.linkage import Identifiers, Linker
-from mpbert.corpus.formats.spans import mark_paragraph, mark_piece, plain, sections_of
-from mpbert.corpus.formats.values import reading, required_id, year_of
+from mpbert.corpus.raw.disk_index import DiskIndex
+from mpbert.corpus.raw.files import find_file, read_lines, without_packing
+from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.raw.spans import mark_paragraph, mark_piece, plain, sections_of
+from mpbert.corpus.raw.values import reading, required_id, year_of
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import SPLITS, YearSplits
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import RawPaper, RawSentence
 
 _MARK = re.compile(r"\[(CITATION|OTHER)\]")
 _LONGEST_FIELD = 1 << 27  # characters; the limit of the csv module, 131,072, is less than a paper

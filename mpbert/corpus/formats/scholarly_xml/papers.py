@@ -15,15 +15,15 @@ from typing import ClassVar
 from lxml import etree
 
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.formats.files import walk, without_packing
-from mpbert.corpus.formats.linkage import Identifiers, Linker
-from mpbert.corpus.formats.xml_citations import mark_blocks
-from mpbert.corpus.formats.xml_files import read_head, read_root
-from mpbert.corpus.formats.xml_references import Entry, ReferenceList
-from mpbert.corpus.formats.xml_text import Block, Markup
+from mpbert.corpus.formats.scholarly_xml.citations import mark_blocks
+from mpbert.corpus.formats.scholarly_xml.files import read_head, read_root
+from mpbert.corpus.formats.scholarly_xml.references import Entry, ReferenceList
+from mpbert.corpus.formats.scholarly_xml.text import Block, Markup
+from mpbert.corpus.raw.files import walk, without_packing
+from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import RawPaper, RawSection
 
 logger = logging.getLogger(__name__)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.files import read_lines, read_whole, walk, without_packing
-from mpbert.corpus.formats.linkage import Identifiers
-from mpbert.corpus.formats.s2orc_paragraphs import read_parse
-from mpbert.corpus.formats.shards import ShardReader
-from mpbert.corpus.formats.spans import plain
-from mpbert.corpus.formats.values import names_of, required_id, text_of, year_of
+from mpbert.corpus.formats.s2orc.paragraphs import read_parse
+from mpbert.corpus.raw.files import read_lines, read_whole, walk, without_packing
+from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.shards import ShardReader
+from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.raw.values import names_of, required_id, text_of, year_of
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.records import RawPaper
 
 _PARSES = ("pdf_parse", "latex_parse", "jats_parse", "grobid_parse")
 

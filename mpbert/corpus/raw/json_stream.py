@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mpbert.corpus.formats import files
+from mpbert.corpus.raw import files
 from mpbert.foundation.errors import CorpusError
 
 _CHUNK = 1 << 18  # bytes read at a time

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from mpbert.corpus.formats.xml_files import local_name
+from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.text import LONGEST_PARAGRAPH
 
 _SPACES = re.compile(r"\s+")

@@ -2,8 +2,8 @@
 
 import re
 
+from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import RawPaper
 
 _LAST_YEAR = 9999
 _MOST_SECTIONS = 32_767  # a table keeps their numbers in 16 bits

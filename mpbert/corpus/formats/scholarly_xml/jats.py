@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from lxml import etree
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.linkage import Identifiers
-from mpbert.corpus.formats.xml_files import local_name
-from mpbert.corpus.formats.xml_papers import Head, XmlReader, year_of
-from mpbert.corpus.formats.xml_references import Entry, Work
-from mpbert.corpus.formats.xml_text import Block, Markup, blocks_of, plain_text
+from mpbert.corpus.formats.scholarly_xml.files import local_name
+from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
+from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
+from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of, plain_text
+from mpbert.corpus.raw.linkage import Identifiers
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NAMES = ("{*}name", "{*}string-name", "{*}collab")

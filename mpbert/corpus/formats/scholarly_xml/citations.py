@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from mpbert.citations.author_year import Citation, find_citations
 from mpbert.citations.markers import markers_of
 from mpbert.citations.numbered import expand_numbers, find_numbers
+from mpbert.citations.records import RawSentence
 from mpbert.citations.references import Resolver
-from mpbert.corpus.formats.xml_references import ReferenceList
-from mpbert.corpus.formats.xml_sentences import sentences_of
-from mpbert.corpus.formats.xml_text import Block, Pointer
-from mpbert.foundation.records import RawSentence
+from mpbert.corpus.formats.scholarly_xml.references import ReferenceList
+from mpbert.corpus.formats.scholarly_xml.sentences import sentences_of
+from mpbert.corpus.formats.scholarly_xml.text import Block, Pointer
 
 _NUMBERS = re.compile(r"\W*(\d{1,3}(?:\s?[,;&-]\s?\d{1,3})*)\W*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")

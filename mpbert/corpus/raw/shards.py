@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.formats.files import read_lines, walk
-from mpbert.corpus.formats.linkage import Linker
-from mpbert.corpus.formats.spans import plain
-from mpbert.corpus.formats.values import decode, reading
-from mpbert.foundation.records import RawPaper, RawSentence
+from mpbert.corpus.raw.files import read_lines, walk
+from mpbert.corpus.raw.linkage import Linker
+from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.raw.values import decode, reading
+from mpbert.corpus.records import RawPaper
 
 
 class ShardReader(Reader):
