@@ -1,6 +1,5 @@
 """build-corpus: a raw corpus becomes a corpus store."""
 
-import logging
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -26,7 +25,6 @@ from mpbert.foundation.manifest import MANIFEST, is_finished, output_directory
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 
-logger = logging.getLogger(__name__)
 # how names of counts begin that say what became of citations in the text
 _IN_TEXT = ("citation", "citing_sentences", "contexts_", "in_text_citations_", "markers_")
 
