@@ -22,7 +22,7 @@ from mpbert.recommending.records import (
     Recommendation,
     Why,
 )
-from mpbert.recommending.titles import Titles
+from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
@@ -45,7 +45,7 @@ class Recommender:
         self._years = self._papers["year"].to_numpy()
         self._has_vector = data.tables.vectors.any(axis=1)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
-        self._titles = Titles(self._papers["title"].combine_chunks())
+        self._titles = TitleIndex(self._papers["title"].combine_chunks())
 
     @classmethod
     def open(cls, path: Path | str) -> "Recommender":

@@ -1,6 +1,6 @@
 import pytest
 
-from mpbert.corpus.formats.rfc.markers import ReferenceList, mark, without_mentions
+from mpbert.corpus.formats.rfc.markers import RfcReferences, mark, without_mentions
 from mpbert.corpus.text import cut_markers
 
 LINES = """\
@@ -11,7 +11,7 @@ LINES = """\
    [RFC3411]  Harrington, D., "SNMP", STD 62, RFC 3411.
    [RFC3412]  Case, J., "SNMP", STD 62, RFC 3412.
 """.split("\n")
-REFERENCES = ReferenceList(
+REFERENCES = RfcReferences(
     4000, LINES, {("STD", 13): ("RFC1034", "RFC1035"), ("BCP", 78): ("RFC3978", "RFC5378")}
 )
 

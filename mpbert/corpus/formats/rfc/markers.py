@@ -51,7 +51,7 @@ def normalise_tag(tag: str) -> str:
     return re.sub(r"\s+", "", tag).lower()
 
 
-class ReferenceList:
+class RfcReferences:
     """The references section of one RFC: what its tags and series numbers stand for.
 
     :param number: its own.
@@ -106,7 +106,7 @@ def _ids_of_entry(tag: str, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"RFC{number}" for number in numbers))
 
 
-def mark(text: str, references: ReferenceList) -> RawSentence:
+def mark(text: str, references: RfcReferences) -> RawSentence:
     """Return the sentence with a marker for everything that names an RFC, a series or a draft."""
     if not _MAY_MENTION.search(text):
         return RawSentence(text)
@@ -122,7 +122,7 @@ def mark(text: str, references: ReferenceList) -> RawSentence:
     return RawSentence(text, tuple(markers))
 
 
-def _end_of_list(match: re.Match[str], references: ReferenceList) -> int:
+def _end_of_list(match: re.Match[str], references: RfcReferences) -> int:
     """End of "RFCs 3411, 3412 and 3418"; after a single "RFC" only listed numbers continue it."""
     found = match["rfc"]
     numbers = [m for m in _INSIDE_OR_NUMBER.finditer(found) if m.group().isdigit()]
@@ -134,13 +134,13 @@ def _end_of_list(match: re.Match[str], references: ReferenceList) -> int:
     return match.end()
 
 
-def without_mentions(text: str, references: ReferenceList) -> str:
+def without_mentions(text: str, references: RfcReferences) -> str:
     """Return a title or heading with everything that names an RFC removed."""
     return cut_markers(text, mark(text, references).markers)
 
 
 def _cited_ids(
-    match: re.Match[str], found: str, references: ReferenceList
+    match: re.Match[str], found: str, references: RfcReferences
 ) -> tuple[str, ...] | None:
     if match["bracket"]:
         is_index = re.fullmatch(r"\w\[\d+\]", match.string[match.start() - 1 : match.end()])
@@ -167,7 +167,7 @@ def _ids_of_mention(found: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"RFC{number}" for number in numbers))
 
 
-def _ids_of_bracket(tag: str, references: ReferenceList) -> tuple[str, ...] | None:
+def _ids_of_bracket(tag: str, references: RfcReferences) -> tuple[str, ...] | None:
     """Ids of a bracketed tag or list of tags; None where it is no citation but other syntax."""
     ids = _ids_of_tags(tag, references)
     if ids is None and _TAG_WITH_SECTION.match(tag):
@@ -177,7 +177,7 @@ def _ids_of_bracket(tag: str, references: ReferenceList) -> tuple[str, ...] | No
     return ids
 
 
-def _ids_of_tags(tag: str, references: ReferenceList) -> tuple[str, ...] | None:
+def _ids_of_tags(tag: str, references: RfcReferences) -> tuple[str, ...] | None:
     tag = re.sub(r"- ", "-", tag.strip())
     known = references.tags.get(normalise_tag(tag))
     if known is not None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.rfc.layout import Section, iter_paragraphs, join_lines, split_sections
-from mpbert.corpus.formats.rfc.markers import ReferenceList, mark, without_mentions
+from mpbert.corpus.formats.rfc.markers import RfcReferences, mark, without_mentions
 from mpbert.corpus.raw.files import LARGEST, UNREADABLE, too_large
 from mpbert.corpus.raw.values import decode, names_of, reading, text_of
 from mpbert.corpus.records import RawPaper, RawSection
@@ -88,7 +88,7 @@ class RfcReader(Reader):
 
     def _paper(self, number: int, info: dict[str, Any], text: str) -> RawPaper:
         sections = split_sections(text, self.counts)
-        references = ReferenceList(
+        references = RfcReferences(
             number,
             [line for s in sections if _REFERENCES.match(s.heading) for line in s.lines],
             self._series,
@@ -108,7 +108,7 @@ class RfcReader(Reader):
         )
 
     def _abstract(
-        self, abstract: str, sections: list[Section], references: ReferenceList
+        self, abstract: str, sections: list[Section], references: RfcReferences
     ) -> Iterator[RawSentence]:
         if abstract.strip():
             paragraphs = re.split(r"\n\s*\n", _STATUS_NOTE.sub("", abstract.replace("\r", "")))
@@ -119,7 +119,7 @@ class RfcReader(Reader):
         for paragraph in paragraphs:
             yield from _marked(join_lines(paragraph.split("\n")), references)
 
-    def _body(self, sections: list[Section], references: ReferenceList) -> Iterator[RawSection]:
+    def _body(self, sections: list[Section], references: RfcReferences) -> Iterator[RawSection]:
         for section in sections[1:]:
             if _ABSTRACT.match(section.heading) or _REFERENCES.match(section.heading):
                 continue
@@ -141,7 +141,7 @@ class RfcReader(Reader):
         return found
 
 
-def _marked(paragraph: str, references: ReferenceList) -> Iterator[RawSentence]:
+def _marked(paragraph: str, references: RfcReferences) -> Iterator[RawSentence]:
     for sentence in split_sentences(paragraph):
         yield mark(sentence, references)
 
