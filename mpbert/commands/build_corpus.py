@@ -8,8 +8,10 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.corpus.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.links import link_papers
 from mpbert.corpus.raw.linkage import linkage_report
 from mpbert.corpus.splits import (
     SPLITS,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from mpbert.corpus.build import CleanPaper, clean_paper, iter_clean_papers
+from mpbert.corpus.build import iter_clean_papers
+from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import READERS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -12,7 +12,7 @@ import pytest
 
 from mpbert.citations.records import RawSentence
 from mpbert.cli import main
-from mpbert.corpus.build import clean_paper
+from mpbert.corpus.clean import clean_paper
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
