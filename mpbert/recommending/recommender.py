@@ -128,14 +128,14 @@ class Recommender:
         allowed[accepted_rows] = False
         if year is not None:
             allowed &= self._years <= year
-        columns, counts = self._words.counts(_question(manuscript.sentences, sentence))
+        words = self._words.counts(_question(manuscript.sentences, sentence))
         depth = max(_DEPTH, top)
         rankings = []
         if ranker != "words":
             vector = self._reader.embed_manuscript(manuscript.sentences, sentence)
             rankings.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
         if ranker != "dense":
-            scores = self._words.bm25(columns, counts)
+            scores = self._words.bm25(*words)
             rankings.append(_ranking(scores, allowed & (scores > 0), depth))
         if len(accepted_rows):
             scores = companion_scores(self._lookup, accepted_rows, len(self.paper_ids))
@@ -143,9 +143,22 @@ class Recommender:
         ranking = rankings[0]
         if len(rankings) > 1:
             ranking = fuse_reciprocal(rankings, len(self.paper_ids))
+        return self._explained(ranking, top, words, accepted_rows)
+
+    def _explained(
+        self,
+        ranking: Ranking,
+        top: int,
+        words: tuple[np.ndarray, np.ndarray],
+        accepted_rows: np.ndarray,
+    ) -> list[Recommendation]:
+        """Return the first papers of a ranking with the reasons for each.
+
+        :param words: (U,) columns of the stems around the place, and (U,) their counts.
+        """
         rows, scores = ranking.rows[0, :top], ranking.scores[0, :top]
         rows, scores = rows[rows >= 0], scores[rows >= 0]
-        citing = self._citing(rows, columns, counts)
+        citing = self._citing(rows, *words)
         return [
             self._recommendation(row, score, reasons, accepted_rows)
             for row, score, reasons in zip(rows.tolist(), scores.tolist(), citing, strict=True)
