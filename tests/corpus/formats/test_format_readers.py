@@ -12,7 +12,7 @@ from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import READERS
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 READER_OF = {
     "s2orc_2020": "s2orc",
     "s2orc_api": "s2orc",

@@ -18,7 +18,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import read_manifest
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = {"tei": "cut_off.tei.xml", "jats": "not_found.xml"}
 TEI = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>T</title>
 </titleStmt><publicationStmt><date when="2001"/></publicationStmt></fileDesc></teiHeader>

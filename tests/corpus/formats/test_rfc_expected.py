@@ -6,7 +6,7 @@ import pytest
 from mpbert.commands import build_corpus
 from mpbert.foundation.manifest import read_manifest
 
-RECIPE = Path(__file__).parents[2] / "datasets" / "rfc"
+RECIPE = Path(__file__).parents[3] / "datasets" / "rfc"
 
 
 @pytest.mark.slow

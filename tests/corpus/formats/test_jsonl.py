@@ -11,7 +11,7 @@ from mpbert.corpus.formats.jsonl import JsonlReader, check_line
 from mpbert.foundation.errors import CorpusError
 
 GOOD = {"paper_id": "a", "title": "A", "year": 2000}
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 
 def line(**fields) -> bytes:

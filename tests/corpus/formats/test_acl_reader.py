@@ -11,8 +11,8 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import read_manifest
 
-EXPECTED = Path(__file__).parents[2] / "datasets" / "acl" / "expected.json"
-BUILT = Path(__file__).parents[2] / "runs" / "corpus" / "acl"
+EXPECTED = Path(__file__).parents[3] / "datasets" / "acl" / "expected.json"
+BUILT = Path(__file__).parents[3] / "runs" / "corpus" / "acl"
 
 
 def record(paper_id, authors, year, references=(), sections=()):
