@@ -14,7 +14,7 @@ from typing import Any
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.disk_index import DiskIndex
 from mpbert.corpus.raw.files import find_file, read_lines, walk, without_packing
-from mpbert.corpus.raw.linkage import Identifiers, normal_title
+from mpbert.corpus.raw.identifiers import Identifiers, normal_title
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import decode, names_of, reading, required_id, text_of, year_of

@@ -18,8 +18,9 @@ from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.raw.disk_index import DiskIndex
 from mpbert.corpus.raw.files import find_file
+from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.json_stream import iter_members
-from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import Span, borders_of, mark_piece, plain
 from mpbert.corpus.raw.values import (
     names_of,

@@ -20,7 +20,8 @@ from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.raw.disk_index import DiskIndex
 from mpbert.corpus.raw.files import find_file, read_lines, without_packing
-from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import mark_paragraph, mark_piece, plain, sections_of
 from mpbert.corpus.raw.values import reading, required_id, year_of
 from mpbert.corpus.records import RawPaper

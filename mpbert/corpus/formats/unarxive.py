@@ -10,7 +10,7 @@ from typing import Any
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import mark_paragraph, sections_of
 from mpbert.corpus.raw.values import names_of, required_id, text_of, year_of, year_of_id

@@ -1,6 +1,7 @@
 import pytest
 
-from mpbert.corpus.formats.rfc.markers import RfcReferences, mark, without_mentions
+from mpbert.corpus.formats.rfc.markers import mark, without_mentions
+from mpbert.corpus.formats.rfc.references import RfcReferences
 from mpbert.corpus.text import cut_markers
 
 LINES = """\

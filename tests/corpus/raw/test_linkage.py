@@ -2,14 +2,14 @@ from collections import Counter
 
 import pytest
 
-from mpbert.corpus.raw.linkage import (
+from mpbert.corpus.raw.identifiers import (
     Identifiers,
-    Linker,
     normal_arxiv,
     normal_doi,
     normal_number,
     normal_title,
 )
+from mpbert.corpus.raw.linkage import Linker
 
 
 @pytest.mark.parametrize(

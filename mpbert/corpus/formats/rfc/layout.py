@@ -1,13 +1,13 @@
-"""The layout of RFCs: from pages of fixed-width lines to sections of prose paragraphs.
+"""The layout of RFCs: from pages of fixed-width lines to sections.
 
-Old and new RFCs differ in indents, headings and page headers; what cannot be prose (diagrams,
-tables, grammars, code) is dropped by paragraph and counted.
+Old and new RFCs differ in indents, headings and page headers.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from mpbert.corpus.formats.rfc.prose import ART, BULLET, indent_of
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _FOOTER = re.compile(r"(?i)\[page [\divxlc]+\]")
@@ -23,27 +23,6 @@ _ALWAYS_HEADING = re.compile(
     r"(?i)(?:[\d.]+ +-? *)?(?:(?:normative|informative|informational) )?references$"
     r"|(?:[\d.]+ +)?bibliography$"
 )
-_BULLET = re.compile(r"(?:[o*•+–-] {1,3}|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)] {1,3})(?=\S)")
-_ART = re.compile(
-    r"\+[-=+]{2,}|[-=_~*#]{4,}|\|.*\||^\s*[|:]\s|<[-=]+|[-=]+>|/\\|\\/|\.{4,}|( {2,}\|)"
-)
-_CODE_START = re.compile(
-    r"\s*(?:[{}]|(?:SYNTAX|MAX-ACCESS|ACCESS|STATUS|INDEX|AUGMENTS|DEFVAL|OBJECTS|LAST-UPDATED|"
-    r"ORGANIZATION|CONTACT-INFO|DESCRIPTION|REFERENCE|IMPORTS|FROM|REVISION|#include|#define|"
-    r"typedef|struct|<\?xml|</|//|/\*)(?:\s|$|\")|"
-    r"(?:leaf|leaf-list|container|grouping|typedef|module|description|reference|type|import|"
-    r"prefix|namespace|uses|must|when|list|key|augment|rpc|case|choice|enum|feature|identity|"
-    r"status|default|mandatory|config|revision|organization|contact|base|units|range|length) "
-    r"?[\"\w:'-]*;?\s*[\"{;]?\s*$|[\w-]+ +=(?:/)? |-- )"
-)
-_STOP_WORDS = frozenset(
-    "the a an of to is in and for be by this that are it as on with or if not from which can may "
-    "must should will has have was were when at these such its any no than into between also "
-    "there their they we our each other only all using used does do but".split()
-)
-_TOKEN = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
-
-
 _LONGEST_LINE = 1000  # characters; RFCs have 72
 
 
@@ -121,20 +100,18 @@ def _continues(last: str, first: str) -> bool:
     if not last or last.rstrip("\"')").endswith((".", ":", "!", "?")):
         return False
     first_text = first.strip()
-    if _BULLET.match(first_text) or _ART.search(last) or _ART.search(first):
+    if BULLET.match(first_text) or ART.search(last) or ART.search(first):
         return False
-    indent = _indent(first)
-    return _indent(last) == indent or (bool(_BULLET.match(last.strip())) and indent > _indent(last))
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    indent = indent_of(first)
+    return indent_of(last) == indent or (
+        bool(BULLET.match(last.strip())) and indent > indent_of(last)
+    )
 
 
 def _body_indent(lines: list[str]) -> int:
     """Indent of running text: the commonest among lines that are long and begin with a letter."""
     indents = Counter(
-        _indent(line) for line in lines if len(line) > 50 and line.lstrip()[0].isalpha()
+        indent_of(line) for line in lines if len(line) > 50 and line.lstrip()[0].isalpha()
     )
     return indents.most_common(1)[0][0] if indents else 0
 
@@ -145,73 +122,10 @@ def _is_heading(line: str, before: str, after: str, body_indent: int) -> bool:
         return False
     if _ALWAYS_HEADING.match(text):
         return True
-    if _indent(line) or text.startswith(("[", "+", "|", "<", "--")) or "    " in text:
+    if indent_of(line) or text.startswith(("[", "+", "|", "<", "--")) or "    " in text:
         return False
     if _NUMBERED_HEADING.match(text) or _APPENDIX_HEADING.match(text):
         return not after or body_indent > 0 or set(after) <= set("-=_")
     if not text[0].isalpha() or text.endswith((".", ",", ";")):
         return False
     return body_indent > 0 or (len(text) < 50 and (not after or set(after) <= set("-=_")))
-
-
-def iter_paragraphs(lines: list[str], counts: Counter[str]) -> Iterator[str]:
-    """Yield the prose paragraphs and list items, lines joined; count the lines dropped.
-
-    :param counts: receives ``lines_dropped_as_no_prose`` and ``lines_of_prose``.
-    """
-    for block in _blocks(lines):
-        if is_prose(block):
-            counts["lines_of_prose"] += len(block)
-            yield join_lines(block)
-        else:
-            counts["lines_dropped_as_no_prose"] += len(block)
-
-
-def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    block: list[str] = []
-    for line in [*lines, ""]:
-        starts = bool(_BULLET.match(line.strip()) and block and _indent(line) <= _indent(block[0]))
-        if block and (not line.strip() or starts):
-            yield block
-            block = []
-        if line.strip():
-            block.append(line)
-
-
-def is_prose(block: list[str]) -> bool:
-    """Return whether lines are a paragraph of English rather than a diagram, a table or code."""
-    if sum(bool(_ART.search(line)) for line in block) * 3 > len(block):
-        return False
-    if any(_is_code(line) for line in block):
-        return False
-    gaps = sum(len(re.findall(r"\S {4,}(?=\S)", line)) for line in block)
-    if gaps * 2 > len(block):
-        return False
-    text = " ".join(block)
-    tokens = _TOKEN.findall(text)
-    if len(tokens) < 4:
-        return False
-    dense = re.sub(r"\s+", "", text)
-    if sum(map(str.isalpha, dense)) < 0.7 * len(dense):
-        return False
-    share = sum(token.lower() in _STOP_WORDS for token in tokens) / len(tokens)
-    return share >= (0.1 if text.endswith(".") else 0.15)
-
-
-def _is_code(line: str) -> bool:
-    return (
-        line.endswith(("{", "}"))
-        or "::=" in line
-        or "OBJECT-TYPE" in line
-        or _CODE_START.match(line) is not None
-    )
-
-
-def join_lines(block: list[str]) -> str:
-    """Return the lines as one, without the bullet; a hyphen at a line's end joins its word."""
-    text = ""
-    for line in block:
-        glue = "" if not text or re.search(r"\w-$", text) else " "
-        text += glue + line.strip()
-    bullet = _BULLET.match(text)
-    return re.sub(r" {2,}", " ", text[bullet.end() :] if bullet else text)

@@ -1,4 +1,4 @@
-"""How RFCs cite one another: reference entries, bracketed tags, and names such as "STD 13".
+"""How RFCs cite one another in the text: bracketed tags, and names such as "STD 13".
 
 A paper id is ``RFC`` and the number without leading zeros. Everything that names an RFC, a series
 or a draft is a marker; only what can be resolved to RFC numbers cites something.
@@ -6,18 +6,10 @@ or a draft is a marker; only what can be resolved to RFC numbers cites something
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
 
 from mpbert.citations.records import Marker, RawSentence
+from mpbert.corpus.formats.rfc.references import RFC, SERIES, RfcReferences, normalise_tag
 from mpbert.corpus.text import cut_markers
-
-_ENTRY = re.compile(r"^\s{0,12}\[([^\[\]]{1,60})\](.*)$")
-_RFC = re.compile(r"(?i)(?<![a-z])RFCs?[\s:#_-]{0,3}0*(\d{1,5})(?!\d)")
-_SERIES = re.compile(r"\b(STD|BCP|FYI)[\s:#-]{0,3}0*(\d{1,3})\b")
-_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
-_RELATED = re.compile(
-    r"(?i)\(?(?:obsolete[sd]?|update[sd]?)(?: by)?:? (?:RFC ?\d+(?:, ?| and )?)+\)?"
-)
 
 _NUMBER = r"0*\d{1,5}(?:bis|ter)?"
 _MENTION = re.compile(
@@ -44,66 +36,6 @@ _TAG_WITH_SECTION = re.compile(r"(?i)\s*[A-Z][\w.-]*, (?:section|appendix)s? [\d
 _CITATION_LIKE = re.compile(
     r"(?i)^(?:RFCs?[\s:#_-]*\d+\w*|(?:STD|BCP|FYI|IEN)[\s:#-]*\d+|\d{1,3}|I-?D[.:-].*|draft-.*)$"
 )
-
-
-def normalise_tag(tag: str) -> str:
-    """Return the form in which a bracketed tag is compared: no spaces, no case."""
-    return re.sub(r"\s+", "", tag).lower()
-
-
-class RfcReferences:
-    """The references section of one RFC: what its tags and series numbers stand for.
-
-    :param number: its own.
-    :param lines: lines of all its references sections.
-    :param series: RFC ids of ``("STD", 13)`` and the like, known from metadata, which are of today.
-    """
-
-    def __init__(
-        self, number: int, lines: list[str], series: Mapping[tuple[str, int], tuple[str, ...]]
-    ) -> None:
-        self.tags: dict[str, tuple[str, ...]] = {}
-        self._number = number
-        self._metadata_series = series
-        self._series: dict[tuple[str, int], list[str]] = {}
-        for tag, text in _entries(lines):
-            ids = _ids_of_entry(tag, text)
-            self.tags.setdefault(normalise_tag(tag), ids)
-            for kind, number in _SERIES.findall(f"{tag} {text}"):
-                listed = self._series.setdefault((kind, int(number)), [])
-                listed += [i for i in ids if i not in listed]
-        self.paper_ids = tuple(dict.fromkeys(i for ids in self.tags.values() for i in ids))
-
-    def of_series(self, kind: str, number: int) -> tuple[str, ...]:
-        """RFC ids of a series number: those listed here with it, else those in the metadata.
-
-        A later RFC, which joined the series since, cannot have been meant.
-        """
-        if listed := self._series.get((kind, number)):
-            return tuple(listed)
-        known = self._metadata_series.get((kind, number), ())
-        return tuple(i for i in known if int(i.removeprefix("RFC")) < self._number)
-
-
-def _entries(lines: list[str]) -> Iterator[tuple[str, str]]:
-    tag, parts = "", []
-    for line in lines:
-        if match := _ENTRY.match(line):
-            if tag:
-                yield tag, " ".join(parts)
-            tag, parts = match.group(1).strip(), [match.group(2).strip()]
-        elif tag:
-            parts.append(line.strip())
-    if tag:
-        yield tag, " ".join(parts)
-
-
-def _ids_of_entry(tag: str, text: str) -> tuple[str, ...]:
-    if match := re.fullmatch(r"(?i)RFC[\s:#_-]*0*(\d+)", tag.strip()):
-        return (f"RFC{match.group(1)}",)
-    text = _RELATED.sub(" ", text)
-    numbers = _RFC.findall(_QUOTED.sub(" ", text)) or _RFC.findall(text)
-    return tuple(dict.fromkeys(f"RFC{number}" for number in numbers))
 
 
 def mark(text: str, references: RfcReferences) -> RawSentence:
@@ -153,7 +85,7 @@ def _cited_ids(
         name, number = re.match(r"([A-Z]+)s?\D*(\d+)", found).groups()
         return references.of_series(name, int(number))
     if match["url"]:
-        return tuple(dict.fromkeys(f"RFC{n}" for n in _RFC.findall(found)))
+        return tuple(dict.fromkeys(f"RFC{n}" for n in RFC.findall(found)))
     return ()
 
 
@@ -172,8 +104,8 @@ def _ids_of_bracket(tag: str, references: RfcReferences) -> tuple[str, ...] | No
     ids = _ids_of_tags(tag, references)
     if ids is None and _TAG_WITH_SECTION.match(tag):
         return ()
-    if ids is None and _RFC.search(tag):  # "[RFC-1700 et seq.]"
-        return _ids_of_mention(" ".join(f"RFC {number}" for number in _RFC.findall(tag)))
+    if ids is None and RFC.search(tag):  # "[RFC-1700 et seq.]"
+        return _ids_of_mention(" ".join(f"RFC {number}" for number in RFC.findall(tag)))
     return ids
 
 
@@ -197,9 +129,9 @@ def _ids_of_tags(tag: str, references: RfcReferences) -> tuple[str, ...] | None:
             is_citation = True
         elif _CITATION_LIKE.match(whole):
             is_citation = True
-            if _RFC.match(whole):
+            if RFC.match(whole):
                 ids += _ids_of_mention(whole)
-            elif series := _SERIES.match(whole):
+            elif series := SERIES.match(whole):
                 ids += references.of_series(series[1], int(series[2]))
         elif not (is_citation and _TAG_PLACE.match(part)):
             return None

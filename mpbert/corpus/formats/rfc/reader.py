@@ -9,8 +9,10 @@ from typing import Any, Self
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.rfc.layout import Section, iter_paragraphs, join_lines, split_sections
-from mpbert.corpus.formats.rfc.markers import RfcReferences, mark, without_mentions
+from mpbert.corpus.formats.rfc.layout import Section, split_sections
+from mpbert.corpus.formats.rfc.markers import mark, without_mentions
+from mpbert.corpus.formats.rfc.prose import iter_paragraphs, join_lines
+from mpbert.corpus.formats.rfc.references import RfcReferences
 from mpbert.corpus.raw.files import LARGEST, UNREADABLE, too_large
 from mpbert.corpus.raw.values import decode, names_of, reading, text_of
 from mpbert.corpus.records import RawPaper, RawSection

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mpbert.citations.records import RawSentence
-from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import mark_paragraph, sections_of
 from mpbert.corpus.raw.values import id_of, text_of
 from mpbert.corpus.records import RawSection

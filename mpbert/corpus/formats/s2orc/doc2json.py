@@ -11,7 +11,7 @@ from typing import Any
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.s2orc.paragraphs import read_parse
 from mpbert.corpus.raw.files import read_lines, read_whole, walk, without_packing
-from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import names_of, required_id, text_of, year_of

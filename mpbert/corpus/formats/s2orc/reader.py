@@ -15,7 +15,7 @@ from mpbert.corpus.formats.s2orc.annotations import AnnotatedText, read_annotati
 from mpbert.corpus.formats.s2orc.paragraphs import read_parse
 from mpbert.corpus.raw.disk_index import DiskIndex
 from mpbert.corpus.raw.files import PACKED, read_lines, walk
-from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import (

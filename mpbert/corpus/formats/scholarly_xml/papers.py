@@ -20,7 +20,8 @@ from mpbert.corpus.formats.scholarly_xml.files import read_head, read_root
 from mpbert.corpus.formats.scholarly_xml.references import Entry, ReferenceList
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup
 from mpbert.corpus.raw.files import walk, without_packing
-from mpbert.corpus.raw.linkage import Identifiers, Linker
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import CorpusError

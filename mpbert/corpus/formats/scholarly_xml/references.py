@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mpbert.citations.references import Reference
-from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers
 
 
 @dataclass(frozen=True)

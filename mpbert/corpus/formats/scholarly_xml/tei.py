@@ -14,7 +14,7 @@ from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
 from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of
-from mpbert.corpus.raw.linkage import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers
 
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 # parts of the back that are text of the paper; the others thank, declare or list
