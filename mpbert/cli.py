@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
+from mpbert.foundation import renames
+from mpbert.foundation.command_help import COMMANDS
 from mpbert.foundation.config import parse_config
 from mpbert.foundation.errors import (
     ConfigError,
@@ -20,35 +22,6 @@ from mpbert.foundation.errors import (
 from mpbert.foundation.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
-
-# name -> what it does; the order is the order of work
-COMMANDS = {
-    "validate": "check a JSON Lines corpus; report every bad record with its line",
-    "build-corpus": "raw corpus -> corpus store",
-    "binarize": "corpus store -> tokenizer and memory-mapped token ids",
-    "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
-    "embed": "encoder -> vectors of papers and of manuscripts",
-    "fit": "corpus store -> vectors of a baseline",
-    "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
-    "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
-    "rerank": "runs -> a better run, by fusion or a reranker",
-    "tune": "settings of every row, chosen on validation with the same budget",
-    "make-rows": "all rows of the report that are not finished, and what they cost",
-    "evaluate": "qrels and a run -> measures of this one run",
-    "misses": "corpus and run -> citations that were not found, and why",
-    "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
-    "report": "runs of all conditions -> one report with tests, intervals and plots",
-    "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
-    "recommend": "index and a manuscript -> ranked papers for each place, and why",
-    "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
-    "add": "index and new papers -> the same index with them, without training",
-    "remove": "index and ids -> the same index without these papers",
-    "check": "outputs -> whether their files are as they were written",
-    "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
-    "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
-    "docs": "a page of documentation for each command",
-    "completion": "completion of commands, flags and values for bash, zsh or tcsh",
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,6 +67,9 @@ def _act(command: str, words: list[str]) -> None:
     elif command in COMMANDS:
         module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
         module.run(parse_config(module.Config, command, words))
+    elif command in renames.COMMANDS:
+        now = renames.COMMANDS[command]
+        raise ConfigError(f"{command} is called {now} now; write mpbert {now} ...")
     else:
         close = difflib.get_close_matches(command, COMMANDS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"

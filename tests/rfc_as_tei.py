@@ -12,8 +12,9 @@ from pathlib import Path
 from lxml import etree
 from lxml.builder import ElementMaker
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS
-from mpbert.foundation.records import RawPaper, RawSentence
+from mpbert.corpus.records import RawPaper
 
 ARCHIVE = Path(__file__).parents[1] / "datasets" / "rfc" / "rfc-593.tar.xz"
 TEI = ElementMaker(

@@ -112,12 +112,7 @@ def _citation_at(
     if found and low and match["press"] is None and continues:
         last = found[-1]
         return Citation(
-            match.start(),
-            match.end(),
-            last.names,
-            last.et_al,
-            year,
-            suffix,
+            *(match.start(), match.end(), last.names, last.et_al, year, suffix),
             is_inherited=True,
             is_certain=match["short"] is None,
         )
@@ -125,40 +120,43 @@ def _citation_at(
     before = gap.start() if gap else match.start()
     names, et_al = read_names_backwards(text, max(low, before - 160), before)
     opened = gap is not None and any(bracket in gap.group() for bracket in "([{")
-    if not names:
-        if match["year"] and opened:
-            return Citation(
-                match.start(),
-                match.end(),
-                names_near(text, max(low, before - 80), before),
-                False,
-                year,
-                suffix,
-                is_distant=True,
-                is_certain=False,
-            )
+    if names:
+        return Citation(
+            names[0].start,
+            match.end(),
+            names,
+            et_al,
+            year,
+            suffix,
+            is_certain=_is_certain(text, match, names, et_al, opened),
+            is_in_press=match["press"] is not None,
+            is_short=match["short"] is not None,
+        )
+    if not match["year"] or not opened:
         return None
-    start = names[0].start
-    in_square = is_inside(text, start, "[]")
-    in_round = is_inside(text, start, "()")
-    if match["short"]:
-        certain = in_square or (opened and (et_al or len(names) > 1))
-    elif match["press"]:
-        certain = in_round or in_square or opened
-    else:
-        certain = opened or et_al or len(names) > 1 or in_square or in_round
-        certain = certain or text[match.end() : match.end() + 1] in (")", "]", ";", "/")
+    near = names_near(text, max(low, before - 80), before)
     return Citation(
-        start,
-        match.end(),
-        names,
-        et_al,
-        year,
-        suffix,
-        is_certain=certain,
-        is_in_press=match["press"] is not None,
-        is_short=match["short"] is not None,
+        *(match.start(), match.end(), near, False, year, suffix),
+        is_distant=True,
+        is_certain=False,
     )
+
+
+def _is_certain(
+    text: str, match: re.Match[str], names: tuple[Name, ...], et_al: bool, opened: bool
+) -> bool:
+    """Whether names and a year cannot be anything but a citation.
+
+    :param opened: whether a bracket opens between the names and the year.
+    """
+    in_square = is_inside(text, names[0].start, "[]")
+    in_round = is_inside(text, names[0].start, "()")
+    if match["short"]:
+        return in_square or (opened and (et_al or len(names) > 1))
+    if match["press"]:
+        return in_round or in_square or opened
+    is_closed = text[match.end() : match.end() + 1] in (")", "]", ";", "/")
+    return opened or et_al or len(names) > 1 or in_square or in_round or is_closed
 
 
 def is_inside(text: str, place: int, brackets: str) -> bool:

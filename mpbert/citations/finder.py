@@ -14,8 +14,8 @@ from mpbert.citations.numbered import (
     is_numbered,
     learn_numbers,
 )
+from mpbert.citations.records import Marker, RawSentence
 from mpbert.citations.references import Reference, Resolver
-from mpbert.foundation.records import Marker, RawSentence
 
 _TWO_DIGITS = re.compile(r"\d\d")
 _BRACKETED_DIGIT = re.compile(r"\[\s?\d")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from mpbert.citations.author_year import Citation, is_inside
-from mpbert.foundation.records import Marker
+from mpbert.citations.records import Marker
 
 _FILLERS = (
     r"(?:see|also|e\.?\s?g\.?|cf\.?|c\.f\.|i\.?e\.?|for example|for instance|such as|as in|in|by"

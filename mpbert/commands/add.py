@@ -34,7 +34,7 @@ def run(config: Config) -> None:
     counts: Counter[str] = Counter()
     papers = list(iter_clean_papers(JsonlReader(), config.papers, 1, counts))
     dim = data.tables.vectors.shape[1]
-    reader = EncoderReader(config.index / ENCODER, data.draws, data.seed, dim)
+    reader = EncoderReader(config.index / ENCODER, data.readings, data.seed, dim)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
         result = added(tables, papers, reader.embed_paper, counts)

@@ -1,6 +1,5 @@
 """build-corpus: a raw corpus becomes a corpus store."""
 
-import logging
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -9,9 +8,11 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.corpus.build import CleanPaper, iter_clean_papers, link_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.linkage import linkage_report
+from mpbert.corpus.links import link_papers
+from mpbert.corpus.raw.linkage import linkage_report
 from mpbert.corpus.splits import (
     SPLITS,
     check_splits,
@@ -26,7 +27,6 @@ from mpbert.foundation.manifest import MANIFEST, is_finished, output_directory
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 
-logger = logging.getLogger(__name__)
 # how names of counts begin that say what became of citations in the text
 _IN_TEXT = ("citation", "citing_sentences", "contexts_", "in_text_citations_", "markers_")
 

@@ -26,13 +26,13 @@ class Config:
     vectors: Path = positional("vectors", "vectors directory that embed made with this encoder")
     output: Path = positional("output", "index to write, a new directory")
     dim: Optional[int] = option(
-        None, "use the first numbers of each vector, see --nested-dims of finetune", type=int
+        None, "use the first dimensions of each vector, see nested_dims of finetune", type=int
     )
     readings: int = option(3, "random readings of a text whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Check what argparse cannot."""
         if self.readings < 1:
             raise ConfigError(f"--readings {self.readings}; expected 1 or more")
 

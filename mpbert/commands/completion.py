@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.cli import COMMANDS
+from mpbert.foundation.command_help import COMMANDS
 from mpbert.foundation.config import CommandParser, positional
 from mpbert.foundation.logs import STYLES
 

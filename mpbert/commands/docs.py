@@ -12,8 +12,7 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.cli import COMMANDS
-from mpbert.foundation.command_help import COMMON, EXIT_CODES, HELP, exit_codes
+from mpbert.foundation.command_help import COMMANDS, COMMON, EXIT_CODES, HELP, exit_codes
 from mpbert.foundation.config import CommandParser, positional
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.registry import Registry

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.corpus.beir import write_beir
-from mpbert.corpus.store import TASKS, CorpusStore
+from mpbert.corpus.queries import TASKS
+from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 

@@ -65,7 +65,7 @@ def run(config: Config) -> None:
         )
     sizes = _sizes(arch, corpus.vocab_size)
     state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
-    settings: dict[str, Any] = {"max_tokens": corpus.max_tokens}
+    settings: dict[str, Any] = {"max_tokens": corpus.sentence_tokens}
     if kind == "two-tower":
         settings |= {name: task[name] for name in _SAMPLING}
         settings["objective"] = str(checkpoint["cfg"]["criterion"]["objective"])

@@ -38,13 +38,13 @@ class Config:
     format: str = option("text", "what to print", choices=FORMATS)
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Check what argparse cannot."""
         if self.top < 1:
             raise ConfigError(f"--top {self.top}; expected 1 or more")
 
 
 @dataclass(frozen=True)
-class Answer:
+class PlaceAnswer:
     """The papers for one place."""
 
     place: int
@@ -61,7 +61,7 @@ def run(config: Config) -> None:
     manuscript = _read(config.manuscript)
     recommender = Recommender.open(config.index)
     answers = [
-        Answer(
+        PlaceAnswer(
             number + 1,
             manuscript.sentences[sentence],
             manuscript.keys[number],
@@ -119,7 +119,7 @@ def _ask(manuscript: Manuscript) -> Manuscript:
             print(f"  {manuscript.sentences[number]}", file=sys.stderr)
 
 
-def _lines(answer: Answer, year: int | None) -> list[str]:
+def _lines(answer: PlaceAnswer, year: int | None) -> list[str]:
     """Return the text for one place; a year leaves out the papers of later ones."""
     keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
     lines = [f"place {answer.place}{keys}: {answer.sentence}"]

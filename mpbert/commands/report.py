@@ -16,7 +16,8 @@ from scipy import sparse
 
 from mpbert.commands.make_rows import cost_with_inputs, outdated
 from mpbert.corpus.cocitation import cocitation_counts
-from mpbert.corpus.store import TASKS, CorpusStore, qrels_name
+from mpbert.corpus.queries import TASKS, qrels_name
+from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels, matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import (
     Judged,

@@ -29,7 +29,7 @@ class Config:
     max_requests: int = option(128, "most requests at once, per process")
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Check what argparse cannot."""
         for name in ("workers", "max_kib", "max_seconds", "max_requests"):
             if not getattr(self, name) > 0:
                 flag = "--" + name.replace("_", "-")

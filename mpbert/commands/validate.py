@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.formats.files import read_lines
 from mpbert.corpus.formats.jsonl import check_line
+from mpbert.corpus.raw.files import read_lines
 from mpbert.foundation.config import positional
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress

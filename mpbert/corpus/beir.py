@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mpbert.corpus.queries import Contexts, Queries
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.corpus.store import CorpusStore
 
 _BLOCK = 4096  # papers or queries written at once
 _NAME_OF = {"train": "train", "valid": "dev", "test": "test"}

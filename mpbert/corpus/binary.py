@@ -135,7 +135,7 @@ class BinaryCorpus:
         return self._meta["vocab_size"]
 
     @property
-    def max_tokens(self) -> int:
+    def sentence_tokens(self) -> int:
         """Tokens at which sentences were cut, without the separator."""
         return self._meta["max_tokens"]
 

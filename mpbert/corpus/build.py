@@ -1,7 +1,7 @@
-"""From raw papers to the tables of a corpus store.
+"""Raw papers read, cleaned in several processes, and put in order.
 
-Papers are parsed and cleaned in several processes, then put in the order of their ids: rows, and
-with them all output, do not depend on the number of processes. Whatever is dropped is counted.
+The order is that of their ids: rows, and with them all output, do not depend on the number of
+processes.
 """
 
 import multiprocessing
@@ -9,58 +9,21 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
+from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw_check import checked
+from mpbert.corpus.raw.check import checked
 from mpbert.corpus.spill import spilled_sentences
-from mpbert.corpus.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.processes import end_with_parent
-from mpbert.foundation.records import UNKNOWN_YEAR, RawPaper, RawSentence
 
 _CHUNK = 32  # papers handed to a process at a time
 _ON_DISK = pa.nulls(0, pa.string())  # stands for sentences that wait on disk; no pandas
-
-
-@dataclass(frozen=True, slots=True)
-class CleanPaper:
-    """A paper without markers; its sentences are one Arrow array, which is small in memory.
-
-    :param sections: section of each sentence: 0 is the abstract, the body counts from 1.
-    :param cited: (position, ids that the sentence cites), for citing sentences in order.
-    """
-
-    paper_id: str
-    title: str
-    year: int
-    authors: list[str]
-    venue: str
-    num_abstract: int
-    sentences: pa.Array
-    sections: np.ndarray
-    headings: list[str]
-    cited: list[tuple[int, list[str]]]
-    references: tuple[str, ...]
-    split: str | None = None
-
-
-@dataclass(frozen=True)
-class Links:
-    """Citations between papers of a corpus, as rows.
-
-    :param contexts: (citing row, position, cited rows in order of appearance), sorted.
-    :param citations: (M, 2), distinct (citing row, cited row) pairs, sorted: references and
-        everything that a context cites.
-    """
-
-    contexts: list[tuple[int, int, list[int]]]
-    citations: np.ndarray
 
 
 def iter_clean_papers(
@@ -140,75 +103,6 @@ def _clean_in_process(records: list[object]) -> tuple[list[CleanPaper], Counter[
     return _cleaner(records)
 
 
-def clean_paper(
-    paper: RawPaper, counts: Counter[str], needs_year: bool = True
-) -> CleanPaper | None:
-    """Remove all markers from a paper; None where it has no text, or no year and needs one.
-
-    :param counts: receives what is dropped, kept, and what still looks like a marker.
-    :raises CorpusError: a marker does not fit its sentence.
-    """
-    if paper.year is None:
-        counts["papers_without_year"] += 1
-        if needs_year:
-            return None
-    texts: list[str] = []
-    sections: list[int] = []
-    cited: list[tuple[int, list[str]]] = []
-
-    def add(sentences: tuple[RawSentence, ...], section: int) -> None:
-        for sentence in sentences:
-            if len(sentence.text) > LONGEST_TEXT:
-                counts["sentences_dropped_as_too_long"] += 1
-                continue
-            text = _cut(paper, sentence)
-            ids = list(dict.fromkeys(i for m in sentence.markers for i in m.cited_ids))
-            counts["markers_cut"] += len(sentence.markers)
-            counts["markers_unresolved"] += sum(not m.cited_ids for m in sentence.markers)
-            if not any(map(str.isalpha, text)):
-                counts["sentences_without_words"] += 1
-                counts["citations_in_sentences_without_words"] += len(ids)
-                continue
-            if kind := find_marker_like(text):
-                counts[f"sentences_with_marker_like_{kind}"] += 1
-            if ids:
-                cited.append((len(texts), ids))
-            texts.append(text)
-            sections.append(section)
-
-    add(paper.abstract, 0)
-    num_abstract = len(texts)
-    for number, section in enumerate(paper.sections, start=1):
-        add(section.sentences, number)
-    if not texts:
-        counts["papers_without_text"] += 1
-        return None
-    return CleanPaper(
-        paper_id=paper.paper_id,
-        title=clean_characters(paper.title),
-        year=UNKNOWN_YEAR if paper.year is None else paper.year,
-        authors=[clean_characters(author) for author in paper.authors],
-        venue=clean_characters(paper.venue),
-        num_abstract=num_abstract,
-        sentences=pa.array(texts, pa.string()),
-        sections=np.array(sections, np.int16),
-        headings=[clean_characters(section.heading) for section in paper.sections],
-        cited=cited,
-        references=paper.references,
-        split=paper.split,
-    )
-
-
-def _cut(paper: RawPaper, sentence: RawSentence) -> str:
-    try:
-        return cut_markers(sentence.text, sentence.markers)
-    except ValueError as error:
-        raise CorpusError(
-            f"paper {paper.paper_id!r}: {error} in the sentence {sentence.text[:60]!r}; "
-            f"expected spans inside the text, in order: check the reader or the file"
-        ) from error
-
-
 def sort_papers(papers: Iterator[CleanPaper], directory: Path) -> list[CleanPaper]:
     """Return all papers by id: their place in the list is their row.
 
@@ -231,52 +125,3 @@ def sort_papers(papers: Iterator[CleanPaper], directory: Path) -> list[CleanPape
             replace(by_id[paper_id], sentences=spilled.get(numbers[paper_id]))
             for paper_id in sorted(by_id)
         ]
-
-
-def link_papers(papers: list[CleanPaper], unknown_cited: str, counts: Counter[str]) -> Links:
-    """Resolve cited ids to rows; citations of a paper by itself and of unknown papers are dropped.
-
-    :param papers: sorted by id.
-    :param unknown_cited: ``drop`` (and count), or ``error``.
-    :raises CorpusError: an id is in no paper, and ``unknown_cited`` is ``error``.
-    """
-    row_of = {paper.paper_id: row for row, paper in enumerate(papers)}
-
-    def rows_of(citing_row: int, ids: list[str] | tuple[str, ...], what: str) -> list[int]:
-        rows = []
-        for cited_id in ids:
-            row = row_of.get(cited_id)
-            if row is None:
-                if unknown_cited == "error":
-                    raise CorpusError(
-                        f"paper {papers[citing_row].paper_id!r} cites {cited_id!r}, which is not "
-                        f"in the corpus; add that paper or build with --unknown-cited drop"
-                    )
-                counts[f"{what}_of_papers_outside_the_corpus"] += 1
-            elif row == citing_row:
-                counts[f"{what}_of_the_paper_itself"] += 1
-            else:
-                rows.append(row)
-        return rows
-
-    contexts: list[tuple[int, int, list[int]]] = []
-    pairs: set[tuple[int, int]] = set()
-    num_references = 0
-    for citing_row, paper in enumerate(papers):
-        references = set(rows_of(citing_row, paper.references, "references"))
-        num_references += len(references)
-        in_text: set[int] = set()
-        for position, ids in paper.cited:
-            if rows := rows_of(citing_row, ids, "in_text_citations"):
-                contexts.append((citing_row, position, rows))
-                in_text.update(rows)
-            else:
-                counts["citing_sentences_without_a_paper_of_the_corpus"] += 1
-        counts["references_found_in_text"] += len(references & in_text)
-        counts["cited_in_text_but_not_in_references"] += len(in_text - references)
-        pairs.update((citing_row, cited_row) for cited_row in references | in_text)
-    counts["references"] = num_references
-    years = [paper.year for paper in papers]
-    if later := sum(0 < years[citing] < years[cited] for citing, cited in pairs):
-        counts["citations_of_papers_of_later_years"] = later
-    return Links(contexts, np.array(sorted(pairs), np.int32).reshape(-1, 2))

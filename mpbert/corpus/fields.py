@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
-from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.corpus.queries import Contexts, Queries
+from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges, row_numbers

@@ -5,7 +5,6 @@ row is its place in ``sentences.parquet``, where papers follow one another in or
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -15,64 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mpbert.corpus.queries import TASKS, Contexts, Manuscripts, Queries
+from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import check_format
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.foundation.records import Paper
 
-TASKS = ("local", "global")
 STORE_FILES = ("papers", "sentences", "sections", "contexts", "citations")
-
-
-def qrels_name(task: str, split: str) -> str:
-    """Return the name of the file that says which papers the queries of a task cite."""
-    return f"qrels.{split}.txt" if task == "local" else f"qrels.{task}.{split}.txt"
-
-
-@dataclass(frozen=True)
-class Queries:
-    """What papers are ranked for, as arrays in the order of citing row.
-
-    :param query_ids: (Q,).
-    :param citing_rows: (Q,), row of the citing paper.
-    :param cited_offsets: (Q + 1,), query i owns ``cited_rows[offsets[i]:offsets[i + 1]]``.
-    :param cited_rows: rows of the cited papers, which are to be found.
-    :param years: (Q,), year of the citing paper.
-    """
-
-    query_ids: list[str]
-    citing_rows: np.ndarray
-    cited_offsets: np.ndarray
-    cited_rows: np.ndarray
-    years: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.query_ids)
-
-    def cited(self, i: int) -> np.ndarray:
-        """Rows of the papers which query ``i`` cites."""
-        return self.cited_rows[self.cited_offsets[i] : self.cited_offsets[i + 1]]
-
-
-@dataclass(frozen=True)
-class Contexts(Queries):
-    """Local queries: citation contexts, ordered by position in their paper.
-
-    An id is ``citing_id#position``; cited papers stand in order of appearance in the sentence.
-
-    :param positions: (Q,), position of the citing sentence among the sentences of its paper.
-    """
-
-    positions: np.ndarray
-
-
-@dataclass(frozen=True)
-class Manuscripts(Queries):
-    """Global queries: whole papers, known by title and abstract; all that they cite is sought.
-
-    An id is that of the paper; cited papers stand in order of rows.
-    """
 
 
 class CorpusStore:
@@ -248,8 +197,13 @@ class CorpusStore:
         )
 
     def queries(self, split: str, task: str) -> Queries:
-        """Return the queries of a split for a task, ``local`` or ``global``."""
-        return {"local": self.contexts, "global": self.manuscripts}[task](split)
+        """Return the queries of a split for a task, ``local`` or ``global``.
+
+        :raises ValueError: there is no such task or split.
+        """
+        if task not in TASKS:
+            raise ValueError(f"task is {task!r}; expected one of {', '.join(TASKS)}")
+        return self.contexts(split) if task == "local" else self.manuscripts(split)
 
     def abstracts(self, rows: np.ndarray) -> list[str]:
         """Return the abstracts of papers, as one text each; empty where a paper has none."""

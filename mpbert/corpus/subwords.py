@@ -62,13 +62,13 @@ def _letters(texts: Iterable[str], normalizer: normalizers.Normalizer) -> list[s
 
 
 def tokenize(
-    tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int
+    tokenizer: Tokenizer, texts: Sequence[str], sentence_tokens: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return token ids of sentences, one after another, and their lengths.
 
     What looks like a special token in a text ("</s>" in papers on language models) is plain text.
 
-    :param max_tokens: longest sentence without its separator; the rest is cut off.
+    :param sentence_tokens: longest sentence without its separator; the rest is cut off.
     :returns: (N,) int64 ids with ``<S_SEP>`` at the end of each sentence, and (S,) int64 lengths.
     """
     if not tokenizer.encode_special_tokens:  # set once: another thread may be reading
@@ -76,7 +76,7 @@ def tokenize(
     ids = [e.ids for e in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
     full = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
     flat = np.concatenate([np.asarray(row, dtype=np.int64) for row in ids] or [np.zeros(0, int)])
-    kept = np.minimum(full, max_tokens)
+    kept = np.minimum(full, sentence_tokens)
     tokens = np.full(int(kept.sum()) + len(kept), SEPARATOR, dtype=np.int64)
     tokens[ranges(offsets_of(kept + 1)[:-1], kept)] = flat[ranges(offsets_of(full)[:-1], kept)]
     return tokens, kept + 1

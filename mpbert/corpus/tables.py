@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mpbert.corpus.build import CleanPaper, Links
+from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.links import Links
+from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import qrels_name
 
 _PAPERS_PER_ROW_GROUP = 1000
 

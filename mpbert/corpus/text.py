@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from mpbert.foundation.records import Marker
+from mpbert.citations.records import Marker
 
 LONGEST_PARAGRAPH = 100_000  # characters
 LONGEST_TEXT = 20_000  # characters of a sentence; the longest of 3.5 million of the ACL has 4,579

@@ -8,7 +8,6 @@ trec_eval, scores are compared in double precision and ties favour the smaller i
 """
 
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +15,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv
 
+from mpbert.corpus.trec_lines import bytes_of, line_number, read_lines
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 
 _QRELS = ("query id", "0", "paper id", "relevance")
 _RUN = ("query id", "Q0", "paper id", "rank", "score", "tag")
-_INDEX = pa.dictionary(pa.int32(), pa.string())
 _LINES = 1 << 20  # lines written at once
 
 
@@ -77,13 +75,13 @@ def read_qrels(path: Path) -> Qrels:
 
     :raises RunError: unreadable or malformed, a pair judged twice, a query without relevant paper.
     """
-    table, data = _read(path, _bytes_of(path), _QRELS, pa.int64())
+    table, data = read_lines(path, bytes_of(path), _QRELS, pa.int64())
     queries, query_ids, papers, paper_ids = _codes(table)
     relevance = table["relevance"].to_numpy()
     odd = np.flatnonzero((relevance != 0) & (relevance != 1))
     if len(odd):
         raise RunError(
-            f"{path}:{_line_number(data, odd[0])}: found relevance {relevance[odd[0]]}; "
+            f"{path}:{line_number(data, odd[0])}: found relevance {relevance[odd[0]]}; "
             f"expected 0 or 1"
         )
     _refuse_duplicates(path, data, queries, query_ids, papers, paper_ids)
@@ -105,16 +103,16 @@ def read_run(path: Path, may_be_empty: bool = False) -> Run:
     :param may_be_empty: a file without lines is a run, that of no queries.
     :raises RunError: unreadable or malformed, a score that is not finite, a paper ranked twice.
     """
-    data = _bytes_of(path)
+    data = bytes_of(path)
     if may_be_empty and not data.strip():
         return run_of_matrix([], [], np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)))
-    table, data = _read(path, data, _RUN, pa.float64())
+    table, data = read_lines(path, data, _RUN, pa.float64())
     queries, query_ids, papers, paper_ids = _codes(table)
     scores = table["score"].to_numpy()
     odd = np.flatnonzero(~np.isfinite(scores))
     if len(odd):
         raise RunError(
-            f"{path}:{_line_number(data, odd[0])}: found score {scores[odd[0]]}; expected a "
+            f"{path}:{line_number(data, odd[0])}: found score {scores[odd[0]]}; expected a "
             f"finite number, rank again"
         )
     _refuse_duplicates(path, data, queries, query_ids, papers, paper_ids)
@@ -223,84 +221,9 @@ def write_run(path: Path, run: Run, tag: str) -> None:
             )
 
 
-def write_qrels(path: Path, qrels: Qrels) -> None:
-    """Write relevance judgements.
-
-    :raises RunError: an id is empty or holds white space.
-    """
-    for what, ids in (("query id", qrels.query_ids), ("paper id", qrels.paper_ids)):
-        _refuse_white_space(path, what, ids)
-    queries = row_numbers(np.diff(qrels.offsets))
-    with path.open("wb") as file:
-        _write_lines(
-            file,
-            pa.array(qrels.query_ids, pa.string()).take(pa.array(queries)),
-            "0",
-            pa.array(qrels.paper_ids, pa.string()).take(pa.array(qrels.codes)),
-            "1",
-        )
-
-
 def _write_lines(file: io.BufferedIOBase, *columns: pa.Array | str) -> None:
     lines = pc.binary_join_element_wise(*columns, " ")
     file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise RunError(
-            f"{path}: cannot be read ({error.strerror}); expected a TREC file"
-        ) from error
-
-
-def _read(
-    path: Path, data: bytes, fields: tuple[str, ...], number: pa.DataType
-) -> tuple[pa.Table, bytes]:
-    if not data.strip():
-        raise RunError(f"{path}: found no lines; expected '{' '.join(fields)}'")
-    if b"\t" in data or b"  " in data or b" \n" in data or b"\r" in data:
-        data = re.sub(rb" ?\n ?", b"\n", re.sub(rb"[ \t\r]+", b" ", data)).lstrip(b" ")
-    wanted = {"query id": _INDEX, "paper id": _INDEX, "score": number, "relevance": number}
-    types = {name: wanted[name] for name in fields if name in wanted}
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(data),
-            read_options=csv.ReadOptions(column_names=list(fields)),
-            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=[]
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        raise _explain(path, data, fields, number) from error
-    return table.unify_dictionaries().combine_chunks(), data
-
-
-def _explain(path: Path, data: bytes, fields: tuple[str, ...], number: pa.DataType) -> RunError:
-    """Find the first bad line; it is only looked for when the fast reader has refused the file."""
-    kind = "a number" if pa.types.is_floating(number) else "0 or 1"
-    convert = float if pa.types.is_floating(number) else int
-    named = "score" if "score" in fields else "relevance"
-    for line_number, line in enumerate(data.splitlines(), 1):
-        try:
-            words = line.decode().split(" ")
-        except UnicodeDecodeError:
-            return RunError(f"{path}:{line_number}: found bytes that are not UTF-8; expected UTF-8")
-        if words == [""]:
-            continue
-        if len(words) != len(fields):
-            return RunError(
-                f"{path}:{line_number}: found {len(words)} fields; expected {len(fields)}: "
-                f"'{' '.join(fields)}'"
-            )
-        try:
-            convert(words[fields.index(named)])
-        except ValueError:
-            found = words[fields.index(named)]
-            return RunError(f"{path}:{line_number}: found {named} {found!r}; expected {kind}")
-    return RunError(f"{path}: is no TREC file; expected lines '{' '.join(fields)}'")
 
 
 def _codes(table: pa.Table) -> tuple[np.ndarray, list[str], np.ndarray, list[str]]:
@@ -333,17 +256,9 @@ def _refuse_duplicates(
     if len(again):
         row = int(again.min())
         raise RunError(
-            f"{path}:{_line_number(data, row)}: paper {paper_ids[papers[row]]!r} stands a second "
+            f"{path}:{line_number(data, row)}: paper {paper_ids[papers[row]]!r} stands a second "
             f"time under query {query_ids[queries[row]]!r}; expected each paper once, remove one"
         )
-
-
-def _line_number(data: bytes, row: int) -> int:
-    """Return the 1-based line of the row-th line that is not blank."""
-    lines = (number for number, line in enumerate(data.splitlines(), 1) if line.strip())
-    for _ in range(row):
-        next(lines)
-    return next(lines)
 
 
 def _refuse_white_space(path: Path, what: str, ids: Sequence[str]) -> None:

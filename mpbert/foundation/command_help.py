@@ -1,7 +1,35 @@
-"""What the help and the page of each command teach beside its options."""
+"""The commands, and what the help and the page of each teach beside its options."""
 
 from dataclasses import dataclass
 
+# name -> what it does; the order is the order of work
+COMMANDS = {
+    "validate": "check a JSON Lines corpus; report every bad record with its line",
+    "build-corpus": "raw corpus -> corpus store",
+    "binarize": "corpus store -> tokenizer and memory-mapped token ids",
+    "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
+    "embed": "encoder -> vectors of papers and of manuscripts",
+    "fit": "corpus store -> vectors of a baseline",
+    "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
+    "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
+    "rerank": "runs -> a better run, by fusion or a reranker",
+    "tune": "settings of every row, chosen on validation with the same budget",
+    "make-rows": "all rows of the report that are not finished, and what they cost",
+    "evaluate": "qrels and a run -> measures of this one run",
+    "misses": "corpus and run -> citations that were not found, and why",
+    "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
+    "report": "runs of all conditions -> one report with tests, intervals and plots",
+    "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
+    "recommend": "index and a manuscript -> ranked papers for each place, and why",
+    "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
+    "add": "index and new papers -> the same index with them, without training",
+    "remove": "index and ids -> the same index without these papers",
+    "check": "outputs -> whether their files are as they were written",
+    "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
+    "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
+    "docs": "a page of documentation for each command",
+    "completion": "completion of commands, flags and values for bash, zsh or tcsh",
+}
 EXIT_CODES = {
     0: "done, or it was done before",
     1: "an error of the program, with a traceback: please report it",

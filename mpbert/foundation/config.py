@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-import yaml
 from argparse_dataclass import ArgumentParser
 
 from mpbert.foundation.command_help import epilog
 from mpbert.foundation.errors import ConfigError, printable
 from mpbert.foundation.logs import is_json
+from mpbert.foundation.option_files import flags_of_file
+from mpbert.foundation.renames import new_option
 
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
-_MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 _NOTED_IF_GIVEN = ("dim",)  # newer than the first outputs, which were made as without it
 
@@ -87,10 +87,12 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
 
     :param config_class: dataclass with fields made by :func:`positional` and :func:`option`.
     :param command: name for the usage line.
-    :raises ConfigError: the YAML file is unreadable or has a key that is no option.
+    :raises ConfigError: the YAML file is unreadable or has a key that is no option, or a flag has
+        another name by now.
     :raises SystemExit: with 2 for wrong flags, with 0 after ``--help``.
     """
     argv = [part for word in argv for part in _split_config(word)]
+    _refuse_old_flags(config_class, command, argv)
     from_file: dict[str, list[str]] = {}
     if "--config" in argv:
         place = argv.index("--config")
@@ -98,7 +100,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
             raise ConfigError(
                 "--config is the last word; expected the name of a YAML file after it"
             )
-        from_file = _flags_of_file(config_class, Path(argv[place + 1]))
+        from_file = flags_of_file(config_class, command, Path(argv[place + 1]))
         del argv[place : place + 2]
     parser = CommandParser(config_class, command)
     given = {word.split("=")[0] for word in argv}
@@ -110,6 +112,14 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     _check_seed(config)
     _check_paths(config)
     return _with_names(config)
+
+
+def _refuse_old_flags(config_class: type, command: str, argv: Sequence[str]) -> None:
+    fields = {field.name for field in dataclasses.fields(config_class)}
+    for flag, equals, value in (word.partition("=") for word in argv):
+        now = new_option(command, flag)
+        if flag.startswith("--") and flag[2:].replace("-", "_") not in fields and now != flag:
+            raise ConfigError(f"{flag} is called {now} now; write {now}{equals}{value}")
 
 
 def _check_seed(config: object) -> None:
@@ -157,52 +167,6 @@ def _can_be_a_file(path: Path) -> bool:
 
 def _split_config(word: str) -> list[str]:
     return ["--config", word[len("--config=") :]] if word.startswith("--config=") else [word]
-
-
-def load_yaml(text: str) -> Any:
-    """Return what a YAML text says, in little time: PyYAML takes the square of its nested brackets.
-
-    :raises ValueError: it opens more brackets than any file of options does, or holds no such date.
-    :raises yaml.YAMLError: it is no YAML.
-    :raises RecursionError: it is nested too deep.
-    """
-    if text.count("[") + text.count("{") > _MOST_BRACKETS:
-        raise ValueError(f"found more than {_MOST_BRACKETS:,} opening brackets")
-    return yaml.safe_load(text)
-
-
-def _flags_of_file(config_class: type, path: Path) -> dict[str, list[str]]:
-    try:
-        values = load_yaml(path.read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(
-            f"{path}: unreadable ({reason}); expected a YAML file of options"
-        ) from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: found {type(values).__name__}; expected lines like 'seed: 1'")
-    options = {
-        field.name: field
-        for field in dataclasses.fields(config_class)
-        if "args" not in field.metadata
-    }
-    flags: dict[str, list[str]] = {}
-    for key, value in values.items():
-        name = str(key).replace("-", "_")
-        if name not in options:
-            known = ", ".join(sorted(options))
-            raise ConfigError(f"{path}: unknown option {key!r}; expected one of {known}")
-        flag = "--" + name.replace("_", "-")
-        if options[name].type is bool:  # argparse_dataclass offers only the flag that changes it
-            if not isinstance(value, bool):
-                raise ConfigError(f"{path}: {key} is {value!r}; expected true or false")
-            if value != options[name].default:
-                flag = flag if value else "--no-" + flag[2:]
-                flags[flag] = [flag]
-        elif value is not None:
-            words = [flag, *map(str, value)] if isinstance(value, list) else [f"{flag}={value}"]
-            flags[flag] = words
-    return flags
 
 
 def setting(default: object, choices: Sequence[str] = (), minimum: float | None = None) -> Any:

@@ -7,37 +7,40 @@ work gives the same bytes; but a checkpoint among the inputs holds times of its 
 ``log.txt`` (seconds and peak memory). A command that reads it checks it first.
 """
 
-import errno
-import fcntl
 import hashlib
 import json
 import os
 import platform
-import re
 import resource
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 import mpbert
+from mpbert.foundation.checksums import MANIFEST, SEAL, fingerprint, sealed, unsealed
+from mpbert.foundation.claims import (
+    beside,
+    cannot_write,
+    claimed,
+    clear_leftovers,
+    is_of_output,
+    put_in_place,
+)
 from mpbert.foundation.config import as_plain_dict
 from mpbert.foundation.errors import DamagedError, MpbertError, OutputError
+from mpbert.foundation.identity import differences, identity_of
+from mpbert.foundation.renames import with_new_names
 
-MANIFEST = "manifest.json"
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
     **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit": 1},
     **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
 }
-_SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
-_SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % _SEAL.encode())
-_PATH_KEYS = ("output", "outputs")
-_LEFTOVERS = ("partial", "replaced", "lock")  # what a killed run leaves beside an output
 
 
 class OutputDirectory:
@@ -46,47 +49,6 @@ class OutputDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.counts: dict[str, Any] = {}
-
-
-def beside(output: Path, what: str) -> Path:
-    """Return where a command keeps files of its own while it makes an output.
-
-    The name is one that nobody gives to a file of theirs: what lies there is thrown away.
-    """
-    return output.with_name(f".{output.name}.mpbert-{what}")
-
-
-def fingerprint(path: Path) -> str:
-    """Return the SHA-256 of a file, or of a directory's manifest without its seal, in hexadecimal.
-
-    Of a directory that is not ours it is that of all its files; of what is absent, it is empty.
-
-    :raises MpbertError: it cannot be read.
-    """
-    try:
-        return _fingerprint(path)
-    except OSError as error:
-        raise MpbertError(
-            f"{error.filename or path}: unreadable ({error.strerror}); expected a file that may be "
-            f"read: change its permissions or copy it again"
-        ) from error
-
-
-def _fingerprint(path: Path) -> str:
-    digest = hashlib.sha256()
-    if path.is_dir() and not (path / MANIFEST).is_file():
-        for file in sorted(p for p in path.rglob("*") if p.is_file()):
-            name = os.fsencode(file.relative_to(path))  # not all names are UTF-8
-            digest.update(name + f" {_fingerprint(file)}\n".encode())
-        return digest.hexdigest()
-    if path.is_dir():
-        return hashlib.sha256(_unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def is_finished(output: Path, command: str, config: object, inputs: list[Path]) -> bool:
@@ -103,26 +65,13 @@ def is_finished(output: Path, command: str, config: object, inputs: list[Path]) 
             f"{output}: exists, but is no finished output of mpbert {command}; "
             f"move it away or choose another output"
         ) from error
-    expected = _identity(command, config, inputs)
-    for identity in (found, expected):
-        identity["config"] = _with_names(identity.get("config"), config)
-    different = [key for key in expected if found.get(key) != expected[key]]
-    if different:
+    if different := differences(found, command, config, inputs):
         raise OutputError(
             f"{output}: exists and was made with another {' and '.join(different)} "
             f"(see {output / 'config.yaml'}); move it away or choose another output"
         )
-    _clear_leftovers(output)
+    clear_leftovers(output)
     return True
-
-
-def _clear_leftovers(output: Path) -> None:
-    """Remove what a run left that was killed after its output was finished."""
-    leftovers = [beside(output, what) for what in _LEFTOVERS]
-    if any(path.exists() for path in leftovers):
-        with suppress(OutputError), claimed(output):  # unless another process is at work there
-            for path in leftovers:
-                shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
@@ -144,38 +93,9 @@ def output_directory(
         try:
             partial.mkdir()
         except OSError as error:
-            raise _cannot_write(output, error) from error
+            raise cannot_write(output, error) from error
         with _completed(partial, output, command, config, inputs, replace) as directory:
             yield directory
-
-
-@contextmanager
-def claimed(output: Path) -> Iterator[None]:
-    """Let no other process claim the same output until the block or this process ends.
-
-    :raises OutputError: another process has claimed it.
-    """
-    lock = beside(output, "lock")
-    try:
-        if not lock.parent.exists():
-            lock.parent.mkdir(parents=True, exist_ok=True)
-        file = lock.open("w")
-    except OSError as error:
-        raise _cannot_write(output, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_current = os.path.samestat(os.fstat(file.fileno()), lock.stat())
-        except OSError:
-            is_current = False  # it is locked, or was, and is gone
-        if not is_current:
-            raise OutputError(
-                f"{output}: another process is writing it; wait until it ends, or end it"
-            )
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -194,38 +114,13 @@ def _completed(
             f"Python {platform.python_version()}\n",
             encoding="utf-8",
         )
-        _put_in_place(partial, output, replace)
+        put_in_place(partial, output, replace)
     except Exception as error:
-        if _is_of_output(error, output):
-            raise _cannot_write(output, error) from error
+        if is_of_output(error, output):
+            raise cannot_write(output, error) from error
         raise
     finally:  # after the rename there is none
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def _put_in_place(partial: Path, output: Path, replace: bool) -> None:
-    replaced = beside(output, "replaced")
-    if replace and output.exists():
-        shutil.rmtree(replaced, ignore_errors=True)
-        output.rename(replaced)
-    partial.rename(output)
-    shutil.rmtree(replaced, ignore_errors=True)
-
-
-def _is_of_output(error: Exception, output: Path) -> bool:
-    """Whether writing failed; libraries in Rust and C++ say so in words of their own."""
-    if isinstance(error, OSError) and error.filename is not None:
-        names = filter(None, (error.filename, error.filename2))  # two of a copy
-        places = str(output), str(beside(output, ""))
-        return any(os.fsdecode(name).startswith(places) for name in names)
-    return isinstance(error, OSError) or os.strerror(errno.ENOSPC) in str(error)
-
-
-def _cannot_write(output: Path, error: Exception) -> OutputError:
-    reason = " ".join((getattr(error, "strerror", None) or str(error)).split())
-    return OutputError(
-        f"{output}: cannot be written ({reason}); free space, or choose another output"
-    )
 
 
 def write_manifest(
@@ -239,11 +134,11 @@ def write_manifest(
     manifest = {
         "format": FORMATS.get(command, 1),
         "mpbert": mpbert.__version__,
-        **_identity(command, config, inputs),
+        **identity_of(command, config, inputs),
         "counts": counts,
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
-    (directory / MANIFEST).write_bytes(_sealed(manifest))
+    (directory / MANIFEST).write_bytes(sealed(manifest))
 
 
 def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]) -> None:
@@ -257,33 +152,21 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
         "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
     }
     unfinished = directory / f"{MANIFEST}.partial"
-    unfinished.write_bytes(_sealed(manifest))
+    unfinished.write_bytes(sealed(manifest))
     unfinished.replace(directory / MANIFEST)
-
-
-def _sealed(manifest: dict[str, Any]) -> bytes:
-    """Return the text of a manifest whose last entry is the checksum of the text without it."""
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    seal = f',\n "{_SEAL}": "{hashlib.sha256(text).hexdigest()}"\n}}\n'
-    return text.removesuffix(b"\n}\n") + seal.encode()
-
-
-def _unsealed(text: bytes) -> tuple[bytes, str | None]:
-    """Return the text of a manifest as it was before it was sealed, and the checksum."""
-    seal = _SEALED.search(text)
-    return (text[: seal.start()] + b"\n}\n", seal[1].decode()) if seal else (text, None)
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
     """Return the manifest of a finished directory, without the checksum of itself.
 
-    One without a checksum was written before there were any, and is taken as it is.
+    One without a checksum was written before there were any, and is taken as it is. Names that
+    have changed since it was written are the present ones, see :mod:`mpbert.foundation.renames`.
 
     :raises MpbertError: there is none, or it is no JSON object.
     :raises DamagedError: it is not as it was written.
     """
     try:
-        text, checksum = _unsealed((directory / MANIFEST).read_bytes())
+        text, checksum = unsealed((directory / MANIFEST).read_bytes())
         manifest = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise MpbertError(
@@ -293,12 +176,12 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict):
         raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")
     expected = checksum and hashlib.sha256(text).hexdigest()
-    if checksum != expected or _SEAL in manifest:  # one that is not recognised is damaged itself
+    if checksum != expected or SEAL in manifest:  # one that is not recognised is damaged itself
         raise DamagedError(
             f"{directory / MANIFEST}: found other bytes than were written; expected those of its "
-            f"{_SEAL}: move {directory} away and make it again"
+            f"{SEAL}: move {directory} away and make it again"
         )
-    return manifest
+    return with_new_names(manifest)
 
 
 def check_format(directory: Path) -> dict[str, Any]:
@@ -356,39 +239,3 @@ def _damaged(directory: Path, manifest: dict[str, Any], name: str, found: str) -
         f"{directory / name}: found {found}; expected what {directory / MANIFEST} tells of: move "
         f"{directory} away and make it again with mpbert {manifest.get('command')}"
     )
-
-
-def _identity(command: str, config: object, inputs: list[Path]) -> dict[str, Any]:
-    settings = {k: v for k, v in as_plain_dict(config).items() if k not in _PATH_KEYS}
-    for key, value in settings.items():  # paths are known by what they hold, not where they lie
-        if isinstance(getattr(config, key), Path):
-            settings[key] = Path(value).name
-    return {
-        "command": command,
-        "config": settings,
-        "inputs": _fingerprints(inputs),
-    }
-
-
-def _with_names(settings: Any, config: object) -> Any:
-    """Return noted settings with the names of listed paths; manifests keep the paths as given."""
-    if not isinstance(settings, dict):
-        return settings
-    return {
-        key: [Path(str(place)).name for place in value]
-        if isinstance(value, list) and _are_paths(getattr(config, key, None))
-        else value
-        for key, value in settings.items()
-    }
-
-
-def _are_paths(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, Path) for each in value)
-
-
-def _fingerprints(inputs: list[Path]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for place, path in enumerate(inputs, start=1):  # a corpus and its vectors may have one name
-        name = path.name if path.name not in found else f"{path.name} ({place})"
-        found[name] = fingerprint(path)
-    return found

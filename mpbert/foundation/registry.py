@@ -19,7 +19,7 @@ class Registry(Generic[T]):
     :param family: what messages call a member.
     :param package: whose modules hold the members; empty: those that register are all.
     :param module: the module of each folder of ``package`` that holds members; empty: every
-        module of ``package`` itself.
+        module of ``package`` and of its folders.
     """
 
     def __init__(self, family: str, package: str = "", module: str = "") -> None:
@@ -58,9 +58,12 @@ class Registry(Generic[T]):
         package, self._package = self._package, ""
         if not package:
             return
-        for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            name = f"{package}.{found.name}"
-            if not self._module:
+        place = importlib.import_module(package).__path__
+        if not self._module:
+            for found in pkgutil.walk_packages(place, f"{package}."):
+                importlib.import_module(found.name)
+            return
+        for found in pkgutil.iter_modules(place, f"{package}."):
+            name = f"{found.name}.{self._module}"
+            if found.ispkg and importlib.util.find_spec(name):
                 importlib.import_module(name)
-            elif found.ispkg and importlib.util.find_spec(f"{name}.{self._module}"):
-                importlib.import_module(f"{name}.{self._module}")

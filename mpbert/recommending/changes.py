@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.build import CleanPaper
+from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.tables import (

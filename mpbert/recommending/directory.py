@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mpbert.foundation.arrays import load_array
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
+from mpbert.recommending.index_files import map_array, read_table, write_table
 from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
 from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.store import VectorStore
@@ -33,14 +33,14 @@ class IndexData:
 
     :param vocabulary: (V,) stems, in the order of the arrays of ``lookup``.
     :param generation: number of the data in force.
-    :param draws: readings of a text whose vectors are averaged, ``seed`` of these.
+    :param readings: number of readings of a text; their vectors are averaged, ``seed`` is theirs.
     """
 
     tables: IndexTables
     lookup: Lookup
     vocabulary: pa.Array
     generation: int
-    draws: int
+    readings: int
     seed: int
 
 
@@ -55,9 +55,9 @@ def write_data(folder: Path, tables: IndexTables) -> dict[str, int]:
     :returns: counts for the manifest.
     """
     lookup, vocabulary = build_lookup(tables)
-    _write_table(folder / "papers.arrow", tables.papers)
-    _write_table(folder / "contexts.arrow", tables.contexts)
-    _write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
+    write_table(folder / "papers.arrow", tables.papers)
+    write_table(folder / "contexts.arrow", tables.contexts)
+    write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
     np.save(folder / "vectors.npy", tables.vectors)
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(lookup, name))
@@ -89,17 +89,17 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     generation = manifest["counts"]["generation"]
     folder = data_folder(path, generation)
     check_inputs([path], _MOST_BYTES)
-    papers = _read_table(folder / "papers.arrow", PAPERS)
-    contexts = _read_table(folder / "contexts.arrow", CONTEXTS)
-    vocabulary = _read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
-    vectors = _map(folder / "vectors.npy")
-    lookup = Lookup(**{name: _map(folder / f"{name}.npy") for name in ARRAYS})
+    papers = read_table(folder / "papers.arrow", PAPERS)
+    contexts = read_table(folder / "contexts.arrow", CONTEXTS)
+    vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
+    vectors = map_array(folder / "vectors.npy")
+    lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
     data = IndexData(
         tables=IndexTables(papers, contexts, vectors),
         lookup=lookup,
         vocabulary=vocabulary,
         generation=generation,
-        draws=manifest["config"].get("readings") or manifest["config"]["draws"],
+        readings=manifest["config"]["readings"],
         seed=manifest["config"]["seed"],
     )
     _check(data, folder)
@@ -167,43 +167,13 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
             f"{path}: found an index of format {found}; expected {FORMAT}, build it again with "
             f"this version of mpbert"
         )
-    numbers = [counts.get("generation"), *map((config or {}).get, ("draws", "seed"))]
+    numbers = [counts.get("generation"), *map((config or {}).get, ("readings", "seed"))]
     if not all(isinstance(number, int) and number >= 0 for number in numbers):
         raise IndexFormatError(
-            f"{path / 'manifest.json'}: found generation, draws and seed {numbers}; expected "
+            f"{path / 'manifest.json'}: found generation, readings and seed {numbers}; expected "
             f"numbers, build the index again"
         )
     return manifest
-
-
-def _write_table(path: Path, table: pa.Table) -> None:
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
-
-
-def _read_table(path: Path, schema: pa.Schema) -> pa.Table:
-    try:
-        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-    except (OSError, pa.ArrowException) as error:
-        raise _damaged(path, error) from error
-    if table.schema != schema:
-        raise IndexFormatError(
-            f"{path}: found the columns {', '.join(table.schema.names)}; expected "
-            f"{', '.join(schema.names)}, build the index again"
-        )
-    return table.combine_chunks()
-
-
-def _map(path: Path) -> np.ndarray:
-    try:
-        return load_array(path)
-    except (OSError, ValueError, EOFError) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> IndexFormatError:
-    reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-    return IndexFormatError(f"{path}: missing or damaged ({reason}); build the index again")
 
 
 def _check(data: IndexData, folder: Path) -> None:

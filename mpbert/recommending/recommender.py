@@ -7,29 +7,27 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
-from mpbert.foundation.ragged import ranges
 from mpbert.methods.fusion.reranker import fuse_reciprocal
 from mpbert.methods.reranking import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
-from mpbert.recommending.companions import companion_scores, companions_of
+from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import ENCODER, IndexData, read_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import (
     CitingSentence,
-    Companion,
     IndexedPaper,
     Recommendation,
     Why,
 )
-from mpbert.recommending.titles import Titles
+from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in retrieval.lexical
-_REASONS = 3  # citing sentences and companions shown of a paper
 
 
 class Recommender:
@@ -37,7 +35,7 @@ class Recommender:
 
     def __init__(self, data: IndexData, reader: EncoderReader) -> None:
         self._data, self._reader = data, reader
-        self._papers, self._contexts = data.tables.papers, data.tables.contexts
+        self._papers = data.tables.papers
         self._lookup = data.lookup
         self.paper_ids: list[str] = self._papers["paper_id"].to_pylist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
@@ -45,7 +43,8 @@ class Recommender:
         self._years = self._papers["year"].to_numpy()
         self._has_vector = data.tables.vectors.any(axis=1)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
-        self._titles = Titles(self._papers["title"].combine_chunks())
+        self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
+        self._titles = TitleIndex(self._papers["title"].combine_chunks())
 
     @classmethod
     def open(cls, path: Path | str) -> "Recommender":
@@ -57,7 +56,7 @@ class Recommender:
         path = Path(path)
         data = read_index(path)
         dim = data.tables.vectors.shape[1]
-        return cls(data, EncoderReader(path / ENCODER, data.draws, data.seed, dim))
+        return cls(data, EncoderReader(path / ENCODER, data.readings, data.seed, dim))
 
     @property
     def vectors(self) -> np.ndarray:
@@ -128,14 +127,14 @@ class Recommender:
         allowed[accepted_rows] = False
         if year is not None:
             allowed &= self._years <= year
-        columns, counts = self._words.counts(_question(manuscript.sentences, sentence))
+        words = self._words.counts(_question(manuscript.sentences, sentence))
         depth = max(_DEPTH, top)
         rankings = []
         if ranker != "words":
             vector = self._reader.embed_manuscript(manuscript.sentences, sentence)
             rankings.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
         if ranker != "dense":
-            scores = self._words.bm25(columns, counts)
+            scores = self._words.bm25(*words)
             rankings.append(_ranking(scores, allowed & (scores > 0), depth))
         if len(accepted_rows):
             scores = companion_scores(self._lookup, accepted_rows, len(self.paper_ids))
@@ -143,9 +142,22 @@ class Recommender:
         ranking = rankings[0]
         if len(rankings) > 1:
             ranking = fuse_reciprocal(rankings, len(self.paper_ids))
+        return self._explained(ranking, top, words, accepted_rows)
+
+    def _explained(
+        self,
+        ranking: Ranking,
+        top: int,
+        words: tuple[np.ndarray, np.ndarray],
+        accepted_rows: np.ndarray,
+    ) -> list[Recommendation]:
+        """Return the first papers of a ranking with the reasons for each.
+
+        :param words: (U,) columns of the stems around the place, and (U,) their counts.
+        """
         rows, scores = ranking.rows[0, :top], ranking.scores[0, :top]
         rows, scores = rows[rows >= 0], scores[rows >= 0]
-        citing = self._citing(rows, columns, counts)
+        citing = self._reasons.citing(rows, words)
         return [
             self._recommendation(row, score, reasons, accepted_rows)
             for row, score, reasons in zip(rows.tolist(), scores.tolist(), citing, strict=True)
@@ -193,33 +205,6 @@ class Recommender:
             abstract=record["abstract"],
         )
 
-    def _citing(
-        self, rows: np.ndarray, columns: np.ndarray, counts: np.ndarray
-    ) -> list[tuple[CitingSentence, ...]]:
-        """Return for each paper the known sentences citing it that are nearest to the question."""
-        starts = self._lookup.citing_offsets[rows]
-        lengths = self._lookup.citing_offsets[rows + 1] - starts
-        contexts = self._lookup.citing_contexts[ranges(starts, lengths)]
-        similarities = self._words.similarities(columns, counts, contexts)
-        found, end = [], 0
-        for length in lengths.tolist():
-            own = slice(end, end + length)
-            best = np.argsort(-similarities[own], kind="stable")[:_REASONS]
-            numbers, cosines = contexts[own][best].tolist(), similarities[own][best].tolist()
-            found.append(tuple(map(self._citing_sentence, numbers, cosines)))
-            end += length
-        return found
-
-    def _citing_sentence(self, context: int, similarity: float) -> CitingSentence:
-        citing = self._contexts["citing_row"][context].as_py()
-        return CitingSentence(
-            text=self._contexts["text"][context].as_py(),
-            citing_id=self.paper_ids[citing],
-            citing_title=self._papers["title"][citing].as_py(),
-            citing_year=int(self._years[citing]) or None,
-            similarity=round(similarity, 4),
-        )
-
     def _recommendation(
         self,
         row: int,
@@ -228,16 +213,7 @@ class Recommender:
         accepted: np.ndarray,
     ) -> Recommendation:
         paper = self._paper(row)
-        companions = tuple(
-            Companion(
-                paper_id=self.paper_ids[other],
-                title=self._papers["title"][other].as_py(),
-                count=count,
-                is_accepted=bool(np.isin(other, accepted)),
-            )
-            for other, count in companions_of(self._lookup, row, accepted, _REASONS)
-        )
-        why = Why(citing, companions)
+        why = Why(citing, self._reasons.companions(row, accepted))
         return Recommendation(paper.paper_id, paper.title, paper.authors, paper.year, score, why)
 
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from mpbert.corpus.bags import spaced_words
 
 
-class Titles:
+class TitleIndex:
     """All titles, as lower-case words.
 
     :param titles: (N,) large strings.

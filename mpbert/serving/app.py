@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -86,21 +85,34 @@ def create_app(
     return Guard(RequestLimits(app, limits), token, hosts)
 
 
-def _add_api(app: FastAPI, recommender: Recommender) -> None:
-    # One thread: a single question uses all cores, so questions follow one another, and one whose
-    # time is over leaves the queue before it is computed.
-    thread = ThreadPoolExecutor(1)
-    known = set(recommender.paper_ids)
-    positions = _positions(recommender).model_dump_json().encode()
+class _Queue:
+    """Questions to a recommender, one after another.
 
-    async def run(function: Callable[..., T], *args: object, **named: object) -> T:
-        work = partial(function, *args, **named)
-        return await asyncio.get_running_loop().run_in_executor(thread, work)
+    One thread: a single question uses all cores, and one whose time is over leaves the queue before
+    it is computed.
+    """
 
-    def check_known(paper_ids: list[str], code: int) -> None:
+    def __init__(self, recommender: Recommender) -> None:
+        self._thread = ThreadPoolExecutor(1)
+        self._known = set(recommender.paper_ids)
+
+    async def run(self, function: Callable[..., T], *args: object) -> T:
+        """Return what a function returns when its turn has come."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
+
+    def check_known(self, paper_ids: list[str], code: int) -> None:
+        """Refuse a question about papers that are not in the index.
+
+        :raises HTTPException: with this code, where there is one.
+        """
         for paper_id in paper_ids:
-            if paper_id not in known:
-                raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(known)}")
+            if paper_id not in self._known:
+                raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(self._known)}")
+
+
+def _add_api(app: FastAPI, recommender: Recommender) -> None:
+    queue = _Queue(recommender)
+    positions = _positions(recommender).model_dump_json().encode()
 
     @app.get("/api/index")
     async def index() -> Index:
@@ -111,13 +123,13 @@ def _add_api(app: FastAPI, recommender: Recommender) -> None:
     @app.post("/api/recommend")
     async def recommend(question: Question) -> Answer:
         """Return papers to cite at a place of a text, best first, and why."""
-        check_known(question.accepted, 422)
-        return await run(_answer, recommender, question)
+        queue.check_known(question.accepted, 422)
+        return await queue.run(_answer, recommender, question)
 
     @app.get("/api/papers")
     async def search(query: Annotated[Text, Query(max_length=500)], top: Top = 10) -> Titles:
         """Return the papers whose titles match best."""
-        found = await run(recommender.search_titles, query, top)
+        found = await queue.run(recommender.search_titles, query, top)
         return Titles(papers=[PaperMessage.model_validate(paper) for paper in found])
 
     @app.get("/api/bibtex", response_class=PlainTextResponse, responses=_JSON_PROBLEMS)
@@ -125,10 +137,9 @@ def _add_api(app: FastAPI, recommender: Recommender) -> None:
         paper_id: Annotated[list[Text], Query(description="once or several times", max_length=500)],
     ) -> str:
         """Return papers as BibTeX entries, in the order asked for."""
-        check_known(paper_id, 404)
-        return "\n".join(
-            [(await run(recommender.bibtex, name)).strip() + "\n" for name in paper_id]
-        )
+        queue.check_known(paper_id, 404)
+        entries = [await queue.run(recommender.bibtex, name) for name in paper_id]
+        return "\n".join(entry.strip() + "\n" for entry in entries)
 
     @app.get("/api/map", response_model=Positions)
     async def positions_of_papers() -> Response:

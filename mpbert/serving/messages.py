@@ -133,7 +133,7 @@ class Index(BaseModel):
     """What is served."""
 
     num_papers: int
-    dim: int = Field(description="numbers of a vector")
+    dim: int = Field(description="dimensions of a vector")
     version: str = Field(description="version of mpbert")
 
 

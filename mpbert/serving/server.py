@@ -6,8 +6,10 @@ import math
 import os
 import signal
 import socket
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -68,21 +70,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
         Recommender.open(service.index)  # to refuse a wrong index before any process starts
     app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
-    config = uvicorn.Config(
-        app,
-        factory=workers > 1,
-        workers=workers,
-        lifespan="off",
-        http=TimedConnection,
-        timeout_keep_alive=math.ceil(service.limits.seconds),
-        ws="none",
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=math.ceil(service.limits.seconds) + 1,
-        timeout_worker_healthcheck=60,  # opening an index may keep a process busy for long
-    )
+    config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers)
     listener.listen()  # from here on clients wait instead of being refused
     _announce(name, port, service, is_open_to_all)
     # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
@@ -93,6 +81,24 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     else:
         Multiprocess(config, [listener]).run()
     print("stopped", flush=True)
+
+
+def _uvicorn_config(app: Callable[..., Any], seconds: int, workers: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        factory=workers > 1,
+        workers=workers,
+        lifespan="off",
+        http=TimedConnection,
+        timeout_keep_alive=seconds,
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=seconds + 1,
+        timeout_worker_healthcheck=60,  # opening an index may keep a process busy for long
+    )
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -77,7 +77,7 @@ class VectorStore:
         return self.vectors.shape[1]
 
     def first(self, dim: int | None) -> "VectorStore":
-        """Return the first so many numbers of each vector; all of them if None.
+        """Return the first ``dim`` dimensions of each vector; all of them if None.
 
         Training with ``--nested-dims`` makes them vectors of their own; of others they are a part
         that tells less.
@@ -88,7 +88,7 @@ class VectorStore:
             return self
         if not 1 <= dim <= self.dim:
             raise VectorsError(
-                f"--dim {dim}: the vectors have {self.dim} numbers; expected 1 to {self.dim}"
+                f"--dim {dim}: the vectors have {self.dim} dimensions; expected 1 to {self.dim}"
             )
         return VectorStore(self.ids, self.vectors[:, :dim])
 
@@ -162,6 +162,6 @@ def check_made_with(directory: Path, dim: int, encoder: Path, encoder_dim: int) 
         made_from = ()  # vectors of others, which say nothing
     if encoder_dim != dim or (made_from and fingerprint(encoder) not in made_from):
         raise VectorsError(
-            f"{directory}: found vectors of {dim} numbers that were not made with {encoder}, which "
-            f"makes {encoder_dim}; embed the corpus with this encoder"
+            f"{directory}: found vectors of {dim} dimensions that were not made with {encoder}, "
+            f"which makes {encoder_dim}; embed the corpus with this encoder"
         )

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from contest import contest, print_contest, print_row, raw_acl, run_command
 
-from mpbert.corpus.build import CleanPaper, iter_clean_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
 
 

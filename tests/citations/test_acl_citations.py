@@ -7,7 +7,7 @@ from mpbert.citations.bibliography import Bibliography, split_bibliography
 from mpbert.citations.finder import CitationFinder
 from mpbert.citations.names import fold, is_same_name, last_names
 from mpbert.citations.references import Reference
-from mpbert.corpus.extracted_text import debris, join_sentences, page_junk
+from mpbert.corpus.raw.extracted_text import debris, join_sentences, page_junk
 from mpbert.corpus.text import cut_markers
 
 REFERENCES = [

@@ -6,8 +6,9 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.queries import TASKS
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import TASKS, CorpusStore
+from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_qrels
 
 

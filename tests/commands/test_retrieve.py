@@ -44,7 +44,7 @@ def test_the_first_numbers_rank_as_vectors_of_so_many(rfc_corpus, tmp_path, caps
     assert runs[0] == runs[1]
     given = ["retrieve", str(rfc_corpus), str(tmp_path / "out")]
     assert cli.main([*given, "--vectors", str(tmp_path / "vectors"), "--dim=9"]) == 2
-    assert "--dim 9: the vectors have 8 numbers; expected 1 to 8" in capsys.readouterr().err
+    assert "--dim 9: the vectors have 8 dimensions; expected 1 to 8" in capsys.readouterr().err
     assert cli.main([*given, "--lexical=bm25", "--dim=3"]) == 2
     assert "--dim is of vectors; a lexical method has none" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ import pytest
 
 from mpbert.citations.bibliography import _is_strong
 from mpbert.citations.finder import _may_cite
-from mpbert.corpus.extracted_text import debris
+from mpbert.corpus.raw.extracted_text import debris
 from mpbert.corpus.text import MARKER_LIKE, clean_characters, find_marker_like
 
 STRONG = re.compile(

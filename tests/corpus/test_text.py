@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from mpbert.citations.records import Marker
 from mpbert.corpus.text import (
     clean_characters,
     cut_markers,
@@ -9,7 +10,6 @@ from mpbert.corpus.text import (
     split_sentences,
     words,
 )
-from mpbert.foundation.records import Marker
 
 
 def cut(text: str) -> str:

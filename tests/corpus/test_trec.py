@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 
 from mpbert.corpus.trec import (
-    Qrels,
     read_qrels,
     read_run,
     run_of_matrix,
-    write_qrels,
     write_run,
 )
 from mpbert.foundation.errors import RunError
@@ -69,13 +67,6 @@ def test_qrels_gather_the_lines_of_a_query_and_leave_out_relevance_0(tmp_path):
     assert qrels.query_ids == ["q2", "q1"]
     assert _gold(qrels, 0) == ["a", "b"]
     assert _gold(qrels, 1) == ["b"]
-
-
-def test_written_qrels_read_back(tmp_path):
-    qrels = Qrels(["q1", "q2"], np.array([0, 2, 3]), ["a", "b"], np.array([1, 0, 1]))
-    write_qrels(tmp_path / "q", qrels)
-    assert (tmp_path / "q").read_text() == "q1 0 b 1\nq1 0 a 1\nq2 0 b 1\n"
-    assert _gold(read_qrels(tmp_path / "q"), 0) == ["b", "a"]
 
 
 def test_tabs_runs_of_spaces_and_blank_lines_are_read_as_trec_eval_does(tmp_path):

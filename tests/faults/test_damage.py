@@ -6,7 +6,8 @@ import shutil
 import pytest
 
 from mpbert.cli import main
-from mpbert.foundation.manifest import _sealed, fingerprint, read_manifest
+from mpbert.foundation.checksums import fingerprint, sealed
+from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
 
 # format -> a command that reads it
@@ -107,17 +108,17 @@ def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
 @pytest.mark.parametrize("kind", READERS)
 def test_a_damaged_manifest_is_one_line(kind, place, capsys):
     path = place / kind / "manifest.json"
-    sealed = _sealed(read_manifest(place / kind))  # those of the first release had none
-    path.write_bytes(sealed[: len(sealed) // 2])
+    text = sealed(read_manifest(place / kind))  # those of the first release had none
+    path.write_bytes(text[: len(text) // 2])
     assert f"{kind}: found no readable manifest.json" in refusal(READERS[kind], capsys)
     for name in (b'"format": 1', b'"config"', b'"files"'):  # flips of the last bit of what follows
-        data = bytearray(sealed)
-        data[sealed.index(name) + len(name) - 1] ^= 1
+        data = bytearray(text)
+        data[text.index(name) + len(name) - 1] ^= 1
         path.write_bytes(data)
         said = refusal(READERS[kind], capsys)
         assert "manifest.json: found other bytes than were" in said or "no readable" in said
         assert not list(place.glob("out*"))
-    path.write_bytes(sealed)
+    path.write_bytes(text)
     assert main(READERS[kind]) == 0
 
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from mpbert.commands import build_corpus, rerank, retrieve
-from mpbert.corpus.store import CorpusStore, qrels_name
+from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure

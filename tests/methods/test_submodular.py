@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from mpbert.commands import rerank, retrieve
-from mpbert.corpus.store import CorpusStore, qrels_name
+from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure

@@ -294,14 +294,14 @@ def test_two_processes_do_not_change_an_index_at_once(index, papers, capsys):
 def test_an_index_that_is_changed_while_it_is_read_is_read_again(
     index, papers, monkeypatch, capsys
 ):
-    path, read_table = papers(NAMES), directory._read_table
+    path, read_table = papers(NAMES), directory.read_table
 
     def late(file, schema):
-        monkeypatch.setattr(directory, "_read_table", read_table)
+        monkeypatch.setattr(directory, "read_table", read_table)
         assert main(["add", str(index), str(path)]) == 0
         return read_table(file, schema)
 
-    monkeypatch.setattr(directory, "_read_table", late)
+    monkeypatch.setattr(directory, "read_table", late)
     assert read_index(index).generation == 2
 
 

@@ -53,12 +53,18 @@ def with_nan(vectors):
 DAMAGES = {
     "no manifest": (lambda i: (i / "manifest.json").unlink(), "no readable manifest.json"),
     "format": (lambda i: edit_manifest(i, index_format=2), "an index of format 2; expected 1"),
-    "generation": (lambda i: edit_manifest(i, generation="x"), "found generation, draws and seed"),
+    "generation": (
+        lambda i: edit_manifest(i, generation="x"),
+        "found generation, readings and seed",
+    ),
     "no data": (lambda i: shutil.rmtree(i / "data.1"), "missing or damaged"),
     "vectors cut": (lambda i: cut_short(i / "data.1" / "vectors.npy"), "vectors.npy: missing or"),
     "vectors NaN": (lambda i: with_vectors(i, with_nan), "holds NaN or infinity"),
     "vectors fewer": (lambda i: with_vectors(i, lambda v: v[1:]), "for 120 ids; expected one row"),
-    "dim": (lambda i: with_vectors(i, lambda v: np.hstack([v, v])), "of 16 numbers, those of the"),
+    "dim": (
+        lambda i: with_vectors(i, lambda v: np.hstack([v, v])),
+        "of 16 .*, those of",
+    ),
     "papers cut": (lambda i: cut_short(i / "data.1" / "papers.arrow"), "papers.arrow: missing or"),
     "papers empty": (lambda i: (i / "data.1" / "papers.arrow").write_bytes(b""), "papers.arrow"),
     "swapped": (
@@ -153,7 +159,7 @@ def test_vectors_of_another_corpus_or_encoder_are_refused(build, micro_encoder, 
 
 def test_an_index_of_the_first_numbers_asks_and_adds_with_as_many(build, rfc_index, tmp_path):
     code, error = build("--dim=17")
-    assert code == 2 and "--dim 17: the vectors have 16 numbers; expected 1 to 16" in error
+    assert code == 2 and "--dim 17: the vectors have 16 dimensions; expected 1 to 16" in error
     assert build("--dim=4")[0] == 0
     found, whole = Recommender.open(tmp_path / "built"), Recommender.open(rfc_index)
     first = whole.vectors[:, :4]

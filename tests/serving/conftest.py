@@ -128,7 +128,7 @@ def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "vectors").mkdir()
     VectorStore(CorpusStore(root / "corpus").paper_ids, vectors).save(root / "vectors", "papers")
     config = build_index.Config(
-        root / "corpus", root / "encoder", root / "vectors", root / "index", draws=1
+        root / "corpus", root / "encoder", root / "vectors", root / "index", readings=1
     )
     build_index.run(config)
     return root / "index"

@@ -1,1 +1,1 @@
-"""Readers of raw corpora: one module per format; the registry finds them here."""
+"""Readers of raw corpora: each module, or module of a folder, that the registry finds here."""

@@ -12,19 +12,20 @@ from typing import Any
 
 from mpbert.citations.bibliography import Bibliography, split_bibliography
 from mpbert.citations.finder import CitationFinder
+from mpbert.citations.records import RawSentence
 from mpbert.citations.references import Reference
-from mpbert.corpus.extracted_text import (
+from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.raw.extracted_text import (
     debris,
     is_abstract_heading,
     join_sentences,
     page_junk,
 )
-from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.files import read_lines, read_whole, walk, without_packing
-from mpbert.corpus.formats.values import names_of, reading, required_id, text_of
+from mpbert.corpus.raw.files import read_lines, read_whole, walk, without_packing
+from mpbert.corpus.raw.values import names_of, reading, required_id, text_of
+from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 from mpbert.corpus.text import LONGEST_TEXT
-from mpbert.foundation.records import RawPaper, RawSection, RawSentence
 
 _INFO = re.compile(rb'^\{"info":\s*')
 _PAPER = "an object with info (id, title, authors, year), references and sections"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.records import RawPaper
 from mpbert.foundation.registry import Registry
 
 

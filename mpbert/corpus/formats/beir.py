@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.disk_index import DiskIndex
-from mpbert.corpus.formats.files import find_file, read_lines, walk, without_packing
-from mpbert.corpus.formats.linkage import Identifiers, normal_title
-from mpbert.corpus.formats.shards import ShardReader
-from mpbert.corpus.formats.spans import plain
-from mpbert.corpus.formats.values import decode, names_of, reading, required_id, text_of, year_of
+from mpbert.corpus.raw.disk_index import DiskIndex
+from mpbert.corpus.raw.files import find_file, read_lines, walk, without_packing
+from mpbert.corpus.raw.identifiers import Identifiers, normal_title
+from mpbert.corpus.raw.shards import ShardReader
+from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.raw.values import decode, names_of, reading, required_id, text_of, year_of
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import RawPaper
 
 # split of each name of a file of judgements; a query in several is in the last of them
 _SPLIT_OF = {"train": "train", "dev": "valid", "valid": "valid", "val": "valid", "test": "test"}

@@ -7,12 +7,12 @@ the global task. Both spellings of the fields are read, ``out_citations`` and ``
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.linkage import Identifiers
-from mpbert.corpus.formats.shards import ShardReader
-from mpbert.corpus.formats.spans import plain
-from mpbert.corpus.formats.values import names_of, required_id, text_of, year_of
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.shards import ShardReader
+from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.raw.values import names_of, required_id, text_of, year_of
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.records import RawPaper
 
 
 @READERS.register

@@ -14,13 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.disk_index import DiskIndex
-from mpbert.corpus.formats.files import find_file
-from mpbert.corpus.formats.json_stream import iter_members
-from mpbert.corpus.formats.linkage import Identifiers, Linker
-from mpbert.corpus.formats.spans import Span, borders_of, mark_piece, plain
-from mpbert.corpus.formats.values import (
+from mpbert.corpus.raw.disk_index import DiskIndex
+from mpbert.corpus.raw.files import find_file
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.json_stream import iter_members
+from mpbert.corpus.raw.linkage import Linker
+from mpbert.corpus.raw.spans import Span, borders_of, mark_piece, plain
+from mpbert.corpus.raw.values import (
     names_of,
     reading,
     required_id,
@@ -28,8 +30,8 @@ from mpbert.corpus.formats.values import (
     year_of,
     year_of_id,
 )
+from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.records import RawPaper, RawSection, RawSentence
 
 _MARK = r"(?:TARGETCIT|OTHERCIT)"
 _GROUP = re.compile(rf"{_MARK}(?:[\s,;&]*(?:and\s+)?{_MARK})*")

@@ -9,11 +9,12 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from mpbert.citations.records import Marker, RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.files import read_lines, walk
+from mpbert.corpus.raw.files import read_lines, walk
+from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.records import Marker, RawPaper, RawSection, RawSentence
 
 
 @READERS.register

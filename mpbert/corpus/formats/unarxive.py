@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.linkage import Identifiers
-from mpbert.corpus.formats.shards import ShardReader
-from mpbert.corpus.formats.spans import mark_paragraph, sections_of
-from mpbert.corpus.formats.values import names_of, required_id, text_of, year_of, year_of_id
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.shards import ShardReader
+from mpbert.corpus.raw.spans import mark_paragraph, sections_of
+from mpbert.corpus.raw.values import names_of, required_id, text_of, year_of, year_of_id
+from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.records import RawPaper, RawSentence
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z_]+):([^{}]*)\}\}")
 _AUTHORS = re.compile(r",\s+and\s+|\s+and\s+|,\s+")

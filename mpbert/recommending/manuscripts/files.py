@@ -6,6 +6,7 @@ from pathlib import Path
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import Marks, mark_places, without_marks
 from mpbert.recommending.manuscripts.sentences import Draft, Manuscript, manuscript_of, read_text
+from mpbert.recommending.manuscripts.utf8 import read_utf8
 
 SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
 
@@ -40,21 +41,6 @@ def read_manuscript(text: str, path: Path) -> Manuscript:
     if suffix == ".json" or text.lstrip().startswith("{"):
         return manuscript_of(_read_json(text, str(path)))
     return manuscript_of(read_text(text))
-
-
-def read_utf8(path: Path) -> str:
-    """Return the text of a file.
-
-    :raises ManuscriptError: it cannot be read, or is not UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ManuscriptError(
-            f"{path}: byte {error.start} is not UTF-8; save the text as UTF-8"
-        ) from error
-    except OSError as error:
-        raise ManuscriptError(f"{path}: {error.strerror}; expected a manuscript") from error
 
 
 def _read_json(text: str, name: str) -> Draft:

@@ -11,8 +11,8 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from mpbert.foundation.config import load_yaml
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.foundation.option_files import load_yaml
 from mpbert.recommending.manuscripts.marks import MARK, Marks, mark_places, without_marks
 from mpbert.recommending.manuscripts.sentences import Draft
 

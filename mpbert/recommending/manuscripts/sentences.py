@@ -8,9 +8,9 @@ import numpy as np
 
 from mpbert.citations.author_year import find_citations
 from mpbert.citations.markers import markers_of
+from mpbert.citations.records import Marker
 from mpbert.corpus.text import MARKER_LIKE, clean_characters, cut_markers, split_sentences
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.foundation.records import Marker
 from mpbert.recommending.manuscripts.marks import (
     MARK,
     PLACE,

@@ -8,7 +8,6 @@ Commands that the manuscript defines itself are not expanded.
 import logging
 import os
 import posixpath
-import re
 import unicodedata
 from collections.abc import Callable
 from functools import partial
@@ -27,17 +26,9 @@ from pylatexenc.latexwalker import (
     LatexWalker,
     LatexWalkerError,
 )
-from pylatexenc.latexwalker import get_default_latex_context_db as get_default_walker_db
-from pylatexenc.macrospec import (
-    EnvironmentSpec,
-    LatexContextDb,
-    MacroSpec,
-    MacroStandardArgsParser,
-    ParsedMacroArgs,
-)
+from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.files import read_utf8
 from mpbert.recommending.manuscripts.marks import (
     CITE_COMMANDS,
     MARK,
@@ -49,6 +40,13 @@ from mpbert.recommending.manuscripts.marks import (
     without_marks,
 )
 from mpbert.recommending.manuscripts.sentences import Draft
+from mpbert.recommending.manuscripts.tex_commands import (
+    DROPPED,
+    DROPPED_ENVIRONMENTS,
+    HEADINGS,
+    walker_context,
+)
+from mpbert.recommending.manuscripts.utf8 import read_utf8
 
 logger = logging.getLogger(__name__)
 
@@ -62,24 +60,6 @@ _ACCENTS = {
     **{"dot": "\u0307", "ddot": "\u0308", "check": "\u030c", "breve": "\u0306"},
 }
 _MOST_INPUTS = 1000  # files that include others twice each would never end
-_HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph"
-# commands that leave nothing, with their arguments
-_DROPPED = {
-    **dict.fromkeys("label ref eqref pageref autoref cref Cref nameref vref url".split(), "*{"),
-    **dict.fromkeys("bibliography bibliographystyle addbibresource pagestyle nocite".split(), "{"),
-    **dict.fromkeys("author date affiliation affil institute address email".split(), "[{"),
-    **dict.fromkeys("orcid keywords thispagestyle graphicspath hyphenation".split(), "{"),
-    **dict.fromkeys("includegraphics thanks".split(), "*[{"),
-    **dict.fromkeys("vspace hspace".split(), "*{"),
-    "printbibliography": "[",
-    **dict.fromkeys("maketitle tableofcontents appendix newpage clearpage".split(), ""),
-}
-_DROPPED_ENVIRONMENTS = (
-    "equation equation* align align* alignat alignat* gather gather* multline multline* eqnarray "
-    "eqnarray* flalign flalign* displaymath math tabular tabular* tabularx tabulary longtable "
-    "tikzpicture pgfpicture thebibliography verbatim verbatim* lstlisting minted filecontents "
-    "filecontents* algorithm algorithm* algorithmic comment CCSXML"
-).split()
 
 
 def read_tex(text: str, path: Path) -> Draft:
@@ -113,48 +93,6 @@ def read_tex(text: str, path: Path) -> Draft:
     return Draft(text, marks, title, abstract)
 
 
-class _CiteArguments(MacroStandardArgsParser):
-    r"""Arguments of a command that cites: stars, notes in brackets, keys in braces.
-
-    :param num_groups: groups in braces, of which the last holds the keys; 0 for any number, all of
-        which hold keys, as in ``\cites(see)()[1]{a}[2]{b}``.
-    """
-
-    _NOTES = re.compile(r"\*?(?:\s*\([^()]*\)){0,2}")
-    _BRACKET = re.compile(r"\s*\[")
-    _BRACE = re.compile(r"\s*\{")
-
-    def __init__(self, num_groups: int) -> None:
-        super().__init__()
-        self._num_groups = num_groups
-
-    def parse_args(
-        self, w: LatexWalker, pos: int, parsing_state: object = None
-    ) -> tuple[ParsedMacroArgs, int, int]:
-        """Return the groups of keys, where they begin, and how long all arguments are."""
-        end = pos + w.s.startswith("*", pos)
-        if not self._num_groups:
-            end = self._NOTES.match(w.s, pos).end()
-        groups: list[LatexNode] = []
-        while True:
-            while self._BRACKET.match(w.s, end):
-                note = w.get_latex_maybe_optional_arg(end, parsing_state=parsing_state)
-                if note is None:
-                    break
-                end = note[1] + note[2]
-            if not self._BRACE.match(w.s, end):
-                break
-            node, start, length = w.get_latex_expression(
-                end, strict_braces=False, parsing_state=parsing_state
-            )
-            groups.append(node)
-            end = start + length
-            if len(groups) == self._num_groups:
-                break
-        keys = groups if not self._num_groups else groups[self._num_groups - 1 :]
-        return ParsedMacroArgs(argspec="{" * len(keys), argnlist=keys), pos, end - pos
-
-
 class _Converter(LatexNodes2Text):
     """Converts nodes to text; collects places, abstracts and footnotes on the way."""
 
@@ -169,7 +107,7 @@ class _Converter(LatexNodes2Text):
 
     def parse(self, text: str) -> list[LatexNode]:
         """Return the nodes of a text."""
-        walker = LatexWalker(without_marks(text), latex_context=_walker_context())
+        walker = LatexWalker(without_marks(text), latex_context=walker_context())
         return walker.get_latex_nodes()[0]
 
     def last_argument(self, node: LatexMacroNode) -> str:
@@ -197,7 +135,7 @@ class _Converter(LatexNodes2Text):
             **dict.fromkeys(CITE_COMMANDS, self._cite),
             **dict.fromkeys(MULTI_CITE_COMMANDS, self._cite),
             **dict.fromkeys(VOLUME_CITE_COMMANDS, self._cite),
-            **dict.fromkeys(_HEADINGS.split(), self._heading),
+            **dict.fromkeys(HEADINGS.split(), self._heading),
             **dict.fromkeys(("input", "include", "subfile"), self._input),
             **dict.fromkeys(("footnote", "footnotetext"), self._footnote),
             "abstract": self._abstract,
@@ -207,8 +145,8 @@ class _Converter(LatexNodes2Text):
         }
         own |= {name: partial(self._accented, accent) for name, accent in _ACCENTS.items()}
         macros = [MacroTextSpec(name, simplify_repl=repl) for name, repl in own.items()]
-        macros += [MacroTextSpec(name, discard=True) for name in (*_DROPPED, "title")]
-        environments = [EnvironmentTextSpec(name, discard=True) for name in _DROPPED_ENVIRONMENTS]
+        macros += [MacroTextSpec(name, discard=True) for name in (*DROPPED, "title")]
+        environments = [EnvironmentTextSpec(name, discard=True) for name in DROPPED_ENVIRONMENTS]
         environments += [
             EnvironmentTextSpec("abstract", simplify_repl=self._abstract_environment),
             *(
@@ -292,24 +230,6 @@ def _text_or_nothing(convert: Callable[[LatexNode], str], node: LatexNode) -> st
 def _arguments(node: LatexMacroNode) -> list[LatexNode]:
     """Return the arguments of a command, of which it has none as the argument of another."""
     return list(node.nodeargd.argnlist) if node.nodeargd else []
-
-
-def _walker_context() -> LatexContextDb:
-    context = get_default_walker_db()
-    macros = [
-        *(MacroSpec(name, args_parser=_CiteArguments(1)) for name in CITE_COMMANDS),
-        *(MacroSpec(name, args_parser=_CiteArguments(0)) for name in MULTI_CITE_COMMANDS),
-        *(MacroSpec(name, args_parser=_CiteArguments(2)) for name in VOLUME_CITE_COMMANDS),
-        *(MacroSpec(name, arguments) for name, arguments in _DROPPED.items()),
-        *(MacroSpec(name, "*[{") for name in (*_HEADINGS.split(), "caption")),
-        *(MacroSpec(name, "[{") for name in ("title", "footnote", "footnotetext")),
-        *(MacroSpec(name, "{") for name in ("input", "include", "subfile", "abstract")),
-    ]
-    environments = [EnvironmentSpec(name, "[") for name in ("figure", "figure*", "table", "table*")]
-    context.add_context_category(
-        "manuscript", macros=macros, environments=environments, prepend=True
-    )
-    return context
 
 
 def _first(nodes: list[LatexNode], kind: type[LatexNode], name: str) -> LatexNode | None:

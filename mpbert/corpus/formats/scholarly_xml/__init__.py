@@ -1,0 +1,1 @@
+"""Papers in XML: what TEI and JATS have in common, and a reader of each."""

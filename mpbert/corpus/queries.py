@@ -1,0 +1,57 @@
+"""What papers are ranked for: citation contexts (local task) or whole papers (global task)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+TASKS = ("local", "global")
+
+
+def qrels_name(task: str, split: str) -> str:
+    """Return the name of the file that says which papers the queries of a task cite."""
+    return f"qrels.{split}.txt" if task == "local" else f"qrels.{task}.{split}.txt"
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What papers are ranked for, as arrays in the order of citing row.
+
+    :param query_ids: (Q,).
+    :param citing_rows: (Q,), row of the citing paper.
+    :param cited_offsets: (Q + 1,), query i owns ``cited_rows[offsets[i]:offsets[i + 1]]``.
+    :param cited_rows: rows of the cited papers, which are to be found.
+    :param years: (Q,), year of the citing paper.
+    """
+
+    query_ids: list[str]
+    citing_rows: np.ndarray
+    cited_offsets: np.ndarray
+    cited_rows: np.ndarray
+    years: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def cited(self, i: int) -> np.ndarray:
+        """Rows of the papers which query ``i`` cites."""
+        return self.cited_rows[self.cited_offsets[i] : self.cited_offsets[i + 1]]
+
+
+@dataclass(frozen=True)
+class Contexts(Queries):
+    """Local queries: citation contexts, ordered by position in their paper.
+
+    An id is ``citing_id#position``; cited papers stand in order of appearance in the sentence.
+
+    :param positions: (Q,), position of the citing sentence among the sentences of its paper.
+    """
+
+    positions: np.ndarray
+
+
+@dataclass(frozen=True)
+class Manuscripts(Queries):
+    """Global queries: whole papers, known by title and abstract; all that they cite is sought.
+
+    An id is that of the paper; cited papers stand in order of rows.
+    """

@@ -1,0 +1,1 @@
+"""What readers of raw formats share: files, values, spans, links between papers, checks."""

@@ -1,0 +1,61 @@
+"""Checksums: of a file, of a finished directory, and of a manifest itself."""
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mpbert.foundation.errors import MpbertError
+
+MANIFEST = "manifest.json"
+SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
+_SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % SEAL.encode())
+
+
+def fingerprint(path: Path) -> str:
+    """Return the SHA-256 of a file or a directory, in hexadecimal; empty if there is none.
+
+    A directory that has a manifest is known by its manifest without its seal; any other directory
+    is known by the names and the checksums of all its files.
+
+    :raises MpbertError: it cannot be read.
+    """
+    try:
+        return _fingerprint(path)
+    except OSError as error:
+        raise MpbertError(
+            f"{error.filename or path}: unreadable ({error.strerror}); expected a file that may be "
+            f"read: change its permissions or copy it again"
+        ) from error
+
+
+def _fingerprint(path: Path) -> str:
+    digest = hashlib.sha256()
+    if path.is_dir() and not (path / MANIFEST).is_file():
+        for file in sorted(p for p in path.rglob("*") if p.is_file()):
+            name = os.fsencode(file.relative_to(path))  # not all names are UTF-8
+            digest.update(name + f" {_fingerprint(file)}\n".encode())
+        return digest.hexdigest()
+    if path.is_dir():
+        return hashlib.sha256(unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def sealed(manifest: dict[str, Any]) -> bytes:
+    """Return the text of a manifest whose last entry is the checksum of the text without it."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    seal = f',\n "{SEAL}": "{hashlib.sha256(text).hexdigest()}"\n}}\n'
+    return text.removesuffix(b"\n}\n") + seal.encode()
+
+
+def unsealed(text: bytes) -> tuple[bytes, str | None]:
+    """Return the text of a manifest as it was before it was sealed, and the checksum."""
+    seal = _SEALED.search(text)
+    return (text[: seal.start()] + b"\n}\n", seal[1].decode()) if seal else (text, None)

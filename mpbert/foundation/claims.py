@@ -1,0 +1,86 @@
+"""One process at a time writes an output: its lock, its temporary places, and why it failed."""
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mpbert.foundation.errors import OutputError
+
+_LEFTOVERS = ("partial", "replaced", "lock")  # what a killed run leaves beside an output
+
+
+def beside(output: Path, what: str) -> Path:
+    """Return where a command keeps files of its own while it makes an output.
+
+    The name is one that nobody gives to a file of theirs: what lies there is thrown away.
+    """
+    return output.with_name(f".{output.name}.mpbert-{what}")
+
+
+@contextmanager
+def claimed(output: Path) -> Iterator[None]:
+    """Let no other process claim the same output until the block or this process ends.
+
+    :raises OutputError: another process has claimed it.
+    """
+    lock = beside(output, "lock")
+    try:
+        if not lock.parent.exists():
+            lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("w")
+    except OSError as error:
+        raise cannot_write(output, error) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_current = os.path.samestat(os.fstat(file.fileno()), lock.stat())
+        except OSError:
+            is_current = False  # it is locked, or was, and is gone
+        if not is_current:
+            raise OutputError(
+                f"{output}: another process is writing it; wait until it ends, or end it"
+            )
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def clear_leftovers(output: Path) -> None:
+    """Remove what a run left that was killed after its output was finished."""
+    leftovers = [beside(output, what) for what in _LEFTOVERS]
+    if any(path.exists() for path in leftovers):
+        with suppress(OutputError), claimed(output):  # unless another process is at work there
+            for path in leftovers:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def put_in_place(partial: Path, output: Path, replace: bool) -> None:
+    """Rename a complete directory to its place; an older one there gives way if it may."""
+    replaced = beside(output, "replaced")
+    if replace and output.exists():
+        shutil.rmtree(replaced, ignore_errors=True)
+        output.rename(replaced)
+    partial.rename(output)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def is_of_output(error: Exception, output: Path) -> bool:
+    """Return whether writing failed; libraries in Rust and C++ say so in words of their own."""
+    if isinstance(error, OSError) and error.filename is not None:
+        names = filter(None, (error.filename, error.filename2))  # two of a copy
+        places = str(output), str(beside(output, ""))
+        return any(os.fsdecode(name).startswith(places) for name in names)
+    return isinstance(error, OSError) or os.strerror(errno.ENOSPC) in str(error)
+
+
+def cannot_write(output: Path, error: Exception) -> OutputError:
+    """Return the error that says why an output cannot be written."""
+    reason = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    return OutputError(
+        f"{output}: cannot be written ({reason}); free space, or choose another output"
+    )

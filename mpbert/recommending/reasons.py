@@ -1,0 +1,71 @@
+"""Why a paper is recommended: near sentences that cite it, and papers cited together with it."""
+
+import numpy as np
+
+from mpbert.foundation.ragged import ranges
+from mpbert.recommending.companions import companions_of
+from mpbert.recommending.lookup import Lookup
+from mpbert.recommending.records import CitingSentence, Companion
+from mpbert.recommending.tables import IndexTables
+from mpbert.recommending.words import Words
+
+_SHOWN = 3  # citing sentences and companions of a paper
+
+
+class Reasons:
+    """What an index knows that speaks for a paper.
+
+    :param paper_ids: (N,) ids in the order of the tables.
+    """
+
+    def __init__(
+        self, tables: IndexTables, lookup: Lookup, words: Words, paper_ids: list[str]
+    ) -> None:
+        self._papers, self._contexts = tables.papers, tables.contexts
+        self._lookup, self._words, self._paper_ids = lookup, words, paper_ids
+
+    def citing(
+        self, rows: np.ndarray, words: tuple[np.ndarray, np.ndarray]
+    ) -> list[tuple[CitingSentence, ...]]:
+        """Return for each paper the known sentences citing it that are nearest to the question.
+
+        :param rows: (K,) of the papers.
+        :param words: (U,) columns of the stems of the question, and (U,) their counts.
+        """
+        starts = self._lookup.citing_offsets[rows]
+        lengths = self._lookup.citing_offsets[rows + 1] - starts
+        contexts = self._lookup.citing_contexts[ranges(starts, lengths)]
+        similarities = self._words.similarities(*words, contexts)
+        found, end = [], 0
+        for length in lengths.tolist():
+            own = slice(end, end + length)
+            best = np.argsort(-similarities[own], kind="stable")[:_SHOWN]
+            numbers, cosines = contexts[own][best].tolist(), similarities[own][best].tolist()
+            found.append(tuple(map(self._citing_sentence, numbers, cosines)))
+            end += length
+        return found
+
+    def companions(self, row: int, accepted: np.ndarray) -> tuple[Companion, ...]:
+        """Return papers cited together with one, accepted ones first.
+
+        :param accepted: (A,) rows of papers accepted at the place.
+        """
+        return tuple(
+            Companion(
+                paper_id=self._paper_ids[other],
+                title=self._papers["title"][other].as_py(),
+                count=count,
+                is_accepted=bool(np.isin(other, accepted)),
+            )
+            for other, count in companions_of(self._lookup, row, accepted, _SHOWN)
+        )
+
+    def _citing_sentence(self, context: int, similarity: float) -> CitingSentence:
+        citing = self._contexts["citing_row"][context].as_py()
+        return CitingSentence(
+            text=self._contexts["text"][context].as_py(),
+            citing_id=self._paper_ids[citing],
+            citing_title=self._papers["title"][citing].as_py(),
+            citing_year=self._papers["year"][citing].as_py() or None,
+            similarity=round(similarity, 4),
+        )

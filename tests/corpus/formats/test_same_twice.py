@@ -1,0 +1,46 @@
+"""Order of files and number of processes change no byte of a corpus store."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.links import link_papers
+from mpbert.corpus.tables import write_tables
+
+
+def record(number: int) -> str:
+    cited = [f"p{(number * 7 + step) % 40}" for step in (1, 5, 11)]
+    marked = {"text": "It is so [1].", "markers": [{"start": 9, "end": 12, "cited_ids": cited[:2]}]}
+    return json.dumps(
+        {
+            **{"paper_id": f"p{number}", "title": f"Paper {number}", "year": 2000 + number % 9},
+            **{"abstract": [f"We say {number}."], "references": cited},
+            "sections": [{"heading": "One", "sentences": ["It is.", marked]}],
+        }
+    )
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_order_of_files_and_records_changes_no_byte(tmp_path, processes):
+    built = []
+    for name, numbers in (("forth", range(40)), ("back", range(39, -1, -1))):
+        folder, output = tmp_path / name, tmp_path / f"{name}.out"
+        folder.mkdir(), output.mkdir()
+        lines = [record(number) for number in numbers]
+        for shard in range(4):
+            text = "\n".join(lines[shard::4]) + "\n"
+            (folder / f"{shard}.jsonl").write_text(text)
+        counts: Counter[str] = Counter()
+        papers = sort_papers(
+            iter_clean_papers(READERS["jsonl"](), folder, processes, counts), output
+        )
+        links = link_papers(papers, "drop", counts)
+        write_tables(output, papers, links, np.array(["train", "test"] * 20))
+        files = {path.name: path.read_bytes() for path in sorted(output.iterdir())}
+        built.append((files, counts))
+    assert built[0] == built[1]
+    assert len(built[0][0]) > 5
