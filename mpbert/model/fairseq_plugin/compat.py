@@ -111,14 +111,17 @@ def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
     """Let a function that trains an epoch leave a training alone that has had all its updates.
 
     fairseq looks for ``--max-update`` after an update: a finished training that is started again
-    would have one more each time.
+    would have one more each time. Nor does it tell a learning rate how long an epoch is; one that
+    has ``take_epoch`` is told before the first update of each.
     """
 
     @functools.wraps(train)
-    def train_on(cfg: object, trainer: object, *arguments: object) -> tuple:
+    def train_on(cfg: object, trainer: object, task: object, epoch: object) -> tuple:
         if 0 < cfg.optimization.max_update <= trainer.get_num_updates():
             return [None], True
-        return train(cfg, trainer, *arguments)
+        if hasattr(trainer.lr_scheduler, "take_epoch"):
+            trainer.lr_scheduler.take_epoch(len(epoch))
+        return train(cfg, trainer, task, epoch)
 
     return train_on
 
