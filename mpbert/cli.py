@@ -26,6 +26,8 @@ COMMANDS = {
     "validate": "check a JSON Lines corpus; report every bad record with its line",
     "build-corpus": "raw corpus -> corpus store",
     "binarize": "corpus store -> tokenizer and memory-mapped token ids",
+    "pretrain": "binary corpus and a configuration -> encoder that predicts masked sentences",
+    "finetune": "binary corpus, a configuration and a pretrained encoder -> two towers",
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
     "embed": "encoder -> vectors of papers and of manuscripts",
     "fit": "corpus store -> vectors of a baseline",

@@ -42,10 +42,23 @@ HELP = {
         "a corpus store",
         "a binary corpus: tokenizer.json, and token ids that are mapped, not loaded",
     ),
+    "pretrain": CommandHelp(
+        "mpbert pretrain runs/binarized/rfc pretrain/configs/tiny.yaml "
+        "runs/encoders/rfc/tiny-pretrained --training runs/pretrained/rfc/tiny",
+        "a binary corpus, and a YAML file of pretrain/configs or of your own",
+        "an encoder directory; checkpoints, train.log and curves stand in --training",
+    ),
+    "finetune": CommandHelp(
+        "mpbert finetune runs/binarized/rfc finetune/configs/token_bag.yaml "
+        "runs/encoders/rfc/token_bag --training runs/finetuned/rfc/token_bag",
+        "a binary corpus, a YAML file of finetune/configs or of your own, and with --init a "
+        "pretrained encoder",
+        "an encoder directory; checkpoints, train.log and curves stand in --training",
+    ),
     "export-encoder": CommandHelp(
         "mpbert export-encoder runs/pretrained/rfc/tiny/checkpoint_best.pt runs/binarized/rfc "
         "runs/encoders/rfc/tiny-pretrained",
-        "a checkpoint of pretrain/train.sh or finetune/train.sh, and its binary corpus",
+        "a checkpoint of pretrain or finetune, and its binary corpus",
         "an encoder directory: config.json, model.safetensors, tokenizer.json",
     ),
     "embed": CommandHelp(

@@ -31,9 +31,11 @@ from mpbert.foundation.errors import DamagedError, MpbertError, OutputError
 MANIFEST = "manifest.json"
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
-    **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit": 1},
-    **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
+    **{"build-corpus": 1, "binarize": 1, "embed": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
+    **{"rerank": 1, "build-index": 1, "report": 1},
+    **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
 }
+_OLDER = {"export-encoder": (1,)}  # older formats that are read, too
 _SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
 _SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % _SEAL.encode())
 _PATH_KEYS = ("output", "outputs")
@@ -317,7 +319,7 @@ def check_format(directory: Path) -> dict[str, Any]:
         return {}
     command, found = str(manifest.get("command")), manifest.get("format")
     expected = FORMATS.get(command, 1)
-    if found != expected:
+    if found != expected and found not in _OLDER.get(command, ()):
         raise DamagedError(
             f"{directory}: found format {found} of mpbert {command}, written by version "
             f"{manifest.get('mpbert')}; version {mpbert.__version__} reads format {expected}: "

@@ -111,7 +111,9 @@ class ReadingConfig(Section):
         0, "sentences of the manuscript's title and abstract, read before all others", 0
     )
     citing_sentences: int = knob(0, "random training sentences that cite a paper", 0)
-    dynamic: bool = knob(True, "sentences are drawn afresh at each visit; false: Table 3's ablation")
+    dynamic: bool = knob(
+        True, "sentences are drawn afresh at each visit; false: Table 3's ablation"
+    )
     block_sentences: int = knob(
         30, "sentences of a block of pretraining", 1, MOST_PLACES, stages=(PRETRAIN,)
     )
@@ -217,9 +219,11 @@ class TrainingConfig(Section):
     clip_norm: float = knob(1.0, "longest gradient; 0: any", 0)
     max_epoch: int = knob(0, "last epoch; 0: no end", 0)
     max_update: int = knob(0, "last update; 0: no end", 0)
-    save_interval_updates: int = knob(500, "updates between validations and checkpoints; 0: none", 0)
+    save_interval_updates: int = knob(
+        500, "updates between validations and checkpoints; 0: none", 0
+    )
     max_valid: int = knob(500, "most blocks or examples of the validation split, evenly spaced", 1)
-    bf16: bool = knob(False, "matrix products in bfloat16, weights in float32")
+    autocast_bf16: bool = knob(False, "matrix products in bfloat16, weights in float32")
     seed: int = knob(1, "of every random choice", 0, 2**32 - 1)
 
 

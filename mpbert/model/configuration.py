@@ -16,12 +16,15 @@ S = TypeVar("S")
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 
 
-def knobs(section: type, stage: str) -> Iterator[dataclasses.Field]:
-    """Yield the fields of a section that a training may set, those of sections inside too."""
+def knobs(section: type, stage: str, *names: str) -> Iterator[dataclasses.Field]:
+    """Yield the fields of a section that a training may set, those of sections inside too.
+
+    :param names: of these alone; none: all.
+    """
     for field in dataclasses.fields(section):
         if dataclasses.is_dataclass(field.type):
-            yield from knobs(field.type, stage)
-        elif stage in field.metadata["stages"]:
+            yield from knobs(field.type, stage, *names)
+        elif stage in field.metadata["stages"] and (not names or field.name in names):
             yield field
 
 
@@ -49,8 +52,13 @@ def read_configuration(path: Path, stage: str, settings: Sequence[str] = ()) -> 
 
 def resolved_settings(configuration: Configuration, stage: str) -> list[str]:
     """Return all knobs that are in force, as ``name=value`` each."""
-    values = dict(_flat(dataclasses.asdict(configuration)))
+    values = named_values(configuration)
     return [f"{field.name}={values[field.name]}" for field in knobs(Configuration, stage)]
+
+
+def named_values(configuration: Configuration) -> dict[str, Any]:
+    """Return the value of each knob; names are unique over all sections."""
+    return dict(_flat(dataclasses.asdict(configuration)))
 
 
 def from_nested(section: type[S], content: Mapping[str, Any]) -> S:

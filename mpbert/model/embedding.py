@@ -1,4 +1,4 @@
-"""From a trained tower to vectors: batches by a budget of tokens, the mean over several readings."""
+"""From a trained tower to vectors: batches by a budget of tokens, the mean over readings."""
 
 from collections.abc import Callable, Iterator
 

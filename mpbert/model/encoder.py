@@ -111,9 +111,7 @@ class PaperEncoder(nn.Module):
         are weights only with ``sentence_roles``.
     """
 
-    def __init__(
-        self, config: ModelConfig, role_weights: tuple[float, ...] = _PAPER_ROLES
-    ) -> None:
+    def __init__(self, config: ModelConfig, role_weights: tuple[float, ...] = _PAPER_ROLES) -> None:
         super().__init__()
         self.encoder = LevelEncoder(config)
         self.norm = nn.LayerNorm(config.dim)

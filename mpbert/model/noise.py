@@ -193,8 +193,8 @@ def sample_positives_from_history(
 ) -> np.ndarray:
     """Draw co-citations of each target among all papers ever cited together with it.
 
-    The other way to understand ("history") Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed denominator
-    runs over the whole collection. Same parameters and result as :func:`sample_positives`.
+    The other understanding ("history") of Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed
+    denominator runs over the whole collection. Same parameters and result as :func:`sample_positives`.
     """
     sizes = np.diff(counts.indptr)[targets]
     positives = np.empty((len(items), num_positives), dtype=np.int64)

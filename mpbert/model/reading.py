@@ -34,9 +34,9 @@ class Reading:
         items: np.ndarray,
         visit: int,
     ) -> SampledSentences:
-        """Read manuscripts around a citation; see :func:`~mpbert.model.sampling.sample_manuscripts`.
+        """Read manuscripts around a citation, see ``sampling.sample_manuscripts``.
 
-        :param first: (B,) first sentence of each; ``citing`` (B,) the one that cites; ``last`` (B,).
+        :param first: (B,) first sentence of each; ``citing`` (B,) that which cites; ``last`` (B,).
         :param items: (B,) number of each, the key of its reading.
         :param visit: epoch in training, number of the reading at test time.
         """
@@ -51,7 +51,7 @@ class Reading:
         visit: int,
         citing: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> SampledSentences:
-        """Read papers that may be cited; see :func:`~mpbert.model.sampling.sample_papers`.
+        """Read papers that may be cited, see ``sampling.sample_papers``.
 
         :param first: (B,) first sentence of each; ``num_abstract`` (B,) sentences of its title and
             abstract; ``num_sentences`` (B,) of all of it.

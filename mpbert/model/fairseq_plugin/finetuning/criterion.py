@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from mpbert.foundation.errors import ConfigError
 from mpbert.model.config import FINETUNE, ObjectiveConfig
 from mpbert.model.configuration import knobs
-from mpbert.model.fairseq_plugin.options import fairseq_dataclass, section_of
+from mpbert.model.fairseq_plugin.flags import section_of
+from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.objectives import (
     OBJECTIVES,
     contrastive_logits,
@@ -18,9 +19,7 @@ from mpbert.model.objectives import (
     multi_positive_contrastive,
 )
 
-MultiPositiveOptions = fairseq_dataclass(
-    "MultiPositiveOptions", knobs(ObjectiveConfig, FINETUNE)
-)
+MultiPositiveOptions = fairseq_dataclass("MultiPositiveOptions", knobs(ObjectiveConfig, FINETUNE))
 
 
 @register_criterion("mpbert_multi_positive", dataclass=MultiPositiveOptions)
@@ -69,8 +68,8 @@ class MultiPositiveCriterion(FairseqCriterion):
         size, nested = s.shape[1], self.config.dims
         if max(nested, default=0) >= size:
             raise ConfigError(
-                f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size of a "
-                f"whole vector, which is always trained"
+                f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size of "
+                f"a whole vector, which is always trained"
             )
         losses = torch.zeros(len(s), device=s.device)
         for dim in (*nested, size):
@@ -96,4 +95,3 @@ class MultiPositiveCriterion(FairseqCriterion):
     def logging_outputs_can_be_summed() -> bool:
         """All logged values are sums."""
         return True
-

@@ -13,12 +13,13 @@ from mpbert.model.config import FINETUNE, ModelConfig, TrainingConfig
 from mpbert.model.configuration import knobs
 from mpbert.model.directory import check_same_tokenizer, load_two_tower
 from mpbert.model.encoder import TwoTower
-from mpbert.model.fairseq_plugin.options import fairseq_dataclass, knobs_of, section_of
+from mpbert.model.fairseq_plugin.flags import section_of
+from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.packing import PackedPapers
 
 TwoTowerOptions = fairseq_dataclass(
     "TwoTowerOptions",
-    [*knobs(ModelConfig, FINETUNE), *knobs_of(TrainingConfig, FINETUNE, "bf16")],
+    [*knobs(ModelConfig, FINETUNE), *knobs(TrainingConfig, FINETUNE, "autocast_bf16")],
     init="",
 )
 
@@ -27,9 +28,9 @@ TwoTowerOptions = fairseq_dataclass(
 class FairseqTwoTower(BaseFairseqModel):
     """Wraps :class:`TwoTower`; adds nothing but autocast."""
 
-    def __init__(self, model: TwoTower, bf16: bool) -> None:
+    def __init__(self, model: TwoTower, autocast_bf16: bool) -> None:
         super().__init__()
-        self.model, self.bf16 = model, bf16
+        self.model, self.autocast_bf16 = model, autocast_bf16
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "FairseqTwoTower":
@@ -51,12 +52,12 @@ class FairseqTwoTower(BaseFairseqModel):
         if config.bag.token_weights:
             model.weigh_tokens(torch.from_numpy(task.corpus.token_counts()))
         task.note_model(model.config)
-        return cls(model, cfg.bf16)
+        return cls(model, cfg.autocast_bf16)
 
     def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:
         """Return (B, D) manuscript vectors and (U, D) vectors of the batch's distinct papers."""
         device = self.model.citation.norm.weight.device
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.bf16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
             return (
                 self.model.manuscript(manuscripts.to(device)),
                 self.model.citation(papers.to(device)),

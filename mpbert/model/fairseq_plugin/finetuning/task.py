@@ -9,18 +9,19 @@ from mpbert.model.config import FINETUNE, NoiseConfig, ReadingConfig, TrainingCo
 from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.dataset import TokenTask
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
-from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass, knobs_of, section_of
+from mpbert.model.fairseq_plugin.flags import section_of
+from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.noise import Noise
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 
-# fairseq would keep data workers of the first epoch with reuse_dataloader, and what they have read
+# reuse_dataloader would keep the data workers of the first epoch, and so what they have read
 FinetuneOptions = fairseq_dataclass(
     "FinetuneOptions",
     [
         *knobs(ReadingConfig, FINETUNE),
         *knobs(NoiseConfig, FINETUNE),
-        *knobs_of(TrainingConfig, FINETUNE, "max_valid"),
+        *knobs(TrainingConfig, FINETUNE, "max_valid"),
     ],
     data="",
     reuse_dataloader=False,

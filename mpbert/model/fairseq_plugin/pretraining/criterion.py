@@ -12,10 +12,7 @@ from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.objectives import masked_sentence_loss
 
-
-MaskedSentenceOptions = fairseq_dataclass(
-    "MaskedSentenceOptions", knobs(ObjectiveConfig, PRETRAIN)
-)
+MaskedSentenceOptions = fairseq_dataclass("MaskedSentenceOptions", knobs(ObjectiveConfig, PRETRAIN))
 
 
 @register_criterion("mpbert_masked_sentences", dataclass=MaskedSentenceOptions)

@@ -10,13 +10,14 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.model.config import PRETRAIN, ReadingConfig, TrainingConfig
 from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.dataset import TokenTask
-from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass, knobs_of, section_of
+from mpbert.model.fairseq_plugin.flags import section_of
+from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
 
-# fairseq would keep data workers of the first epoch with reuse_dataloader, and their masks with them
+# reuse_dataloader would keep the data workers of the first epoch, and so their masks
 PretrainOptions = fairseq_dataclass(
     "PretrainOptions",
-    [*knobs(ReadingConfig, PRETRAIN), *knobs_of(TrainingConfig, PRETRAIN, "max_valid")],
+    [*knobs(ReadingConfig, PRETRAIN), *knobs(TrainingConfig, PRETRAIN, "max_valid")],
     data="",
     reuse_dataloader=False,
     seed=SEED,
