@@ -74,8 +74,8 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     corpus = BinaryCorpus(config.data)
-    check_same_tokenizer(config.encoder, config.data)
     reading = Reading(read_description(config.encoder).reading, config.seed)
+    check_same_tokenizer(config.encoder, config.data)
     if reading.config.citing_sentences and "train" in config.splits:
         raise ConfigError(
             f"--splits train: {config.encoder} reads papers with the training contexts that cite "

@@ -194,7 +194,8 @@ def sample_positives_from_history(
     """Draw co-citations of each target among all papers ever cited together with it.
 
     The other understanding ("history") of Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed
-    denominator runs over the whole collection. Same parameters and result as :func:`sample_positives`.
+    denominator runs over the whole collection. Parameters and result as of
+    :func:`sample_positives`.
     """
     sizes = np.diff(counts.indptr)[targets]
     positives = np.empty((len(items), num_positives), dtype=np.int64)

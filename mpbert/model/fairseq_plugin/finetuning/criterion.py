@@ -68,8 +68,8 @@ class MultiPositiveCriterion(FairseqCriterion):
         size, nested = s.shape[1], self.config.dims
         if max(nested, default=0) >= size:
             raise ConfigError(
-                f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size of "
-                f"a whole vector, which is always trained"
+                f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size "
+                f"of a whole vector, which is always trained"
             )
         losses = torch.zeros(len(s), device=s.device)
         for dim in (*nested, size):
