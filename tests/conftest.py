@@ -67,7 +67,13 @@ class MicroTrainer:
     def flags(self, save: Path, stage: str, *flags: str) -> list[str]:
         """Return the arguments of fairseq-train."""
         return [
-            *(str(self.data), *_MICRO[stage], f"--save-dir={save}", "--optimizer=adam", "--lr=0.01"),
+            *(
+                str(self.data),
+                *_MICRO[stage],
+                f"--save-dir={save}",
+                "--optimizer=adam",
+                "--lr=0.01",
+            ),
             *("--lr-scheduler=fixed", "--no-epoch-checkpoints", "--num-workers=0", "--cpu"),
             *("--log-interval=1", "--log-format=json", "--save-interval-updates=6"),
             *(f"--tensorboard-logdir={save / 'tensorboard'}", *flags),

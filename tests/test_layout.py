@@ -47,7 +47,16 @@ PACKAGES = {
     "corpus": NUMERIC | {"jsonschema", "lxml", "tokenizers", "yaml"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "model": {
-        *("numpy", "scipy", "torch", "safetensors", "sentence_transformers", "tokenizers", "tqdm", "yaml"),
+        *(
+            "numpy",
+            "scipy",
+            "torch",
+            "safetensors",
+            "sentence_transformers",
+            "tokenizers",
+            "tqdm",
+            "yaml",
+        ),
         *FAIRSEQ,  # of the plug-in alone, see below
     },
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss"},

@@ -80,7 +80,9 @@ def test_blocks_of_another_seed_are_not_taken_up(
 
 
 def test_vectors_are_means_over_readings(vectors, rfc_binary, finetuned_encoder, tmp_path):
-    config = embed.Config(rfc_binary, finetuned_encoder, tmp_path / "v", readings=3, splits=("valid",))
+    config = embed.Config(
+        rfc_binary, finetuned_encoder, tmp_path / "v", readings=3, splits=("valid",)
+    )
     embed.run(config)
     assert not (tmp_path / "v" / "contexts.test.npy").exists()
     assert arrays(tmp_path / "v")["papers.npy"] != arrays(vectors)["papers.npy"]

@@ -85,5 +85,7 @@ def test_an_encoder_without_a_manifest_says_its_format_itself(kind, formats):
     (formats / kind / MANIFEST).unlink()
     path = formats / kind / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
-    with pytest.raises(MpbertError, match=r"config.json: .*format 3.*export-encoder, format 1 or 2"):
+    with pytest.raises(
+        MpbertError, match=r"config.json: .*format 3.*export-encoder, format 1 or 2"
+    ):
         readers(formats)[kind]()

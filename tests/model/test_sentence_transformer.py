@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -6,28 +8,25 @@ from sentence_transformers import SentenceTransformer
 from mpbert.commands import embed
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
-from mpbert.model.directory import save_encoder
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.encoder import TwoTower
 from mpbert.vectors.store import VectorStore
 
-SETTINGS = {
-    "max_tokens": 12,
-    "manuscript_sentences": 250,
-    "abstract_sentences": 100,
-    "body_sentences": 300,
-    "no_dynamic_sampling": True,
-}
+READING = ReadingConfig(250, 100, 300, dynamic=False, sentence_tokens=12)
+
+
+def described(config, reading=READING):
+    return EncoderDescription("two-tower", Configuration(config, reading))
 
 
 @pytest.fixture(scope="module")
 def encoder(rfc_binary, tmp_path_factory):
     path = tmp_path_factory.mktemp("encoder")
-    config = HierarchicalConfig(
-        *(BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
-    )
+    config = ModelConfig(*(BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0))
     torch.manual_seed(1)
     state = TwoTower(config).state_dict()
-    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", SETTINGS)
+    save_encoder(path, described(config), state, rfc_binary / "tokenizer.json")
     return path
 
 
@@ -64,11 +63,11 @@ def reader_of_parts(rfc_binary, tmp_path_factory):
     """Encoder whose vectors depend on what a sentence is read as, and which reads citing ones."""
     path = tmp_path_factory.mktemp("parts")
     sizes = (BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
-    config = HierarchicalConfig(*sizes, sentence_roles=True)
+    config = ModelConfig(*sizes, sentence_roles=True)
     torch.manual_seed(2)
     state = TwoTower(config).state_dict()
-    settings = {**SETTINGS, "citing_sentences": 400}
-    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", settings)
+    description = described(config, dataclasses.replace(READING, citing_sentences=400))
+    save_encoder(path, description, state, rfc_binary / "tokenizer.json")
     return path
 
 
@@ -112,7 +111,7 @@ def test_manuscripts_get_the_vectors_of_embed(model, vectors, rfc_corpus):
         position = int(contexts.positions[i]) + 1
         texts.append(sentences[: position + 2])
         ids.append(contexts.query_ids[i])
-    assert max(map(len, texts)) > SETTINGS["manuscript_sentences"]  # some are cut off
+    assert max(map(len, texts)) > READING.manuscript_sentences  # some are cut off
     found = model.encode_query(texts)
     assert np.allclose(found, [store[name] for name in ids], atol=1e-5)
 

@@ -1,7 +1,7 @@
 """The only fixes for fairseq 0.12.2 (2022) on today's Python and torch, and the launcher.
 
 Importing this module imports fairseq with the fixes in place. Run as a module it is
-``fairseq-train`` with the semantics of that command line, the fixes, our tasks, models and criteria,
+``fairseq-train`` with the semantics of that command line, the fixes, our tasks and models,
 and one-line errors::
 
     python -m mpbert.model.fairseq_plugin.compat DATA --task mpbert_pretrain ...

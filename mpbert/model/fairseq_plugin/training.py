@@ -160,17 +160,17 @@ class Progress:
             loss = float(found["loss"])
         except (ValueError, KeyError):
             return
-        if self._bar is None:
+        total = expected_updates(update, epoch, self._limits.max_update, self._limits.max_epoch)
+        if self._bar is None:  # a resumed training does not begin with its first update
             self._bar = tqdm(
                 desc=self._stage,
+                total=total,
                 unit=" update",
                 initial=update,
                 disable=is_json() or None,
                 file=sys.stderr,
             )
-        self._bar.total = expected_updates(
-            update, epoch, self._limits.max_update, self._limits.max_epoch
-        )
+        self._bar.total = total
         self._bar.set_postfix(loss=f"{loss:.3f}", epoch=f"{epoch:.2f}", refresh=False)
         self._bar.update(update - self._bar.n)
         if is_json():
