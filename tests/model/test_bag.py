@@ -101,7 +101,7 @@ def test_dropout_leaves_out_whole_tokens_in_training_alone():
     bag = bag_of(BagConfig(sums=True), dropout=0.5)
     many = pack(np.tile([1], 1000), np.array([1000]), np.array([1]))
     whole = bag.sum_sentences(many.tokens, many.sentences)
-    assert torch.allclose(whole, torch.tensor([[2000.0, 2000.0]]))
+    assert torch.allclose(whole, torch.tensor([[2000.0, 2000.0]]), rtol=1e-4)
     left = bag.train().sum_sentences(many.tokens, many.sentences)
     assert left[0, 0] == left[0, 1] and 850 < left[0, 0] < 1150  # no token is half there
 
