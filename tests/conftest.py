@@ -27,11 +27,11 @@ _MICRO = {
         *("--task=mpbert_pretrain", "--arch=mpbert_hibert", "--criterion=mpbert_masked_sentences"),
         *("--dim=16", "--ffn-dim=32", "--num-heads=2", "--sentence-layers=1"),
         *("--document-layers=1", "--decoder-layers=1", "--attention-dropout=0"),
-        *("--max-block-sentences=12", "--max-valid-blocks=5", "--max-tokens=36000"),
+        *("--block-sentences=12", "--max-valid=5", "--max-tokens=36000"),
     ],
     "finetune": [
         *("--task=mpbert_finetune", "--arch=mpbert_two_tower"),
-        *("--criterion=mpbert_multi_positive", "--max-valid-examples=20", "--max-tokens=45000"),
+        *("--criterion=mpbert_multi_positive", "--max-valid=20", "--max-tokens=45000"),
         *("--manuscript-sentences=4", "--abstract-sentences=1", "--body-sentences=1"),
     ],
 }
@@ -67,8 +67,13 @@ class MicroTrainer:
     def flags(self, save: Path, stage: str, *flags: str) -> list[str]:
         """Return the arguments of fairseq-train."""
         return [
-            *(str(self.data), f"--user-dir={REPOSITORY / 'pretrain' / 'mpbert_fairseq'}"),
-            *(*_MICRO[stage], f"--save-dir={save}", "--optimizer=adam", "--lr=0.01"),
+            *(
+                str(self.data),
+                *_MICRO[stage],
+                f"--save-dir={save}",
+                "--optimizer=adam",
+                "--lr=0.01",
+            ),
             *("--lr-scheduler=fixed", "--no-epoch-checkpoints", "--num-workers=0", "--cpu"),
             *("--log-interval=1", "--log-format=json", "--save-interval-updates=6"),
             *(f"--tensorboard-logdir={save / 'tensorboard'}", *flags),
@@ -174,24 +179,23 @@ def rfc_corpus(rfc_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="session")
 def micro_encoder(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Encoder directory of 16 dimensions and random weights, which reads the same at each draw."""
+    """Encoder directory of 16 dimensions and random weights, which reads the same each time."""
     import torch
 
-    from mpbert.model.directory import save_encoder
-    from mpbert.model.encoder import HierarchicalConfig, TwoTower
+    from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+    from mpbert.model.directory import EncoderDescription, save_encoder
+    from mpbert.model.encoder import TwoTower
 
     path = tmp_path_factory.mktemp("micro") / "encoder"
     path.mkdir()
     vocab_size = BinaryCorpus(rfc_binary).vocab_size
-    config = HierarchicalConfig(vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    config = ModelConfig(vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
     with torch.random.fork_rng():
         torch.manual_seed(1)
         state = TwoTower(config).state_dict()
-    settings = {
-        **{"max_tokens": 12, "manuscript_sentences": 8, "abstract_sentences": 5},
-        **{"body_sentences": 3, "no_dynamic_sampling": True},
-    }
-    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", settings)
+    reading = ReadingConfig(8, 5, 3, dynamic=False, sentence_tokens=12)
+    description = EncoderDescription("two-tower", Configuration(config, reading))
+    save_encoder(path, description, state, rfc_binary / "tokenizer.json")
     return path
 
 
@@ -257,7 +261,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def rfc_binary(rfc_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Binary corpus of those RFCs with short sentences, so that training takes a moment."""
     output = tmp_path_factory.mktemp("binary") / "rfc"
-    binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, max_tokens=12))
+    binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, sentence_tokens=12))
     return output
 
 

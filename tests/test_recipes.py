@@ -1,5 +1,6 @@
 """Recipes say what they read and write; fairseq reads their configurations."""
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -12,8 +13,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("pretrain", "finetune", "datasets", "eval")
 RECIPES = sorted(str(p.relative_to(ROOT)) for f in FOLDERS for p in (ROOT / f).rglob("*.sh"))
 SCRIPTS = [*RECIPES, "setup.sh", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("tests/*.sh"))]
-LIGHT = "finetune/configs/light.flags"
-CONFIGS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("*/configs/*.flags"))
+CONFIGS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("*/configs/*.yaml"))
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -85,57 +85,53 @@ def test_an_unknown_configuration_is_named(stage):
         env=environment,
     )
     assert found.returncode == 2
-    assert f"no such configuration: {stage}/configs/no-config.flags" in found.stderr
+    assert f"{stage}/configs/no-config.yaml: no such configuration" in found.stderr
+    assert found.stderr.endswith("paper, small, tiny\n" if stage == "pretrain" else "token_bag\n")
 
 
-def test_a_row_trains_without_a_flag_and_embeds_with_draws(tmp_path):
-    for folder in ("eval", "finetune"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+@pytest.mark.parametrize(
+    ("stage", "words", "expected"),
+    [
+        (
+            "pretrain",
+            ["c", "tiny", "max_update=3"],
+            "pretrain runs/binarized/c pretrain/configs/tiny.yaml runs/encoders/c/tiny-pretrained "
+            "--training runs/pretrained/c/tiny --settings max_update=3",
+        ),
+        (
+            "finetune",
+            ["c"],
+            "finetune runs/binarized/c finetune/configs/token_bag.yaml runs/encoders/c/token_bag "
+            "--training runs/finetuned/c/token_bag --settings",
+        ),
+        (
+            "finetune",
+            ["c", "tiny", "x", "objective=mpt-tgt", "seed=2"],
+            "finetune runs/binarized/c finetune/configs/tiny.yaml runs/encoders/c/x "
+            "--training runs/finetuned/c/x --init runs/encoders/c/tiny-pretrained "
+            "--settings objective=mpt-tgt seed=2",
+        ),
+    ],
+)
+def test_a_recipe_of_training_is_one_command(tmp_path, stage, words, expected):
+    shutil.copytree(ROOT / stage, tmp_path / stage)
     shutil.copy(ROOT / "setup.sh", tmp_path)
     python = tmp_path / "python"
-    python.write_text(
-        f'#!/bin/sh\nfor word; do printf "%s\\t" "$word"; done >>{tmp_path}/calls\n'
-        f"echo >>{tmp_path}/calls\n"
-    )
+    python.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\n')
     python.chmod(0o755)
-    words = ["c", "light", "x", "draws=7", "without=--sentence-sums", "--clip-norm", "2"]
     subprocess.run(
-        ["bash", "eval/mp_bert4cr.sh", *words],
+        ["bash", f"{stage}/train.sh", *words],
         cwd=tmp_path,
         env={**os.environ, "MPBERT_PYTHON": str(python)},
         check=True,
     )
-    calls = [line.split("\t") for line in (tmp_path / "calls").read_text().splitlines()]
-    train, export, embed, retrieve = calls
-    flags = [line for line in (ROOT / LIGHT).read_text().splitlines() if line.startswith("--")]
-    given = [word for word in train if word in flags]
-    assert given == [flag for flag in flags if flag != "--sentence-sums"]
-    assert train[-3:-1] == ["--clip-norm", "2"]  # after those of the file, which they replace
-    assert "runs/encoders/c/light-x" in export and "runs/encoders/c/light-x" in embed
-    assert embed[-3:-1] == ["--readings", "7"]
-    assert "runs/vectors/c/light-x" in embed and "runs/vectors/c/light-x" in retrieve
-
-
-def test_a_flag_that_is_not_there_cannot_be_taken_away():
-    words = ["finetune/train.sh", "no-corpus", "light", "x", "without=--dropout"]
-    environment = {**os.environ, "MPBERT_PYTHON": sys.executable}
-    found = subprocess.run(
-        ["bash", *words], capture_output=True, text=True, cwd=ROOT, env=environment
-    )
-    assert found.returncode == 2
-    assert found.stderr.endswith(f"{LIGHT} has no line --dropout\n")
+    assert (tmp_path / "calls").read_text().splitlines() == [f"-m mpbert {expected}"]
 
 
 def test_each_stage_has_the_three_configurations():
-    names = [f"{stage}/configs/{n}.flags" for stage in ("finetune", "pretrain") for n in NAMES]
-    assert set(names) <= set(CONFIGS)
-
-
-NAMES = ("paper", "small", "tiny")
-TRAINING = {
-    "pretrain": ("mpbert_pretrain", "mpbert_hibert", "mpbert_masked_sentences"),
-    "finetune": ("mpbert_finetune", "mpbert_two_tower", "mpbert_multi_positive"),
-}
+    names = ("paper", "small", "tiny")
+    wanted = {f"{stage}/configs/{n}.yaml" for stage in ("finetune", "pretrain") for n in names}
+    assert set(CONFIGS) == {*wanted, "finetune/configs/token_bag.yaml"}
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # fairseq's, of hydra
@@ -144,15 +140,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # fairseq's, of 
 @pytest.fixture(scope="module")
 def parse():
     """Read flags as fairseq-train does, and build task options and model sizes from them."""
-    import mpbert.model.fairseq_plugin.compat  # noqa: F401  # isort: skip
+    import mpbert.model.fairseq_plugin.compat as launcher  # isort: skip
     from fairseq import options
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
-    def read(stage, flags):
-        task, arch, criterion = TRAINING[stage]
-        words = ["data", f"--user-dir={ROOT / 'pretrain' / 'mpbert_fairseq'}", f"--task={task}"]
-        words += [f"--arch={arch}", f"--criterion={criterion}", *flags]
-        with pytest.MonkeyPatch.context() as patch:  # get_training_parser looks for --user-dir
+    launcher.register()
+
+    def read(flags):
+        words = ["data", *flags]
+        with pytest.MonkeyPatch.context() as patch:  # get_training_parser looks at it, too
             patch.setattr(sys, "argv", ["train", *words])
             parser = options.get_training_parser()
             arguments = options.parse_args_and_arch(parser, words)
@@ -163,48 +159,60 @@ def parse():
 
 @pytest.mark.fairseq
 @pytest.mark.parametrize("config", CONFIGS)
-def test_fairseq_reads_the_configuration(parse, config):
+def test_fairseq_takes_over_the_whole_configuration(parse, config):
+    """From YAML to fairseq's flags and back: nothing is lost on the way."""
+    from omegaconf import OmegaConf
+
+    from mpbert.model.configuration import read_configuration, resolved_settings
+    from mpbert.model.fairseq_plugin.flags import configuration_of, flags_of
+
     stage = config.split("/")[0]
-    lines = (ROOT / config).read_text().splitlines()
-    flags = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    assert all(flag.startswith("--") for flag in flags)
-    names = [flag.split("=")[0] for flag in flags]
-    assert len(set(names)) == len(names)
-    found = parse(stage, flags)
-    assert found.common.seed == found.task.seed == 1
-    assert found.dataset.max_tokens
-    assert found.checkpoint.keep_interval_updates == 1
-    assert found.checkpoint.no_epoch_checkpoints
-    if stage == "pretrain":
-        from mpbert.model.fairseq_plugin.pretraining.model import hierarchical_config
-
-        assert hierarchical_config(found.model, 30000).dim == found.model.dim
-    else:
-        from mpbert.model.fairseq_plugin.finetuning.task import sampling_config
-
-        assert sampling_config(found.task).abstract_sentences >= 1
+    made = read_configuration(ROOT / config, stage)
+    found = OmegaConf.to_container(parse(flags_of(made, stage)), enum_to_str=True)
+    again = configuration_of(found, stage, dataclasses.asdict(made.model), 50)
+    assert resolved_settings(again, stage) == [
+        "warmup_init_lr=0" if made.training.lr_scheduler == "linear" and "init_lr" in line else line
+        for line in resolved_settings(made, stage)
+    ]
+    assert found["common"]["seed"] == found["task"]["seed"] == 1
+    assert found["checkpoint"]["keep_interval_updates"] == 1
+    assert found["checkpoint"]["no_epoch_checkpoints"]
 
 
-@pytest.mark.fairseq
-def test_the_papers_configuration_has_the_papers_numbers(parse):
+@pytest.mark.parametrize("size", ["tiny", "small", "paper"])
+def test_fine_tuning_has_the_sizes_of_the_encoder_that_it_starts_from(size):
+    from mpbert.model.configuration import read_configuration
+    from mpbert.model.fairseq_plugin.encoders import _OF_START
+
+    sizes = [
+        read_configuration(ROOT / stage / "configs" / f"{size}.yaml", stage).model
+        for stage in ("pretrain", "finetune")
+    ]
+    for name in (*_OF_START, "dropout"):
+        assert getattr(sizes[0], name) == getattr(sizes[1], name), name
+
+
+def test_the_papers_configuration_has_the_papers_numbers():
     """Zhang & Ma (WI-IAT 2021), Table 2 and Sec. 4.1.1."""
+    from mpbert.model.configuration import read_configuration
 
-    def read(stage):
-        lines = (ROOT / stage / "configs" / "paper.flags").read_text().splitlines()
-        return parse(stage, [line for line in lines if line.startswith("--")])
-
-    pretraining, finetuning = read("pretrain"), read("finetune")
-    model, task = pretraining.model, finetuning.task
-    assert (model.dim, model.num_heads) == (768, 12)
-    assert {model.sentence_layers, model.document_layers, model.decoder_layers} == {6}
-    assert (pretraining.optimization.lr, finetuning.optimization.lr) == ([1e-4], [2e-5])
-    assert pretraining.lr_scheduler.warmup_init_lr == 1e-7
-    assert finetuning.lr_scheduler.warmup_init_lr == 1e-9
-    for found, beta2 in ((pretraining, "0.999"), (finetuning, "0.98")):
-        assert found.lr_scheduler.warmup_updates == 1000
-        assert found.optimizer.weight_decay == 0.01
-        assert found.optimizer.adam_betas == f"(0.9, {beta2})"
-    assert (pretraining.optimization.max_epoch, finetuning.optimization.max_epoch) == (50, 5)
-    assert (task.manuscript_sentences, task.abstract_sentences, task.body_sentences) == (30, 10, 30)
-    assert (task.positives, task.negatives) == (3, 4)
-    assert (task.positive_power, task.negative_power) == (0.75, 0.75)
+    pretraining, finetuning = (
+        read_configuration(ROOT / stage / "configs" / "paper.yaml", stage)
+        for stage in ("pretrain", "finetune")
+    )
+    for model in (pretraining.model, finetuning.model):
+        assert (model.dim, model.num_heads) == (768, 12)
+        assert {model.sentence_layers, model.document_layers, model.decoder_layers} == {6}
+    first, second = pretraining.training, finetuning.training
+    assert (first.lr, second.lr) == (1e-4, 2e-5)
+    assert (first.warmup_init_lr, second.warmup_init_lr) == (1e-7, 1e-9)
+    assert (first.adam_beta2, second.adam_beta2) == (0.999, 0.98)
+    assert (first.max_epoch, second.max_epoch) == (50, 5)
+    for training in (first, second):
+        assert training.warmup_updates == 1000
+        assert training.weight_decay == 0.01
+    reading, noise = finetuning.reading, finetuning.noise
+    assert reading.manuscript_sentences == 30
+    assert (reading.abstract_sentences, reading.body_sentences) == (10, 30)
+    assert (noise.positives, noise.negatives) == (3, 4)
+    assert (noise.positive_power, noise.negative_power) == (0.75, 0.75)

@@ -30,15 +30,17 @@ class Config:
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "binary corpus to write")
     vocab_size: int = option(30000, "tokens of the tokenizer, special ones included")
-    max_tokens: int = option(50, "longest sentence in tokens, without separator; the rest is cut")
+    sentence_tokens: int = option(
+        50, "longest sentence in tokens, without separator; the rest is cut"
+    )
     tokenizer_sentences: int = option(1_000_000, "most training sentences to learn from")
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         if not 300 <= self.vocab_size <= 2**31 - 1:
             raise ConfigError(f"--vocab-size is {self.vocab_size}; expected 300 or more")
-        if not 1 <= self.max_tokens <= 1023:  # the encoder has 1024 places, separator included
-            raise ConfigError(f"--max-tokens is {self.max_tokens}; expected 1 to 1023")
+        if not 1 <= self.sentence_tokens <= 1023:  # the encoder has 1024 places, separator included
+            raise ConfigError(f"--sentence-tokens is {self.sentence_tokens}; expected 1 to 1023")
         if self.tokenizer_sentences < 1:
             raise ConfigError(
                 f"--tokenizer-sentences is {self.tokenizer_sentences}; expected 1 or more"
@@ -67,7 +69,8 @@ def run(config: Config) -> None:
         for split in SPLITS:
             out.counts[f"contexts_{split}"] = _write_contexts(store, split, out.path)
         (out.path / "meta.json").write_text(
-            json.dumps({"vocab_size": vocab_size, "max_tokens": config.max_tokens}) + "\n",
+            json.dumps({"vocab_size": vocab_size, "sentence_tokens": config.sentence_tokens})
+            + "\n",
             encoding="utf-8",
         )
         out.counts |= {"papers": store.num_papers, "sentences": lengths, "tokens": tokens}
@@ -116,7 +119,7 @@ def _write_tokens(
             is_title[title_places] = True
             texts[is_title] = store.titles[first:last]
             texts[~is_title] = body
-            tokens, sizes = tokenize(tokenizer, texts.tolist(), config.max_tokens)
+            tokens, sizes = tokenize(tokenizer, texts.tolist(), config.sentence_tokens)
             file.write(tokens.astype(dtype).tobytes())
             lengths.append(sizes.astype(np.uint16))
     sizes = np.concatenate(lengths)

@@ -75,9 +75,9 @@ def _check_encoder(config: Config, dim: int) -> None:
     :raises EncoderError: it is not whole.
     :raises VectorsError: it did not make the vectors.
     """
-    from mpbert.model.directory import load_two_tower, read_config, read_tokenizer
+    from mpbert.model.directory import load_two_tower, read_description, read_tokenizer
 
-    _, sizes, _ = read_config(config.encoder)
+    sizes = read_description(config.encoder).model
     load_two_tower(config.encoder)
     read_tokenizer(config.encoder)
     check_made_with(config.vectors, dim, config.encoder, sizes.dim)

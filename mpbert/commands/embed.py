@@ -23,7 +23,8 @@ from mpbert.foundation.manifest import (
     output_directory,
 )
 from mpbert.foundation.progress import progress
-from mpbert.model.sampling import CitingSentences, sample_manuscripts, sample_papers
+from mpbert.model.reading import Reading
+from mpbert.model.sampling import CitingSentences
 from mpbert.vectors.store import VectorStore
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
@@ -45,15 +46,15 @@ class Config:
     )
     readings: int = option(1, "random readings of each item whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
-    max_tokens: int = option(16384, "most tokens of a batch: memory, not results")
+    batch_tokens: int = option(16384, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")
     bf16: bool = option(False, "matrix products in bfloat16")
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.readings < 1 or self.max_tokens < 1:
+        if self.readings < 1 or self.batch_tokens < 1:
             raise ConfigError(
-                f"--readings {self.readings} --max-tokens {self.max_tokens}; expected 1 or more"
+                f"--readings {self.readings} --batch-tokens {self.batch_tokens}; expected 1 or more"
             )
 
 
@@ -63,8 +64,7 @@ def run(config: Config) -> None:
         check_same_tokenizer,
         load_two_tower,
         pick_device,
-        read_config,
-        sampling_of,
+        read_description,
     )
 
     inputs = [config.data, config.encoder]
@@ -74,10 +74,9 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     corpus = BinaryCorpus(config.data)
-    _, _, settings = read_config(config.encoder)
+    reading = Reading(read_description(config.encoder).reading, config.seed)
     check_same_tokenizer(config.encoder, config.data)
-    sampling = sampling_of(settings)
-    if sampling.citing_sentences and "train" in config.splits:
+    if reading.config.citing_sentences and "train" in config.splits:
         raise ConfigError(
             f"--splits train: {config.encoder} reads papers with the training contexts that cite "
             f"them, which would find what they cite; expected valid or test"
@@ -86,26 +85,15 @@ def run(config: Config) -> None:
 
     citing = CitingSentences.of(corpus.contexts("train"), corpus.num_papers)
 
-    def read_papers(rows: np.ndarray, draw: int) -> object:
-        offsets = corpus.sentence_offsets
-        lengths = offsets[rows + 1] - offsets[rows]
-        abstract = corpus.num_abstract[rows]
-        others = citing.candidates(rows)
-        return sample_papers(
-            offsets[rows], abstract, lengths, rows, sampling, config.seed, draw, others
-        )
+    def read_papers(rows: np.ndarray, number: int) -> object:
+        return reading.papers_of(corpus, rows, number, citing)
 
     stores = {"papers": (corpus.paper_ids, model.citation, read_papers)}
     for split in sorted(set(config.splits)):
         contexts = corpus.contexts(split)
 
-        def read_manuscripts(items: np.ndarray, draw: int, contexts: object = contexts) -> object:
-            rows = contexts.citing_rows[items]
-            offsets, citing = corpus.sentence_offsets, contexts.sentences[items]
-            # keyed by the citing sentence: the same reading in whatever split or order
-            return sample_manuscripts(
-                offsets[rows], citing, offsets[rows + 1] - 1, citing, sampling, config.seed, draw
-            )
+        def read_manuscripts(items: np.ndarray, number: int, contexts: object = contexts) -> object:
+            return reading.contexts_of(corpus, contexts, items, number)
 
         stores[f"contexts.{split}"] = (
             corpus.context_ids(split),
@@ -132,13 +120,13 @@ def _embed_all(
     parts: Path,
 ) -> np.ndarray:
     """Embed block by block; each finished block is a file that a later run takes up."""
-    from mpbert.model.embedding import blocks, embed_sampled, mean_over_draws
+    from mpbert.model.embedding import blocks, embed_sampled, mean_over_readings
 
     embed = functools.partial(
         embed_sampled,
         tower,
         gather=corpus.gather,
-        max_tokens=config.max_tokens,
+        batch_tokens=config.batch_tokens,
         autocast_bf16=config.bf16,
     )
     numbers = list(blocks(num_items, BLOCK))
@@ -148,7 +136,7 @@ def _embed_all(
         if archive_is_whole(part):
             vectors.append(np.load(part, allow_pickle=False)["vectors"])
             continue
-        vectors.append(mean_over_draws(functools.partial(read, items), embed, config.readings))
+        vectors.append(mean_over_readings(functools.partial(read, items), embed, config.readings))
         unfinished = part.with_suffix(".tmp")
         with unfinished.open("wb") as file:
             np.savez(file, vectors=vectors[-1])

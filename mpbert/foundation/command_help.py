@@ -7,9 +7,11 @@ COMMANDS = {
     "validate": "check a JSON Lines corpus; report every bad record with its line",
     "build-corpus": "raw corpus -> corpus store",
     "binarize": "corpus store -> tokenizer and memory-mapped token ids",
+    "pretrain": "binary corpus and a configuration -> encoder that predicts masked sentences",
+    "finetune": "binary corpus, a configuration and a pretrained encoder -> two towers",
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
     "embed": "encoder -> vectors of papers and of manuscripts",
-    "fit": "corpus store -> vectors of a baseline",
+    "fit": "corpus store -> vectors of a method",
     "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
     "rerank": "runs -> a better run, by fusion or a reranker",
@@ -18,7 +20,7 @@ COMMANDS = {
     "evaluate": "qrels and a run -> measures of this one run",
     "misses": "corpus and run -> citations that were not found, and why",
     "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
-    "report": "runs of all conditions -> one report with tests, intervals and plots",
+    "report": "runs of all rows -> one report with tests, intervals and plots",
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
@@ -70,10 +72,23 @@ HELP = {
         "a corpus store",
         "a binary corpus: tokenizer.json, and token ids that are mapped, not loaded",
     ),
+    "pretrain": CommandHelp(
+        "mpbert pretrain runs/binarized/rfc pretrain/configs/tiny.yaml "
+        "runs/encoders/rfc/tiny-pretrained --training runs/pretrained/rfc/tiny",
+        "a binary corpus, and a YAML file of pretrain/configs or of your own",
+        "an encoder directory; checkpoints, train.log and curves stand in --training",
+    ),
+    "finetune": CommandHelp(
+        "mpbert finetune runs/binarized/rfc finetune/configs/token_bag.yaml "
+        "runs/encoders/rfc/token_bag --training runs/finetuned/rfc/token_bag",
+        "a binary corpus, a YAML file of finetune/configs or of your own, and with --init a "
+        "pretrained encoder",
+        "an encoder directory; checkpoints, train.log and curves stand in --training",
+    ),
     "export-encoder": CommandHelp(
         "mpbert export-encoder runs/pretrained/rfc/tiny/checkpoint_best.pt runs/binarized/rfc "
         "runs/encoders/rfc/tiny-pretrained",
-        "a checkpoint of pretrain/train.sh or finetune/train.sh, and its binary corpus",
+        "a checkpoint of pretrain or finetune, and its binary corpus",
         "an encoder directory: config.json, model.safetensors, tokenizer.json",
     ),
     "embed": CommandHelp(

@@ -38,9 +38,11 @@ from mpbert.foundation.renames import with_new_names
 
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
-    **{"build-corpus": 1, "binarize": 1, "export-encoder": 1, "embed": 1, "fit": 1},
-    **{"add-papers": 1, "retrieve": 1, "rerank": 1, "build-index": 1, "report": 1},
+    **{"build-corpus": 1, "binarize": 1, "embed": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
+    **{"rerank": 1, "build-index": 1, "report": 1},
+    **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
 }
+_OLDER = {"export-encoder": (1,)}  # older formats that are read, too
 
 
 class OutputDirectory:
@@ -200,7 +202,7 @@ def check_format(directory: Path) -> dict[str, Any]:
         return {}
     command, found = str(manifest.get("command")), manifest.get("format")
     expected = FORMATS.get(command, 1)
-    if found != expected:
+    if found != expected and found not in _OLDER.get(command, ()):
         raise DamagedError(
             f"{directory}: found format {found} of mpbert {command}, written by version "
             f"{manifest.get('mpbert')}; version {mpbert.__version__} reads format {expected}: "

@@ -46,7 +46,7 @@ def sinusoids(num_places: int, dim: int) -> Tensor:
     return F.pad(table, (0, dim - table.shape[1]))
 
 
-class SelfAttention(nn.Module):
+class RowAttention(nn.Module):
     """Multi-head attention among the elements of each row: Vaswani et al. (NIPS 2017), Sec. 3.2."""
 
     def __init__(self, config: BlockConfig, causal: bool = False) -> None:
@@ -116,7 +116,7 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.attention = SelfAttention(config)
+        self.attention = RowAttention(config)
         self.attention_norm = nn.LayerNorm(config.dim)
         self.feed_forward = FeedForward(config)
         self.feed_forward_norm = nn.LayerNorm(config.dim)
@@ -137,7 +137,7 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        self.attention = SelfAttention(config, causal=True)
+        self.attention = RowAttention(config, causal=True)
         self.attention_norm = nn.LayerNorm(config.dim)
         self.context_norm = nn.LayerNorm(config.dim)
         self.feed_forward = FeedForward(config)

@@ -1,13 +1,15 @@
 """Encoder directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``.
 
 What training leaves behind and everything later reads; no fairseq, no pickle. Two kinds: after
-pretraining the masked-sentence model, after fine-tuning the two towers. ``modules.json`` makes it a
-model of sentence-transformers too, see ``mpbert.model.sentence_transformer``.
+pretraining the masked-sentence model, after fine-tuning the two towers. ``config.json`` holds the
+whole configuration of the training. ``modules.json`` makes it a model of sentence-transformers too,
+see ``mpbert.model.sentence_transformer``.
 """
 
 import dataclasses
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,16 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_format, fingerprint
-from mpbert.model.encoder import HierarchicalConfig, MaskedSentenceModel, TwoTower
-from mpbert.model.sampling import SamplingConfig
+from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+from mpbert.model.configuration import from_nested
+from mpbert.model.encoder import TwoTower
+from mpbert.model.format_1 import upgraded, upgraded_names
+from mpbert.model.masked_sentences import MaskedSentenceModel
 
 KINDS: dict[str, type[nn.Module]] = {"pretrained": MaskedSentenceModel, "two-tower": TwoTower}
+FORMAT = 2
 
 _MODULES = [
     {
@@ -34,26 +40,41 @@ _MODULES = [
 ]
 
 
+@dataclass(frozen=True)
+class EncoderDescription:
+    """What ``config.json`` says.
+
+    :param kind: ``pretrained`` or ``two-tower``.
+    :param configuration: that of the training, with the sizes that the model has in truth.
+    """
+
+    kind: str
+    configuration: Configuration
+
+    @property
+    def model(self) -> ModelConfig:
+        """Sizes of the model."""
+        return self.configuration.model
+
+    @property
+    def reading(self) -> ReadingConfig:
+        """How the encoder was trained to read."""
+        return self.configuration.reading
+
+
 def save_encoder(
-    path: Path,
-    kind: str,
-    config: HierarchicalConfig,
-    state: dict[str, Tensor],
-    tokenizer: Path,
-    settings: dict[str, Any],
+    path: Path, description: EncoderDescription, state: dict[str, Tensor], tokenizer: Path
 ) -> None:
     """Write an encoder into an existing directory.
 
-    :param kind: ``pretrained`` or ``two-tower``; ``state`` fits the model of this kind.
+    :param state: fits the model of this kind and these sizes.
     :param tokenizer: the ``tokenizer.json`` that its tokens come from.
-    :param settings: what a reader must know to embed as trained: ``max_tokens`` of a sentence,
-        the sampling, the objective.
     """
-    _fill(KINDS[kind](config), state, "checkpoint")  # refuse to write what cannot be loaded
-    text = json.dumps(
-        {"format": 1, "kind": kind, "model": dataclasses.asdict(config), "settings": settings},
-        indent=1,
-    )
+    model = KINDS[description.kind](description.model)
+    _fill(model, state, "checkpoint")  # refuse to write what cannot be loaded
+    content = {"format": FORMAT, "kind": description.kind}
+    content |= dataclasses.asdict(description.configuration)
+    text = json.dumps(content, indent=1)
     (path / "config.json").write_text(text + "\n", encoding="utf-8")
     # copies: a file of safetensors has no tensor twice, as towers that share one do
     save_file({k: v.clone() for k, v in state.items()}, path / "model.safetensors")
@@ -61,65 +82,59 @@ def save_encoder(
     (path / "modules.json").write_text(json.dumps(_MODULES, indent=1) + "\n", encoding="utf-8")
 
 
-def read_config(path: Path) -> tuple[str, HierarchicalConfig, dict[str, Any]]:
-    """Return kind, sizes and settings of an encoder directory.
+def read_description(path: Path) -> EncoderDescription:
+    """Return kind and configuration of an encoder directory of format 1 or 2.
 
-    :raises EncoderError: there is no readable ``config.json`` of format 1.
+    :raises EncoderError: there is no readable ``config.json`` of one of them.
     """
-    file = path / "config.json"
     check_format(path)
+    return _read_description(path)[0]
+
+
+def _read_description(path: Path) -> tuple[EncoderDescription, int]:
+    file = path / "config.json"
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-        if content["format"] != 1 or content["kind"] not in KINDS:
-            raise ValueError(f"format {content['format']}, kind {content['kind']}")
-        return content["kind"], HierarchicalConfig(**content["model"]), content["settings"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = content.pop("format")
+        if found not in (1, FORMAT) or content["kind"] not in KINDS:
+            raise ValueError(f"format {found}, kind {content['kind']}")
+        content = upgraded(content) if found == 1 else content
+        kind = content.pop("kind")
+        content.pop("format", None)
+        return EncoderDescription(kind, from_nested(Configuration, content)), found
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
         raise EncoderError(
             f"{file}: not readable as an encoder ({error}); expected an output of "
-            f"mpbert export-encoder, format 1"
+            f"mpbert export-encoder, format 1 or {FORMAT}"
         ) from error
 
 
 def read_state(path: Path) -> dict[str, Tensor]:
-    """Return the weights of an encoder directory.
+    """Return the weights of an encoder directory, with the names of today.
 
     :raises EncoderError: ``model.safetensors`` is missing or damaged.
     """
     file = path / "model.safetensors"
     try:
-        return load_file(file)
+        state = load_file(file)
     except (OSError, SafetensorError) as error:
         raise EncoderError(f"{file}: unreadable ({error}); export the encoder again") from error
-
-
-def sampling_of(settings: dict[str, Any]) -> SamplingConfig:
-    """Return how an encoder was trained to read; the paper's way if it was only pretrained."""
-    if "manuscript_sentences" not in settings:
-        return SamplingConfig()
-    return SamplingConfig(
-        settings["manuscript_sentences"],
-        settings["abstract_sentences"],
-        settings["body_sentences"],
-        not settings["no_dynamic_sampling"],
-        settings.get("manuscript_abstract", 0),  # encoders of the first release have neither
-        settings.get("citing_sentences", 0),
-    )
+    return upgraded_names(state) if _read_description(path)[1] == 1 else state
 
 
 def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     """Return both towers; an encoder that was only pretrained gives two equal ones.
 
     :param changes: sizes that replace those of the saved configuration, such as ``dropout``; an
-        encoder that was only pretrained may gain ``token_weights``, ``sentence_sums``,
-        ``sentence_roles`` and ``shared_tokens``.
+        encoder that was only pretrained may gain ``bag``, ``sentence_roles`` and ``shared_tokens``.
     :raises EncoderError: weights and sizes do not fit.
     """
-    kind, config, _ = read_config(path)
-    config = dataclasses.replace(config, **changes)
+    description = read_description(path)
+    config = dataclasses.replace(description.model, **changes)
     model, state = TwoTower(config), read_state(path)
-    if kind == "pretrained":
+    if description.kind == "pretrained":
         for tower in (model.manuscript, model.citation):
-            new = ("roles.", "log_weights.")  # pretraining has none: they stay as they start
+            new = ("documents.roles.", "bag.log_weights.")  # they stay as they start
             own = {k: v for k, v in tower.encoder.state_dict().items() if k.startswith(new)}
             found = {**own, **_under(state, "encoder.")}
             _fill(tower.encoder, found, str(path / "model.safetensors"))

@@ -1,4 +1,4 @@
-"""From a trained tower to vectors: batches by a budget of tokens, the mean over several draws."""
+"""From a trained tower to vectors: batches by a budget of tokens, the mean over readings."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,13 +19,13 @@ def embed_sampled(
     tower: nn.Module,
     sampled: SampledSentences,
     gather: Gather,
-    max_tokens: int,
+    batch_tokens: int,
     autocast_bf16: bool = False,
 ) -> np.ndarray:
     """Return (B, D) float32 vectors of papers or manuscripts that were read as sampled.
 
     :param tower: a ``PaperEncoder`` in evaluation mode.
-    :param max_tokens: most tokens of a batch; bounds memory, does not change the vectors beyond
+    :param batch_tokens: most tokens of a batch; bounds memory, does not change the vectors beyond
         the rounding of matrix products.
     """
     device = next(tower.parameters()).device
@@ -34,7 +34,7 @@ def embed_sampled(
     sentences = offsets_of(sampled.per_item)
     costs = per_sentence[sentences[1:]] - per_sentence[sentences[:-1]]
     vectors = np.empty((len(costs), tower.norm.normalized_shape[0]), dtype=np.float32)
-    for items in budget_batches(costs, np.arange(len(costs)), max_tokens, None):
+    for items in budget_batches(costs, np.arange(len(costs)), batch_tokens, None):
         first, last = items[0], items[-1] + 1
         part = slice(sentences[first], sentences[last])
         batch = pack(
@@ -48,16 +48,19 @@ def embed_sampled(
     return vectors
 
 
-def mean_over_draws(
-    draw: Callable[[int], SampledSentences],
+def mean_over_readings(
+    read: Callable[[int], SampledSentences],
     embed: Callable[[SampledSentences], np.ndarray],
-    num_draws: int,
+    num_readings: int,
 ) -> np.ndarray:
-    """Return the mean vector of R random readings of each item (R = 1: one reading)."""
-    total = embed(draw(0)).astype(np.float64)
-    for number in range(1, num_draws):
-        total += embed(draw(number))
-    return (total / num_draws).astype(np.float32)
+    """Return the mean vector of R random readings of each item (R = 1: one reading).
+
+    :param read: number of a reading -> the sentences that are read.
+    """
+    total = embed(read(0)).astype(np.float64)
+    for number in range(1, num_readings):
+        total += embed(read(number))
+    return (total / num_readings).astype(np.float32)
 
 
 def blocks(num_items: int, size: int) -> Iterator[np.ndarray]:

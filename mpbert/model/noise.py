@@ -7,18 +7,96 @@ Counts come from the training contexts alone. All samples are for whole batches,
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from mpbert.corpus.binary import BinaryContexts
+from mpbert.corpus.cocitation import citation_counts, cocitation_counts, merge_by_paper
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import budget_batches, ranges, row_numbers, smallest_per_row
 from mpbert.foundation.seeding import hashed_uniform
+from mpbert.model.config import NoiseConfig
 
 _MAX_CANDIDATES = 1 << 21  # weighted at once: bounds memory, does not change the samples
 
 
-class NegativeDistribution:
-    """Noise distribution of negatives: p(i) ~ count(i)^power; papers never cited are never drawn.
+def positive_weights(cocitations: np.ndarray, power: float) -> np.ndarray:
+    """Return (M,) weights of candidates for a positive: Zhang & Ma (WI-IAT 2021), Eq. 1.
 
-    Zhang & Ma (WI-IAT 2021), Eq. 2, power 3/4. Drawn by searching the cumulative distribution.
+    p(i) ~ frequency(target, i)^power, power 3/4.
+
+    :param cocitations: (M,) how often each candidate is cited together with its target.
     """
+    return cocitations.astype(np.float64) ** power
+
+
+def negative_weights(citations: np.ndarray, power: float) -> np.ndarray:
+    """Return (N,) weights of papers as negatives: Zhang & Ma (WI-IAT 2021), Eq. 2.
+
+    p(i) ~ count(i)^power, power 3/4; papers never cited are never drawn.
+
+    :param citations: (N,) how often each paper is cited.
+    """
+    counted = np.maximum(citations, 1).astype(np.float64)
+    return np.where(citations > 0, counted**power, 0.0)
+
+
+class Noise:
+    """Both distributions, counted on the training contexts.
+
+    :param train: contexts of the training split.
+    """
+
+    def __init__(self, train: BinaryContexts, num_papers: int, config: NoiseConfig) -> None:
+        self.config = config
+        self.citations = citation_counts(train.cited_rows, num_papers)
+        self._negatives = NegativeDistribution(self.citations, config.negative_power)
+        units = (train.cited_offsets, train.cited_rows)
+        if config.cocitation_unit == "paper":
+            units = merge_by_paper(train.citing_rows, *units)
+        self._cocitations = cocitation_counts(*units, num_papers)
+
+    def positives(
+        self,
+        targets: np.ndarray,
+        items: np.ndarray,
+        gold_offsets: np.ndarray,
+        gold_rows: np.ndarray,
+        seed: int,
+        visit: int,
+    ) -> np.ndarray:
+        """Return (B, P) rows of co-citations, -1 where there are fewer.
+
+        Parameters are those of :func:`sample_positives`.
+        """
+        return POSITIVES[self.config.positives_from](
+            targets,
+            items,
+            gold_offsets,
+            gold_rows,
+            self._cocitations,
+            self.config.positives,
+            self.config.positive_power,
+            seed,
+            visit,
+        )
+
+    def negatives(
+        self,
+        items: np.ndarray,
+        forbidden_offsets: np.ndarray,
+        forbidden_rows: np.ndarray,
+        seed: int,
+        visit: int,
+    ) -> np.ndarray:
+        """Return (B, K) rows of negatives.
+
+        Parameters are those of :meth:`NegativeDistribution.sample`.
+        """
+        return self._negatives.sample(
+            items, forbidden_offsets, forbidden_rows, self.config.negatives, seed, visit
+        )
+
+
+class NegativeDistribution:
+    """Draws negatives by :func:`negative_weights`, searching the cumulative distribution."""
 
     def __init__(self, counts: np.ndarray, power: float) -> None:
         """Prepare the search.
@@ -26,7 +104,7 @@ class NegativeDistribution:
         :param counts: (N,) citations of each paper in the training contexts.
         :raises CorpusError: fewer than two papers are ever cited.
         """
-        weights = np.where(counts > 0, np.maximum(counts, 1).astype(np.float64) ** power, 0.0)
+        weights = negative_weights(counts, power)
         if (weights > 0).sum() < 2:
             raise CorpusError(
                 "the training contexts cite fewer than two papers; negatives need more: "
@@ -85,9 +163,8 @@ def sample_positives(
 ) -> np.ndarray:
     """Draw co-citations of each target among the other papers its own context cites.
 
-    Zhang & Ma (WI-IAT 2021), Eq. 1: p(i) ~ frequency(target, i)^power over the context's other
-    citations (reading "context"), without replacement. A pair never seen in training counts as
-    seen once, so that it comes last but can come.
+    By :func:`positive_weights`, without replacement. A pair never seen in training counts as seen
+    once, so that it comes last but can come.
 
     :param targets: (B,) row of each example's target.
     :param items: (B,) number of each example, the key of its draw.
@@ -99,7 +176,8 @@ def sample_positives(
     other = gold_rows != targets[owner]
     rows, owner = gold_rows[other], owner[other]
     frequency = np.maximum(_lookup(counts, targets[owner], rows), 1.0)
-    return _weighted_draw(rows, owner, frequency**power, items, num_positives, seed, visit)
+    weights = positive_weights(frequency, power)
+    return _weighted_draw(rows, owner, weights, items, num_positives, seed, visit)
 
 
 def sample_positives_from_history(
@@ -115,15 +193,16 @@ def sample_positives_from_history(
 ) -> np.ndarray:
     """Draw co-citations of each target among all papers ever cited together with it.
 
-    The other reading ("history") of Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed denominator
-    runs over the whole collection. Same parameters and result as :func:`sample_positives`.
+    The other understanding ("history") of Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed
+    denominator runs over the whole collection. Parameters and result as of
+    :func:`sample_positives`.
     """
     sizes = np.diff(counts.indptr)[targets]
     positives = np.empty((len(items), num_positives), dtype=np.int64)
     for part in budget_batches(sizes, np.arange(len(items)), _MAX_CANDIDATES, None):
         places = ranges(counts.indptr[targets[part]], sizes[part])
         rows, owner = counts.indices[places], row_numbers(sizes[part])
-        weights = counts.data[places].astype(np.float64) ** power
+        weights = positive_weights(counts.data[places], power)
         positives[part] = _weighted_draw(
             rows, owner, weights, items[part], num_positives, seed, visit
         )

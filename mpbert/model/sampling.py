@@ -14,50 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.corpus.binary import BinaryContexts
-from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.foundation.seeding import hashed_uniform
+from mpbert.model.config import ReadingConfig
 
 ROLES = ("body", "abstract", "neighbour", "citing")
 BODY, ABSTRACT, NEIGHBOUR, CITING = range(len(ROLES))
-
-
-@dataclass(frozen=True)
-class SamplingConfig:
-    """How many sentences are read.
-
-    :param manuscript_sentences: total for a manuscript, of which up to 3 are fundamental.
-    :param abstract_sentences: most fundamental sentences of a paper (title and abstract).
-    :param body_sentences: random sentences of a paper's body.
-    :param manuscript_abstract: sentences of the manuscript's title and abstract that are read
-        before all others; 0 in the paper.
-    :param citing_sentences: random training sentences that cite a paper; 0 in the paper.
-    :param dynamic: False reads the same sentences at every visit (the ablation of Table 3): the
-        nearest before the citation, the first of the body.
-    """
-
-    manuscript_sentences: int = 30
-    abstract_sentences: int = 10
-    body_sentences: int = 30
-    dynamic: bool = True
-    manuscript_abstract: int = 0
-    citing_sentences: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse what would leave a paper without a sentence, or exceeds the encoder."""
-        manuscript, abstract, body = (
-            self.manuscript_sentences,
-            self.abstract_sentences,
-            self.body_sentences,
-        )
-        extra = self.manuscript_abstract, self.citing_sentences
-        longest = max(manuscript + extra[0], abstract + body + extra[1])
-        if min(manuscript, abstract) < 1 or min(body, *extra) < 0 or longest > 1024:
-            raise ConfigError(
-                f"{manuscript} manuscript, {abstract} abstract, {body} body, {extra[0]} manuscript "
-                f"abstract and {extra[1]} citing sentences; expected at least 1, 1, 0, 0 and 0, "
-                f"and at most 1024 of a manuscript or paper"
-            )
 
 
 @dataclass(frozen=True)
@@ -117,7 +79,7 @@ def sample_manuscripts(
     citing: np.ndarray,
     last: np.ndarray,
     items: np.ndarray,
-    config: SamplingConfig,
+    config: ReadingConfig,
     seed: int,
     visit: int,
 ) -> SampledSentences:
@@ -130,7 +92,7 @@ def sample_manuscripts(
     :param citing: (B,) sentence with the citation.
     :param last: (B,) last sentence of each citing paper.
     :param items: (B,) number of each query, the key of its random draw.
-    :param visit: epoch in training, number of the draw at test time.
+    :param visit: epoch in training, number of the reading at test time.
     """
     start, end = np.maximum(citing - 1, first), np.minimum(citing + 1, last)
     fundamental = end - start + 1
@@ -149,31 +111,12 @@ def sample_manuscripts(
     )
 
 
-def leave_one_out(sampled: SampledSentences) -> tuple[SampledSentences, np.ndarray]:
-    """Return the readings of each item without one of its sentences, and (S,) the item of each.
-
-    Reading i lacks sentence i of ``sampled``; an item of one sentence gives an empty reading.
-    """
-    sizes = sampled.per_item
-    owner = row_numbers(sizes)
-    places = ranges(offsets_of(sizes)[owner], sizes[owner])
-    kept = places[places != row_numbers(sizes[owner])]
-    return SampledSentences(sampled.sentences[kept], sizes[owner] - 1, sampled.roles[kept]), owner
-
-
-def without_role(sampled: SampledSentences, role: int) -> SampledSentences:
-    """Return the same readings without the sentences of a role; one of no others is empty."""
-    kept = sampled.roles != role
-    per_item = np.bincount(row_numbers(sampled.per_item)[kept], minlength=len(sampled.per_item))
-    return SampledSentences(sampled.sentences[kept], per_item, sampled.roles[kept])
-
-
 def sample_papers(
     first: np.ndarray,
     num_abstract: np.ndarray,
     num_sentences: np.ndarray,
     rows: np.ndarray,
-    config: SamplingConfig,
+    config: ReadingConfig,
     seed: int,
     visit: int,
     citing: tuple[np.ndarray, np.ndarray] | None = None,
@@ -183,7 +126,7 @@ def sample_papers(
     :param first: (B,) first sentence of each paper; ``num_abstract`` (B,) sentences of title and
         abstract; ``num_sentences`` (B,) of the whole paper.
     :param rows: (B,) number of each paper, the key of its random draw.
-    :param visit: epoch in training, number of the draw at test time.
+    :param visit: epoch in training, number of the reading at test time.
     :param citing: :meth:`CitingSentences.candidates` of these papers, if any are to be read.
     """
     fundamental = np.minimum(num_abstract, config.abstract_sentences)

@@ -12,7 +12,10 @@ sentence-transformers loads no class of another package without ``trust_remote_c
 fetched.
 """
 
+import dataclasses
+import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,15 +27,27 @@ from tokenizers import Tokenizer
 from mpbert.corpus.subwords import tokenize
 from mpbert.corpus.text import clean_characters, split_sentences
 from mpbert.model.directory import (
+    EncoderDescription,
     load_two_tower,
-    read_config,
+    read_description,
     read_tokenizer,
-    sampling_of,
     save_encoder,
 )
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.encoder import TwoTower
 from mpbert.model.packing import pack
-from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR
+from mpbert.model.reading import Reading
+from mpbert.model.sampling import SampledSentences
+
+SEED = 1  # of the reading, as of the commands
+
+
+@dataclass(frozen=True)
+class _Text:
+    """Sentences of an input: title and abstract, then the body, then sentences that cite it."""
+
+    sentences: list[str]
+    num_abstract: int
+    num_citing: int = 0
 
 
 class TwoTowerModule(InputModule):
@@ -40,22 +55,19 @@ class TwoTowerModule(InputModule):
 
     A paper is a mapping of ``title``, ``abstract``, ``text`` (the body) and ``citing`` (sentences
     of others that cite it), those that are known, texts or lists of sentences. Of a plain text or
-    list the first sentences count as the abstract. What is longer than the encoder was trained to
-    read is cut off: a paper at its end, a manuscript at its beginning. ``embed`` draws sentences
-    of long papers instead.
+    list the first sentences count as the abstract. A query is a manuscript up to the sentence after
+    the one that cites; of two sentences the last one cites. What is longer than the encoder was
+    trained to read is sampled as :class:`~mpbert.model.reading.Reading` does it, by a key of the
+    text: the same text has the same vector, alone and in any batch.
     """
 
     def __init__(
-        self,
-        model: TwoTower,
-        tokenizer: Tokenizer,
-        config: HierarchicalConfig,
-        settings: dict[str, Any],
+        self, model: TwoTower, tokenizer: Tokenizer, description: EncoderDescription
     ) -> None:
         super().__init__()
         self.model, self.tokenizer = model, tokenizer
-        self._config, self._settings = config, settings
-        self._sampling = sampling_of(settings)
+        self._description = description
+        self._reading = Reading(description.reading, SEED)
 
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **_: object) -> "TwoTowerModule":
@@ -64,8 +76,8 @@ class TwoTowerModule(InputModule):
         :raises EncoderError: it is none, or is damaged.
         """
         path = Path(model_name_or_path) / subfolder
-        _, config, settings = read_config(path)
-        return cls(load_two_tower(path), read_tokenizer(path), config, settings)
+        description = dataclasses.replace(read_description(path), kind="two-tower")
+        return cls(load_two_tower(path), read_tokenizer(path), description)
 
     def save(self, output_path: str, *_: object, **__: object) -> None:
         """Write an encoder directory."""
@@ -73,12 +85,11 @@ class TwoTowerModule(InputModule):
         with TemporaryDirectory() as directory:
             tokenizer = Path(directory) / "tokenizer.json"
             self.tokenizer.save(str(tokenizer))
-            path = Path(output_path)
-            save_encoder(path, "two-tower", self._config, state, tokenizer, self._settings)
+            save_encoder(Path(output_path), self._description, state, tokenizer)
 
     def get_embedding_dimension(self) -> int:
         """Return the length of a vector, D."""
-        return self._config.dim
+        return self._description.model.dim
 
     def preprocess(
         self,
@@ -94,55 +105,32 @@ class TwoTowerModule(InputModule):
         :raises ValueError: a paper has unknown keys, or is a query.
         """
         is_query = task == "query"
-        papers, roles = zip(*(self._read(text, is_query) for text in inputs), strict=True)
-        sentences = [sentence for paper in papers for sentence in paper]
-        tokens, lengths = tokenize(self.tokenizer, sentences, self._settings["max_tokens"])
-        per_paper = np.array([len(paper) for paper in papers])
-        batch = pack(tokens, lengths, per_paper, np.concatenate(roles))
+        abstract = self._reading.config.abstract_sentences
+        read = [self._read(_text_of(text, is_query, abstract), is_query) for text in inputs]
+        sentences = [sentence for own, _ in read for sentence in own]
+        most = self._description.reading.sentence_tokens
+        tokens, lengths = tokenize(self.tokenizer, sentences, most)
+        per_paper = np.concatenate([sampled.per_item for _, sampled in read])
+        batch = pack(
+            tokens, lengths, per_paper, np.concatenate([sampled.roles for _, sampled in read])
+        )
         return {"papers": batch, "is_query": is_query}
 
-    def _read(
-        self, text: str | Sequence[str] | Mapping[str, str | Sequence[str]], is_query: bool
-    ) -> tuple[list[str], np.ndarray]:
-        """Return the sentences that are read of one input, and what each is read as.
-
-        Of a manuscript the sentence before the last one cites, if there are three or more.
-        """
-        if isinstance(text, Mapping):
-            return self._read_paper(text, is_query)
-        sentences = _sentences(text) or [""]
-        limits = self._sampling
+    def _read(self, text: _Text, is_query: bool) -> tuple[list[str], SampledSentences]:
+        """Return the sentences that are read of one input; at least one, which may be empty."""
+        total = len(text.sentences)
+        own, zero = np.array([total - text.num_citing]), np.array([0])
+        item = np.array([zlib.crc32("\n".join(text.sentences).encode())])
         if is_query:
-            sentences = sentences[-limits.manuscript_sentences :]
-            if len(sentences) < 3:
-                return sentences, np.full(len(sentences), CITING)
-            roles = np.full(len(sentences), BODY)
-            roles[-3:] = NEIGHBOUR, CITING, NEIGHBOUR
-            return sentences, roles
-        sentences = sentences[: limits.abstract_sentences + limits.body_sentences]
-        roles = np.full(len(sentences), BODY)
-        roles[: limits.abstract_sentences] = ABSTRACT
-        return sentences, roles
-
-    def _read_paper(
-        self, paper: Mapping[str, str | Sequence[str]], is_query: bool
-    ) -> tuple[list[str], np.ndarray]:
-        """Return the sentences of a paper whose parts are known, and what each is read as."""
-        if is_query or not set(paper) <= {"title", "abstract", "text", "citing"}:
-            raise ValueError(
-                f"found {'a query' if is_query else 'a paper'} with the keys {sorted(paper)}; "
-                f"expected title, abstract, text or citing of a paper; a query is a text or a list"
-            )
-        title = [clean_characters(paper["title"])] if paper.get("title") else []
-        limits = self._sampling
-        parts = {
-            ABSTRACT: [*title, *_sentences(paper.get("abstract", ""))][: limits.abstract_sentences],
-            BODY: _sentences(paper.get("text", ""))[: limits.body_sentences],
-            CITING: _sentences(paper.get("citing", ""))[: limits.citing_sentences],
-        }
-        sentences = [sentence for part in parts.values() for sentence in part]
-        roles = np.repeat(list(parts), [len(part) for part in parts.values()])
-        return (sentences, roles) if sentences else ([""], np.array([ABSTRACT]))
+            cites = np.array([total - 2 if total > 2 else total - 1])
+            sampled = self._reading.manuscripts(zero, cites, own - 1, item, 0)
+        else:
+            citing = np.arange(total - text.num_citing, total), np.array([text.num_citing])
+            abstract = np.array([text.num_abstract])
+            sampled = self._reading.papers(zero, abstract, own, item, 0, citing)
+        if not len(sampled.sentences):  # of a paper whose known parts the encoder does not read
+            return self._read(_Text([""], 1), is_query)
+        return [text.sentences[number] for number in sampled.sentences], sampled
 
     def forward(self, features: dict[str, Any], **_: object) -> dict[str, Any]:
         """Add ``sentence_embedding``, (B, D)."""
@@ -150,6 +138,33 @@ class TwoTowerModule(InputModule):
         papers = features["papers"].to(next(tower.parameters()).device)
         features["sentence_embedding"] = tower(papers)
         return features
+
+
+def _text_of(
+    text: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+    is_query: bool,
+    abstract_sentences: int,
+) -> _Text:
+    """Return the sentences of an input.
+
+    :param abstract_sentences: how many count as the abstract where it is not known.
+    :raises ValueError: a paper has unknown keys, or is a query.
+    """
+    if not isinstance(text, Mapping):
+        sentences = _sentences(text) or [""]
+        return _Text(sentences, min(len(sentences), abstract_sentences))
+    if is_query or not set(text) <= {"title", "abstract", "text", "citing"}:
+        raise ValueError(
+            f"found {'a query' if is_query else 'a paper'} with the keys {sorted(text)}; "
+            f"expected title, abstract, text or citing of a paper; a query is a text or a list"
+        )
+    title = [clean_characters(text["title"])] if text.get("title") else []
+    abstract = [*title, *_sentences(text.get("abstract", ""))]
+    citing = _sentences(text.get("citing", ""))
+    sentences = [*abstract, *_sentences(text.get("text", "")), *citing]
+    if not sentences:
+        return _Text([""], 1)
+    return _Text(sentences, len(abstract), len(citing))
 
 
 def _sentences(text: str | Sequence[str]) -> list[str]:

@@ -9,49 +9,49 @@ import numpy as np
 from mpbert.corpus.subwords import tokenize
 from mpbert.foundation.errors import EncoderError, IndexFormatError
 from mpbert.foundation.ragged import offsets_of
-from mpbert.model.sampling import SampledSentences, sample_manuscripts, sample_papers
+from mpbert.model.reading import Reading
+from mpbert.model.sampling import SampledSentences
 from mpbert.vectors.normal import normalized
 
-_MAX_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
+_BATCH_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
 
 
 class EncoderReader:
     """Both towers of an encoder, reading as they were trained to read.
 
     :param path: encoder directory.
-    :param draws: random readings of a text whose vectors are averaged.
+    :param readings: random readings of a text whose vectors are averaged.
     :param seed: seed of the readings: the same text gets the same vector each time.
-    :param dim: vectors are the first so many numbers of what the encoder makes.
+    :param dim: vectors are the first so many dimensions of what the encoder makes.
     :raises EncoderError: it is damaged.
-    :raises IndexFormatError: it makes fewer numbers.
+    :raises IndexFormatError: it makes fewer dimensions.
     """
 
-    def __init__(self, path: Path, draws: int, seed: int, dim: int) -> None:
+    def __init__(self, path: Path, readings: int, seed: int, dim: int) -> None:
         from mpbert.model.directory import (  # torch, which words alone do not need
             load_two_tower,
-            read_config,
+            read_description,
             read_tokenizer,
-            sampling_of,
         )
 
-        _, sizes, settings = read_config(path)
-        if sizes.dim < dim:
+        description = read_description(path)
+        if description.model.dim < dim:
             raise IndexFormatError(
-                f"{path}: makes vectors of {sizes.dim} numbers, those of the papers have {dim}; "
-                f"build the index again"
+                f"{path}: makes vectors of {description.model.dim} dimensions, those of the papers "
+                f"have {dim}; build the index again"
             )
         self._model = load_two_tower(path).eval()
         self._tokenizer = read_tokenizer(path)
-        self._max_tokens = settings["max_tokens"]
-        self._sampling = sampling_of(settings)
-        self._draws, self._seed, self._dim = draws, seed, dim
+        self._sentence_tokens = description.reading.sentence_tokens
+        self._reading = Reading(description.reading, seed)
+        self._numbers, self._dim = range(readings), dim
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
         first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
         readings = [
-            sample_manuscripts(first, citing, last, citing, self._sampling, self._seed, draw)
-            for draw in range(self._draws)
+            self._reading.manuscripts(first, citing, last, citing, number)
+            for number in self._numbers
         ]
         return self._embed(self._model.manuscript, sentences, readings, "this manuscript")
 
@@ -64,8 +64,7 @@ class EncoderReader:
         first, abstract, total = np.array([0]), np.array([num_abstract]), np.array([len(sentences)])
         item = np.array([zlib.crc32(paper_id.encode())])
         readings = [
-            sample_papers(first, abstract, total, item, self._sampling, self._seed, draw)
-            for draw in range(self._draws)
+            self._reading.papers(first, abstract, total, item, number) for number in self._numbers
         ]
         return self._embed(self._model.citation, sentences, readings, f"paper {paper_id!r}")
 
@@ -86,7 +85,7 @@ class EncoderReader:
         numbers = np.concatenate([reading.sentences for reading in readings])
         read, places = np.unique(numbers, return_inverse=True)
         texts = [sentences[number] for number in read]
-        tokens, lengths = tokenize(self._tokenizer, texts, self._max_tokens)
+        tokens, lengths = tokenize(self._tokenizer, texts, self._sentence_tokens)
         starts = offsets_of(lengths)
 
         def gather(_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +95,7 @@ class EncoderReader:
         per_item = np.concatenate([reading.per_item for reading in readings])
         roles = np.concatenate([reading.roles for reading in readings])
         together = SampledSentences(numbers, per_item, roles)
-        vectors = embed_sampled(tower, together, gather, _MAX_TOKENS).astype(np.float64)
+        vectors = embed_sampled(tower, together, gather, _BATCH_TOKENS).astype(np.float64)
         if not np.isfinite(vectors).all():
             raise EncoderError(
                 f"the encoder gives {name} a vector of NaN or infinity; train it with "

@@ -36,7 +36,7 @@ def test_contexts_point_at_their_citing_sentences(rfc_corpus, rfc_binary, split)
 def test_chunks_of_any_size_give_the_same_bytes(rfc_corpus, rfc_binary, tmp_path, monkeypatch):
     monkeypatch.setattr(binarize, "CHUNK", 700)
     output = tmp_path / "rfc"
-    binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, max_tokens=12))
+    binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, sentence_tokens=12))
     names = sorted(file.name for file in rfc_binary.iterdir())
     assert names == sorted(file.name for file in output.iterdir())
     for name in set(names) - {"log.txt", "config.yaml"}:
@@ -45,7 +45,7 @@ def test_chunks_of_any_size_give_the_same_bytes(rfc_corpus, rfc_binary, tmp_path
 
 def test_a_finished_output_is_reused_and_another_setting_refused(rfc_corpus, rfc_binary, capsys):
     before = (rfc_binary / "log.txt").stat().st_mtime_ns
-    flags = ["binarize", str(rfc_corpus), str(rfc_binary), "--max-tokens=12"]
+    flags = ["binarize", str(rfc_corpus), str(rfc_binary), "--sentence-tokens=12"]
     assert main([*flags, "--vocab-size=400"]) == 0
     assert (rfc_binary / "log.txt").stat().st_mtime_ns == before
     assert main([*flags, "--vocab-size=401"]) == 2
@@ -56,8 +56,8 @@ def test_a_finished_output_is_reused_and_another_setting_refused(rfc_corpus, rfc
     ("flag", "message"),
     [
         ("--vocab-size=10", "--vocab-size is 10; expected 300 or more"),
-        ("--max-tokens=0", "--max-tokens is 0; expected 1 to 1023"),
-        ("--max-tokens=1024", "expected 1 to 1023"),
+        ("--sentence-tokens=0", "--sentence-tokens is 0; expected 1 to 1023"),
+        ("--sentence-tokens=1024", "expected 1 to 1023"),
         ("--tokenizer-sentences=0", "--tokenizer-sentences is 0"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from mpbert.cli import main
 from mpbert.commands import embed
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.model.directory import load_two_tower, read_config, sampling_of
+from mpbert.model.directory import load_two_tower, read_description
 from mpbert.model.embedding import embed_sampled
 from mpbert.model.sampling import CITING, SampledSentences, sample_manuscripts
 from mpbert.vectors.store import VectorStore
@@ -46,7 +46,7 @@ def test_the_table_holds_what_reading_by_hand_gives(rfc_binary, finetuned_encode
     assert f"Recall@10 {100 * whole.mean():.2f}" in text
 
     tower = load_two_tower(finetuned_encoder).eval().manuscript
-    sampling = sampling_of(read_config(finetuned_encoder)[2])
+    sampling = read_description(finetuned_encoder).reading
     shorter, num_sentences = np.zeros((len(contexts), papers.shape[1]), dtype=np.float32), 0
     for i in range(len(contexts)):
         row, citing = contexts.citing_rows[[i]], contexts.sentences[[i]]

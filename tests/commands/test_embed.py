@@ -79,8 +79,10 @@ def test_blocks_of_another_seed_are_not_taken_up(
     assert arrays(tmp_path / "vectors") != arrays(vectors)
 
 
-def test_more_draws_average_more_readings(vectors, rfc_binary, finetuned_encoder, tmp_path):
-    config = embed.Config(rfc_binary, finetuned_encoder, tmp_path / "v", draws=3, splits=("valid",))
+def test_vectors_are_means_over_readings(vectors, rfc_binary, finetuned_encoder, tmp_path):
+    config = embed.Config(
+        rfc_binary, finetuned_encoder, tmp_path / "v", readings=3, splits=("valid",)
+    )
     embed.run(config)
     assert not (tmp_path / "v" / "contexts.test.npy").exists()
     assert arrays(tmp_path / "v")["papers.npy"] != arrays(vectors)["papers.npy"]
@@ -97,7 +99,7 @@ def test_the_same_vectors_again_are_the_same_bytes(
     ("flag", "message"),
     [
         ("--readings=0", "--readings 0"),
-        ("--max-tokens=0", "--max-tokens 0"),
+        ("--batch-tokens=0", "--batch-tokens 0"),
         ("--seed=-1", "--seed -1"),
         ("--device=tpux", "--device tpux: unknown"),
     ],
@@ -154,7 +156,7 @@ def test_encoders_that_read_citing_sentences_read_them_and_never_embed_training_
 ):
     encoder = shutil.copytree(finetuned_encoder, tmp_path / "encoder")
     config = json.loads((encoder / "config.json").read_text())
-    config["settings"]["citing_sentences"] = 3
+    config["reading"]["citing_sentences"] = 3
     (encoder / "config.json").write_text(json.dumps(config))
     (encoder / "manifest.json").unlink()  # an encoder of others, which has no checksums
     embed.run(embed.Config(rfc_binary, encoder, tmp_path / "with"))

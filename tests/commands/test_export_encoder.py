@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from mpbert.cli import main
-from mpbert.model.directory import load_two_tower, read_config
+from mpbert.model.config import NoiseConfig, ReadingConfig
+from mpbert.model.directory import load_two_tower, read_description
 
 pytestmark = pytest.mark.fairseq
 
@@ -17,19 +18,16 @@ def test_the_encoder_holds_the_weights_of_the_checkpoint(finetuned, finetuned_en
 
 
 def test_settings_say_how_the_encoder_was_trained_to_read(finetuned_encoder, pretrained_encoder):
-    kind, config, settings = read_config(finetuned_encoder)
-    assert (kind, config.dim, config.decoder_layers) == ("two-tower", 16, 0)
-    assert settings == {
-        "max_tokens": 12,
-        "manuscript_sentences": 4,
-        "abstract_sentences": 1,
-        "body_sentences": 1,
-        "no_dynamic_sampling": False,
-        "manuscript_abstract": 0,
-        "citing_sentences": 0,
-        "objective": "mpt-src-tgt",
-    }
-    assert read_config(pretrained_encoder)[0] == "pretrained"
+    found = read_description(finetuned_encoder)
+    config, training = found.model, found.configuration.training
+    assert (found.kind, config.dim, config.decoder_layers) == ("two-tower", 16, 0)
+    assert found.reading == ReadingConfig(4, 1, 1, sentence_tokens=12)
+    assert found.configuration.objective.objective == "mpt-src-tgt"
+    assert found.configuration.noise == NoiseConfig()
+    assert (training.lr, training.lr_scheduler, training.max_update) == (0.01, "fixed", 9)
+    assert (training.batch_tokens, training.max_valid, training.seed) == (45000, 20, 1)
+    pretrained = read_description(pretrained_encoder)
+    assert pretrained.kind == "pretrained" and pretrained.reading.block_sentences == 12
 
 
 def test_options_of_the_sentence_vector_and_shared_tokens_are_kept(
@@ -38,14 +36,15 @@ def test_options_of_the_sentence_vector_and_shared_tokens_are_kept(
     caplog.set_level("INFO")
     checkpoint = torch.load(finetuned / "checkpoint_last.pt", weights_only=True)
     state = checkpoint["model"]
-    tables = [f"model.{tower}.encoder.embedding.weight" for tower in ("manuscript", "citation")]
+    tables = [f"model.{tower}.encoder.bag.embedding.weight" for tower in ("manuscript", "citation")]
     state[tables[0]] = state[tables[1]]
-    checkpoint["cfg"]["model"] |= {"sentence_sums": True, "shared_tokens": True}
+    checkpoint["task_state"]["model"] |= {"shared_tokens": True}
+    checkpoint["task_state"]["model"]["bag"] |= {"sums": True}
     torch.save(checkpoint, tmp_path / "checkpoint.pt")
     words = [str(tmp_path / "checkpoint.pt"), str(rfc_binary), str(tmp_path / "encoder")]
     assert main(["export-encoder", *words]) == 0
-    _, config, _ = read_config(tmp_path / "encoder")
-    assert config.sentence_sums and config.shared_tokens and not config.token_weights
+    config = read_description(tmp_path / "encoder").model
+    assert config.bag.sums and config.shared_tokens and not config.bag.token_weights
     once = sum(value.numel() for value in state.values()) - state[tables[0]].numel()
     assert f"{once:,} parameters" in caplog.text
 

@@ -13,8 +13,9 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.foundation.manifest import read_manifest
-from mpbert.model.directory import save_encoder
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.encoder import TwoTower
 from mpbert.vectors.store import VectorStore
 
 CITES = " [7]"
@@ -118,19 +119,21 @@ def test_no_control_character_and_no_marker_is_left(corpus):
 def test_no_path_of_an_id_leaves_the_outputs(root, corpus, capsys):
     work, ids = root / "a" / "b", corpus.paper_ids
     before = {path for path in root.rglob("*") if work / "corpus" not in path.parents}
-    train = ["binarize", "corpus", "binary", "--vocab-size=300", "--max-tokens=12"]
+    train = ["binarize", "corpus", "binary", "--vocab-size=300", "--sentence-tokens=12"]
     assert main([train[0], *(str(work / name) for name in train[1:3]), *train[3:]]) == 0
     bm25 = ["retrieve", str(work / "corpus"), str(work / "bm25"), "--lexical=bm25"]
     assert main(bm25) == 0
     for task in ("local", "global"):
         exported = [str(work / "corpus"), str(work / f"beir-{task}"), f"--task={task}"]
         assert main(["export-data", *exported]) == 0
-    sizes = HierarchicalConfig(300, 8, 16, 2, 1, 1, 1, 0.0, 0.0, 0.0)
+    sizes = ModelConfig(300, 8, 16, 2, 1, 1, 1, 0.0, 0.0, 0.0)
     torch.manual_seed(1)
     (work / "encoder").mkdir()
     tokenizer = work / "binary" / "tokenizer.json"
     state = TwoTower(sizes).state_dict()
-    save_encoder(work / "encoder", "two-tower", sizes, state, tokenizer, {"max_tokens": 12})
+    configuration = Configuration(sizes, ReadingConfig(sentence_tokens=12))
+    description = EncoderDescription("two-tower", configuration)
+    save_encoder(work / "encoder", description, state, tokenizer)
     (work / "vectors").mkdir()
     vectors = np.random.default_rng(1).standard_normal((len(ids), 8)).astype(np.float32)
     VectorStore(ids, vectors).save(work / "vectors", "papers")

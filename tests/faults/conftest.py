@@ -152,9 +152,8 @@ def _checkpoint(place: Path) -> None:
 
 
 def _training(task: str, arch: str, criterion: str, *flags: str) -> Stage:
-    repository = Path(__file__).parents[2]
     words = [
-        *("train", str(FORMATS / "binary"), f"--user-dir={repository}/pretrain/mpbert_fairseq"),
+        *("train", str(FORMATS / "binary")),
         *(f"--task={task}", f"--arch={arch}", f"--criterion={criterion}", "--save-dir=out"),
         *("--optimizer=adam", "--lr=0.01", "--lr-scheduler=fixed", "--cpu", "--num-workers=0"),
         *("--max-update=12", "--max-tokens=800", "--save-interval-updates=3", "--log-format=none"),
@@ -174,7 +173,7 @@ def _stages() -> dict[str, Stage]:
     reads = ["--manuscript-sentences=4", "--abstract-sentences=1", "--body-sentences=1"]
     return {
         "build-corpus": Stage(["build-corpus", str(FORMATS / "papers.jsonl"), "out", *years]),
-        "binarize": Stage(["binarize", corpus, "out", "--vocab-size=300", "--max-tokens=12"]),
+        "binarize": Stage(["binarize", corpus, "out", "--vocab-size=300", "--sentence-tokens=12"]),
         "export-encoder": Stage(["export-encoder", "checkpoint.pt", binary, "out"], _checkpoint),
         "embed": Stage(["embed", binary, encoder, "out", "--device=cpu"]),
         "fit": Stage([*fit, "--method=nnselect", *learnt]),

@@ -24,7 +24,7 @@ READERS = {
 # format -> the command that made it
 MAKERS = {
     "corpus": ["build-corpus", "papers.jsonl", "corpus", "--valid-year=2011", "--test-year=2013"],
-    "binary": ["binarize", "corpus", "binary", "--vocab-size=300", "--max-tokens=12"],
+    "binary": ["binarize", "corpus", "binary", "--vocab-size=300", "--sentence-tokens=12"],
     "vectors": ["embed", "binary", "encoder", "vectors", "--device=cpu"],
     "runs": ["retrieve", "corpus", "runs", "--lexical=bm25", "--top=10"],
     "index": ["build-index", "corpus", "encoder", "vectors", "index"],

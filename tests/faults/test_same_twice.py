@@ -14,7 +14,7 @@ from mpbert.vectors.store import VectorStore
 # what is in braces is a fixture: 120 RFCs, and an encoder of random weights
 COMMANDS = {
     "build-corpus": "build-corpus {rfc_archive} out --reader=rfc",
-    "binarize": "binarize {rfc_corpus} out --vocab-size=400 --max-tokens=12",
+    "binarize": "binarize {rfc_corpus} out --vocab-size=400 --sentence-tokens=12",
     "retrieve": "retrieve {rfc_corpus} out --lexical=bm25 --splits=valid",
     "retrieve by vectors": "retrieve {rfc_corpus} out --vectors {micro_vectors} --splits=test",
 }
@@ -70,13 +70,13 @@ def test_embed_writes_the_same_bytes_with_as_many_threads_and_nearly_with_more(r
         np.testing.assert_allclose(one, three, atol=1e-5)
 
 
-@pytest.mark.parametrize("max_tokens", [400, 3000])
+@pytest.mark.parametrize("batch_tokens", [400, 3000])
 def test_the_size_of_batches_changes_vectors_by_rounding_alone(
-    max_tokens, rfc_binary, micro_encoder, micro_vectors, tmp_path
+    batch_tokens, rfc_binary, micro_encoder, micro_vectors, tmp_path
 ):
     output = tmp_path / "vectors"
     config = embed.Config(rfc_binary, micro_encoder, output, splits=["test"], device="cpu")
-    embed.run(dataclasses.replace(config, max_tokens=max_tokens))
+    embed.run(dataclasses.replace(config, batch_tokens=batch_tokens))
     for name in ("papers", "contexts.test"):
         found, expected = (VectorStore.load(path, name).vectors for path in (output, micro_vectors))
         np.testing.assert_allclose(found, expected, atol=1e-5)

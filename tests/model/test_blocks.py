@@ -9,7 +9,7 @@ from mpbert.model.blocks import (
     BlockConfig,
     DecoderBlock,
     EncoderBlock,
-    SelfAttention,
+    RowAttention,
     sinusoids,
 )
 from mpbert.model.packing import Rows
@@ -42,7 +42,7 @@ def x():
 @pytest.mark.parametrize("causal", [False, True])
 def test_packed_attention_equals_attention_row_by_row(x, causal):
     torch.manual_seed(1)
-    attention = SelfAttention(CONFIG, causal)
+    attention = RowAttention(CONFIG, causal)
     found = attention(x, Rows.of(LENGTHS))
     rows = [attention_of_one_row(attention, row, causal) for row in x.split(LENGTHS.tolist())]
     assert torch.allclose(found, torch.cat(rows), atol=1e-6)
@@ -98,7 +98,7 @@ def test_sinusoids_start_at_sine_0_and_cosine_0_and_fill_odd_sizes():
 @pytest.mark.parametrize("causal", [False, True])
 def test_one_call_for_all_rows_equals_one_call_per_length_on_a_gpu(causal):
     config = BlockConfig(64, 64, 2, 0.0, 0.0, 0.0)
-    attention = SelfAttention(config, causal).cuda()
+    attention = RowAttention(config, causal).cuda()
     rows = Rows.of(LENGTHS).to(torch.device("cuda"))
     qkv = torch.randn(int(LENGTHS.sum()), 3, 2, 32, device="cuda")
     at_once = attention._attend_at_once(qkv.bfloat16(), rows).float()

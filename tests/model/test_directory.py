@@ -3,21 +3,29 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from mpbert.corpus.subwords import train_tokenizer
 from mpbert.foundation.errors import EncoderError
+from mpbert.model.config import BagConfig, Configuration, ModelConfig, ReadingConfig
 from mpbert.model.directory import (
+    EncoderDescription,
     check_same_tokenizer,
     load_two_tower,
     pick_device,
-    read_config,
+    read_description,
     read_tokenizer,
-    sampling_of,
     save_encoder,
 )
-from mpbert.model.encoder import HierarchicalConfig, MaskedSentenceModel, TwoTower
+from mpbert.model.encoder import TwoTower
+from mpbert.model.masked_sentences import MaskedSentenceModel
 
-CONFIG = HierarchicalConfig(50, 8, 16, 2, 1, 1, 1, 0.1, 0.0, 0.0)
+CONFIG = ModelConfig(50, 8, 16, 2, 1, 1, 1, 0.1, 0.0, 0.0)
+READING = ReadingConfig(5, sentence_tokens=9)
+
+
+def described(kind, config=CONFIG):
+    return EncoderDescription(kind, Configuration(config, READING))
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +39,14 @@ def tokenizer(tmp_path_factory):
 def saved(tmp_path, tokenizer):
     torch.manual_seed(1)
     model = TwoTower(CONFIG)
-    save_encoder(tmp_path, "two-tower", CONFIG, model.state_dict(), tokenizer, {"max_tokens": 9})
+    save_encoder(tmp_path, described("two-tower"), model.state_dict(), tokenizer)
     return tmp_path, model
 
 
 def test_a_saved_encoder_loads_with_the_same_weights_and_settings(saved):
     path, model = saved
     loaded = load_two_tower(path)
-    assert read_config(path) == ("two-tower", CONFIG, {"max_tokens": 9})
+    assert read_description(path) == described("two-tower")
     pairs = zip(model.state_dict().values(), loaded.state_dict().values(), strict=True)
     assert all(torch.equal(a, b) for a, b in pairs)
     assert read_tokenizer(path).encode("one").tokens == ["▁", "o", "n", "e"]
@@ -53,27 +61,27 @@ def test_dropout_may_be_replaced_and_the_rest_stays(saved):
 def test_towers_that_share_their_tokens_do_so_when_loaded_again(tmp_path, tokenizer):
     config = dataclasses.replace(CONFIG, shared_tokens=True)
     state = TwoTower(config).state_dict()
-    save_encoder(tmp_path, "two-tower", config, state, tokenizer, {})
+    save_encoder(tmp_path, described("two-tower", config), state, tokenizer)
     loaded = load_two_tower(tmp_path)
-    tokens = loaded.manuscript.encoder.embedding.weight
-    assert tokens is loaded.citation.encoder.embedding.weight
-    assert torch.equal(tokens, state["citation.encoder.embedding.weight"])
+    tokens = loaded.manuscript.encoder.bag.embedding.weight
+    assert tokens is loaded.citation.encoder.bag.embedding.weight
+    assert torch.equal(tokens, state["citation.encoder.bag.embedding.weight"])
 
 
 def test_a_pretrained_encoder_may_gain_weights_and_roles(tmp_path, tokenizer):
     model = MaskedSentenceModel(CONFIG)
-    save_encoder(tmp_path, "pretrained", CONFIG, model.state_dict(), tokenizer, {})
-    towers = load_two_tower(tmp_path, token_weights=True, sentence_roles=True, shared_tokens=True)
-    assert towers.config.token_weights
-    expected = model.encoder.embedding.weight
-    assert torch.equal(towers.manuscript.encoder.embedding.weight, expected)
-    assert (towers.citation.encoder.roles.weight == 0).all()
+    save_encoder(tmp_path, described("pretrained"), model.state_dict(), tokenizer)
+    towers = load_two_tower(tmp_path, bag=BagConfig(True), sentence_roles=True, shared_tokens=True)
+    assert towers.config.bag.token_weights
+    expected = model.encoder.bag.embedding.weight
+    assert torch.equal(towers.manuscript.encoder.bag.embedding.weight, expected)
+    assert (towers.citation.encoder.documents.roles.weight == 0).all()
 
 
 def test_a_pretrained_encoder_starts_both_towers_alike(tmp_path, tokenizer):
     torch.manual_seed(2)
     model = MaskedSentenceModel(CONFIG)
-    save_encoder(tmp_path, "pretrained", CONFIG, model.state_dict(), tokenizer, {})
+    save_encoder(tmp_path, described("pretrained"), model.state_dict(), tokenizer)
     towers = load_two_tower(tmp_path)
     expected = model.encoder.state_dict()
     for tower in (towers.manuscript, towers.citation):
@@ -81,10 +89,10 @@ def test_a_pretrained_encoder_starts_both_towers_alike(tmp_path, tokenizer):
 
 
 def test_a_state_of_other_sizes_is_not_written(tmp_path, tokenizer):
-    other = HierarchicalConfig(60, 8, 16, 2, 1, 1, 1, 0.1, 0.0, 0.0)
+    other = ModelConfig(60, 8, 16, 2, 1, 1, 1, 0.1, 0.0, 0.0)
     state = TwoTower(other).state_dict()
     with pytest.raises(EncoderError, match="weights and sizes do not fit"):
-        save_encoder(tmp_path, "two-tower", CONFIG, state, tokenizer, {})
+        save_encoder(tmp_path, described("two-tower"), state, tokenizer)
     assert not (tmp_path / "model.safetensors").exists()
 
 
@@ -99,7 +107,7 @@ def test_truncated_weights_are_named_with_what_to_do(saved, size):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 2, "kind": "two-tower"}', '{"format": 1, "kind": "x"}']
+    "text", ["", "[]", "{}", '{"format": 3, "kind": "two-tower"}', '{"format": 1, "kind": "x"}']
 )
 def test_a_config_of_another_kind_is_refused(saved, text):
     path, _ = saved
@@ -120,7 +128,7 @@ def test_weights_that_do_not_fit_the_config_are_refused_in_one_line(saved):
 
 
 def test_a_directory_without_encoder_or_tokenizer_is_refused(tmp_path):
-    for read in (read_config, read_tokenizer):
+    for read in (read_description, read_tokenizer):
         with pytest.raises(EncoderError, match=str(tmp_path)):
             read(tmp_path)
 
@@ -144,13 +152,48 @@ def test_unknown_devices_are_refused():
             pick_device("cuda")
 
 
-def test_an_encoder_that_was_only_pretrained_reads_as_the_paper_does():
-    assert sampling_of({"max_tokens": 50}).manuscript_sentences == 30
-    settings = {
-        "manuscript_sentences": 5,
-        "abstract_sentences": 3,
-        "body_sentences": 0,
-        "no_dynamic_sampling": True,
-    }
-    assert sampling_of(settings).dynamic is False
-    assert sampling_of(settings).body_sentences == 0
+def old_names(state):
+    """The names that weights had in version 0.1."""
+    for new, old in (
+        ("encoder.bag.", "encoder."),
+        ("sentences.blocks.", "sentence_blocks."),
+        ("documents.blocks.", "document_blocks."),
+        ("documents.roles.", "roles."),
+        ("log_role_weights.", "log_weights."),
+    ):
+        state = {name.replace(new, old): value for name, value in state.items()}
+    return state
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_format_1_is_read_with_its_weights_and_settings(saved, layers):
+    path, _ = saved
+    config = dataclasses.replace(
+        CONFIG,
+        **{"sentence_layers": layers, "document_layers": layers, "decoder_layers": 0},
+        **{"sentence_roles": True, "bag": BagConfig(True, True)},
+    )
+    torch.manual_seed(3)
+    model = TwoTower(config)
+    save_file(old_names(model.state_dict()), path / "model.safetensors")
+    old = {key: value for key, value in vars(config).items() if key != "bag"}
+    old |= {"max_tokens": 1024, "max_sentences": 1024, "token_weights": True, "sentence_sums": True}
+    settings = {"max_tokens": 9, "manuscript_sentences": 5, "abstract_sentences": 3}
+    settings |= {"body_sentences": 0, "no_dynamic_sampling": True, "objective": "triplet"}
+    content = {"format": 1, "kind": "two-tower", "model": old, "settings": settings}
+    (path / "config.json").write_text(json.dumps(content))
+    found = read_description(path)
+    assert found.model == config
+    assert found.reading == ReadingConfig(5, 3, 0, dynamic=False, sentence_tokens=9)
+    assert found.configuration.objective.objective == "triplet"
+    loaded = load_two_tower(path).state_dict()
+    assert all(torch.equal(value, loaded[name]) for name, value in model.state_dict().items())
+
+
+def test_an_encoder_of_format_1_that_was_only_pretrained_reads_as_the_paper_does(saved):
+    path, _ = saved
+    content = {"format": 1, "kind": "pretrained", "model": {"vocab_size": 50, "dim": 8}}
+    content |= {"settings": {"max_tokens": 50}}
+    content["model"]["num_heads"] = 2
+    (path / "config.json").write_text(json.dumps(content))
+    assert read_description(path).reading == ReadingConfig()

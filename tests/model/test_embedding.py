@@ -3,8 +3,9 @@ import pytest
 import torch
 
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.model.embedding import blocks, embed_sampled, mean_over_draws
-from mpbert.model.encoder import HierarchicalConfig, PaperEncoder
+from mpbert.model.config import ModelConfig
+from mpbert.model.embedding import blocks, embed_sampled, mean_over_readings
+from mpbert.model.encoder import PaperEncoder
 from mpbert.model.packing import pack
 from mpbert.model.sampling import SampledSentences
 
@@ -12,7 +13,7 @@ from mpbert.model.sampling import SampledSentences
 @pytest.fixture(scope="module")
 def tower():
     torch.manual_seed(1)
-    return PaperEncoder(HierarchicalConfig(50, 8, 16, 2, 1, 1, 0, 0.1, 0.0, 0.0)).eval()
+    return PaperEncoder(ModelConfig(50, 8, 16, 2, 1, 1, 0, 0.1, 0.0, 0.0)).eval()
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +31,10 @@ def gather():
 SAMPLED = SampledSentences(np.arange(60), np.array([7, 1, 20, 2, 30]), np.zeros(60, np.int64))
 
 
-@pytest.mark.parametrize("max_tokens", [1, 40, 10**6])
-def test_the_budget_of_tokens_does_not_change_the_vectors(tower, gather, max_tokens):
+@pytest.mark.parametrize("batch_tokens", [1, 40, 10**6])
+def test_the_budget_of_tokens_does_not_change_the_vectors(tower, gather, batch_tokens):
     expected = tower(pack(*gather(SAMPLED.sentences), SAMPLED.per_item)).detach().numpy()
-    found = embed_sampled(tower, SAMPLED, gather, max_tokens)
+    found = embed_sampled(tower, SAMPLED, gather, batch_tokens)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -57,15 +58,15 @@ def test_no_item_gives_no_vector(tower, gather):
     assert embed_sampled(tower, none, gather, 100).shape == (0, 8)
 
 
-def test_the_mean_over_draws_is_the_mean_of_the_vectors_of_draws_0_1_2():
-    def draw(number):
+def test_the_mean_over_readings_is_the_mean_of_the_vectors_of_draws_0_1_2():
+    def read(number):
         return SampledSentences(np.array([number]), np.array([1]), np.array([0]))
 
     def embed(sampled):
         return np.full((1, 2), float(sampled.sentences[0] ** 2), dtype=np.float32)
 
-    assert mean_over_draws(draw, embed, 1).tolist() == [[0.0, 0.0]]
-    assert mean_over_draws(draw, embed, 3).tolist() == [[pytest.approx(5 / 3)] * 2]
+    assert mean_over_readings(read, embed, 1).tolist() == [[0.0, 0.0]]
+    assert mean_over_readings(read, embed, 3).tolist() == [[pytest.approx(5 / 3)] * 2]
 
 
 def test_blocks_cover_all_items_once():

@@ -11,17 +11,12 @@ from torch import nn
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.model.blocks import sinusoids
-from mpbert.model.encoder import (
-    HierarchicalConfig,
-    HierarchicalEncoder,
-    MaskedSentenceModel,
-    PaperEncoder,
-    TwoTower,
-)
-from mpbert.model.packing import pack, pack_masked
+from mpbert.model.config import BagConfig, ModelConfig
+from mpbert.model.encoder import LevelEncoder, PaperEncoder, TwoTower
+from mpbert.model.packing import pack
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR
 
-CONFIG = HierarchicalConfig(
+CONFIG = ModelConfig(
     vocab_size=50,
     dim=8,
     ffn_dim=16,
@@ -73,13 +68,13 @@ def padded_vectors(model, documents):
         for row, sentence in enumerate(sentences):
             ids[row, : len(sentence)] = torch.tensor(sentence)
             is_padding[row, : len(sentence)] = False
-        x = encoder.embedding(ids) * math.sqrt(8) + sinusoids(longest, 8)
-        for block in encoder.sentence_blocks:
+        x = encoder.bag.embedding(ids) * math.sqrt(8) + sinusoids(longest, 8)
+        for block in encoder.sentences.blocks:
             x = padded_block(block, x, is_padding)
         real = (~is_padding)[:, :, None].float()
         x = (x * real).sum(1) / real.sum(1)  # mean pooling without padding
         x = (x + sinusoids(len(sentences), 8))[None]
-        for block in encoder.document_blocks:
+        for block in encoder.documents.blocks:
             x = padded_block(block, x, None)
         vectors.append(F.layer_norm(x[0].sum(0), (8,)))
     return torch.stack(vectors)
@@ -113,48 +108,17 @@ def test_vectors_depend_on_the_order_of_sentences_and_of_words():
     assert not torch.allclose(plain, vector([3, 4, 5, 0, 1, 2]), atol=1e-3)
 
 
-def test_masked_sentence_logits_come_from_the_sentence_in_its_document(papers):
-    torch.manual_seed(4)
-    tokens, lengths, per_paper = papers
-    model = MaskedSentenceModel(CONFIG).eval()
-    masked = np.array([0, 4, 12])
-    together = model(pack(*papers), pack_masked(*papers, masked, 1))
-    order = masked[np.argsort(lengths[masked], kind="stable")]
-    parts = together.split(lengths[order].tolist())
-    starts, token_starts = offsets_of(per_paper), offsets_of(lengths)
-    for sentence, part in zip(order, parts, strict=True):
-        paper = int(np.searchsorted(starts, sentence, side="right")) - 1
-        first, last = starts[paper], starts[paper + 1]
-        alone = (
-            tokens[token_starts[first] : token_starts[last]],
-            lengths[first:last],
-            per_paper[paper : paper + 1],
-        )
-        found = model(pack(*alone), pack_masked(*alone, np.array([sentence - first]), 1))
-        assert torch.allclose(found, part, atol=1e-4)
-
-
-def test_output_weights_are_the_embeddings_and_learn():
-    model = MaskedSentenceModel(CONFIG)
-    tokens = np.array([10, 11, 2, 12, 2])
-    arguments = (tokens, np.array([3, 2]), np.array([2]))
-    logits = model(pack(*arguments), pack_masked(*arguments, np.array([1]), 1))
-    assert logits.shape == (2, 50)
-    logits.sum().backward()
-    assert all(p.grad is not None for p in model.parameters())
-    assert model.encoder.embedding.weight.grad.abs().sum(1).gt(0).all()
-
-
-STATIC = dataclasses.replace(
-    CONFIG, sentence_layers=0, document_layers=0, token_weights=True, sentence_roles=True
+WEIGHTED = BagConfig(token_weights=True)
+BAG_ALONE = dataclasses.replace(
+    CONFIG, sentence_layers=0, document_layers=0, sentence_roles=True, bag=WEIGHTED
 )
 
 
 @pytest.mark.parametrize("sums", [False, True], ids=["means", "sums"])
-def test_static_vectors_are_of_weighted_tokens_in_sentences_weighted_by_role(papers, sums):
+def test_without_blocks_vectors_are_of_weighted_tokens_in_sentences_weighted_by_role(papers, sums):
     torch.manual_seed(5)
-    model = PaperEncoder(dataclasses.replace(STATIC, sentence_sums=sums)).eval()
-    nn.init.normal_(model.encoder.log_weights.weight, std=0.1)
+    model = PaperEncoder(dataclasses.replace(BAG_ALONE, bag=BagConfig(True, sums))).eval()
+    nn.init.normal_(model.encoder.bag.log_weights.weight, std=0.1)
     roles = np.random.default_rng(2).integers(0, 4, len(papers[1]))
     found = model(pack(*papers, roles))
     place = 0
@@ -162,10 +126,10 @@ def test_static_vectors_are_of_weighted_tokens_in_sentences_weighted_by_role(pap
         total = torch.zeros(8)
         for sentence in sentences:
             tokens = torch.tensor(sentence)
-            weights = (5 * model.encoder.log_weights(tokens)[:, 0]).exp()
-            vector = (weights[:, None] * model.encoder.embedding(tokens)).sum(0)
+            weights = (5 * model.encoder.bag.log_weights(tokens)[:, 0]).exp()
+            vector = (weights[:, None] * model.encoder.bag.embedding(tokens)).sum(0)
             vector = vector if sums else vector / weights.sum()
-            total += vector * (5 * model.log_weights.weight[roles[place], 0]).exp()
+            total += vector * (5 * model.log_role_weights.weight[roles[place], 0]).exp()
             place += 1
         expected = F.layer_norm(total * math.sqrt(8), (8,))
         assert torch.allclose(found[row], expected, atol=1e-4)
@@ -173,24 +137,26 @@ def test_static_vectors_are_of_weighted_tokens_in_sentences_weighted_by_role(pap
 
 def test_sums_of_a_transformer_are_means_times_lengths():
     torch.manual_seed(6)
-    config = dataclasses.replace(CONFIG, document_layers=0, sentence_sums=True)
-    means = HierarchicalEncoder(dataclasses.replace(config, sentence_sums=False)).eval()
-    sums = HierarchicalEncoder(config).eval()
+    config = dataclasses.replace(CONFIG, document_layers=0)
+    means = LevelEncoder(config).eval()
+    sums = LevelEncoder(dataclasses.replace(config, bag=BagConfig(sums=True))).eval()
     sums.load_state_dict(means.state_dict())
     batch = pack(np.arange(10, 19), np.array([2, 3, 4]), np.array([3]))
     lengths = batch.sentences.offsets.diff()[:, None]
-    found = sums.encode_sentences(batch.tokens, batch.sentences)
-    expected = means.encode_sentences(batch.tokens, batch.sentences) * lengths
+    found = sums.sentences(sums.bag, batch)
+    expected = means.sentences(means.bag, batch) * lengths
     assert torch.allclose(found, expected, atol=1e-4)
 
 
-def test_dropout_of_static_vectors_leaves_out_whole_tokens():
+def test_dropout_without_blocks_leaves_out_whole_tokens():
     torch.manual_seed(8)
-    model = PaperEncoder(dataclasses.replace(STATIC, dropout=0.5)).train()
+    model = PaperEncoder(dataclasses.replace(BAG_ALONE, dropout=0.5)).train()
     batch = pack(np.tile([10, 11], 400), np.full(400, 2), np.ones(400, np.int64))
-    table = math.sqrt(8) * model.encoder.embedding.weight.detach()
+    table = math.sqrt(8) * model.encoder.bag.embedding.weight.detach()
     expected = torch.stack([table[10], table[11], (table[10] + table[11]) / 2, torch.zeros(8)])
-    expected = F.layer_norm(expected * (5 * model.log_weights.weight[0, 0]).exp().detach(), (8,))
+    expected = F.layer_norm(
+        expected * (5 * model.log_role_weights.weight[0, 0]).exp().detach(), (8,)
+    )
     distances = torch.cdist(model(batch).detach(), expected)
     assert distances.min(1).values.max() < 1e-2  # cdist multiplies matrices
     assert (distances.argmin(1).bincount(minlength=4) > 60).all()  # of 400, each one in four
@@ -200,12 +166,12 @@ def test_dropout_of_static_vectors_leaves_out_whole_tokens():
 
 def test_token_weights_weigh_the_states_of_a_transformer_too(papers):
     torch.manual_seed(6)
-    config = dataclasses.replace(CONFIG, token_weights=True)
+    config = dataclasses.replace(CONFIG, bag=WEIGHTED)
     plain, weighted = PaperEncoder(CONFIG).eval(), PaperEncoder(config).eval()
     weighted.load_state_dict({**weighted.state_dict(), **plain.state_dict()})
     batch = pack(*papers)
     assert torch.allclose(plain(batch), weighted(batch), atol=1e-5)  # equal weights: the mean
-    weighted.encoder.log_weights.weight.data[10:30] = 1.0
+    weighted.encoder.bag.log_weights.weight.data[10:30] = 1.0
     assert not torch.allclose(plain(batch), weighted(batch), atol=1e-2)
 
 
@@ -213,25 +179,25 @@ def test_roles_move_the_vector_of_a_paper(papers):
     torch.manual_seed(7)
     config = dataclasses.replace(CONFIG, sentence_roles=True)
     model = PaperEncoder(config).eval()
-    nn.init.normal_(model.encoder.roles.weight)
+    nn.init.normal_(model.encoder.documents.roles.weight)
     roles = np.zeros(len(papers[1]), dtype=np.int64)
     assert not torch.allclose(model(pack(*papers, roles)), model(pack(*papers, roles + 1)))
 
 
 def test_a_manuscript_starts_from_its_citing_sentence_and_a_paper_from_its_abstract():
-    model = TwoTower(STATIC)
-    manuscript, citation = model.manuscript.log_weights, model.citation.log_weights
+    model = TwoTower(BAG_ALONE)
+    manuscript, citation = model.manuscript.log_role_weights, model.citation.log_role_weights
     assert manuscript.weight[:, 0].argsort().tolist() == [BODY, ABSTRACT, NEIGHBOUR, CITING]
     assert citation.weight[BODY] < citation.weight[ABSTRACT] == citation.weight[CITING]
 
 
 def test_rare_tokens_start_with_more_weight():
-    model = TwoTower(STATIC)
+    model = TwoTower(BAG_ALONE)
     counts = torch.full((50,), 1000)
     counts[7] = 1
     model.weigh_tokens(counts)
     share = 1000 / (49 * 1000 + 1)
-    weights = (5 * model.citation.encoder.log_weights.weight[:, 0]).exp()
+    weights = (5 * model.citation.encoder.bag.log_weights.weight[:, 0]).exp()
     assert weights[3].item() == pytest.approx(1e-3 / (1e-3 + share), rel=1e-4)
     assert weights[7].item() == pytest.approx(1e-3 / (1e-3 + share / 1000), rel=1e-4)
 
@@ -240,7 +206,54 @@ def test_two_towers_may_share_their_table_of_tokens_and_nothing_else():
     model = TwoTower(dataclasses.replace(CONFIG, shared_tokens=True))
     towers = model.manuscript.state_dict(), model.citation.state_dict()
     shared = [k for k in towers[0] if towers[0][k].data_ptr() == towers[1][k].data_ptr()]
-    assert shared == ["encoder.embedding.weight"]
+    assert shared == ["encoder.bag.embedding.weight"]
+
+
+@pytest.mark.parametrize(("sentences", "documents"), [(0, 0), (0, 2), (2, 0), (2, 2)])
+def test_a_level_is_there_or_is_none_and_each_paper_still_has_one_vector(
+    papers, sentences, documents
+):
+    torch.manual_seed(9)
+    config = dataclasses.replace(CONFIG, sentence_layers=sentences, document_layers=documents)
+    model = PaperEncoder(config).eval()
+    assert (model.encoder.sentences is None) == (not sentences)
+    assert (model.encoder.documents is None) == (not documents)
+    vectors = model(pack(*papers))
+    assert vectors.shape == (7, 8) and vectors.isfinite().all()
+    alone = nested(*papers)[2]
+    lengths, count = np.array([len(s) for s in alone]), np.array([len(alone)])
+    again = model(pack(np.concatenate(alone), lengths, count))
+    assert torch.allclose(again[0], vectors[2], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "documents", "words_matter", "order_matters"),
+    [(0, 0, False, False), (1, 0, True, False), (0, 1, False, True), (1, 1, True, True)],
+)
+def test_each_level_brings_the_order_that_it_knows(
+    sentences, documents, words_matter, order_matters
+):
+    """The sentence level knows the order of words, the document level that of sentences."""
+    torch.manual_seed(10)
+    config = dataclasses.replace(CONFIG, sentence_layers=sentences, document_layers=documents)
+    model, tokens = PaperEncoder(config).eval(), np.array([10, 11, 2, 12, 13, 2])
+
+    def moves(order):
+        batches = (pack(tokens[o], np.array([3, 3]), np.array([2])) for o in (range(6), order))
+        plain, other = (model(batch)[0] for batch in batches)
+        return not torch.allclose(plain, other, atol=1e-4)
+
+    assert moves([1, 0, 2, 3, 4, 5]) == words_matter
+    assert moves([3, 4, 5, 0, 1, 2]) == order_matters
+
+
+def test_the_sum_of_a_bag_without_levels_is_the_sum_of_its_sentence_vectors(papers):
+    torch.manual_seed(11)
+    encoder = LevelEncoder(BAG_ALONE).eval()
+    batch, weights = pack(*papers), torch.rand(21)
+    vectors = encoder(batch) * weights[:, None]
+    expected = torch.zeros(7, 8).index_add(0, batch.papers.row, vectors)
+    assert torch.allclose(encoder.sum_papers(batch, weights), expected, atol=1e-5)
 
 
 def test_two_towers_share_no_weight():
@@ -252,8 +265,11 @@ def test_two_towers_share_no_weight():
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"num_heads": 3}, "dim 8 is no multiple of 3 heads"), ({"dim": 0}, "below 1")],
+    [
+        ({"num_heads": 3}, "dim 8 is no multiple of 3 heads"),
+        ({"dim": 0}, "dim is 0; expected at least 1"),
+    ],
 )
 def test_sizes_that_no_model_has_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
-        HierarchicalConfig(**{**vars(CONFIG), **changes})
+        ModelConfig(**{**vars(CONFIG), **changes})

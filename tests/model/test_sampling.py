@@ -4,22 +4,19 @@ import pytest
 from mpbert.corpus.binary import BinaryContexts
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.ragged import offsets_of
+from mpbert.model.config import ReadingConfig
 from mpbert.model.sampling import (
     ABSTRACT,
     BODY,
     CITING,
     NEIGHBOUR,
     CitingSentences,
-    SampledSentences,
-    SamplingConfig,
-    leave_one_out,
     sample_manuscripts,
     sample_papers,
-    without_role,
 )
 
-CONFIG = SamplingConfig(manuscript_sentences=8, abstract_sentences=3, body_sentences=4)
-FIXED = SamplingConfig(8, 3, 4, dynamic=False)
+CONFIG = ReadingConfig(manuscript_sentences=8, abstract_sentences=3, body_sentences=4)
+FIXED = ReadingConfig(8, 3, 4, dynamic=False)
 
 
 def manuscripts(citing, visit=0, first=None, last=None, config=CONFIG, items=None, seed=1):
@@ -58,7 +55,7 @@ def test_a_manuscript_of_one_sentence_is_that_sentence():
 
 
 def test_the_fundamental_block_stands_even_where_the_limit_is_smaller():
-    assert manuscripts([120], config=SamplingConfig(1, 3, 4)) == [[119, 120, 121]]
+    assert manuscripts([120], config=ReadingConfig(1, 3, 4)) == [[119, 120, 121]]
 
 
 def test_the_supplement_is_fresh_per_visit_and_the_same_for_the_same_key():
@@ -121,14 +118,27 @@ def test_an_empty_batch_gives_no_sentence():
     assert len(sample_papers(none, none, none, none, CONFIG, 1, 0).sentences) == 0
 
 
-@pytest.mark.parametrize("numbers", [(0, 1, 1), (1, 0, 1), (1, 1, -1), (1025, 1, 1), (1, 1, 1024)])
-def test_numbers_that_leave_papers_empty_or_exceed_the_encoder_are_refused(numbers):
-    with pytest.raises(ConfigError, match="expected at least 1, 1, 0, 0 and 0, and at most 1024"):
-        SamplingConfig(*numbers)
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ((0, 1, 1), "manuscript_sentences is 0; expected at least 1"),
+        ((1, 0, 1), "abstract_sentences is 0; expected at least 1"),
+        ((1, 1, -1), "body_sentences is -1; expected at least 0"),
+        ((1, 1, 1, -1), "manuscript_abstract is -1; expected at least 0"),
+        ((1, 1, 1, 0, -1), "citing_sentences is -1; expected at least 0"),
+        ((1025, 1, 1), "1025 sentences of a manuscript and 2 of a paper .* at most 1024"),
+        ((1024, 1, 1, 1), "1025 sentences of a manuscript"),
+        ((1, 1, 1024), "1025 of a paper"),
+        ((1, 1, 1000, 0, 24), "1025 of a paper"),
+    ],
+)
+def test_numbers_that_leave_papers_empty_or_exceed_the_encoder_are_refused(numbers, message):
+    with pytest.raises(ConfigError, match=message):
+        ReadingConfig(*numbers)
 
 
 def test_a_manuscript_may_be_read_with_its_title_and_abstract_each_sentence_in_its_role():
-    config = SamplingConfig(5, 3, 4, manuscript_abstract=2)
+    config = ReadingConfig(5, 3, 4, manuscript_abstract=2)
     sampled = sample_manuscripts(*map(np.array, ([100], [120], [139], [0])), config, 1, 0)
     assert sampled.sentences[:2].tolist() == [100, 101]
     assert sampled.sentences[-3:].tolist() == [119, 120, 121]
@@ -138,7 +148,7 @@ def test_a_manuscript_may_be_read_with_its_title_and_abstract_each_sentence_in_i
 
 
 def test_what_is_cited_in_the_abstract_is_not_read_twice():
-    config = SamplingConfig(5, 3, 4, manuscript_abstract=8)
+    config = ReadingConfig(5, 3, 4, manuscript_abstract=8)
     assert manuscripts([102], config=config) == [[100, 101, 102, 103]]
     assert manuscripts([100], config=config) == [[100, 101]]
 
@@ -166,7 +176,7 @@ def test_no_citing_sentence_comes_from_a_manuscript_of_the_batch(citing):
 
 
 def test_citing_sentences_are_read_last_and_drawn_afresh():
-    config = SamplingConfig(8, 2, 1, citing_sentences=3)
+    config = ReadingConfig(8, 2, 1, citing_sentences=3)
     others = np.arange(500, 540), np.array([0, 40])
 
     def read(visit):
@@ -177,26 +187,9 @@ def test_citing_sentences_are_read_last_and_drawn_afresh():
     assert read(0).roles.tolist() == [ABSTRACT, ABSTRACT, BODY] * 2 + [CITING] * 3
     assert (read(0).sentences[-3:] >= 500).all()
     assert len({tuple(read(visit).sentences[-3:]) for visit in range(20)}) > 15
-    fixed = SamplingConfig(8, 2, 1, dynamic=False, citing_sentences=3)
+    fixed = ReadingConfig(8, 2, 1, dynamic=False, citing_sentences=3)
     draws = [
         sample_papers(*map(np.array, ([0], [2], [10], [9])), fixed, 1, v, (others[0], [40]))
         for v in (0, 1)
     ]
     assert draws[0].sentences.tolist() == draws[1].sentences.tolist()
-
-
-READ = SampledSentences(np.array([3, 5, 9, 20]), np.array([3, 1]), np.array([1, 0, 3, 3]))
-
-
-def test_leave_one_out_gives_a_reading_without_each_sentence():
-    shorter, owner = leave_one_out(READ)
-    assert owner.tolist() == [0, 0, 0, 1]
-    assert shorter.per_item.tolist() == [2, 2, 2, 0]
-    assert shorter.sentences.tolist() == [5, 9, 3, 9, 3, 5]
-    assert shorter.roles.tolist() == [0, 3, 1, 3, 1, 0]
-
-
-def test_without_a_role_no_sentence_of_it_is_left():
-    shorter = without_role(READ, CITING)
-    assert (shorter.sentences.tolist(), shorter.per_item.tolist()) == ([3, 5], [2, 0])
-    assert shorter.roles.tolist() == [1, 0]

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -6,28 +8,25 @@ from sentence_transformers import SentenceTransformer
 from mpbert.commands import embed
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
-from mpbert.model.directory import save_encoder
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.encoder import TwoTower
 from mpbert.vectors.store import VectorStore
 
-SETTINGS = {
-    "max_tokens": 12,
-    "manuscript_sentences": 250,
-    "abstract_sentences": 100,
-    "body_sentences": 300,
-    "no_dynamic_sampling": True,
-}
+READING = ReadingConfig(250, 100, 300, dynamic=False, sentence_tokens=12)
+
+
+def described(config, reading=READING):
+    return EncoderDescription("two-tower", Configuration(config, reading))
 
 
 @pytest.fixture(scope="module")
 def encoder(rfc_binary, tmp_path_factory):
     path = tmp_path_factory.mktemp("encoder")
-    config = HierarchicalConfig(
-        *(BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
-    )
+    config = ModelConfig(*(BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0))
     torch.manual_seed(1)
     state = TwoTower(config).state_dict()
-    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", SETTINGS)
+    save_encoder(path, described(config), state, rfc_binary / "tokenizer.json")
     return path
 
 
@@ -64,11 +63,11 @@ def reader_of_parts(rfc_binary, tmp_path_factory):
     """Encoder whose vectors depend on what a sentence is read as, and which reads citing ones."""
     path = tmp_path_factory.mktemp("parts")
     sizes = (BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
-    config = HierarchicalConfig(*sizes, sentence_roles=True)
+    config = ModelConfig(*sizes, sentence_roles=True)
     torch.manual_seed(2)
     state = TwoTower(config).state_dict()
-    settings = {**SETTINGS, "citing_sentences": 400}
-    save_encoder(path, "two-tower", config, state, rfc_binary / "tokenizer.json", settings)
+    description = described(config, dataclasses.replace(READING, citing_sentences=400))
+    save_encoder(path, description, state, rfc_binary / "tokenizer.json")
     return path
 
 
@@ -112,9 +111,63 @@ def test_manuscripts_get_the_vectors_of_embed(model, vectors, rfc_corpus):
         position = int(contexts.positions[i]) + 1
         texts.append(sentences[: position + 2])
         ids.append(contexts.query_ids[i])
-    assert max(map(len, texts)) > SETTINGS["manuscript_sentences"]  # some are cut off
+    assert max(map(len, texts)) > READING.manuscript_sentences  # some are cut off
     found = model.encode_query(texts)
     assert np.allclose(found, [store[name] for name in ids], atol=1e-5)
+
+
+def test_texts_that_are_read_whole_get_the_vectors_of_embed_where_reading_is_random(
+    rfc_binary, rfc_corpus, tmp_path
+):
+    """Nothing is left to chance where nothing is left out; a title and abstract are read first."""
+    path = tmp_path / "encoder"
+    path.mkdir()
+    sizes = (BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    config = ModelConfig(*sizes, sentence_roles=True)
+    torch.manual_seed(3)
+    state = TwoTower(config).state_dict()
+    reading = ReadingConfig(500, 100, 800, manuscript_abstract=4, sentence_tokens=12)
+    save_encoder(path, described(config, reading), state, rfc_binary / "tokenizer.json")
+    embed.run(embed.Config(rfc_binary, path, tmp_path / "v", splits=["test"], device="cpu"))
+    model = SentenceTransformer(str(path), trust_remote_code=True, device="cpu")
+    corpus = CorpusStore(rfc_corpus)
+    papers = [p for p in corpus.papers() if p.num_abstract < 100 and len(p.sentences) < 700][:20]
+    texts = [
+        {"title": p.title, "abstract": p.abstract, "text": p.sentences[p.num_abstract :]}
+        for p in papers
+    ]
+    store = VectorStore.load(tmp_path / "v", "papers")
+    assert np.allclose(model.encode(texts), [store[p.paper_id] for p in papers], atol=1e-5)
+    contexts, queries = corpus.contexts("test"), VectorStore.load(tmp_path / "v", "contexts.test")
+    chosen = [i for i in range(len(contexts)) if contexts.positions[i] < 400][::9]
+    texts = []
+    for i in chosen:
+        paper = corpus.paper(int(contexts.citing_rows[i]))
+        texts.append([paper.title, *paper.sentences][: int(contexts.positions[i]) + 3])
+    expected = [queries[contexts.query_ids[i]] for i in chosen]
+    assert len(chosen) > 5 and np.allclose(model.encode_query(texts), expected, atol=1e-5)
+
+
+def test_long_texts_are_sampled_the_same_alone_and_in_any_batch(rfc_binary, tmp_path):
+    path = tmp_path / "encoder"
+    path.mkdir()
+    config = ModelConfig(BinaryCorpus(rfc_binary).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    torch.manual_seed(4)
+    state, reading = TwoTower(config).state_dict(), ReadingConfig(5, 2, 3, sentence_tokens=12)
+    save_encoder(path, described(config, reading), state, rfc_binary / "tokenizer.json")
+    model = SentenceTransformer(str(path), trust_remote_code=True, device="cpu")
+    long = [f"Packet {chr(97 + number)} is lost." for number in range(20)]
+    papers = [long, ["Short."], long[::-1]]
+    for encode in (model.encode, model.encode_query):
+        together = encode(papers)
+        alone = [encode([paper])[0] for paper in papers]
+        assert np.allclose(together, alone, atol=1e-5)
+    assert not np.allclose(model.encode([long]), model.encode([long[:5]]), atol=1e-4)
+
+
+def test_a_paper_of_which_no_known_part_is_read_is_an_empty_one(model):
+    nothing = model.encode([{"citing": ["It is cited."]}, {}, ""])
+    assert np.allclose(nothing, nothing[0])
 
 
 def test_a_text_is_split_into_sentences(model):

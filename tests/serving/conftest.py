@@ -110,8 +110,9 @@ def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from mpbert.commands import build_corpus, build_index
     from mpbert.corpus.subwords import train_tokenizer
-    from mpbert.model.directory import save_encoder
-    from mpbert.model.encoder import HierarchicalConfig, TwoTower
+    from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+    from mpbert.model.directory import EncoderDescription, save_encoder
+    from mpbert.model.encoder import TwoTower
     from mpbert.vectors.store import VectorStore
 
     root = tmp_path_factory.mktemp("planted")
@@ -119,11 +120,12 @@ def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "papers.jsonl").write_text("\n".join(lines), encoding="utf-8")
     build_corpus.run(build_corpus.Config(root / "papers.jsonl", root / "corpus", reader="jsonl"))
     train_tokenizer(lambda: [paper[2] for paper in PAPERS], 300, 1).save(str(root / "tokens.json"))
-    sizes = HierarchicalConfig(300, 8, 16, 2, 1, 1, 1, 0.0, 0.0, 0.0)
+    sizes = ModelConfig(300, 8, 16, 2, 1, 1, 1, 0.0, 0.0, 0.0)
     torch.manual_seed(1)
     (root / "encoder").mkdir()
-    state, settings = TwoTower(sizes).state_dict(), {"max_tokens": 20}
-    save_encoder(root / "encoder", "two-tower", sizes, state, root / "tokens.json", settings)
+    state, reading = TwoTower(sizes).state_dict(), ReadingConfig(sentence_tokens=20)
+    description = EncoderDescription("two-tower", Configuration(sizes, reading))
+    save_encoder(root / "encoder", description, state, root / "tokens.json")
     vectors = np.random.default_rng(1).standard_normal((len(PAPERS), 8)).astype(np.float32)
     (root / "vectors").mkdir()
     VectorStore(CorpusStore(root / "corpus").paper_ids, vectors).save(root / "vectors", "papers")

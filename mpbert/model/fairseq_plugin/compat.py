@@ -1,9 +1,10 @@
 """The only fixes for fairseq 0.12.2 (2022) on today's Python and torch, and the launcher.
 
 Importing this module imports fairseq with the fixes in place. Run as a module it is
-``fairseq-train`` with the semantics of that command line, the fixes, and one-line errors::
+``fairseq-train`` with the semantics of that command line, the fixes, our tasks and models,
+and one-line errors::
 
-    python -m mpbert.model.fairseq_plugin.compat DATA --user-dir pretrain/mpbert_fairseq ...
+    python -m mpbert.model.fairseq_plugin.compat DATA --task mpbert_pretrain ...
 
 Two processes, on GPUs or without::
 
@@ -111,14 +112,17 @@ def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
     """Let a function that trains an epoch leave a training alone that has had all its updates.
 
     fairseq looks for ``--max-update`` after an update: a finished training that is started again
-    would have one more each time.
+    would have one more each time. Nor does it tell a learning rate how long an epoch is; one that
+    has ``take_epoch`` is told before the first update of each.
     """
 
     @functools.wraps(train)
-    def train_on(cfg: object, trainer: object, *arguments: object) -> tuple:
+    def train_on(cfg: object, trainer: object, task: object, epoch: object) -> tuple:
         if 0 < cfg.optimization.max_update <= trainer.get_num_updates():
             return [None], True
-        return train(cfg, trainer, *arguments)
+        if hasattr(trainer.lr_scheduler, "take_epoch"):
+            trainer.lr_scheduler.take_epoch(len(epoch))
+        return train(cfg, trainer, task, epoch)
 
     return train_on
 
@@ -135,6 +139,12 @@ if __name__ == "__main__":  # before fairseq sends a first message elsewhere
 _import_fairseq()
 
 
+def register() -> None:
+    """Let fairseq know our tasks, models, criteria and learning rate."""
+    for stage in ("pretraining", "finetuning"):
+        importlib.import_module(f"mpbert.model.fairseq_plugin.{stage}")
+
+
 def main() -> None:
     """Train with fairseq; arguments as of ``fairseq-train``.
 
@@ -146,6 +156,7 @@ def main() -> None:
     import torch
     from fairseq_cli import train
 
+    register()
     train.train = _unless_done(train.train)
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")
@@ -178,3 +189,5 @@ def _refusal_of_disk(error: BaseException | None) -> str:
 
 if __name__ == "__main__":
     main()
+elif __name__ == "__mp_main__":  # a process that fairseq starts for a further GPU
+    register()

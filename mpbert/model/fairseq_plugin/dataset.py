@@ -2,12 +2,20 @@
 
 import mpbert.model.fairseq_plugin.compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
 
+import dataclasses
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 from fairseq.data import FairseqDataset
 from fairseq.tasks import FairseqTask
 
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import check_inputs, fingerprint
 from mpbert.foundation.ragged import budget_batches
 from mpbert.foundation.seeding import named_rng
+from mpbert.model.config import ModelConfig
 
 
 class BudgetDataset(FairseqDataset):
@@ -26,7 +34,7 @@ class BudgetDataset(FairseqDataset):
         raise NotImplementedError
 
     def set_epoch(self, epoch: int) -> None:
-        """Note the epoch: every draw depends on it."""
+        """Note the epoch: every random choice depends on it."""
         self.epoch = epoch
 
     @property
@@ -75,6 +83,33 @@ class TokenTask(FairseqTask):
 
     source_dictionary = None
     target_dictionary = None
+
+    def __init__(self, cfg: Any) -> None:
+        super().__init__(cfg)
+        if not 0 <= cfg.seed:
+            raise ConfigError(f"--seed {cfg.seed}; expected 0 or more")
+        if cfg.max_valid < 1:
+            raise ConfigError(f"--max-valid is {cfg.max_valid}; expected 1 or more")
+        check_inputs([Path(cfg.data)])
+        self.corpus = BinaryCorpus(Path(cfg.data))
+        # into every checkpoint, so that export-encoder takes no other tokenizer
+        self.state.merge_state_dict({"tokenizer": fingerprint(self.corpus.path / "tokenizer.json")})
+
+    def note_model(self, config: ModelConfig) -> None:
+        """Write the sizes of the model into every checkpoint; export needs no other file."""
+        self.state.merge_state_dict({"model": dataclasses.asdict(config)})
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what a checkpoint noted.
+
+        :raises ConfigError: it was written before there were levels, with other names of weights.
+        """
+        if "model" not in state_dict:
+            raise ConfigError(
+                "the training to go on with is of an older version; expected one of this version: "
+                "move its directory away to train from the start"
+            )
+        super().load_state_dict(state_dict)
 
     def max_positions(self) -> None:
         """Return None: no item is filtered by length."""

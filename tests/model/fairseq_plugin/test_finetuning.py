@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from mpbert.model.config import ObjectiveConfig
 from mpbert.model.sampling import CITING
 
 pytestmark = pytest.mark.fairseq
@@ -11,11 +12,11 @@ pytestmark = pytest.mark.fairseq
 
 @pytest.fixture(scope="module")
 def task(rfc_binary):
-    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneConfig, FinetuneTask
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
 
     def make(**changes):
         settings = {"data": str(rfc_binary), "seed": 1, "manuscript_sentences": 6}
-        cfg = FinetuneConfig(
+        cfg = FinetuneOptions(
             **{**settings, "abstract_sentences": 3, "body_sentences": 3, **changes}
         )
         task = FinetuneTask(cfg)
@@ -45,13 +46,13 @@ def test_every_update_logs_a_loss_and_an_accuracy(finetuned):
 )
 def test_the_loss_falls_and_targets_come_nearest(task, pretrained_encoder, objective):
     from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
-    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerConfig
+    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerOptions
 
     torch.manual_seed(1)
     pairs = task()
-    config = TwoTowerConfig(init=str(pretrained_encoder), dropout=0.0)
+    config = TwoTowerOptions(init=str(pretrained_encoder), dropout=0.0)
     model = FairseqTwoTower.build_model(config, pairs)
-    criterion = MultiPositiveCriterion(pairs, objective)
+    criterion = MultiPositiveCriterion(pairs, ObjectiveConfig(objective))
     batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     logs = []
@@ -65,34 +66,34 @@ def test_the_loss_falls_and_targets_come_nearest(task, pretrained_encoder, objec
     assert logs[-1]["nearest"] > logs[0]["nearest"]
 
 
-def test_options_of_light_reach_the_model_and_the_loss(task):
+def test_options_of_the_token_bag_reach_the_model_and_the_loss(task):
     from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
-    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerConfig
+    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerOptions
 
     pairs = task()
     sizes = {"dim": 8, "ffn_dim": 8, "num_heads": 2, "sentence_layers": 0, "document_layers": 0}
     options = {"token_weights": True, "sentence_roles": True, "shared_tokens": True}
-    model = FairseqTwoTower.build_model(TwoTowerConfig(**sizes, **options, dropout=0.0), pairs)
+    model = FairseqTwoTower.build_model(TwoTowerOptions(**sizes, **options, dropout=0.0), pairs)
     manuscript, citation = model.model.manuscript.encoder, model.model.citation.encoder
-    assert manuscript.embedding is citation.embedding
+    assert manuscript.bag.embedding is citation.bag.embedding
     frequent = int(np.argmax(pairs.corpus.token_counts()))
-    weights = citation.log_weights.weight[:, 0]
+    weights = citation.bag.log_weights.weight[:, 0]
     assert weights[frequent] == weights.min() < weights.max()
-    assert not citation.config.sentence_sums
-    sums = TwoTowerConfig(**sizes, **options, sentence_sums=True)
-    assert FairseqTwoTower.build_model(sums, pairs).model.citation.encoder.config.sentence_sums
+    assert not citation.bag.config.sums
+    sums = TwoTowerOptions(**sizes, **options, sums=True)
+    assert FairseqTwoTower.build_model(sums, pairs).model.citation.encoder.bag.config.sums
     batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
     settings = {"plain": (0.05, 0.0), "corrected": (0.05, 0.5), "warm": (0.2, 0.0)}
     losses = {
-        name: MultiPositiveCriterion(pairs, "contrastive", *setting)(model, batch)[0].item()
+        name: MultiPositiveCriterion(pairs, ObjectiveConfig("contrastive", *setting))(model, batch)[
+            0
+        ].item()
         for name, setting in settings.items()
     }
     assert len({round(loss, 3) for loss in losses.values()}) == 3
 
 
 def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
-    from types import SimpleNamespace
-
     from mpbert.foundation.errors import ConfigError
     from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
 
@@ -106,7 +107,8 @@ def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
         def model(*_):
             return s[:, :dim], papers[:, :dim]
 
-        criterion = MultiPositiveCriterion(pairs, "contrastive", nested_dims=nested)
+        config = ObjectiveConfig("contrastive", nested_dims=nested)
+        criterion = MultiPositiveCriterion(pairs, config)
         return criterion(model, batch)[0]
 
     parts = [loss(dim, "") for dim in (2, 5, 8)]
@@ -115,10 +117,10 @@ def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
     with pytest.raises(ConfigError, match="expected numbers below 8"):
         loss(8, "2,8")
     for text in ("0", "2,x", "2,,5", "-1"):
-        with pytest.raises(ConfigError, match=f"--nested-dims {text}; expected numbers above 0"):
-            MultiPositiveCriterion(pairs, "contrastive", nested_dims=text)
-    with pytest.raises(ConfigError, match="expected --objective contrastive"):
-        MultiPositiveCriterion(SimpleNamespace(), "triplet", nested_dims="2")
+        with pytest.raises(ConfigError, match=f"nested_dims {text}; expected numbers above 0"):
+            ObjectiveConfig("contrastive", nested_dims=text)
+    with pytest.raises(ConfigError, match="expected objective contrastive"):
+        ObjectiveConfig("triplet", nested_dims="2")
 
 
 def test_each_cited_paper_of_a_training_context_is_a_target_once(task):
@@ -164,7 +166,7 @@ def test_draws_differ_between_epochs_and_repeat_within_one(task):
 
 
 def test_validation_stays_the_same_and_counts_come_from_training(task):
-    valid = task(max_valid_examples=20).dataset("valid")
+    valid = task(max_valid=20).dataset("valid")
     assert len(valid) == 20
     negatives, batch = valid.negatives.copy(), valid.collater([0, 1])
     valid.set_epoch(7)
@@ -230,8 +232,8 @@ def test_without_positives_there_are_none(task):
     assert batch["is_positive"].shape == (3, 0)
 
 
-def test_no_dynamic_sampling_reads_the_same_sentences_in_each_epoch(task):
-    train = task(no_dynamic_sampling=True).dataset("train")
+def test_without_dynamic_sampling_it_reads_the_same_sentences_in_each_epoch(task):
+    train = task(dynamic=False).dataset("train")
     train.set_epoch(1)
     first = train.collater([3, 1, 4])["manuscripts"].tokens
     train.set_epoch(2)
@@ -244,22 +246,22 @@ def test_a_batch_of_nothing_is_the_empty_batch_that_fairseq_expects(task):
 
 def test_an_encoder_of_another_tokenizer_is_no_start(task, tmp_path):
     from mpbert.foundation.errors import EncoderError
-    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerConfig
+    from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerOptions
 
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(EncoderError, match="another tokenizer"):
-        FairseqTwoTower.build_model(TwoTowerConfig(init=str(tmp_path)), task())
+        FairseqTwoTower.build_model(TwoTowerOptions(init=str(tmp_path)), task())
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"negatives": 0}, "at least 1 negative"),
-        ({"positives": -1}, "--positives -1"),
-        ({"abstract_sentences": 0}, "0 abstract"),
-        ({"body_sentences": -1}, "-1 body"),
+        ({"negatives": 0}, "negatives is 0; expected at least 1"),
+        ({"positives": -1}, "positives is -1; expected at least 0"),
+        ({"abstract_sentences": 0}, "abstract_sentences is 0"),
+        ({"body_sentences": -1}, "body_sentences is -1"),
         ({"seed": -1}, "--seed -1"),
-        ({"max_valid_examples": 0}, "--max-valid-examples 0"),
+        ({"max_valid": 0}, "--max-valid is 0"),
         ({"data": "/nowhere"}, "/nowhere: found no tokens.npy"),
     ],
 )
@@ -274,7 +276,7 @@ def test_settings_out_of_range_are_refused(task, changes, message):
     ("argument", "message"),
     [
         ("--num-heads=3", "dim 16 is no multiple of 3 heads"),
-        ("--max-block-sentences=0", "--max-block-sentences 0"),
+        ("--block-sentences=0", "block_sentences is 0"),
         ("--data=/nowhere", "/nowhere: found no tokens.npy"),
     ],
 )

@@ -107,9 +107,9 @@ def test_targets_are_the_original_tokens_of_the_masked_sentences(blocks):
 
 
 def test_workers_of_each_epoch_see_that_epoch(trainer, rfc_binary):
-    from mpbert.model.fairseq_plugin.pretraining.task import PretrainConfig, PretrainTask
+    from mpbert.model.fairseq_plugin.pretraining.task import PretrainOptions, PretrainTask
 
-    cfg = PretrainConfig(data=str(rfc_binary), seed=1, max_block_sentences=12)
+    cfg = PretrainOptions(data=str(rfc_binary), seed=1, block_sentences=12)
     task = PretrainTask(cfg)
     task.load_dataset("train")
     dataset = task.dataset("train")
@@ -130,16 +130,16 @@ def test_a_batch_of_nothing_is_the_empty_batch_that_fairseq_expects(blocks):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_block_sentences": 0}, "--max-block-sentences 0"),
-        ({"max_block_sentences": 2000}, "expected 1 to 1024 sentences"),
-        ({"max_valid_blocks": 0}, "--max-valid-blocks is 0"),
+        ({"block_sentences": 0}, "block_sentences is 0"),
+        ({"block_sentences": 2000}, "expected at least 1 and at most 1024"),
+        ({"max_valid": 0}, "--max-valid is 0"),
         ({"seed": -1}, "--seed -1"),
         ({"data": "/nowhere"}, "/nowhere: found no tokens.npy"),
     ],
 )
 def test_settings_out_of_range_are_refused(rfc_binary, changes, message):
     from mpbert.foundation.errors import MpbertError
-    from mpbert.model.fairseq_plugin.pretraining.task import PretrainConfig, PretrainTask
+    from mpbert.model.fairseq_plugin.pretraining.task import PretrainOptions, PretrainTask
 
     with pytest.raises(MpbertError, match=message):
-        PretrainTask(PretrainConfig(**{"data": str(rfc_binary), "seed": 1, **changes}))
+        PretrainTask(PretrainOptions(**{"data": str(rfc_binary), "seed": 1, **changes}))

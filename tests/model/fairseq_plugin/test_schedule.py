@@ -1,4 +1,5 @@
 from argparse import Namespace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -24,21 +25,21 @@ def scheduler():
     return make
 
 
-def rates(schedule, batches, updates, monkeypatch):
-    monkeypatch.setattr(type(schedule), "batches_per_epoch", batches)
+def rates(schedule, batches, updates):
+    schedule.take_epoch(batches)
     return [schedule.step_update(n) for n in range(updates)]
 
 
-def test_the_rate_rises_then_falls_to_zero_with_the_last_update(scheduler, monkeypatch):
-    found = rates(scheduler(), 8, 25, monkeypatch)
+def test_the_rate_rises_then_falls_to_zero_with_the_last_update(scheduler):
+    found = rates(scheduler(), 8, 25)
     assert found[:5] == pytest.approx([0.002, 0.004, 0.006, 0.008, 0.01])
     assert found[14] == pytest.approx(0.005)  # half of the 20 updates of the fall
     assert found[24] == 0
 
 
-def test_batches_that_share_an_update_count_once(scheduler, monkeypatch):
-    every = rates(scheduler(), 8, 25, monkeypatch)
-    assert rates(scheduler(update_freq=[4]), 32, 25, monkeypatch) == every
+def test_batches_that_share_an_update_count_once(scheduler):
+    every = rates(scheduler(), 8, 25)
+    assert rates(scheduler(update_freq=[4]), 32, 25) == every
 
 
 @pytest.mark.parametrize("changes", [{"max_epoch": 0}, {"warmup_updates": -1}])
@@ -47,15 +48,15 @@ def test_a_fall_without_an_end_is_refused(scheduler, changes):
         scheduler(**changes)
 
 
-def test_the_task_tells_how_many_batches_an_epoch_has(rfc_binary, monkeypatch):
-    from mpbert.model.fairseq_plugin.finetuning.schedule import LinearToZero
-    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneConfig, FinetuneTask
+def test_the_launcher_tells_how_many_batches_an_epoch_has(scheduler):
+    from mpbert.model.fairseq_plugin.compat import _unless_done
 
-    monkeypatch.setattr(LinearToZero, "batches_per_epoch", 0)
-    task = FinetuneTask(FinetuneConfig(data=str(rfc_binary), seed=1))
-    for split in ("valid", "train"):
-        task.load_dataset(split)
-    task.get_batch_iterator(task.dataset("valid"), max_tokens=3000)
-    assert LinearToZero.batches_per_epoch == 0
-    iterator = task.get_batch_iterator(task.dataset("train"), max_tokens=3000)
-    assert LinearToZero.batches_per_epoch == len(iterator) > 1
+    schedule, seen = scheduler(), []
+    trainer = SimpleNamespace(lr_scheduler=schedule, get_num_updates=lambda: 0)
+    train = _unless_done(lambda cfg, trainer, task, epoch: seen.append(schedule.step_update(14)))
+    train(SimpleNamespace(optimization=SimpleNamespace(max_update=0)), trainer, None, range(8))
+    assert seen == [pytest.approx(0.005)]
+    train(SimpleNamespace(optimization=SimpleNamespace(max_update=0)), trainer, None, range(16))
+    assert seen[1] > seen[0]  # a longer epoch: a slower fall
+    trainer.lr_scheduler = object()  # one of fairseq's own is not told
+    train(SimpleNamespace(optimization=SimpleNamespace(max_update=0)), trainer, None, range(8))

@@ -24,9 +24,9 @@ def test_two_processes_without_a_gpu_give_a_checkpoint_that_loads(trainer):
 
 
 def test_that_number_of_batches_is_odd(rfc_binary):
-    from mpbert.model.fairseq_plugin.pretraining.task import PretrainConfig, PretrainTask
+    from mpbert.model.fairseq_plugin.pretraining.task import PretrainOptions, PretrainTask
 
-    task = PretrainTask(PretrainConfig(data=str(rfc_binary), seed=1, max_block_sentences=12))
+    task = PretrainTask(PretrainOptions(data=str(rfc_binary), seed=1, block_sentences=12))
     task.load_dataset("train")
     train = task.dataset("train")
     assert len(train.batch_by_size(train.ordered_indices(), 50000)) % 2 == 1

@@ -1,15 +1,17 @@
 """The multi-positive triplet objectives as a fairseq criterion."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from fairseq import metrics
 from fairseq.criterions import FairseqCriterion, register_criterion
-from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from torch import Tensor, nn
 
 from mpbert.foundation.errors import ConfigError
+from mpbert.model.config import FINETUNE, ObjectiveConfig
+from mpbert.model.configuration import knobs
+from mpbert.model.fairseq_plugin.flags import section_of
+from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.objectives import (
     OBJECTIVES,
     contrastive_logits,
@@ -17,51 +19,22 @@ from mpbert.model.objectives import (
     multi_positive_contrastive,
 )
 
-CONTRASTIVE = "contrastive"
+MultiPositiveOptions = fairseq_dataclass("MultiPositiveOptions", knobs(ObjectiveConfig, FINETUNE))
 
 
-@dataclass
-class MultiPositiveConfig(FairseqDataclass):
-    """Which objective."""
-
-    objective: ChoiceEnum(sorted([*OBJECTIVES, CONTRASTIVE])) = field(
-        default="mpt-src-tgt",
-        metadata={"help": "Zhang & Ma (2021), Eq. 3, 5, 4 and 6, or all papers of the batch"},
-    )
-    temperature: float = field(default=0.05, metadata={"help": "of cosines, objective contrastive"})
-    count_correction: float = field(
-        default=0.5, metadata={"help": "times ln(1 + citations), objective contrastive"}
-    )
-    nested_dims: str = field(
-        default="",
-        metadata={
-            "help": "train the first so many numbers of a vector as vectors of their own, too, "
-            "such as 64,128,256; objective contrastive"
-        },
-    )
-
-
-@register_criterion("mpbert_multi_positive", dataclass=MultiPositiveConfig)
+@register_criterion("mpbert_multi_positive", dataclass=MultiPositiveOptions)
 class MultiPositiveCriterion(FairseqCriterion):
     """Loss per example; also the share of examples whose target is nearer than all negatives."""
 
-    def __init__(
-        self,
-        task: Any,
-        objective: str,
-        temperature: float = 0.05,
-        count_correction: float = 0.5,
-        nested_dims: str = "",
-    ) -> None:
+    def __init__(self, task: Any, config: ObjectiveConfig) -> None:
         super().__init__(task)
-        self.objective = OBJECTIVES.get(str(objective))  # None: contrastive
-        self.temperature, self.count_correction = temperature, count_correction
-        self.nested_dims = _dims(nested_dims)
-        if self.nested_dims and self.objective is not None:
-            raise ConfigError(
-                f"--nested-dims {nested_dims} with --objective {objective}; expected "
-                f"--objective {CONTRASTIVE}, or no --nested-dims"
-            )
+        self.config = config
+        self.objective = OBJECTIVES.get(config.objective)  # None: contrastive
+
+    @classmethod
+    def build_criterion(cls, cfg: Any, task: Any) -> "MultiPositiveCriterion":
+        """Build from fairseq's options."""
+        return cls(task, section_of(ObjectiveConfig, cfg, FINETUNE))
 
     def forward(
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
@@ -92,23 +65,23 @@ class MultiPositiveCriterion(FairseqCriterion):
 
     def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
         """Return (B,) losses: means over nested vectors, Kusupati et al. (NeurIPS 2022), Eq. 1."""
-        size = s.shape[1]
-        if max(self.nested_dims, default=0) >= size:
+        size, nested = s.shape[1], self.config.dims
+        if max(nested, default=0) >= size:
             raise ConfigError(
-                f"--nested-dims {self.nested_dims}; expected numbers below {size}, the size of a "
-                f"whole vector, which is always trained"
+                f"nested_dims {self.config.nested_dims}; expected numbers below {size}, the size "
+                f"of a whole vector, which is always trained"
             )
         losses = torch.zeros(len(s), device=s.device)
-        for dim in (*self.nested_dims, size):
+        for dim in (*nested, size):
             logits = contrastive_logits(
                 s[:, :dim],
                 papers[:, :dim],
                 sample["log_counts"],
-                self.temperature,
-                self.count_correction,
+                self.config.temperature,
+                self.config.count_correction,
             )
             losses += multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
-        return losses / (len(self.nested_dims) + 1)
+        return losses / (len(nested) + 1)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
@@ -122,17 +95,3 @@ class MultiPositiveCriterion(FairseqCriterion):
     def logging_outputs_can_be_summed() -> bool:
         """All logged values are sums."""
         return True
-
-
-def _dims(text: str) -> tuple[int, ...]:
-    """Return the sizes of nested vectors.
-
-    :raises ConfigError: one is no number above 0.
-    """
-    try:
-        dims = tuple(int(part) for part in text.split(",")) if text else ()
-    except ValueError:
-        dims = (0,)
-    if min(dims, default=1) < 1:
-        raise ConfigError(f"--nested-dims {text}; expected numbers above 0, such as 64,128,256")
-    return dims

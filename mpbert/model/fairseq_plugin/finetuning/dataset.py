@@ -1,61 +1,20 @@
 """Training examples of MP-BERT4CR as fairseq batches: a context and one of the papers it cites."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
-from mpbert.corpus.cocitation import citation_counts, cocitation_counts, merge_by_paper
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset
-from mpbert.model.noise import POSITIVES, NegativeDistribution
+from mpbert.model.noise import Noise
 from mpbert.model.packing import PackedPapers, pack
-from mpbert.model.sampling import (
-    CitingSentences,
-    SampledSentences,
-    SamplingConfig,
-    sample_manuscripts,
-    sample_papers,
-)
+from mpbert.model.reading import Reading
+from mpbert.model.sampling import CitingSentences, SampledSentences
 
 
-@dataclass(frozen=True)
-class NoiseConfig:
-    """How positives and negatives are drawn: Zhang & Ma (WI-IAT 2021), Sec. 4.1.3-4.1.4.
-
-    :param positives: most co-citations per example; ``negatives`` papers not cited, per example.
-    :param positive_power: of co-citation counts; ``negative_power`` of citation counts.
-    :param reading: ``context`` draws among the context's own citations, ``history`` among all
-        papers ever cited together with the target.
-    :param unit: co-citations are counted per ``context`` or per citing ``paper``.
-    """
-
-    positives: int = 3
-    negatives: int = 4
-    positive_power: float = 0.75
-    negative_power: float = 0.75
-    reading: str = "context"
-    unit: str = "context"
-
-
-class Noise:
-    """Both noise distributions, counted on the training contexts."""
-
-    def __init__(self, train: BinaryContexts, num_papers: int, config: NoiseConfig) -> None:
-        self.config = config
-        counts = citation_counts(train.cited_rows, num_papers)
-        self.log_counts = np.log1p(counts).astype(np.float32)
-        self.citing = CitingSentences.of(train, num_papers)
-        self.negatives = NegativeDistribution(counts, config.negative_power)
-        units = (train.cited_offsets, train.cited_rows)
-        if config.unit == "paper":
-            units = merge_by_paper(train.citing_rows, *units)
-        self.cocitations = cocitation_counts(*units, num_papers)
-
-
-class Examples(BudgetDataset):
+class CitationExamples(BudgetDataset):
     """(context, target) pairs: each cited paper of a context is a target once an epoch."""
 
     def __init__(
@@ -63,19 +22,20 @@ class Examples(BudgetDataset):
         corpus: BinaryCorpus,
         contexts: BinaryContexts,
         noise: Noise,
-        sampling: SamplingConfig,
-        seed: int,
+        reading: Reading,
+        citing: CitingSentences,
         shuffle: bool,
         max_items: int | None = None,
     ) -> None:
         """Prepare the examples of one split.
 
-        :param contexts: of the split; ``noise`` always comes from the training split.
+        :param contexts: of the split; ``noise`` and ``citing`` always come from the training split.
         :param max_items: keep so many, evenly spaced (validation); None keeps all.
         """
-        super().__init__(seed, shuffle)
+        super().__init__(reading.seed, shuffle)
         self.corpus, self.contexts = corpus, contexts
-        self.noise, self.sampling = noise, sampling
+        self.noise, self.reading, self.citing = noise, reading, citing
+        self.log_counts = np.log1p(noise.citations).astype(np.float32)
         self.context_of = row_numbers(np.diff(contexts.cited_offsets))
         self.targets = contexts.cited_rows.astype(np.int64)
         if max_items is not None and len(self.targets) > max_items:
@@ -95,25 +55,15 @@ class Examples(BudgetDataset):
         return self.epoch if self.shuffle else 0
 
     def _draw(self, visit: int) -> None:
-        config, noise = self.noise.config, self.noise
         contexts, items = self.contexts, np.arange(len(self.targets))
         sizes = np.diff(contexts.cited_offsets)[self.context_of]
         gold = contexts.cited_rows[ranges(contexts.cited_offsets[self.context_of], sizes)]
         offsets = offsets_of(sizes)
-        self.positives = POSITIVES[config.reading](
-            self.targets,
-            items,
-            offsets,
-            gold.astype(np.int64),
-            noise.cocitations,
-            config.positives,
-            config.positive_power,
-            self.seed,
-            visit,
+        self.positives = self.noise.positives(
+            self.targets, items, offsets, gold.astype(np.int64), self.seed, visit
         )
-        self.negatives = noise.negatives.sample(
-            items, *self._forbidden(offsets, gold), config.negatives, self.seed, visit
-        )
+        forbidden = self._forbidden(offsets, gold)
+        self.negatives = self.noise.negatives(items, *forbidden, self.seed, visit)
         drawn = np.where(self.positives >= 0, self._paper_costs[self.positives], 0)
         papers = self._paper_costs[self.targets] + drawn.sum(1)
         papers += self._paper_costs[self.negatives].sum(1)
@@ -134,16 +84,16 @@ class Examples(BudgetDataset):
         """Return (N,) expected tokens of a paper as it is read."""
         abstract = self.corpus.num_abstract
         body = np.diff(self.corpus.sentence_offsets) - abstract
-        read = np.minimum(abstract, self.sampling.abstract_sentences)
-        cited = np.minimum(np.diff(self.noise.citing.offsets), self.sampling.citing_sentences)
-        own = self._mean_tokens() * (read + np.minimum(body, self.sampling.body_sentences))
+        read = np.minimum(abstract, self.reading.config.abstract_sentences)
+        cited = np.minimum(np.diff(self.citing.offsets), self.reading.config.citing_sentences)
+        own = self._mean_tokens() * (read + np.minimum(body, self.reading.config.body_sentences))
         return own + self._mean_tokens().mean() * cited
 
     def _costs_of_manuscripts(self) -> np.ndarray:
         """Return (M,) expected tokens of each example's manuscript as it is read."""
         citing = self.contexts.citing_rows[self.context_of]
         before = self.contexts.sentences[self.context_of] - self.corpus.sentence_offsets[citing]
-        read = np.minimum(before + 2, self.sampling.manuscript_sentences)
+        read = np.minimum(before + 2, self.reading.config.manuscript_sentences)
         return self._mean_tokens()[citing] * read
 
     def costs(self) -> np.ndarray:
@@ -157,14 +107,8 @@ class Examples(BudgetDataset):
         items = np.asarray(samples)
         corpus, context_of = self.corpus, self.context_of[items]
         citing = self.contexts.citing_rows[context_of]
-        manuscripts = sample_manuscripts(
-            corpus.sentence_offsets[citing],
-            self.contexts.sentences[context_of],
-            corpus.sentence_offsets[citing + 1] - 1,
-            items,
-            self.sampling,
-            self.seed,
-            self._visit,
+        manuscripts = self.reading.contexts_of(
+            corpus, self.contexts, context_of, self._visit, items
         )
         positives, negatives = self.positives[items], self.negatives[items]
         wanted = np.concatenate([self.targets[items, None], positives, negatives], axis=1)
@@ -172,16 +116,7 @@ class Examples(BudgetDataset):
         rows, places = np.unique(wanted, return_inverse=True)
         places = places.reshape(wanted.shape)
         keys = rows + corpus.num_papers * samples[0]  # a paper is read afresh in each batch
-        papers = sample_papers(
-            corpus.sentence_offsets[rows],
-            corpus.num_abstract[rows],
-            np.diff(corpus.sentence_offsets)[rows],
-            keys,
-            self.sampling,
-            self.seed,
-            self._visit,
-            self.noise.citing.candidates(rows, unread=citing),
-        )
+        papers = self.reading.papers_of(corpus, rows, self._visit, self.citing, keys, unread=citing)
         num_positives = positives.shape[1]
         is_wanted = np.zeros((len(items), len(rows)), dtype=bool)
         drawn = np.concatenate([np.ones((len(items), 1), bool), positives >= 0], axis=1)
@@ -196,7 +131,7 @@ class Examples(BudgetDataset):
             "negatives": torch.from_numpy(places[:, 1 + num_positives :]),
             "is_wanted": torch.from_numpy(is_wanted),
             "is_known": torch.from_numpy(self._known(context_of, citing, rows) | is_wanted),
-            "log_counts": torch.from_numpy(self.noise.log_counts[rows]),
+            "log_counts": torch.from_numpy(self.log_counts[rows]),
             "num_examples": len(items),
             "num_papers": len(rows),
         }

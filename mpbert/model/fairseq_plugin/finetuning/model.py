@@ -1,53 +1,30 @@
 """Manuscript encoder and citation encoder as a fairseq model."""
 
-from dataclasses import dataclass, field
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq.dataclass import FairseqDataclass
 from fairseq.models import BaseFairseqModel, register_model
 from torch import Tensor
 
 from mpbert.foundation.manifest import check_inputs
+from mpbert.model.config import FINETUNE, ModelConfig, TrainingConfig
+from mpbert.model.configuration import knobs
 from mpbert.model.directory import check_same_tokenizer, load_two_tower
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.encoder import TwoTower
+from mpbert.model.fairseq_plugin.flags import section_of
+from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.packing import PackedPapers
 
-
-@dataclass
-class TwoTowerConfig(FairseqDataclass):
-    """Where the encoders start; sizes are used only without ``--init``."""
-
-    init: str = field(
-        default="", metadata={"help": "pretrained encoder directory; empty: start at random"}
-    )
-    dim: int = field(default=768, metadata={"help": "size of all states, without --init"})
-    ffn_dim: int = field(default=3072, metadata={"help": "inner size, without --init"})
-    num_heads: int = field(default=12, metadata={"help": "attention heads, without --init"})
-    sentence_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
-    document_layers: int = field(default=6, metadata={"help": "blocks, without --init"})
-    token_weights: bool = field(
-        default=False, metadata={"help": "tokens have weights in the vector of their sentence"}
-    )
-    sentence_sums: bool = field(
-        default=False, metadata={"help": "sentence vectors are sums of tokens, not means"}
-    )
-    sentence_roles: bool = field(
-        default=False, metadata={"help": "tell abstract, body, citing sentence apart"}
-    )
-    shared_tokens: bool = field(
-        default=False, metadata={"help": "both encoders have one table of token embeddings"}
-    )
-    dropout: float = field(default=0.1, metadata={"help": "of embeddings and residual branches"})
-    attention_dropout: float = field(default=0.1, metadata={"help": "without --init"})
-    activation_dropout: float = field(default=0.1, metadata={"help": "without --init"})
-    autocast_bf16: bool = field(
-        default=False, metadata={"help": "matrix products in bfloat16, weights in float32"}
-    )
+TwoTowerOptions = fairseq_dataclass(
+    "TwoTowerOptions",
+    [*knobs(ModelConfig, FINETUNE), *knobs(TrainingConfig, FINETUNE, "autocast_bf16")],
+    init="",
+)
 
 
-@register_model("mpbert_two_tower", dataclass=TwoTowerConfig)
+@register_model("mpbert_two_tower", dataclass=TwoTowerOptions)
 class FairseqTwoTower(BaseFairseqModel):
     """Wraps :class:`TwoTower`; adds nothing but autocast."""
 
@@ -56,35 +33,25 @@ class FairseqTwoTower(BaseFairseqModel):
         self.model, self.autocast_bf16 = model, autocast_bf16
 
     @classmethod
-    def build_model(cls, cfg: TwoTowerConfig, task: Any) -> "FairseqTwoTower":
-        """Start from ``--init``, or at random with the given sizes."""
+    def build_model(cls, cfg: Any, task: Any) -> "FairseqTwoTower":
+        """Start from the encoder ``--init``, or at random with the given sizes.
+
+        With ``--init`` the sizes are those of that encoder; dropout, the bag, roles and the shared
+        table are as given.
+        """
+        config = section_of(ModelConfig, cfg, FINETUNE)
         if cfg.init:
             check_inputs([Path(cfg.init)])
             check_same_tokenizer(Path(cfg.init), task.corpus.path)
-            names = ("token_weights", "sentence_sums", "sentence_roles", "shared_tokens")
-            extra = {name: getattr(cfg, name) for name in names}
-            model = load_two_tower(Path(cfg.init), dropout=cfg.dropout, **extra)
+            names = ("dropout", "bag", "sentence_roles", "shared_tokens")
+            given = {name: getattr(config, name) for name in names}
+            model = load_two_tower(Path(cfg.init), decoder_layers=0, **given)
         else:
-            model = TwoTower(
-                HierarchicalConfig(
-                    vocab_size=task.corpus.vocab_size,
-                    dim=cfg.dim,
-                    ffn_dim=cfg.ffn_dim,
-                    num_heads=cfg.num_heads,
-                    sentence_layers=cfg.sentence_layers,
-                    document_layers=cfg.document_layers,
-                    decoder_layers=0,
-                    dropout=cfg.dropout,
-                    attention_dropout=cfg.attention_dropout,
-                    activation_dropout=cfg.activation_dropout,
-                    token_weights=cfg.token_weights,
-                    sentence_sums=cfg.sentence_sums,
-                    sentence_roles=cfg.sentence_roles,
-                    shared_tokens=cfg.shared_tokens,
-                )
-            )
-        if cfg.token_weights:
+            vocab_size = task.corpus.vocab_size
+            model = TwoTower(dataclasses.replace(config, vocab_size=vocab_size, decoder_layers=0))
+        if config.bag.token_weights:
             model.weigh_tokens(torch.from_numpy(task.corpus.token_counts()))
+        task.note_model(model.config)
         return cls(model, cfg.autocast_bf16)
 
     def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:

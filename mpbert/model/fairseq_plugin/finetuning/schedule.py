@@ -1,7 +1,6 @@
 """A learning rate that ends at zero with the last epoch, however many batches an epoch has."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from fairseq.dataclass import FairseqDataclass
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
@@ -27,19 +26,22 @@ class LinearToZero(FairseqLRScheduler):
     fairseq's own needs ``--total-num-update``, which differs from corpus to corpus.
     """
 
-    batches_per_epoch: ClassVar[int] = 0  # of one process; the task sets it, fairseq tells no one
-
     def __init__(self, cfg: LinearToZeroConfig, optimizer: object) -> None:
         super().__init__(cfg, optimizer)
+        self._batches_per_epoch = 0  # of one process
         if cfg.max_epoch < 1 or cfg.warmup_updates < 0:
             raise ConfigError(
-                f"--max-epoch {cfg.max_epoch} --warmup-updates {cfg.warmup_updates}; "
-                f"--lr-scheduler mpbert_linear expects at least 1 and 0"
+                f"max_epoch {cfg.max_epoch} warmup_updates {cfg.warmup_updates}; "
+                f"lr_scheduler linear expects at least 1 and 0"
             )
+
+    def take_epoch(self, num_batches: int) -> None:
+        """Note how many batches the epoch has that begins; the launcher tells every schedule."""
+        self._batches_per_epoch = num_batches
 
     def step_update(self, num_updates: int) -> float:
         """Set and return the rate of the next update."""
-        total = self.cfg.max_epoch * max(self.batches_per_epoch // self.cfg.update_freq[0], 1)
+        total = self.cfg.max_epoch * max(self._batches_per_epoch // self.cfg.update_freq[0], 1)
         rise = self.cfg.warmup_updates
         share = (
             (num_updates + 1) / (rise + 1)

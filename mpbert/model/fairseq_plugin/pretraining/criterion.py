@@ -1,25 +1,21 @@
 """The masked-sentence loss as a fairseq criterion."""
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 from fairseq import metrics
 from fairseq.criterions import FairseqCriterion, register_criterion
-from fairseq.dataclass import FairseqDataclass
 from torch import Tensor, nn
 
+from mpbert.model.config import PRETRAIN, ObjectiveConfig
+from mpbert.model.configuration import knobs
+from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.objectives import masked_sentence_loss
 
-
-@dataclass
-class MaskedSentenceCriterionConfig(FairseqDataclass):
-    """Options of the loss."""
-
-    label_smoothing: float = field(default=0.1, metadata={"help": "0.1 in HIBERT's command"})
+MaskedSentenceOptions = fairseq_dataclass("MaskedSentenceOptions", knobs(ObjectiveConfig, PRETRAIN))
 
 
-@register_criterion("mpbert_masked_sentences", dataclass=MaskedSentenceCriterionConfig)
+@register_criterion("mpbert_masked_sentences", dataclass=MaskedSentenceOptions)
 class MaskedSentenceCriterion(FairseqCriterion):
     """Loss per token of the masked sentences."""
 

@@ -1,0 +1,45 @@
+"""``finetune``: binary corpus, a configuration and often a pretrained encoder -> two towers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from mpbert.foundation.config import option, positional
+from mpbert.model.config import FINETUNE
+from mpbert.model.configuration import read_configuration, resolved_settings
+from mpbert.model.fairseq_plugin.encoders import check_start, train_encoder
+from mpbert.model.fairseq_plugin.training import Training
+
+
+@dataclass(frozen=True)
+class Config:
+    """Train manuscript and citation encoder on citations; a killed run goes on where it was."""
+
+    data: Path = positional("data", "binary corpus to read")
+    configuration: Path = positional("configuration", "such as finetune/configs/token_bag.yaml")
+    output: Path = positional("output", "encoder directory to write")
+    init: Optional[Path] = option(
+        None, "pretrained encoder to start from; none: at random", type=Path
+    )
+    training: Optional[Path] = option(
+        None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
+    )
+    settings: list[str] = option(
+        (), "what differs from the configuration, such as objective=mpt-tgt", nargs="*", type=str
+    )
+    processes: int = option(1, "processes that train together, each with batches of its own")
+
+    def __post_init__(self) -> None:
+        """Put all that is in force beside the given settings: a new default is a new output."""
+        made = read_configuration(self.configuration, FINETUNE, self.settings)
+        object.__setattr__(self, "settings", resolved_settings(made, FINETUNE))
+
+
+def run(config: Config) -> None:
+    """Train, then write ``config.json``, ``model.safetensors`` and ``tokenizer.json``."""
+    made = read_configuration(config.configuration, FINETUNE, config.settings)
+    if config.init is not None:
+        check_start(config.init, made.model)
+    directory = config.training or config.output.with_name(config.output.name + ".training")
+    training = Training(FINETUNE, config.data, made, directory, config.init)
+    train_encoder(training, config.output, config, config.processes)

@@ -1,0 +1,40 @@
+"""``pretrain``: binary corpus and a configuration -> pretrained encoder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from mpbert.foundation.config import option, positional
+from mpbert.model.config import PRETRAIN
+from mpbert.model.configuration import read_configuration, resolved_settings
+from mpbert.model.fairseq_plugin.encoders import train_encoder
+from mpbert.model.fairseq_plugin.training import Training
+
+
+@dataclass(frozen=True)
+class Config:
+    """Train an encoder to predict masked sentences (HIBERT); a killed run goes on where it was."""
+
+    data: Path = positional("data", "binary corpus to read")
+    configuration: Path = positional("configuration", "such as pretrain/configs/tiny.yaml")
+    output: Path = positional("output", "encoder directory to write")
+    training: Optional[Path] = option(
+        None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
+    )
+    settings: list[str] = option(
+        (), "what differs from the configuration, for example dim=256 lr=5e-4", nargs="*", type=str
+    )
+    processes: int = option(1, "processes that train together, each with batches of its own")
+
+    def __post_init__(self) -> None:
+        """Put all that is in force beside the given settings: a new default is a new output."""
+        made = read_configuration(self.configuration, PRETRAIN, self.settings)
+        object.__setattr__(self, "settings", resolved_settings(made, PRETRAIN))
+
+
+def run(config: Config) -> None:
+    """Train, then write ``config.json``, ``model.safetensors`` and ``tokenizer.json``."""
+    made = read_configuration(config.configuration, PRETRAIN, config.settings)
+    directory = config.training or config.output.with_name(config.output.name + ".training")
+    training = Training(PRETRAIN, config.data, made, directory)
+    train_encoder(training, config.output, config, config.processes)

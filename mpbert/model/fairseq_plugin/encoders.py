@@ -1,0 +1,58 @@
+"""From a configuration to an encoder directory: what pretraining and fine-tuning share."""
+
+import logging
+import os
+from pathlib import Path
+
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.model.config import ModelConfig
+from mpbert.model.fairseq_plugin.training import Training
+
+logger = logging.getLogger(__name__)
+# what an encoder that starts a training brings with it; the rest may differ
+_OF_START = (
+    *("dim", "ffn_dim", "num_heads", "sentence_layers", "document_layers"),
+    *("attention_dropout", "activation_dropout"),
+)
+
+
+def train_encoder(training: Training, output: Path, config: object, processes: int) -> None:
+    """Train and write the encoder directory, unless it is there.
+
+    Started by ``torch.distributed.run``, every process trains and the first one writes.
+
+    :param config: the command's own, a dataclass, which is noted in the manifest.
+    :raises MpbertError: an input is damaged, or the training failed.
+    """
+    from mpbert.model.fairseq_plugin.export import export_checkpoint  # torch takes seconds
+
+    inputs = [training.data, *([training.init] if training.init else [])]
+    if is_finished(output, training.stage, config, inputs):
+        logger.info("%s: exists, reused", output)
+        return
+    check_inputs(inputs)
+    if os.environ.get("RANK", "0") != "0":
+        training.run()
+        return
+    with output_directory(output, training.stage, config, inputs) as out:
+        checkpoint = training.run(processes)
+        out.counts |= export_checkpoint(checkpoint, training.data, out.path)
+    logger.info("%s: encoder of %s parameters", output, f"{out.counts['parameters']:,}")
+
+
+def check_start(init: Path, given: ModelConfig) -> None:
+    """Check that a training has the sizes of the encoder that it starts from.
+
+    :raises EncoderError: it has others.
+    """
+    from mpbert.model.directory import read_description
+
+    found = read_description(init).model
+    for name in _OF_START:
+        if getattr(found, name) != getattr(given, name):
+            raise EncoderError(
+                f"{init}: found {name} {getattr(found, name)}, the configuration has "
+                f"{getattr(given, name)}; expected the same: choose the encoder of this "
+                f"configuration, or --settings {name}={getattr(found, name)}"
+            )

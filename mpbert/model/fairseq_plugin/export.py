@@ -1,0 +1,79 @@
+"""From a checkpoint of fairseq to what an encoder directory holds; imports no fairseq."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.manifest import fingerprint
+from mpbert.model.config import FINETUNE, PRETRAIN
+from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.fairseq_plugin.flags import configuration_of
+
+_KIND_OF_ARCH = {
+    "mpbert_hibert": ("pretrained", PRETRAIN),
+    "mpbert_two_tower": ("two-tower", FINETUNE),
+}
+
+
+def export_checkpoint(path: Path, data: Path, output: Path) -> dict[str, int]:
+    """Write the encoder of a checkpoint into an existing directory; return what it counts.
+
+    :param data: binary corpus that it was trained on.
+    :raises EncoderError: the checkpoint is unreadable, or was trained with another tokenizer.
+    """
+    checkpoint = _read_checkpoint(path)
+    corpus, noted = BinaryCorpus(data), checkpoint["task_state"]
+    if noted["tokenizer"] != fingerprint(data / "tokenizer.json"):
+        raise EncoderError(
+            f"{path}: was trained with another tokenizer than that of {data}; expected the binary "
+            f"corpus it was trained on, {checkpoint['cfg']['task']['data']}"
+        )
+    kind, stage = _KIND_OF_ARCH[checkpoint["cfg"]["model"]["_name"]]
+    configuration = configuration_of(
+        checkpoint["cfg"], stage, noted["model"], corpus.sentence_tokens
+    )
+    state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
+    description = EncoderDescription(kind, configuration)
+    save_encoder(output, description, state, data / "tokenizer.json")
+    return {
+        "parameters": _num_parameters(state),
+        "updates": checkpoint["optimizer_history"][-1]["num_updates"],
+    }
+
+
+def _num_parameters(state: dict[str, Tensor]) -> int:
+    distinct = {value.data_ptr(): value.numel() for value in state.values()}  # towers may share
+    return sum(distinct.values())
+
+
+def _read_checkpoint(path: Path) -> dict[str, Any]:
+    if path.is_file() and not archive_is_whole(path):
+        raise EncoderError(
+            f"{path}: found a damaged checkpoint; expected a whole one of mpbert training: export "
+            f"another of its checkpoints, or train again"
+        )
+    try:
+        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises several kinds for a missing or damaged file
+        reason = " ".join(str(error).split())[:200]
+        raise EncoderError(
+            f"{path}: unreadable ({reason}); expected a checkpoint of mpbert training"
+        ) from error
+    if not isinstance(checkpoint, dict):
+        checkpoint = {}
+    arch = ((checkpoint.get("cfg") or {}).get("model") or {}).get("_name")
+    if arch not in _KIND_OF_ARCH:
+        raise EncoderError(
+            f"{path}: found a checkpoint of {arch!r}; expected one of {', '.join(_KIND_OF_ARCH)}"
+        )
+    if not {"model", "tokenizer"} <= (checkpoint.get("task_state") or {}).keys():
+        raise EncoderError(
+            f"{path}: found a checkpoint of an older version; expected one of this version: export "
+            f"it with the version that trained it, whose encoders are read here, or train again"
+        )
+    return checkpoint

@@ -1,0 +1,190 @@
+"""Run fairseq in a process of its own and show how far it is; imports no fairseq itself."""
+
+import dataclasses
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tqdm import tqdm
+
+from mpbert.foundation.errors import ConfigError, MpbertError
+from mpbert.foundation.logs import is_json
+from mpbert.foundation.manifest import fingerprint
+from mpbert.foundation.processes import end_with_parent
+from mpbert.foundation.training_log import loss_fields
+from mpbert.model.config import Configuration
+from mpbert.model.fairseq_plugin.flags import flags_of
+
+logger = logging.getLogger(__name__)
+LAUNCHER = "mpbert.model.fairseq_plugin.compat"
+_ERROR = "mpbert training: "  # what the launcher's line of wrong input begins with
+_MAY_GROW = ("max_epoch", "max_update")  # a training may go on for longer than it was meant to
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training of one stage.
+
+    :param stage: ``pretrain`` or ``finetune``.
+    :param data: binary corpus.
+    :param directory: of its checkpoints, ``train.log`` and curves of TensorBoard.
+    :param init: encoder directory that it starts from; None: at random.
+    """
+
+    stage: str
+    data: Path
+    configuration: Configuration
+    directory: Path
+    init: Path | None = None
+
+    def run(self, processes: int = 1) -> Path:
+        """Train, or go on from the last checkpoint; return the best checkpoint.
+
+        :param processes: how many share the work; each has batches of its own.
+        :raises ConfigError: the directory is that of a training with another configuration.
+        :raises MpbertError: the training failed; ``train.log`` tells more.
+        """
+        self._claim()
+        log = self.directory / "train.log"
+        logger.info("%s: training in %s; log: %s", self.stage, self.directory, log)
+        _run([*_launcher(processes), *self._words()], log, self)
+        return self.directory / "checkpoint_best.pt"
+
+    def _words(self) -> list[str]:
+        flags = flags_of(self.configuration, self.stage)
+        if self.init is not None:
+            flags.append(f"--init={self.init}")
+        curves = self.directory / "tensorboard"
+        places = [f"--save-dir={self.directory}", f"--tensorboard-logdir={curves}"]
+        return [str(self.data), *flags, *places, "--log-format=json"]
+
+    def _claim(self) -> None:
+        """Note in the directory what is trained there, or check that it is the same."""
+        sections = dataclasses.asdict(self.configuration)
+        found = {"stage": self.stage, **sections, "data": fingerprint(self.data)}
+        found["init"] = fingerprint(self.init) if self.init else ""
+        file = self.directory / "configuration.yaml"
+        if file.exists():
+            noted = yaml.safe_load(file.read_text(encoding="utf-8"))
+            different = sorted(_different(noted, found))
+            if different:
+                raise ConfigError(
+                    f"{self.directory}: holds a training with another {', '.join(different)} (see "
+                    f"{file}); move it away, or choose another --training"
+                )
+        self.directory.mkdir(parents=True, exist_ok=True)
+        unfinished = file.with_suffix(".partial")
+        unfinished.write_text(yaml.safe_dump(found, sort_keys=False), encoding="utf-8")
+        unfinished.replace(file)
+
+
+def _different(noted: Any, found: dict[str, Any]) -> list[str]:
+    """Return the names of the knobs whose values differ."""
+    if not isinstance(noted, dict):
+        return ["format"]
+    names = []
+    for key in noted.keys() | found.keys():
+        a, b = noted.get(key), found.get(key)
+        if isinstance(a, dict) and isinstance(b, dict):
+            names += _different(a, b)
+        elif a != b and key not in _MAY_GROW:
+            names.append(key)
+    return names
+
+
+def _launcher(processes: int) -> list[str]:
+    several = ["torch.distributed.run", f"--nproc-per-node={processes}", "-m"]
+    return [sys.executable, "-m", *(several if processes > 1 else []), LAUNCHER]
+
+
+def _run(words: Sequence[str], log: Path, training: Training) -> None:
+    """Run a command line whose output goes to a log; show a bar of its updates.
+
+    :raises MpbertError: it ended with another code than 0.
+    """
+    error = ""
+    with (
+        log.open("a", encoding="utf-8") as file,
+        Progress(training) as bar,
+        subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            preexec_fn=end_with_parent,
+        ) as process,
+    ):
+        for line in process.stdout:
+            file.write(line)
+            file.flush()
+            bar.take(line)
+            if line.startswith(_ERROR):
+                error = line.removeprefix(_ERROR).strip()
+    if process.returncode:
+        raise MpbertError(
+            error or f"{log}: the training ended with code {process.returncode}; see its last lines"
+        )
+
+
+class Progress:
+    """A bar of updates with the time that remains, from the lines that fairseq logs."""
+
+    def __init__(self, training: Training) -> None:
+        self._stage, self._limits = training.stage, training.configuration.training
+        self._bar: tqdm | None = None
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def take(self, line: str) -> None:
+        """Move the bar if the line tells of updates."""
+        place = line.find("| train_inner | {")
+        if place < 0:
+            return
+        try:
+            found = json.loads(line[line.index("{", place) :])
+            update, epoch = int(found["num_updates"]), float(found["update"])
+            loss = float(found["loss"])
+        except (ValueError, KeyError):
+            return
+        total = expected_updates(update, epoch, self._limits.max_update, self._limits.max_epoch)
+        if self._bar is None:  # a resumed training does not begin with its first update
+            self._bar = tqdm(
+                desc=self._stage,
+                total=total,
+                unit=" update",
+                initial=update,
+                disable=is_json() or None,
+                file=sys.stderr,
+            )
+        self._bar.total = total
+        self._bar.set_postfix(loss=f"{loss:.3f}", epoch=f"{epoch:.2f}", refresh=False)
+        self._bar.update(update - self._bar.n)
+        if is_json():
+            message = "%s: update %d, loss %.3f"
+            fields = loss_fields(self._stage, update, loss)
+            logger.info(message, self._stage, update, loss, extra=fields)
+
+
+def expected_updates(update: int, epochs: float, max_update: int, max_epoch: int) -> int | None:
+    """Return after how many updates a training will end, from how far it is.
+
+    :param epochs: that ``update`` updates took, a fraction; limits of 0 are none.
+    """
+    ends = [max_update] if max_update else []
+    if max_epoch and epochs > 0:
+        ends.append(max(round(update * max_epoch / epochs), update))
+    return min(ends, default=None)
