@@ -38,7 +38,7 @@ from mpbert.foundation.arrays import load_array
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError, VectorsError
 from mpbert.foundation.progress import progress
-from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.hyperdoc2vec.examples import Citations, pieces_of
 from mpbert.methods.hyperdoc2vec.negative_sampling import (
     BATCH_CITATIONS,
