@@ -88,7 +88,7 @@ def fine_tune(
 
 
 class _FineTuning(TorchLearner):
-    """An update a step, in which dropout draws from the generator of torch."""
+    """An update a step, in which dropout uses the generator of torch."""
 
     def __init__(
         self,

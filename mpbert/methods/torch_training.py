@@ -46,7 +46,7 @@ class TorchLearner(Learner):
 
 
 def array_of(tensor: Tensor) -> np.ndarray:
-    """Return the numbers of a tensor; they are shared where it is on the CPU."""
+    """Return a tensor as an array, which shares its memory where it is on the CPU."""
     return tensor.detach().cpu().numpy()
 
 

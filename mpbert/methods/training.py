@@ -58,7 +58,7 @@ class Learner(ABC):
 
     @abstractmethod
     def state(self) -> State:
-        """Return all that steps change, and all that they draw from."""
+        """Return all that steps change, generators too."""
 
     @abstractmethod
     def restore(self, state: State) -> None:

@@ -127,7 +127,7 @@ def negative_sampling_loss(
     :param queries: (B, D), one for each pair of a context and a paper it cites.
     :param targets: (B, D), OUT vectors of the cited papers.
     :param noise: (K, D), OUT vectors of papers of the noise distribution.
-    :param weights: (B, K), how often each was drawn; 0 where the context cites it.
+    :param weights: (B, K), how often each was sampled; 0 where the context cites it.
     :returns: (B,), in nats.
     """
     observed = (queries * targets).sum(dim=-1)

@@ -1,4 +1,4 @@
-"""Paragraph vectors, the baseline D2V of MP-BERT4CR (Sec. 5.2-5.3): Le and Mikolov (ICML 2014).
+"""Paragraph vectors, D2V in MP-BERT4CR (Sec. 5.2-5.3): Le and Mikolov (ICML 2014).
 
 Trained by gensim on the training papers: title, abstract and body. A citation vector is inferred
 from the content words of the paper, a query vector is the mean of the word vectors of the local

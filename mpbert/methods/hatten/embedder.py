@@ -203,6 +203,6 @@ class Hatten(Embedder):
     def _check_heads(self, dim: int, source: str) -> None:
         if dim % self.heads:
             raise ConfigError(
-                f"--settings {source} heads={self.heads}: found vectors of {dim} dimensions; hatten "
-                f"gives each head an equal part of them, expected a number of heads that divides {dim}"
+                f"--settings {source} heads={self.heads}: found vectors of {dim} dimensions; "
+                f"hatten gives each head an equal part of them, expected heads that divide {dim}"
             )

@@ -70,12 +70,12 @@ def read_words(path: Path) -> tuple[pa.Array, np.ndarray]:
     except (OSError, ValueError, EOFError) as error:
         raise VectorsError(
             f"{file}: unreadable ({' '.join(str(error).split())}); expected word vectors as text, "
-            f"one word and its numbers a line; mend word_vectors={path}, or leave it out"
+            f"one word and its dimensions a line; mend word_vectors={path}, or leave it out"
         ) from error
     if not len(found) or not np.isfinite(found.vectors).all():
         raise VectorsError(
-            f"{file}: found {len(found)} words, or numbers that are not finite; expected word "
-            f"vectors as text, one word and its numbers a line"
+            f"{file}: found {len(found)} words, or dimensions that are not finite; expected word "
+            f"vectors as text, one word and its dimensions a line"
         )
     return _arrays(found)
 

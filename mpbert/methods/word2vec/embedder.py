@@ -1,4 +1,4 @@
-"""Word2Vec with cited papers as words, the baseline W2V of MP-BERT4CR (Sec. 5.2-5.3).
+"""Word2Vec with cited papers as words, W2V in MP-BERT4CR (Sec. 5.2-5.3).
 
 Mikolov et al. (NIPS 2013) by gensim: continuous bag of words, negative sampling. The text is the
 local contexts of the training citations, in the middle of each one word per paper it cites: the
