@@ -110,7 +110,7 @@ def _log(loss: float, steps: int, plan: Plan) -> None:
     """Tell the mean loss since the last line."""
     update = steps * plan.updates_per_step
     logger.info(
-        "%s: loss %.4f after %d of %d updates",
-        *(plan.name, loss, update, plan.num_updates),
+        "%s: update %d of %d, loss %.4f",
+        *(plan.name, update, plan.num_updates, loss),
         extra=loss_fields(plan.name, update, loss),
     )

@@ -11,7 +11,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.base import EMBEDDERS, make_embedder
+from mpbert.methods.embedding import EMBEDDERS, make_embedder
 
 TRAINED_HERE = {"dacr", "hatten", "nnselect", "sbert", "transformer"}
 QUICK = {
