@@ -30,13 +30,13 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     check_inputs(inputs)
-    baseline = HyperDoc2Vec.load(config.vectors)
+    fitted = HyperDoc2Vec.load(config.vectors)
     store = CorpusStore(config.corpus)
     with output_directory(config.output, "add-papers", config, inputs) as out:
-        counts = baseline.add_papers(store, named_rng(config.seed, "add papers"))
-        for name, vectors in baseline.vectors(store).items():
+        counts = fitted.add_papers(store, named_rng(config.seed, "add papers"))
+        for name, vectors in fitted.vectors(store).items():
             vectors.save(out.path, name)
-        baseline.save(store, out.path)
+        fitted.save(store, out.path)
         out.counts.update(counts)
     print(
         f"{config.output}: {store.num_papers:,} papers, {counts['papers_new']:,} of them new, "

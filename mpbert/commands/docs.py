@@ -88,7 +88,7 @@ def _page(name: str) -> str:
 def _registries(name: str) -> list[Registry]:
     """Return the families whose members a command offers."""
     from mpbert.corpus.formats.base import READERS
-    from mpbert.methods.base import EMBEDDERS
+    from mpbert.methods.embedding import EMBEDDERS
     from mpbert.methods.lexical.index import LEXICAL
     from mpbert.methods.reranking import RERANKERS
 

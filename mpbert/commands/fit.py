@@ -9,7 +9,7 @@ from mpbert.foundation.config import option, paths_in, positional, resolve_setti
 from mpbert.foundation.manifest import beside, check_inputs, is_finished, output_directory
 from mpbert.foundation.seeding import named_rng
 from mpbert.foundation.training_log import for_tensorboard
-from mpbert.methods.base import EMBEDDERS, make_embedder
+from mpbert.methods.embedding import EMBEDDERS, make_embedder
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from mpbert.experiments.tuning import Settings, Tuned, read_tuned, tuned_file
 from mpbert.foundation.config import option, parse_config, positional, resolve_settings
 from mpbert.foundation.errors import ConfigError, MpbertError, OutputError, RowsFailedError
 from mpbert.foundation.manifest import MANIFEST, claimed, fingerprint, is_finished, read_manifest
-from mpbert.methods.base import EMBEDDERS
+from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 

@@ -18,7 +18,8 @@ from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import beside, check_inputs, is_finished, output_directory
 from mpbert.foundation.seeding import named_rng
 from mpbert.foundation.training_log import for_tensorboard
-from mpbert.methods.reranking import RERANKERS, Ranking, Reranker
+from mpbert.methods.rankings import Ranking
+from mpbert.methods.reranking import RERANKERS, Reranker
 
 logger = logging.getLogger(__name__)
 

@@ -5,28 +5,20 @@ Queries are citation contexts (task ``local``) or whole papers by title and abst
 The citing paper itself is no candidate for its own queries: it is known, and never relevant.
 """
 
-import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-import numpy as np
-
-from mpbert.corpus.fields import paper_counts, query_texts, split_fields
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.corpus.store import TASKS, CorpusStore
 from mpbert.corpus.trec import run_of_matrix, write_run
 from mpbert.foundation.config import from_settings, option, positional, resolve_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.methods.lexical.index import LEXICAL, LexicalIndex
-from mpbert.retrieval.approximate import ApproximateIndex
-from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
-from mpbert.vectors.store import VectorStore, check_ids, vectors_name
-
-logger = logging.getLogger(__name__)
-Search = Callable[[Queries, str], tuple[np.ndarray, np.ndarray]]
+from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.search import LexicalSearch, check_fields
+from mpbert.retrieval.dense import SIMILARITIES
+from mpbert.retrieval.vector_search import VectorSearch, check_training_queries
 
 
 @dataclass(frozen=True)
@@ -39,9 +31,7 @@ class Config:
         None, "vectors directory to search; or give --lexical", type=Path
     )
     similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
-    dim: Optional[int] = option(
-        None, "use the first numbers of each vector, see --nested-dims of finetune", type=int
-    )
+    dim: Optional[int] = option(None, "use the first dimensions of each vector", type=int)
     approximate: bool = option(
         False, "search a part of the vectors; 98 of the 100 nearest are found"
     )
@@ -79,12 +69,7 @@ class Config:
         if self.lexical:  # with the defaults in force: a new default is a new run
             settings = resolve_settings(LEXICAL[self.lexical], self.settings, self.lexical)
             object.__setattr__(self, "settings", settings)
-            fields = from_settings(LEXICAL[self.lexical], settings, self.lexical).fields
-            if "train" in self.splits and "citing" in split_fields(fields):
-                raise ConfigError(
-                    f"--splits train: fields={fields} holds the training contexts themselves, "
-                    f"which would find what they cite; expected abstract or text"
-                )
+            check_fields(from_settings(LEXICAL[self.lexical], settings, self.lexical), self.splits)
 
 
 def run(config: Config) -> None:
@@ -95,12 +80,12 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     store = CorpusStore(config.corpus)
-    search = _lexical(store, config) if config.lexical else _dense(store, config)
+    index = _index_of(store, config)
     with output_directory(config.output, "retrieve", config, inputs) as out:
         out.counts["papers"] = store.num_papers
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)
-            rows, scores = search(queries, split)
+            rows, scores = index.search(queries, split, config.top)
             ranked = run_of_matrix(queries.query_ids, store.paper_ids, rows, scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
             out.counts[f"queries_{split}"] = len(queries)
@@ -113,49 +98,11 @@ def inputs_of(config: Config) -> list[Path]:
     return [path for path in (config.corpus, config.vectors) if path is not None]
 
 
-def _lexical(store: CorpusStore, config: Config) -> Search:
-    method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
-    counts, vocabulary = paper_counts(store, method.fields, stemmed=True)
-    index = LexicalIndex(method, counts, vocabulary)
-
-    def search(queries: Queries, split: str) -> tuple[np.ndarray, np.ndarray]:
-        texts = query_texts(store, queries, method.citing_weight, method.query)
-        if split != "train":
-            return index.search(texts, config.top, queries.citing_rows)
-        pool, own = _training_pool(store, queries)
-        rows, scores = LexicalIndex(method, counts[pool], vocabulary).search(texts, config.top, own)
-        return pool[rows], scores
-
-    return search
-
-
-def _training_pool(store: CorpusStore, queries: Queries) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of training papers, which alone are learnt from, and places of citing ones."""
-    pool = np.flatnonzero(store.paper_splits == "train")
-    return pool, np.searchsorted(pool, queries.citing_rows)
-
-
-def _dense(store: CorpusStore, config: Config) -> Search:
-    training = config.vectors / f"{vectors_name(config.task, 'train')}.npy"
-    if "train" in config.splits and not training.exists():
-        raise ConfigError(
-            f"--splits train: these vectors have no training queries, there is no {training}; give "
-            f"--lexical, to make training lists for a reranker"
-        )
-    papers = VectorStore.load(config.vectors, "papers").first(config.dim)
-    check_ids(papers, store.paper_ids, str(config.vectors / "papers"))
-    kind = ApproximateIndex if config.approximate else DenseIndex
-    index = kind(papers.vectors, config.similarity)
-
-    def search(queries: Queries, split: str) -> tuple[np.ndarray, np.ndarray]:
-        name = vectors_name(config.task, split)
-        found = VectorStore.load(config.vectors, name).first(config.dim)
-        check_ids(found, queries.query_ids, str(config.vectors / name))
-        if split != "train":
-            return index.search(found.vectors, config.top, queries.citing_rows)
-        pool, own = _training_pool(store, queries)
-        index_of_pool = kind(papers.vectors[pool], config.similarity)
-        rows, scores = index_of_pool.search(found.vectors, config.top, own)
-        return pool[rows], scores
-
-    return search
+def _index_of(store: CorpusStore, config: Config) -> LexicalSearch | VectorSearch:
+    if config.lexical:
+        method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
+        return LexicalSearch(store, method)
+    check_training_queries(config.vectors, config.task, config.splits)
+    return VectorSearch(
+        store, config.vectors, config.task, config.similarity, config.dim, config.approximate
+    )

@@ -192,6 +192,9 @@ def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
     values: dict[str, int | float | str] = {}
     for words in settings:
         key, _, text = words.partition("=")
+        if key in getattr(method, "renamed", {}):
+            now = method.renamed[key]
+            raise ConfigError(f"--settings {words}: {key} is called {now} now; give {now}={text}")
         if key not in fields:
             close = difflib.get_close_matches(key, fields, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""

@@ -1,5 +1,12 @@
 """The systems of the report, one folder each; what stands here itself is what they share.
 
-Importing a folder registers its members. The registries import all folders, so that a new method
-is one more folder.
+A folder holds a system's ``embedder.py``, its ``reranker.py`` or both, and all that only it needs.
+The registries find these modules by where they are, so that a new method is one more folder. A
+folder imports no other folder.
+
+The interfaces: ``method`` (what all have), ``embedding``, ``reranking``, ``lexical.index``.
+Training: ``training`` (the loop), ``checkpoint``, ``torch_training``, ``gensim_training``,
+``fine_tuning``. Transformers: ``pretrained_models``, ``pretrained_encoder``, ``transformer_texts``.
+Data: ``ragged_rows``, ``ragged_attention``, ``rankings``, ``known_words``, ``word_means``,
+``training_citations``.
 """

@@ -17,8 +17,10 @@ import pyarrow as pa
 from mpbert.corpus.bags import spaced_words
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
+from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.training import Learner, Plan
+from mpbert.methods.training import train as train_steps
 
 if TYPE_CHECKING:  # gensim takes a second to import, which --help need not wait for
     from gensim.models import Word2Vec as GensimWord2Vec
@@ -75,22 +77,24 @@ def train(
     lines: Iterable[str],
     epochs: int,
     trim_rule: Callable[[str, int, int], int] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> None:
     """Train a model of gensim, its learning rate falling to ``model.min_alpha``.
 
     :param model: Word2Vec; or Doc2Vec, to which each piece of a line is a document.
     :param trim_rule: says which rare words are kept, see gensim.
+    :param checkpoint: where a killed training goes on.
     :raises CorpusError: no word is frequent enough.
     """
     from gensim.models import Doc2Vec as GensimDoc2Vec
     from gensim.models.doc2vec import TaggedLineDocument
 
-    is_doc2vec = isinstance(model, GensimDoc2Vec)
     with tempfile.TemporaryDirectory(prefix="mpbert-") as directory:
         path = Path(directory) / "text"
         with path.open("w", encoding="utf-8") as file:
             for line in lines:
                 file.writelines(" ".join(piece) + "\n" for piece in pieces(line.split()))
+        is_doc2vec = isinstance(model, GensimDoc2Vec)
         text = (
             {"corpus_iterable": TaggedLineDocument(str(path))}
             if is_doc2vec
@@ -102,13 +106,42 @@ def train(
                 f"no word occurs {model.min_count} times in the training split, and no paper is "
                 f"cited; choose other years or --settings min_count=1"
             )
-        rates = np.linspace(model.alpha, model.min_alpha, epochs + 1)
-        name = type(model).__name__.lower()
-        for epoch in progress(range(epochs), name, "epoch"):
-            model.train(
-                **text,
-                total_words=model.corpus_total_words,
-                epochs=1,
-                start_alpha=rates[epoch],
-                end_alpha=rates[epoch + 1],
-            )
+        plan = Plan(type(model).__name__.lower(), epochs)
+        train_steps(_GensimLearner(model, text, epochs), plan, checkpoint)
+
+
+class _GensimLearner(Learner):
+    """An epoch a step; gensim tells no loss."""
+
+    def __init__(self, model: "GensimWord2Vec", text: dict[str, object], epochs: int) -> None:
+        self._model, self._text = model, text
+        self._rates = np.linspace(model.alpha, model.min_alpha, epochs + 1)
+
+    def step(self, number: int) -> Iterator[float]:
+        """Read the text once."""
+        self._model.train(
+            **self._text,
+            total_words=self._model.corpus_total_words,
+            epochs=1,
+            start_alpha=self._rates[number],
+            end_alpha=self._rates[number + 1],
+        )
+        return iter(())
+
+    def _matrices(self) -> dict[str, np.ndarray]:
+        found = {"words": self._model.wv.vectors, "outputs": self._model.syn1neg}
+        documents = getattr(self._model, "dv", None)
+        return found if documents is None else {**found, "documents": documents.vectors}
+
+    def state(self) -> State:
+        """Return the vectors and the state of the generator."""
+        _, keys, place, has_gauss, gauss = self._model.random.get_state()
+        arrays = {**self._matrices(), "random": keys}
+        return State(arrays, {"random": [place, has_gauss, gauss]})
+
+    def restore(self, state: State) -> None:
+        """Put back what :meth:`state` returned."""
+        for name, matrix in self._matrices().items():
+            matrix[:] = state.arrays[name]
+        keys = state.arrays["random"]
+        self._model.random.set_state(("MT19937", keys, *state.values["random"]))

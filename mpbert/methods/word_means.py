@@ -1,4 +1,4 @@
-"""Means of word vectors, the query vectors of several baselines."""
+"""Means of word vectors, the query vectors of several methods."""
 
 import numpy as np
 import pyarrow as pa

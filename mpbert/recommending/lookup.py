@@ -14,7 +14,7 @@ from mpbert.corpus.cocitation import cocitation_counts
 from mpbert.corpus.fields import sum_counts
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
-from mpbert.methods.lexical.index import Bm25
+from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.recommending.tables import IndexTables
 
 _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one

@@ -12,7 +12,7 @@ import pytest
 
 from mpbert.cli import COMMANDS, main
 from mpbert.commands.completion import SHELLS
-from mpbert.methods.base import EMBEDDERS
+from mpbert.methods.embedding import EMBEDDERS
 
 ROOT = Path(__file__).parents[2]
 # what bash does when TAB is pressed behind the last word

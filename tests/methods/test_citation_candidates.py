@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.methods.citeomatic.candidates import CitationCandidates, outgoing
-from mpbert.methods.reranking import RERANKERS, Ranking
+from mpbert.methods.citation_candidates.reranker import CitationCandidates, outgoing
+from mpbert.methods.rankings import Ranking
+from mpbert.methods.reranking import RERANKERS
 
 
 @pytest.fixture(scope="module")

@@ -1,143 +1,265 @@
-import shutil
-from pathlib import Path
+"""What every embedder, every lexical method and every reranker keeps: a new one is tried too."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from mpbert.commands import fit
-from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.base import EMBEDDERS, make_embedder
+from mpbert.methods.embedding import EMBEDDERS, make_embedder
+from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.search import LexicalSearch
+from mpbert.methods.rankings import Ranking
+from mpbert.methods.reranking import RERANKERS
+from tests.methods.conftest import Spy, taken
 
-TRAINED_HERE = {"dacr", "hatten", "nnselect", "sbert", "transformer"}
-QUICK = {
-    "hyperdoc2vec": ["dim=16", "epochs=1", "citation_epochs=2"],
-    "chance": ["dim=8"],
-    "dacr": ["dim=10", "heads=2", "word_epochs=1", "citation_epochs=1", "epochs=1"],
-    "hatten": [
-        "dim=16",
-        "heads=2",
-        "hidden=16",
-        "longest=20",
-        "word_epochs=1",
-        "loops=2",
-        "updates=3",
-        "batch=16",
-        "mined=200",
-        "prefetched=10",
-        "average=0.5",
-    ],
-    "doc2vec": ["dim=8", "epochs=1", "steps=1", "content=abstract", "window=5"],
-    "nnselect": ["dim=16", "epochs=1", "triplets=2000", "neighbours=5"],
-    "sbert": [
-        *("model=random:1x32", "epochs=1", "vocab_size=400", "paper_tokens=30"),
-        *("context_tokens=30", "pairs=papers+contexts", "max_positives=300", "learning_rate=0.001"),
-    ],
-    "sif": ["dim=8", "epochs=1", "window=5"],
-    "transformer": ["model=random:1x32", "epochs=1", "vocab_size=400", "context_tokens=30"],
-    "word2vec": ["dim=16", "epochs=1"],
-}
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
-def other_texts(store, tmp_path_factory):
-    """The same corpus, but for the words of papers that are not for training."""
-    path = Path(shutil.copytree(store.path, tmp_path_factory.mktemp("other") / "rfc"))
-    strange = store.paper_splits != "train"
-    for name, column, rows in (
-        ("papers", "title", np.flatnonzero(strange)),
-        ("sentences", "text", np.flatnonzero(strange[owners_of(store)])),
-    ):
-        table = pq.read_table(path / f"{name}.parquet")
-        texts = np.array(table[column].to_pylist(), dtype=object)
-        texts[rows] = [f"Unheard words are bound network strange{row % 9}." for row in rows]
-        place = table.column_names.index(column)
-        table = table.set_column(place, column, pa.array(texts.tolist(), pa.string()))
-        pq.write_table(table, path / f"{name}.parquet")
-    return CorpusStore(path)
-
-
-def owners_of(store):
-    return np.repeat(np.arange(store.num_papers), np.diff(store.sentence_offsets))
+TELLS_LOSSES = {"dacr", "hatten", "nnselect", "sbert", "transformer"}
+TOP = 40
 
 
 @pytest.fixture(scope="class")
-def baseline(name, store):
-    fitted = make_embedder(name, QUICK.get(name, []))
-    fitted.fit(store, named_rng(1, "test"))
-    return fitted
+def store(papers):
+    return papers
+
+
+def fitted(name, store, checkpoint=None):
+    embedder = make_embedder(name, EMBEDDERS[name].quick)
+    embedder.checkpoint = checkpoint
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
+
+
+@pytest.fixture(scope="class")
+def embedder(name, store):
+    return fitted(name, store)
 
 
 @pytest.mark.parametrize("name", EMBEDDERS.names(), scope="class")
-class TestContract:
-    """What every member of the registry keeps."""
-
-    def test_there_is_a_vector_per_paper_and_context_in_the_order_of_the_store(
-        self, baseline, store
-    ):
-        papers = baseline.embed_papers(store)
+class TestEmbedders:
+    def test_there_is_a_vector_per_paper_and_query_in_the_order_of_the_store(self, embedder, store):
+        papers = embedder.embed_papers(store)
         assert papers.ids == store.paper_ids
-        for split in ("valid", "test"):
-            contexts = baseline.embed_contexts(store, split)
-            assert contexts.ids == store.contexts(split).query_ids
-            assert contexts.dim == papers.dim
-            assert contexts.vectors.any(axis=1).mean() > 0.9
+        for task in embedder.tasks:
+            for split in ("valid", "test"):
+                queries = store.queries(split, task)
+                found = embedder.embed_queries(store, queries)
+                assert found.ids == queries.query_ids
+                assert found.dim == papers.dim
+                assert np.isfinite(found.vectors).all()
+                assert found.vectors.any(axis=1).mean() > 0.9
 
-    def test_the_same_generator_gives_the_same_vectors(self, baseline, name, store, caplog):
+    def test_the_same_generator_gives_the_same_vectors(self, embedder, name, store, caplog):
         caplog.set_level("INFO")
-        again = make_embedder(name, QUICK.get(name, []))
-        again.fit(store, named_rng(1, "test"))
+        again = fitted(name, store)
         fields_of = [getattr(record, "fields", {}) for record in caplog.records]
         told = [fields for fields in fields_of if "loss" in fields]
         updates = [fields["update"] for fields in told]
-        assert bool(told) == (name in TRAINED_HERE)  # gensim and numba tell of no loss
+        assert told or name not in TELLS_LOSSES  # gensim and numba tell of no loss
         assert updates == sorted(set(updates)) and all(fields["loss"] > 0 for fields in told)
-        assert np.array_equal(
-            baseline.embed_contexts(store, "test").vectors,
-            again.embed_contexts(store, "test").vectors,
-        )
-        assert np.array_equal(
-            baseline.embed_papers(store).vectors, again.embed_papers(store).vectors
-        )
+        assert_same_vectors(embedder, again, store)
 
     def test_only_the_training_split_is_learnt_from(self, name, store):
-        asked = []
+        spy = Spy(store.path)
+        fitted(name, spy)
+        assert set(spy.asked) <= {"train"}
 
-        class Spy(CorpusStore):
-            def contexts(self, split):
-                asked.append(split)
-                return super().contexts(split)
-
-            def manuscripts(self, split):
-                asked.append(split)
-                return CorpusStore(self.path).manuscripts(split)
-
-            def citations(self):
-                raise AssertionError("citations of all splits are not for training")
-
-        make_embedder(name, QUICK.get(name, [])).fit(Spy(store.path), named_rng(1, "test"))
-        assert set(asked) <= {"train"}
-
-    def test_no_word_of_other_splits_is_learnt_from(self, baseline, name, store, other_texts):
-        again = make_embedder(name, QUICK.get(name, []))
-        again.fit(other_texts, named_rng(1, "test"))
+    def test_no_word_of_other_splits_is_learnt_from(self, embedder, name, store, other_texts):
+        again = fitted(name, other_texts)
         trained = store.paper_splits == "train"
-        expected = baseline.embed_papers(store).vectors[trained]
+        expected = embedder.embed_papers(store).vectors[trained]
         found = again.embed_papers(other_texts).vectors[trained]
         assert np.allclose(found, expected, rtol=1e-4, atol=1e-4)  # batches may differ
 
+    def test_unknown_words_give_vectors_without_direction_or_any(
+        self, embedder, name, unknown_words
+    ):
+        again = fitted(name, unknown_words)
+        for vectors in again.vectors(unknown_words).values():
+            assert np.isfinite(vectors.vectors).all()
 
-def test_unknown_baselines_and_settings_are_refused_with_the_closest_name():
-    with pytest.raises(ConfigError, match=r"unknown baseline 'word2vek'.*did you mean 'word2vec'"):
+    def test_no_queries_give_no_vectors(self, embedder, store):
+        for task in embedder.tasks:
+            found = embedder.embed_queries(store, taken(store.queries("test", task), 0))
+            assert found.vectors.shape == (0, embedder.embed_papers(store).dim)
+
+    def test_a_killed_training_goes_on_and_ends_in_the_same_bits(
+        self, embedder, name, store, goes_on
+    ):
+        if not embedder.resumes:
+            pytest.skip("trains for seconds at most")
+        again = goes_on(lambda checkpoint: fitted(name, store, checkpoint))
+        assert_same_vectors(embedder, again, store)
+
+
+def assert_same_vectors(one, two, store):
+    found, expected = two.vectors(store), one.vectors(store)
+    assert found.keys() == expected.keys()
+    for name, vectors in expected.items():
+        assert np.array_equal(found[name].vectors, vectors.vectors), name
+
+
+def assert_is_ranking(rows, scores, num_papers):
+    """Best first; of equal scores the smaller row; no paper twice; nothing behind the end."""
+    assert rows.shape == scores.shape and rows.dtype == np.int64
+    has = rows >= 0
+    assert (rows < num_papers).all() and (rows >= -1).all()
+    assert (np.diff(has.astype(int), axis=1) <= 0).all(), "a gap in a list"
+    assert np.isfinite(scores[has]).all() and (scores[~has] == -np.inf).all()
+    both = has[:, 1:]
+    before, after = scores[:, :-1][both], scores[:, 1:][both]
+    assert (before >= after).all()
+    tied = before == after
+    assert (rows[:, :-1][both][tied] < rows[:, 1:][both][tied]).all(), "ties are not by row"
+    for row in rows:
+        assert len(set(row[row >= 0])) == (row >= 0).sum()
+
+
+def lexical(name, store):
+    return LexicalSearch(store, from_settings(LEXICAL[name], LEXICAL[name].quick, name))
+
+
+@pytest.mark.parametrize("task", ["local", "global"])
+@pytest.mark.parametrize("name", LEXICAL.names())
+class TestLexicalMethods:
+    def test_rankings_hold_every_paper_once_but_the_querys_own(self, name, task, store):
+        queries = store.queries("test", task)
+        rows, scores = lexical(name, store).search(queries, "test", TOP)
+        assert_is_ranking(rows, scores, store.num_papers)
+        assert rows.shape == (len(queries), TOP)
+        assert not (rows == queries.citing_rows[:, None]).any()
+        again = lexical(name, store).search(queries, "test", TOP)
+        assert np.array_equal(rows, again[0]) and np.array_equal(scores, again[1])
+
+    def test_training_queries_find_training_papers_whatever_the_others_say(
+        self, name, task, store, other_texts
+    ):
+        queries = store.queries("train", task)
+        found = [lexical(name, each).search(queries, "train", TOP) for each in (store, other_texts)]
+        assert (store.paper_splits[found[0][0]] == "train").all()
+        assert np.array_equal(found[0][0], found[1][0])
+
+    def test_unknown_words_tie_all_papers(self, name, task, unknown_words):
+        queries = unknown_words.queries("test", task)
+        if task == "global":  # papers are asked with, so that their words are known
+            pytest.skip("a global query is a paper")
+        search = lexical(name, unknown_words)
+        rows, scores = search.search(queries, "test", TOP)
+        assert_is_ranking(rows, scores, unknown_words.num_papers)
+
+    def test_no_queries_have_no_rankings(self, name, task, store):
+        queries = taken(store.queries("test", task), 0)
+        rows, scores = lexical(name, store).search(queries, "test", TOP)
+        assert rows.shape[0] == scores.shape[0] == 0
+
+
+@pytest.fixture(scope="session")
+def runs(papers):
+    """Function of split and task: rankings of two lexical methods."""
+    searches = [lexical(name, papers) for name in ("bm25", "tfidf")]
+
+    def run(split, task):
+        queries = papers.queries(split, task)
+        return [Ranking(*search.search(queries, split, TOP)) for search in searches]
+
+    return run
+
+
+def reranker_of(name, store, runs, task, checkpoint=None, read=None):
+    reranker = from_settings(RERANKERS[name], RERANKERS[name].quick, name)
+    reranker.checkpoint = checkpoint
+    reranker.check(store)
+    if split := reranker.learns_from:
+        inputs = runs(split, task)[: max(reranker.num_inputs[0], 1)]
+        queries = store.queries(split, task)
+        reranker.fit(read or store, queries, inputs, named_rng(1, "test"))
+    return reranker
+
+
+@pytest.fixture(scope="class")
+def reranker(name, task, store, runs):
+    return reranker_of(name, store, runs, task)
+
+
+@pytest.mark.parametrize("task", ["local", "global"], scope="class")
+@pytest.mark.parametrize("name", RERANKERS.names(), scope="class")
+class TestRerankers:
+    @pytest.fixture
+    def queries(self, store, task):
+        return store.queries("test", task)
+
+    @pytest.fixture
+    def inputs(self, reranker, runs, task):
+        return runs("test", task)[: max(reranker.num_inputs[0], 1)]
+
+    def test_rankings_are_sorted_and_never_hold_the_querys_own_paper(
+        self, reranker, store, queries, inputs
+    ):
+        found = reranker.rerank(store, queries, inputs)
+        assert len(found.rows) == len(queries)
+        assert_is_ranking(found.rows, found.scores, store.num_papers)
+        assert not (found.rows == queries.citing_rows[:, None]).any()
+        assert (found.rows >= 0).any(axis=1).all()
+
+    def test_the_same_generator_gives_the_same_ranking(
+        self, reranker, name, task, store, queries, inputs, runs
+    ):
+        again = reranker_of(name, store, runs, task)
+        assert_same_ranking(reranker, again, store, queries, inputs)
+
+    def test_what_the_queries_cite_is_not_looked_at(self, reranker, store, queries, inputs):
+        other = type(queries)(**{**vars(queries), "cited_rows": queries.cited_rows[::-1]})
+        one, two = (reranker.rerank(store, each, inputs) for each in (queries, other))
+        assert np.array_equal(one.rows, two.rows) and np.array_equal(one.scores, two.scores)
+
+    def test_only_its_split_and_training_are_learnt_from(self, name, task, store, runs):
+        spy = Spy(store.path)
+        reranker = reranker_of(name, store, runs, task, read=spy)
+        assert set(spy.asked) <= {"train", reranker.learns_from}
+
+    def test_papers_without_known_words_are_ranked_too(
+        self, name, task, unknown_words, queries, inputs, runs
+    ):
+        reranker = reranker_of(name, unknown_words, runs, task)
+        found = reranker.rerank(unknown_words, queries, inputs)
+        assert_is_ranking(found.rows, found.scores, unknown_words.num_papers)
+
+    def test_no_queries_and_empty_lists_give_none(self, reranker, store, queries, inputs):
+        none = [ranking_of(ranking, 0) for ranking in inputs]
+        found = reranker.rerank(store, taken(queries, 0), none)
+        assert len(found.rows) == len(found.scores) == 0
+        empty = [Ranking(np.full_like(r.rows, -1), np.full_like(r.scores, -np.inf)) for r in inputs]
+        found = reranker.rerank(store, queries, empty)
+        assert len(found.rows) == len(queries)
+        assert (found.rows == -1).all() and (found.scores == -np.inf).all()
+
+    def test_ties_are_broken_by_row(self, reranker, store, queries, inputs):
+        tied = [Ranking(np.sort(r.rows, axis=1), np.ones_like(r.scores)) for r in inputs]
+        found = reranker.rerank(store, queries, tied)
+        assert_is_ranking(found.rows, found.scores, store.num_papers)
+
+    def test_a_killed_training_goes_on_and_ranks_the_same(
+        self, reranker, name, task, store, queries, inputs, runs, goes_on
+    ):
+        if not reranker.resumes:
+            pytest.skip("trains for seconds at most")
+        again = goes_on(lambda checkpoint: reranker_of(name, store, runs, task, checkpoint))
+        assert_same_ranking(reranker, again, store, queries, inputs)
+
+
+def ranking_of(ranking, num):
+    return Ranking(ranking.rows[:num], ranking.scores[:num])
+
+
+def assert_same_ranking(one, two, store, queries, inputs):
+    found, expected = (each.rerank(store, queries, inputs) for each in (two, one))
+    assert np.array_equal(found.rows, expected.rows)
+    assert np.array_equal(found.scores, expected.scores)
+
+
+def test_unknown_methods_and_settings_are_refused_with_the_closest_name():
+    with pytest.raises(ConfigError, match=r"unknown method 'word2vek'.*did you mean 'word2vec'"):
         make_embedder("word2vek", [])
     with pytest.raises(ConfigError, match=r"no setting 'epoch'.*did you mean 'epochs'"):
         make_embedder("word2vec", ["epoch=3"])
@@ -147,9 +269,15 @@ def test_unknown_baselines_and_settings_are_refused_with_the_closest_name():
         make_embedder("word2vec", ["epochs=0"])
 
 
-def test_fit_baseline_writes_a_vectors_directory_and_counts_zero_vectors(rfc_corpus, tmp_path):
+@pytest.mark.parametrize(("registry", "name"), [(EMBEDDERS, "sbert"), (RERANKERS, "cross_encoder")])
+def test_an_old_name_of_a_setting_is_refused_with_the_new_one(registry, name):
+    with pytest.raises(ConfigError, match=r"max_tokens is called batch_tokens now; give batch_tok"):
+        from_settings(registry[name], ["max_tokens=100"], name)
+
+
+def test_fit_writes_a_vectors_directory_and_counts_zero_vectors(rfc_corpus, tmp_path):
     output = tmp_path / "word2vec"
-    fit.run(fit.Config(rfc_corpus, output, settings=QUICK["word2vec"]))
+    fit.run(fit.Config(rfc_corpus, output, settings=list(EMBEDDERS["word2vec"].quick)))
     counts = read_manifest(output)["counts"]
     assert counts["papers_zero"] == counts["papers_never_cited_in_training"] > 0
     assert counts["papers"] == 120

@@ -22,20 +22,20 @@ from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError, EncoderError, RunError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import transformer_training
+from mpbert.methods import training
 from mpbert.methods.cross_encoder.model import mark_types, special_tokens
-from mpbert.methods.cross_encoder.reranker import CrossEncoder, blended, standardised, with_rest
+from mpbert.methods.cross_encoder.reranker import CrossEncoder, blended, standardised
 from mpbert.methods.cross_encoder.texts import PairLayout, PairTexts, longest_first
 from mpbert.methods.cross_encoder.trainer import (
-    Lists,
+    ListObjective,
     cross_entropy_loss,
     listwise_loss,
     margin_loss,
     training_lists,
     with_some_negatives,
 )
-from mpbert.methods.reranking import Ranking
-from mpbert.methods.transformer_texts import Ragged
+from mpbert.methods.ragged_rows import Ragged
+from mpbert.methods.rankings import Ranking, with_rest
 
 NONE = -np.inf
 SMALL = ["model=random:1x32", "vocab_size=400", "query_tokens=24", "paper_tokens=24", "batch=16"]
@@ -143,9 +143,9 @@ class TestTexts:
             parts = [tokenizer(text, add_special_tokens=False)["input_ids"][:24] for text in words]
             start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
             expected = [start, *parts[0], end, *parts[1], end]
-            assert pairs.rows.take(np.array([i])).values.tolist() == expected
+            assert pairs.rows.take(np.array([i])).items.tolist() == expected
             types = [0] * (len(parts[0]) + 2) + [1] * (len(parts[1]) + 1)
-            assert pairs.types.take(np.array([i])).values.tolist() == types
+            assert pairs.types.take(np.array([i])).items.tolist() == types
 
     def test_special_tokens_are_those_of_the_tokenizer(self):
         words = Tokenizer(models.WordLevel({"<s>": 0, "</s>": 1, "a": 2, "?": 3}, unk_token="?"))
@@ -172,8 +172,8 @@ class TestTexts:
         whole = np.flatnonzero(alone.lengths < 150)
         assert len(whole) > 5
         for number in whole:
-            tail = alone.take(np.array([number])).values
-            found = both.take(np.array([number])).values
+            tail = alone.take(np.array([number])).items
+            found = both.take(np.array([number])).items
             assert found[-len(tail) :].tolist() == tail.tolist()
             own = texts.queries(queries, "abstract").lengths[number]
             assert len(found) == min(150, own + 1 + len(tail))
@@ -184,7 +184,7 @@ class TestTexts:
         training = store.contexts("train")
         each = np.repeat(np.arange(len(training)), np.diff(training.cited_offsets))
         own, rows = training.citing_rows[each], training.cited_rows
-        chosen, counts = texts.citing_contexts(rows, own, draw=3)
+        chosen, counts = texts.citing_contexts(rows, own, sample=3)
         pair = np.repeat(np.arange(len(rows)), counts)
         assert (training.citing_rows[chosen] != own[pair]).all()
         cites = [rows[p] in training.cited(c) for p, c in zip(pair, chosen, strict=True)]
@@ -194,20 +194,20 @@ class TestTexts:
             for row, o in zip(rows[:200], own[:200], strict=True)
         ]
         assert counts[:200].tolist() == others
-        again, _ = texts.citing_contexts(rows[::-1], own[::-1], draw=3)
-        assert sorted(again) == sorted(chosen)  # a draw does not depend on the batch
-        assert not np.array_equal(texts.citing_contexts(rows, own, draw=4)[0], chosen)
+        again, _ = texts.citing_contexts(rows[::-1], own[::-1], sample=3)
+        assert sorted(again) == sorted(chosen)  # a sample does not depend on the batch
+        assert not np.array_equal(texts.citing_contexts(rows, own, sample=4)[0], chosen)
         queries = texts.queries(training, "context")
         pairs = texts.pairs(queries, each, own, rows)
-        assert (np.bincount(pair_of(pairs.types)[pairs.types.values == 1]) <= 25).all()
+        assert (np.bincount(pair_of(pairs.types)[pairs.types.items == 1]) <= 25).all()
 
     def test_tokens_of_both_texts_are_marked_by_pencil(self):
-        one = Ragged(np.array([7, 8, 7, 9], np.int32), np.array([3, 1]))
-        two = Ragged(np.array([7, 4, 8], np.int32), np.array([2, 1]))
+        one = Ragged.of_lengths(np.array([7, 8, 7, 9], np.int32), np.array([3, 1]))
+        two = Ragged.of_lengths(np.array([7, 4, 8], np.int32), np.array([2, 1]))
         ends = np.array([1]), np.array([2]), np.array([2])
         pairs = PairLayout(*ends, None, 9, 9, 99, marked=True).rows(one, two)
-        assert pairs.rows.values.tolist() == [1, 7, 8, 7, 2, 7, 4, 2, 1, 9, 2, 8, 2]
-        assert pairs.types.values.tolist() == [0, 2, 0, 2, 0, 3, 1, 1, 0, 0, 0, 1, 1]
+        assert pairs.rows.items.tolist() == [1, 7, 8, 7, 2, 7, 4, 2, 1, 9, 2, 8, 2]
+        assert pairs.types.items.tolist() == [0, 2, 0, 2, 0, 3, 1, 1, 0, 0, 0, 1, 1]
 
 
 class TestLists:
@@ -282,10 +282,10 @@ class TestTraining:
     def test_a_killed_training_goes_on_and_ends_in_the_same_weights(
         self, store, lists, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(transformer_training, "SAVE_SECONDS", 0.0)
+        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
         settings = "epochs=1", "citing=1", "max_queries=96", "negatives=5"
         expected = weights(fitted(store, lists, *settings))
-        backward, done = Lists.backward, []
+        backward, done = ListObjective.backward, []
 
         def backward_or_die(self, examples, rng):
             if len(done) == 3:
@@ -294,11 +294,11 @@ class TestTraining:
             return backward(self, examples, rng)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Lists, "backward", backward_or_die)
+            patch.setattr(ListObjective, "backward", backward_or_die)
             with pytest.raises(KeyboardInterrupt):
                 fitted(store, lists, *settings, checkpoint=tmp_path)
-        with safe_open(tmp_path / "training.safetensors", "pt") as file:
-            assert json.loads(file.metadata()["values"]) == {"step": 3}
+        with safe_open(tmp_path / "cross_encoder.training.safetensors", "pt") as file:
+            assert json.loads(file.metadata()["values"]) == {"steps": 3}
         found = weights(fitted(store, lists, *settings, checkpoint=tmp_path))
         assert all(torch.equal(expected[key], found[key]) for key in expected)
 
@@ -307,16 +307,16 @@ class TestTraining:
         found = training_lists(store, queries, ranking, 10)
         texts = as_is._texts.queries(queries, "context")
         encoder, gradients = as_is._scorer.encoder, []
-        for max_tokens in (300, 10**6):
-            encoder.max_tokens = max_tokens
-            objective = Lists(
+        for batch_tokens in (300, 10**6):
+            encoder.batch_tokens = batch_tokens
+            objective = ListObjective(
                 as_is._scorer, as_is._texts, texts, queries, found, np.arange(9), "listwise", 0.1, 0
             )
             objective.backward(found.usable("listwise")[:9], np.random.default_rng(1))
             named = encoder.model.named_parameters()
             gradients.append({k: p.grad.clone() for k, p in named if p.grad is not None})
             encoder.model.zero_grad()
-        encoder.max_tokens = 8192
+        encoder.batch_tokens = 8192
         assert gradients[0].keys() == gradients[1].keys()
         assert all(
             torch.allclose(gradients[0][k], gradients[1][k], atol=1e-5) for k in gradients[0]

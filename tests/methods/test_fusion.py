@@ -6,8 +6,8 @@ import pytest
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import offsets_of
-from mpbert.methods.fusion.reranker import Fusion, gold_shares, learn_weights, places_in, union
-from mpbert.methods.reranking import Ranking
+from mpbert.methods.fusion.reranker import Fusion, gold_shares, learn_weights
+from mpbert.methods.rankings import Ranking, union
 
 NONE = -np.inf
 FIRST = Ranking(np.array([[4, 2, 7], [1, -1, -1], [-1, -1, -1]]),
@@ -43,7 +43,7 @@ def test_the_union_and_the_ranks_in_it():
     found = union([FIRST, SECOND], 10)
     assert found.offsets.tolist() == [0, 4, 6, 8]
     assert found.rows.tolist() == [2, 4, 5, 7, 0, 1, 3, 8]
-    assert places_in(found, FIRST, 10).tolist() == [1, 0, -1, 2, -1, 0, -1, -1]
+    assert found.places_in(FIRST, 10).tolist() == [1, 0, -1, 2, -1, 0, -1, -1]
     shares = gold_shares(found, queries_of([7, 4, 9], [6], [3]), 10)
     assert shares.tolist() == [0, 0.5, 0, 0.5, 0, 0, 1, 0]
 

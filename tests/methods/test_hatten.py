@@ -14,31 +14,26 @@ from mpbert.corpus.text import words
 from mpbert.corpus.trec import read_run
 from mpbert.foundation.errors import ConfigError, CorpusError, VectorsError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.base import make_embedder
-from mpbert.methods.dacr.examples import Ragged
-from mpbert.methods.dacr.model import Elements
+from mpbert.methods import training
+from mpbert.methods.embedding import make_embedder
 from mpbert.methods.hatten import trainer as hatten_training
-from mpbert.methods.hatten.examples import (
-    ABSTRACT,
-    CONTEXT,
-    TITLE,
-    Overlap,
-    Reader,
-    read_examples,
-)
+from mpbert.methods.hatten.documents import ABSTRACT, CONTEXT, TITLE, DocumentReader
+from mpbert.methods.hatten.examples import Overlap, read_training_queries
 from mpbert.methods.hatten.mining import (
     ALIKE,
     CITED,
     HARD,
     KNOWN,
     OTHERS,
-    Drawing,
-    draw,
+    Sampling,
     known_papers,
     prefetch,
+    sample,
 )
-from mpbert.methods.hatten.model import Encoder, Level, MultiHeadPooling, sinusoids
+from mpbert.methods.hatten.model import AttentionLevel, HattenEncoder, MultiHeadPooling, sinusoids
 from mpbert.methods.hatten.trainer import triplet_loss
+from mpbert.methods.ragged_attention import Elements
+from mpbert.methods.ragged_rows import Ragged
 from mpbert.vectors.store import VectorStore
 
 QUICK = ["heads=4", "hidden=32", "longest=60", "batch=32", "mined=400", "prefetched=20"]
@@ -74,18 +69,18 @@ def folder(vocabulary, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reader(store, vocabulary):
-    return Reader(store, vocabulary, longest=60)
+    return DocumentReader(store, vocabulary, longest=60)
 
 
 @pytest.fixture(scope="module")
 def examples(store, reader):
-    return read_examples(store, reader, ("local",), "context+abstract")
+    return read_training_queries(store, reader, ("local",), "context+abstract")
 
 
 def new_encoder(dim=DIM, num_words=800, heads=4):
     torch.manual_seed(3)
     vectors = np.random.default_rng(1).standard_normal((num_words, dim)).astype(np.float32)
-    return Encoder(vectors, longest=60, heads=heads, hidden=32, dropout=0.1).eval()
+    return HattenEncoder(vectors, longest=60, heads=heads, hidden=32, dropout=0.1).eval()
 
 
 def fitted(store, folder, *settings, checkpoint=None):
@@ -120,7 +115,7 @@ class TestModel:
 
     def test_a_level_is_the_encoder_layer_of_torch_before_its_pooling(self):
         torch.manual_seed(1)
-        level = Level(dim=8, heads=2, hidden=16, dropout=0.1).eval()
+        level = AttentionLevel(dim=8, heads=2, hidden=16, dropout=0.1).eval()
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True).eval()
         pairs = {
             "self_attn.in_proj_": level.projections,
@@ -158,7 +153,7 @@ class TestModel:
         assert np.allclose(rounded, together, atol=0.1)
 
     def test_a_document_without_a_known_word_has_the_vector_zero(self, store):
-        reader = Reader(store, pa.array(["nowhere"], pa.large_string()), 60)
+        reader = DocumentReader(store, pa.array(["nowhere"], pa.large_string()), 60)
         encoder = new_encoder(num_words=1)
         documents = reader.papers(np.arange(3))
         assert not encoder.embed(documents, bfloat16=False).any()
@@ -229,7 +224,7 @@ class TestExamples:
         assert examples.likeness[several] == pytest.approx(expected)
 
     def test_both_tasks_train_one_encoder(self, store, reader):
-        both = read_examples(store, reader, ("local", "global"), "context+abstract")
+        both = read_training_queries(store, reader, ("local", "global"), "context+abstract")
         manuscripts = store.manuscripts("train")
         last = both.queries.take(np.array([len(both) - 1])).paragraphs.items
         row = both.citing[-1]
@@ -263,8 +258,8 @@ class TestMining:
         lists = np.random.default_rng(2).choice(examples.pool, (len(queries), 12))
         lists[0] = -1
         known = known_papers(examples, queries)
-        drawing = Drawing(hard=3, easy=2, easy_level=easy_level)
-        papers, levels = draw(examples, queries, lists, drawing, np.random.default_rng(1))
+        drawing = Sampling(hard=3, easy=2, easy_level=easy_level)
+        papers, levels = sample(examples, queries, lists, drawing, np.random.default_rng(1))
         assert len(np.unique(papers)) == len(papers)
         assert np.isin(papers, examples.pool).all()
         for i, query in enumerate(queries):
@@ -283,8 +278,8 @@ class TestMining:
         assert (levels == ALIKE).any() and (levels == HARD).any()
 
     def test_the_first_loop_has_no_prefetched_papers(self, examples):
-        papers, levels = draw(
-            examples, np.arange(20), None, Drawing(3, 1, HARD), np.random.default_rng(1)
+        papers, levels = sample(
+            examples, np.arange(20), None, Sampling(3, 1, HARD), np.random.default_rng(1)
         )
         assert len(papers) <= 40 and not (levels == ALIKE).any()
 
@@ -351,10 +346,10 @@ class TestTraining:
     def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(
         self, store, folder, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(hatten_training, "SAVE_SECONDS", 0.0)
+        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
         settings = ("loops=2", "updates=3", "average=0.5")
         expected = fitted(store, folder, *settings).embed_papers(store).vectors
-        update, done = hatten_training._State.update, []
+        update, done = hatten_training.HattenLearner._update, []
 
         def update_or_die(self, *arguments):
             if len(done) in (2, 5):  # in the first loop, and in the second with its lists
@@ -363,7 +358,7 @@ class TestTraining:
             done.append("done")
             return update(self, *arguments)
 
-        monkeypatch.setattr(hatten_training._State, "update", update_or_die)
+        monkeypatch.setattr(hatten_training.HattenLearner, "_update", update_or_die)
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 fitted(store, folder, *settings, checkpoint=tmp_path)
@@ -377,14 +372,14 @@ class TestTraining:
     def test_the_command_trains_words_once_keeps_the_model_and_no_checkpoint(
         self, rfc_corpus, store, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(hatten_training, "SAVE_SECONDS", 0.0)
+        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
         settings = ["dim=16", "word_epochs=1", *QUICK, "loops=1", "updates=2"]
         config = fit.Config(rfc_corpus, tmp_path / "hatten", method="hatten", settings=settings)
-        train = hatten_training.train
-        monkeypatch.setattr(hatten_training, "train", lambda *a: 1 / 0)
+        train = hatten_training.train_encoder
+        monkeypatch.setattr(hatten_training, "train_encoder", lambda *a: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             fit.run(config)
-        monkeypatch.setattr(hatten_training, "train", train)
+        monkeypatch.setattr(hatten_training, "train_encoder", train)
         monkeypatch.setattr("mpbert.methods.hatten.words.train_words", lambda *a: 1 / 0)
         fit.run(config)
         assert {path.name for path in tmp_path.iterdir()} == {"hatten", "hatten.tensorboard"}
@@ -398,11 +393,13 @@ class TestTraining:
             top=2000,
         )
         retrieve.run(lists)
-        contexts, training = store.contexts("train"), store.paper_splits == "train"
+        contexts, is_training = store.contexts("train"), store.paper_splits == "train"
         found = read_run(tmp_path / "lists" / "train.run")
         assert set(found.query_ids) == set(contexts.query_ids)
-        assert {store.row_of[paper] for paper in found.paper_ids} == set(np.flatnonzero(training))
-        assert set(np.diff(found.offsets)) == {training.sum() - 1}  # without the citing paper
+        assert {store.row_of[paper] for paper in found.paper_ids} == set(
+            np.flatnonzero(is_training)
+        )
+        assert set(np.diff(found.offsets)) == {is_training.sum() - 1}  # without the citing paper
         without = retrieve.Config(
             rfc_corpus,
             tmp_path / "others",
@@ -416,9 +413,9 @@ class TestTraining:
 
 class TestErrors:
     def test_heads_have_to_divide_the_vectors(self, store, folder):
-        with pytest.raises(ConfigError, match=r"dim=100 heads=8: found vectors of 100 numbers"):
+        with pytest.raises(ConfigError, match=r"dim=100 heads=8: found vectors of 100 dimensions"):
             make_embedder("hatten", ["dim=100"])
-        with pytest.raises(ConfigError, match=r"heads=5: found vectors of 32 numbers"):
+        with pytest.raises(ConfigError, match=r"heads=5: found vectors of 32 dimensions"):
             fitted(store, folder, "heads=5")
         with pytest.raises(ConfigError, match=r"average=1\.0: expected less than 1"):
             make_embedder("hatten", ["average=1"])
@@ -428,7 +425,7 @@ class TestErrors:
             fitted(store, tmp_path / "nowhere")
         (tmp_path / "vectors.txt").write_text("these are no vectors\n")
         with pytest.raises(
-            VectorsError, match=r"vectors.txt: unreadable .*one word and its number"
+            VectorsError, match=r"vectors.txt: unreadable .*one word and its dimension"
         ):
             fitted(store, tmp_path)
 

@@ -13,7 +13,9 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError
-from mpbert.methods.lexical.index import LEXICAL, Bm25, LexicalIndex, TfIdf
+from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.methods.lexical.index import LEXICAL, LexicalIndex
+from mpbert.methods.lexical.tfidf import TfIdf
 from mpbert.retrieval.ranking import top_k
 
 TEXTS = ["routing with link state", "link link layer", "mail transport", "", "routing of mail"]

@@ -12,7 +12,7 @@ from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.navigation.reranker import CitationGraph, Navigation, cited_by, expand
-from mpbert.methods.reranking import Ranking
+from mpbert.methods.rankings import Ranking
 
 NONE = -np.inf
 

@@ -11,18 +11,20 @@ from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
+from mpbert.methods import training
 from mpbert.methods.citeomatic import nnrank_training
 from mpbert.methods.citeomatic.field_bags import take_bags
-from mpbert.methods.citeomatic.nnrank_features import Inputs, names_matrix, scaled_scores
+from mpbert.methods.citeomatic.nnrank_features import PairFeatures, names_matrix
 from mpbert.methods.citeomatic.nnrank_model import (
-    PairScorer,
+    FeatureScorer,
     cosines_of,
     field_vectors,
     score_pairs,
 )
 from mpbert.methods.citeomatic.nnrank_training import loss_of
 from mpbert.methods.citeomatic.triplets import Triplets
-from mpbert.methods.reranking import RERANKERS, Ranking
+from mpbert.methods.rankings import Ranking
+from mpbert.methods.reranking import RERANKERS
 
 QUICK = ["dim=16", "metadata_dim=8", "epochs=2", "triplets=4000"]
 NONE = -np.inf
@@ -76,17 +78,17 @@ def test_papers_of_other_splits_in_training_lists_are_no_negatives(store, runs):
     rows[ranking.rows < 0] = -1
     without = np.sort(np.where(np.isin(rows, foreign), -1, rows), axis=1)[:, ::-1]
     settings = [*QUICK, "selector=off", "epochs=1", "triplets=500"]
-    drawn = []
+    sampled = []
     for each in (rows, without):
         seen = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(nnrank_training, "train", lambda *a, seen=seen: seen.append(a[4]) or 1)
+            patch.setattr(training, "train", lambda *a, seen=seen: seen.append(a[0]._near) or 1)
             reranker = from_settings(RERANKERS["nnrank"], settings, "nnrank")
             scores = np.where(each >= 0, 1.0, NONE)
             reranker.fit(store, queries, [Ranking(each, scores)], named_rng(1, "test"))
-        drawn.append([set(row[row >= 0].tolist()) for row in seen[0]])
-    assert drawn[0] == drawn[1]
-    assert not set().union(*drawn[0]) & set(foreign.tolist())
+        sampled.append([set(row[row >= 0].tolist()) for row in seen[0]])
+    assert sampled[0] == sampled[1]
+    assert not set().union(*sampled[0]) & set(foreign.tolist())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def inputs_of_two_papers():
               ([[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1]],
                [[0, 1, 1], [0, 0, 1], [0, 0, 0], [1, 1, 1]])]  # fmt: skip
     citations = sparse.csr_array(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0] * 4]))
-    inputs = Inputs(
+    inputs = PairFeatures(
         queries, papers, [(0, 0), (1, 1)], [], np.array([2, 3]), citations.astype(np.float32)
     )
     ranking = Ranking(np.array([[0, 1, 3], [1, -1, -1]]), np.array([[5, 3, 1.0], [2, NONE, NONE]]))
@@ -132,7 +134,7 @@ def test_features_of_equation_3_by_pencil():
     # paper 0 is cited twice, once by query 0 itself: ln 2 and ln 3
     expected = [[np.log(2), 1], [0, 0.5], [np.log(3), 0]]
     assert np.allclose(inputs.numbers(query, paper), expected)
-    scorer = PairScorer(np.ones(3), np.array([1.0, 10, 100]), [], 2, 2, 1, torch.Generator())
+    scorer = FeatureScorer(np.ones(3), np.array([1.0, 10, 100]), [], 2, 2, 1, torch.Generator())
     scorer.words.directions.data = torch.tensor([[1.0, 0], [0, 2], [3, 0]])
     fields = field_vectors(scorer.words, take_bags(inputs.texts, np.arange(6)), 2)
     texts = torch.tensor([[4, 4, 5], [0, 1, 0]])
@@ -159,7 +161,7 @@ def test_features_of_equation_3_by_pencil():
 
 def test_training_reads_the_same_features_as_ranking_does():
     inputs = inputs_of_two_papers()
-    scorer = PairScorer(np.ones(3), np.ones(3), [], 2, 4, 1, torch.Generator().manual_seed(1))
+    scorer = FeatureScorer(np.ones(3), np.ones(3), [], 2, 4, 1, torch.Generator().manual_seed(1))
     settings = from_settings(RERANKERS["nnrank"], ["word_dropout=0", "l1=0", "boost=none"], "n")
     triplets = Triplets(*(np.array(a) for a in ([0, 1], [0, 1], [3, 2], [0, 2])))
     loss = loss_of(scorer, settings, inputs, triplets, np.random.default_rng(1))
@@ -172,7 +174,7 @@ def test_training_reads_the_same_features_as_ranking_does():
 def test_scores_of_a_list_run_from_1_to_0():
     ranking = Ranking(np.array([[4, 2, 7], [1, -1, -1], [-1] * 3]),
                       np.array([[9, 5, 1.0], [3, NONE, NONE], [NONE] * 3]))  # fmt: skip
-    assert scaled_scores(ranking).tolist() == [[1, 0.5, 0], [0, 0, 0], [0, 0, 0]]
+    assert ranking.scaled_scores().tolist() == [[1, 0.5, 0], [0, 0, 0], [0, 0, 0]]
 
 
 def test_names_are_those_of_training_papers():
@@ -182,7 +184,7 @@ def test_names_are_those_of_training_papers():
 
 
 def test_a_killed_training_goes_on_and_ranks_the_same(store, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(nnrank_training, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
     settings = "triplets=500", "metadata=authors"
     queries, ranking = lists(store, runs, "global", "valid")
     whole = fitted(store, runs, "global", *settings).rerank(store, queries, [ranking])

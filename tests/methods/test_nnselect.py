@@ -4,9 +4,10 @@ import pytest
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.base import make_embedder
+from mpbert.methods import training
 from mpbert.methods.citeomatic import nnselect_training
 from mpbert.methods.citeomatic.nnselect_training import nearest
+from mpbert.methods.embedding import make_embedder
 
 QUICK = ["dim=32", "triplets=6000", "neighbours=10"]
 
@@ -52,24 +53,26 @@ def test_vectors_have_length_1_and_contexts_read_the_abstract_where_asked(store)
 
 
 def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(nnselect_training, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
     settings = "epochs=3", "triplets=1000"
     whole = fitted(store, *settings)
     epochs = iter(range(3))
-    draw = nnselect_training.Trainer.draw
+    sample = nnselect_training.NNSelectLearner.sample
 
-    def draw_or_die(self, num, rng):
+    def sample_or_die(self, num, rng):
         if next(epochs) == 2:
             raise KeyboardInterrupt
-        return draw(self, num, rng)
+        return sample(self, num, rng)
 
     with monkeypatch.context() as patch:
-        patch.setattr(nnselect_training.Trainer, "draw", draw_or_die)
+        patch.setattr(nnselect_training.NNSelectLearner, "sample", sample_or_die)
         with pytest.raises(KeyboardInterrupt):
             fitted(store, *settings, checkpoint=tmp_path)
     again = []
     monkeypatch.setattr(
-        nnselect_training.Trainer, "draw", lambda *args: again.append(1) or draw(*args)
+        nnselect_training.NNSelectLearner,
+        "sample",
+        lambda *args: again.append(1) or sample(*args),
     )
     resumed = fitted(store, *settings, checkpoint=tmp_path)
     assert len(again) == 1

@@ -9,8 +9,8 @@ from mpbert.commands import fit
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError, EncoderError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import transformer_training
-from mpbert.methods.base import make_embedder
+from mpbert.methods import training
+from mpbert.methods.embedding import make_embedder
 from mpbert.methods.sbert_subref import embedder as sbert
 from mpbert.methods.sbert_subref.pairs import (
     Negatives,
@@ -127,7 +127,7 @@ class TestPairs:
 
     def test_random_negatives_are_all_alike_and_never_positives(self, small):
         _, negatives = small
-        drawn = negatives.draw(np.full(3000, 12), np.random.default_rng(1))
+        drawn = negatives.sample(np.full(3000, 12), np.random.default_rng(1))
         rows, counts = np.unique(drawn, return_counts=True)
         assert rows.tolist() == [0, 2, 8] and (np.abs(counts - 1000) < 120).all()
 
@@ -172,7 +172,7 @@ class TestTraining:
     def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(
         self, store, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(transformer_training, "SAVE_SECONDS", 0.0)
+        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
         backward = "mpbert.methods.sbert_subref.trainer.PairObjective.backward"
 
         def vectors(checkpoint, updates=None):

@@ -7,7 +7,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.base import make_embedder
+from mpbert.methods.embedding import make_embedder
 from mpbert.methods.gensim_training import sentence_lines
 from mpbert.methods.sif.embedder import Sif, common_components, sif_weights
 from mpbert.methods.word_means import means_of_counts

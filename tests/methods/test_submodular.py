@@ -13,7 +13,7 @@ from mpbert.corpus.trec import matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure
 from mpbert.foundation.errors import ConfigError, CorpusError, VectorsError
-from mpbert.methods.reranking import Ranking
+from mpbert.methods.rankings import Ranking
 from mpbert.methods.sbert_subref.greedy import StepValues, lazy_greedy
 from mpbert.methods.sbert_subref.parts import read_parts
 from mpbert.methods.sbert_subref.reranker import FUNCTIONS, Submodular, _Known
@@ -22,9 +22,9 @@ from mpbert.methods.sbert_subref.terms import (
     cosines,
     paper_vectors,
     per_year,
-    training_citations,
     unit_relevance,
 )
+from mpbert.methods.training_citations import training_citations
 from mpbert.vectors.store import VectorStore
 
 NONE = -np.inf

@@ -10,18 +10,14 @@ from mpbert.commands import fit
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import transformer_model, transformer_training
-from mpbert.methods.base import make_embedder
-from mpbert.methods.transformer_model import length_batches
-from mpbert.methods.transformer_texts import Ragged, joined, training_texts
-from mpbert.methods.transformer_training import (
-    Checkpoint,
-    Contrastive,
-    Schedule,
-    contrastive_loss,
-    mask,
-    train,
-)
+from mpbert.methods import training
+from mpbert.methods.checkpoint import Checkpoint
+from mpbert.methods.embedding import make_embedder
+from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
+from mpbert.methods.huggingface.objectives import Contrastive, contrastive_loss, mask
+from mpbert.methods.pretrained_encoder import PretrainedEncoder, length_batches
+from mpbert.methods.ragged_rows import Ragged, joined
+from mpbert.methods.transformer_texts import training_texts
 from mpbert.vectors.store import VectorStore
 
 
@@ -114,34 +110,34 @@ class TestVectors:
     def test_gradients_see_the_same_vectors_recomputed_or_not(self, as_is, store):
         rows = as_is._texts.queries(np.arange(20))
         plain = as_is._encoder.embed(rows, "plain")
-        for max_tokens in (1, 100, 10**6):
-            as_is._encoder.max_tokens = max_tokens
+        for batch_tokens in (1, 100, 10**6):
+            as_is._encoder.batch_tokens = batch_tokens
             found = as_is._encoder(rows)
             assert found.requires_grad
             assert np.allclose(found.detach().numpy(), plain, atol=1e-4)
 
     def test_what_looks_like_a_special_token_is_text(self, as_is):
-        ids = as_is._encoder.tokenize(["a [SEP] b [CLS]"], 50).values
+        ids = as_is._encoder.tokenize(["a [SEP] b [CLS]"], 50).items
         assert not set(ids.tolist()) & set(as_is._encoder.tokenizer.all_special_ids)
 
 
 class TestTexts:
     def test_rows_are_joined_cut_and_merged(self):
-        a = Ragged(np.array([1, 2, 3]), np.array([2, 0, 1]))
-        b = Ragged(np.array([7, 8]), np.array([0, 1, 1]))
+        a = Ragged.of_lengths(np.array([1, 2, 3]), np.array([2, 0, 1]))
+        b = Ragged.of_lengths(np.array([7, 8]), np.array([0, 1, 1]))
         both = joined(a, b)
-        assert both.values.tolist() == [1, 2, 7, 3, 8]
+        assert both.items.tolist() == [1, 2, 7, 3, 8]
         assert both.lengths.tolist() == [2, 1, 2]
-        assert both.cut(1).values.tolist() == [1, 7, 3]
+        assert both.cut(1).items.tolist() == [1, 7, 3]
         assert both.merged(np.array([2, 0, 1])).lengths.tolist() == [3, 0, 2]
-        assert both.take(np.array([2, 0])).values.tolist() == [3, 8, 1, 2]
+        assert both.take(np.array([2, 0])).items.tolist() == [3, 8, 1, 2]
         assert both.padded(-1)[0].tolist() == [[1, 2], [7, -1], [3, 8]]
 
     def test_a_paper_reads_contexts_that_cite_it_and_none_of_the_batch(self, as_is, store):
         texts, contexts = as_is._texts, store.contexts("train")
         rows = np.flatnonzero(texts.num_citing >= 3)
         without = np.unique(contexts.citing_rows)[::2]
-        drawn, counts = texts.draw(rows, 2, np.random.default_rng(1), without)
+        drawn, counts = texts.sample(rows, 2, np.random.default_rng(1), without)
         assert counts.max() == 2 and (counts < 2).any()
         owners = np.repeat(rows, counts)
         for context, row in zip(drawn, owners, strict=True):
@@ -152,14 +148,14 @@ class TestTexts:
         baseline = fitted(folder, store, "epochs=0", "context_tokens=60", "citing=3")
         seen = []
         objective = Contrastive(baseline._encoder, baseline._texts, store, 3, 0.05)
-        original = baseline._texts.draw
+        original = baseline._texts.sample
 
         def spy(rows, num, rng, without):
             found = original(rows, num, rng, without)
             seen.append((without, found[0]))
             return found
 
-        baseline._texts.draw = spy
+        baseline._texts.sample = spy
         for examples in np.array_split(objective.examples, 40)[:5]:
             objective.backward(examples, np.random.default_rng(1))
             without, drawn = seen[-1]
@@ -211,12 +207,12 @@ class TestObjectives:
         tokenizer = as_is._encoder.tokenizer
         rows = as_is._texts.queries(np.arange(300))
         inputs, targets = mask(rows, tokenizer, np.random.default_rng(1))
-        hidden = targets.values >= 0
-        assert np.array_equal(rows.values[hidden], targets.values[hidden])
-        assert np.array_equal(rows.values[~hidden], inputs.values[~hidden])
-        assert not np.isin(rows.values[hidden], tokenizer.all_special_ids).any()
+        hidden = targets.items >= 0
+        assert np.array_equal(rows.items[hidden], targets.items[hidden])
+        assert np.array_equal(rows.items[~hidden], inputs.items[~hidden])
+        assert not np.isin(rows.items[hidden], tokenizer.all_special_ids).any()
         assert hidden.mean() == pytest.approx(0.14, abs=0.02)
-        masked = (inputs.values[hidden] == tokenizer.mask_token_id).mean()
+        masked = (inputs.items[hidden] == tokenizer.mask_token_id).mean()
         assert masked == pytest.approx(0.8, abs=0.04)
 
     def test_masked_tokens_are_learnt(self, folder, store, caplog):
@@ -245,15 +241,15 @@ def _unit(x):
 
 class TestTraining:
     def test_the_rate_rises_in_a_tenth_and_falls_to_the_end(self):
-        rates = [Schedule(1, 1, 1.0).rate(step, 20) for step in range(20)]
+        rates = [FineTuningSchedule(1, 1, 1.0).rate(step, 20) for step in range(20)]
         assert rates[:3] == [0.5, 1.0, pytest.approx(18 / 19)]
         assert rates[19] == pytest.approx(1 / 19)
 
     def test_a_killed_training_goes_on_and_ends_in_the_same_weights(
         self, folder, store, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(transformer_training, "SAVE_SECONDS", 0.0)
-        schedule = Schedule(epochs=1, batch=64, learning_rate=0.001)
+        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+        schedule = FineTuningSchedule(epochs=1, batch=64, learning_rate=0.001)
 
         def weights(checkpoint, updates=None):
             baseline = fitted(folder, store, "epochs=0")
@@ -269,17 +265,17 @@ class TestTraining:
 
             objective.backward = backward_or_die
             objective.examples = objective.examples[:300]
-            train(baseline._encoder, objective, schedule, 1, checkpoint)
+            fine_tune(baseline._encoder, objective, schedule, 1, checkpoint)
             named = baseline._encoder.model.named_parameters()
             return {k: p.detach() for k, p in named}, len(done)
 
         expected, steps = weights(None)
         with pytest.raises(KeyboardInterrupt):
-            weights(Checkpoint(tmp_path, "same"), updates=3)
-        found, later = weights(Checkpoint(tmp_path, "same"))
+            weights(Checkpoint(tmp_path, "training", "same"), updates=3)
+        found, later = weights(Checkpoint(tmp_path, "training", "same"))
         assert later == steps - 3
         assert all(torch.equal(expected[k], found[k]) for k in expected)
-        _, all_again = weights(Checkpoint(tmp_path, "another"))
+        _, all_again = weights(Checkpoint(tmp_path, "training", "another"))
         assert all_again == steps
 
     def test_a_loss_that_is_no_number_ends_the_training(self, as_is):
@@ -290,7 +286,7 @@ class TestTraining:
                 return float("nan")
 
         with pytest.raises(ConfigError, match=r"learning_rate=5: the loss is nan at update 1 of 4"):
-            train(as_is._encoder, Diverging(), Schedule(2, 5, 5.0), 1)
+            fine_tune(as_is._encoder, Diverging(), FineTuningSchedule(2, 5, 5.0), 1)
 
     def test_the_saved_model_is_one_to_load(self, folder, store, tmp_path):
         tuned = fitted(folder, store, "epochs=1", "objective=mlm", "citing=0")
@@ -303,7 +299,7 @@ class TestTraining:
     def test_the_command_keeps_a_random_model_and_no_checkpoint(
         self, rfc_corpus, store, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr(transformer_training, "SAVE_SECONDS", 0.0)
+        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
         settings = ["vocab_size=400", "citing=0", "paper_tokens=30", "context_tokens=20"]
         config = fit.Config(
             rfc_corpus,
@@ -360,5 +356,5 @@ def test_nothing_heavy_is_imported_for_other_baselines():
 
     tree = ast.parse(Path(transformer.__file__).read_text())
     top = [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
-    assert not any("torch" in line or "transformer_model" in line for line in top)
-    assert transformer_model.Encoder
+    assert not any("torch" in line or "pretrained_" in line for line in top)
+    assert PretrainedEncoder

@@ -13,8 +13,8 @@ from mpbert.methods.citeomatic.triplets import (
     TripletSampler,
     cited_matrix,
     percentile_per_row,
-    training_citations,
 )
+from mpbert.methods.training_citations import training_citations
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_every_triplet_is_of_its_kind(store, pool, task):
     cited = cited_matrix(queries, store.num_papers)
     sampler = TripletSampler(cited, queries.citing_rows, citations, pool, whole=True)
     near = near_of(queries, pool)
-    drawn = sampler.draw(3000, np.random.default_rng(1), near)
+    drawn = sampler.sample(3000, np.random.default_rng(1), near)
     cites = citations.toarray() > 0
     kinds = set()
     for q, positive, negative, kind in zip(
@@ -70,7 +70,7 @@ def test_the_same_generator_draws_the_same_and_refused_neighbours_become_any_pap
     near = near_of(queries, pool)
 
     def draw(**named):
-        return sampler.draw(500, np.random.default_rng(4), near, **named)
+        return sampler.sample(500, np.random.default_rng(4), near, **named)
 
     assert np.array_equal(draw().negatives, draw().negatives)
     refused = draw(accepts=lambda query, paper: np.zeros(len(query), dtype=bool))
@@ -89,7 +89,7 @@ def test_a_query_that_cites_everything_has_no_triplets_and_no_citation_is_refuse
     all_of_first[0] = 1
     everything = everything + sparse.csr_array(all_of_first @ np.ones((1, store.num_papers)))
     sampler = TripletSampler(everything, queries.citing_rows, none, pool, whole=False)
-    drawn = sampler.draw(2000, np.random.default_rng(1), np.zeros((len(queries), 0), dtype=int))
+    drawn = sampler.sample(2000, np.random.default_rng(1), np.zeros((len(queries), 0), dtype=int))
     assert 0 < len(drawn) < 2000
     assert 0 not in drawn.queries
     with pytest.raises(CorpusError, match="no training query cites a training paper"):

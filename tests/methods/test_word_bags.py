@@ -3,11 +3,12 @@ import pytest
 import torch
 from scipy import sparse
 
-from mpbert.methods.checkpoint import EpochCheckpoint
+from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citeomatic.field_bags import take_bags
 from mpbert.methods.citeomatic.graded_triplets import citation_boost, graded_triplet_loss
 from mpbert.methods.citeomatic.triplets import CITED_BY_CITED, NEIGHBOUR, RANDOM
 from mpbert.methods.citeomatic.word_bags import FieldEmbedder, MagnitudeDirection, TwoAdams
+from mpbert.methods.torch_training import TorchLearner
 
 
 def embedder_of(directions, magnitudes, num_fields):
@@ -77,16 +78,21 @@ def test_a_checkpoint_holds_weights_and_moments_of_its_own_training_alone(tmp_pa
             embedder(take_bags([field([1, 1])], np.array([0])))[0, 0].backward()
             optimizer.step()
 
+    class Learner(TorchLearner):
+        def step(self, number):
+            raise AssertionError("nothing is trained here")
+
     whole = made()
     update(*whole, 5)
     part = made()
     update(*part, 3)
-    EpochCheckpoint(tmp_path, "this").save(part[0], part[1].parts, 3)
+    Checkpoint(tmp_path, "training", "this").save(Learner(part[0], part[1].parts).state())
     again = made()
-    assert EpochCheckpoint(tmp_path, "other").load(again[0], again[1].parts) == 0
-    assert EpochCheckpoint(tmp_path, "this").load(again[0], again[1].parts) == 3
+    assert Checkpoint(tmp_path, "training", "other").load() is None
+    found = Checkpoint(tmp_path, "training", "this").load()
+    Learner(again[0], again[1].parts).restore(found)
     update(*again, 2)
     for name, parameter in whole[0].named_parameters():
         assert torch.equal(parameter, again[0].get_parameter(name)), name
     (tmp_path / "training.safetensors").write_bytes(b"broken")
-    assert EpochCheckpoint(tmp_path, "this").load(again[0], again[1].parts) == 0
+    assert Checkpoint(tmp_path, "training", "this").load() is None

@@ -10,7 +10,8 @@ from mpbert.corpus.cocitation import cocitation_counts
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, ManuscriptError, UnknownPaperError
-from mpbert.methods.lexical.index import Bm25, LexicalIndex
+from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import RANKERS, Recommender

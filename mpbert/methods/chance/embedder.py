@@ -7,7 +7,7 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.vectors.store import VectorStore
 
 
@@ -17,21 +17,22 @@ class Chance(Embedder):
     """Vectors of a standard normal distribution, whose directions are uniform."""
 
     name: ClassVar[str] = "chance"
+    quick: ClassVar[tuple[str, ...]] = ("dim=8",)
     dim: int = 64
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
-        """Draw a seed; there is nothing to learn."""
+        """Choose a seed; there is nothing to learn."""
         self._seed = int(rng.integers(2**31))
         return {}
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
         """Return a random vector of every paper."""
-        return self._draw(store.paper_ids, "papers")
+        return self._sample(store.paper_ids, "papers")
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return a random vector of every query."""
-        return self._draw(queries.query_ids, f"queries {' '.join(queries.query_ids[:1])}")
+        return self._sample(queries.query_ids, f"queries {' '.join(queries.query_ids[:1])}")
 
-    def _draw(self, ids: list[str], purpose: str) -> VectorStore:
+    def _sample(self, ids: list[str], purpose: str) -> VectorStore:
         rng = named_rng(self._seed, purpose)
         return VectorStore(ids, rng.standard_normal((len(ids), self.dim), dtype=np.float32))

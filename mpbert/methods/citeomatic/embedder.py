@@ -37,18 +37,17 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.manifest import fingerprint
-from mpbert.methods.base import EMBEDDERS, Embedder
 from mpbert.methods.citeomatic.field_bags import (
     inverse_frequencies,
     paper_fields,
     query_fields,
     training_vocabulary,
 )
-from mpbert.methods.citeomatic.triplets import training_citations
+from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.training_citations import training_citations
 from mpbert.vectors.store import VectorStore
 
-# torch is imported by the methods that need it: other baselines shall not wait for it
+# torch is imported by the methods that need it: other methods shall not wait for it
 
 _NARROW = 0.05  # half the width of the uniform distribution of Keras
 
@@ -58,13 +57,14 @@ _NARROW = 0.05  # half the width of the uniform distribution of Keras
 class NNSelect(Embedder):
     """Bags of words with directions and magnitudes, trained by triplets.
 
-    The settings: ``triplets`` drawn for each of the ``epochs`` (0: none, words as they start);
+    The settings: ``triplets`` sampled for each of the ``epochs`` (0: none, words as they start);
     ``batch`` triplets of an update; ``neighbours`` fetched per query at each epoch; ``margin``, the
     multiplier γ; ``l1``, the penalty of magnitudes; ``queries`` to learn from.
     """
 
     name: ClassVar[str] = "nnselect"
     resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = ("dim=16", "epochs=2", "triplets=1000", "neighbours=5")
     dim: int = 300
     vocab_size: int = 200_000
     epochs: int = setting(5, minimum=0)
@@ -94,6 +94,7 @@ class NNSelect(Embedder):
         import torch
 
         from mpbert.methods.citeomatic.word_bags import FieldEmbedder, MagnitudeDirection
+        from mpbert.methods.torch_training import trained_on
 
         seed = int(rng.integers(2**31))
         self._vocabulary, frequencies = training_vocabulary(store, self.vocab_size)
@@ -104,7 +105,7 @@ class NNSelect(Embedder):
             magnitudes = np.random.default_rng(seed).uniform(-_NARROW, _NARROW, len(frequencies))
         words = MagnitudeDirection(magnitudes, self.dim, torch.Generator().manual_seed(seed))
         self._embedder = FieldEmbedder(words, num_fields=3)
-        self._embedder.to("cuda" if torch.cuda.is_available() else "cpu")
+        self._embedder.to(trained_on())
         updates = self._train(store, seed) if self.epochs else 0
         return {"words": len(self._vocabulary), "updates": updates}
 
@@ -125,16 +126,14 @@ class NNSelect(Embedder):
 
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write the weights, and their words in the same order."""
-        from safetensors.torch import save_file
+        from mpbert.methods.citeomatic.word_bags import save_words_and_weights
 
-        weights = {name: p.detach().cpu() for name, p in self._embedder.named_parameters()}
-        save_file(weights, directory / "model.safetensors")
-        lines = "\n".join(self._vocabulary.to_pylist())
-        (directory / "words.txt").write_text(lines + "\n", encoding="utf-8")
+        save_words_and_weights(self._embedder, self._vocabulary, directory)
 
     def _train(self, store: CorpusStore, seed: int) -> int:
-        from mpbert.methods.checkpoint import EpochCheckpoint
-        from mpbert.methods.citeomatic.nnselect_training import Examples, Trainer
+        from mpbert.methods.citeomatic.nnselect_examples import TripletExamples
+        from mpbert.methods.citeomatic.nnselect_training import NNSelectLearner
+        from mpbert.methods.training import train
 
         citations = training_citations(store)
         pool = np.flatnonzero(store.paper_splits == "train")
@@ -143,12 +142,10 @@ class NNSelect(Embedder):
             queries = store.queries("train", task)
             fields = query_fields(store, queries, self._vocabulary, self._papers, self.query)
             examples.append(
-                Examples(queries, fields, self._papers, citations, pool, self.percentile)
+                TripletExamples(queries, fields, self._papers, citations, pool, self.percentile)
             )
-        checkpoint = None
-        if self.checkpoint:
-            identity = f"{self!r} {seed} {fingerprint(store.path)}"
-            checkpoint = EpochCheckpoint(self.checkpoint, identity)
         in_citations = citations.sum(axis=0)
-        trainer = Trainer(self._embedder, self, self._papers, examples, pool, in_citations, seed)
-        return trainer.run(checkpoint)
+        learner = NNSelectLearner(
+            self._embedder, self, self._papers, examples, pool, in_citations, seed
+        )
+        return train(learner, learner.plan(), self.checkpoint_of(store, seed))

@@ -114,7 +114,7 @@ def take_bags(
 
     :param fields: (M, V) counts each.
     :param rows: (B,) texts.
-    :param dropout: share of words that are left out, drawn by ``rng``.
+    :param dropout: share of words that are left out, chosen by ``rng``.
     """
     words, counts, lengths = [], [], []
     for field in fields:

@@ -7,12 +7,12 @@ from scipy import sparse
 
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.citeomatic.field_bags import shared_words
-from mpbert.methods.reranking import Ranking
+from mpbert.methods.rankings import Ranking, places_of
 
 _MOST_NAMES = 8  # authors of a paper: App. A, Table 8
 
 
-class Inputs:
+class PairFeatures:
     """Queries and papers as numbers.
 
     :param queries: (Q, V) counts of each field of the queries.
@@ -46,21 +46,20 @@ class Inputs:
 
         :param is_read: whether they are a feature; otherwise it is 0.
         """
-        query, place = np.nonzero(ranking.rows >= 0)
-        keys = query * self.num_papers + ranking.rows[query, place]
+        keys, _ = ranking.keys(self.num_papers)
         order = np.argsort(keys)
         self._ranked = keys[order]
-        self._scores = scaled_scores(ranking)[query, place][order] * is_read
+        self._scores = ranking.scaled_scores()[ranking.rows >= 0][order] * is_read
 
     def is_ranked(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
         """Return (P,) whether the ranking has these pairs."""
-        return _places(self._ranked, query.astype(np.int64) * self.num_papers + paper) >= 0
+        return places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper) >= 0
 
     def numbers(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
         """Return (P, 2) float32: ln(1 + in-citations but the query's own), score of the ranking."""
         own = self.citing_rows[query].astype(np.int64) * self.num_papers + paper
-        others = self.in_citations[paper] - (_places(self._cited, own) >= 0)
-        place = _places(self._ranked, query.astype(np.int64) * self.num_papers + paper)
+        others = self.in_citations[paper] - (places_of(self._cited, own) >= 0)
+        place = places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper)
         scores = np.append(self._scores, 0.0)[place]
         return np.stack([np.log1p(others), scores], axis=1).astype(np.float32)
 
@@ -76,25 +75,6 @@ class Inputs:
         lengths = np.concatenate([np.diff(matrix.indptr) for matrix in shared])
         words = np.concatenate([matrix.indices for matrix in shared])
         return words.astype(np.int64), offsets_of(lengths)
-
-
-def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    if not len(keys):
-        return np.full(len(wanted), -1)
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, at, -1)
-
-
-def scaled_scores(ranking: Ranking) -> np.ndarray:
-    """Return (Q, K) scores from 0 for the last to 1 for the first paper of each list.
-
-    Those of a list whose scores are all equal are 0, and so are places beyond its end.
-    """
-    has = ranking.rows >= 0
-    best = np.where(has, ranking.scores, -np.inf).max(axis=1, initial=-np.inf)[:, None]
-    worst = np.where(has, ranking.scores, np.inf).min(axis=1, initial=np.inf)[:, None]
-    spread = np.where(best > worst, best - worst, 1.0)
-    return np.where(has, np.where(has, ranking.scores - worst, 0.0) / spread, 0.0)
 
 
 def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> sparse.csr_array:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from mpbert.foundation.progress import progress
 from mpbert.methods.citeomatic.field_bags import BagBatch, take_bags
-from mpbert.methods.citeomatic.nnrank_features import Inputs
+from mpbert.methods.citeomatic.nnrank_features import PairFeatures
 from mpbert.methods.citeomatic.word_bags import MagnitudeDirection
 
 _HIDDEN = 20
@@ -18,7 +18,7 @@ _BLOCK = 1 << 14  # pairs scored at once
 _TEXTS = 1024  # texts embedded at once
 
 
-class PairScorer(nn.Module):
+class FeatureScorer(nn.Module):
     """Features of a pair, and  s = FeedForward(h), before the sigmoid.
 
         h = [cosine of each pair of fields; cosine of each kind of metadata;
@@ -59,7 +59,7 @@ class PairScorer(nn.Module):
         """Return (P,) logarithms of the odds that queries cite papers.
 
         :param cosines: (P,) each, of fields, then of metadata.
-        :param words: those that pairs share, with (F·P + 1,) ``offsets``, see :class:`Inputs`.
+        :param words: those that pairs share, with (F·P + 1,) ``offsets``: :class:`PairFeatures`.
         :param numbers: (P, 2).
         """
         sums = F.embedding_bag(words, self.shared, offsets, mode="sum", include_last_offset=True)
@@ -74,7 +74,7 @@ def field_vectors(words: MagnitudeDirection, bags: BagBatch, num_fields: int) ->
 
 
 def cosines_of(
-    fields: Tensor, names: Sequence[Tensor], inputs: Inputs, texts: Tensor, papers: Tensor
+    fields: Tensor, names: Sequence[Tensor], inputs: PairFeatures, texts: Tensor, papers: Tensor
 ) -> list[Tensor]:
     """Return (P,) cosines of each pair of fields and of each kind of metadata.
 
@@ -91,16 +91,16 @@ def cosines_of(
 
 
 def shared_and_numbers(
-    inputs: Inputs, query: np.ndarray, paper: np.ndarray, device: torch.device
+    inputs: PairFeatures, query: np.ndarray, paper: np.ndarray, device: torch.device
 ) -> list[Tensor]:
-    """Return what :class:`PairScorer` reads of pairs beside the cosines."""
+    """Return what :class:`FeatureScorer` reads of pairs beside the cosines."""
     arrays = (*inputs.intersections(query, paper), inputs.numbers(query, paper))
     return [torch.from_numpy(array).to(device) for array in arrays]
 
 
 @torch.no_grad()
 def score_pairs(
-    scorer: PairScorer, inputs: Inputs, query: np.ndarray, paper: np.ndarray
+    scorer: FeatureScorer, inputs: PairFeatures, query: np.ndarray, paper: np.ndarray
 ) -> np.ndarray:
     """Return (P,) logarithms of the odds that queries cite papers."""
     device = scorer.shared.device

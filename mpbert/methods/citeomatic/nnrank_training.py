@@ -1,81 +1,68 @@
 """Training of NNRank by triplets; all that is random depends on seed and epoch."""
 
-import logging
-import math
-import time
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.progress import progress
-from mpbert.foundation.training_log import loss_fields
-from mpbert.methods.checkpoint import EpochCheckpoint
 from mpbert.methods.citeomatic.field_bags import take_bags
 from mpbert.methods.citeomatic.graded_triplets import TripletSettings, graded_triplet_loss
-from mpbert.methods.citeomatic.nnrank_features import Inputs
+from mpbert.methods.citeomatic.nnrank_features import PairFeatures
 from mpbert.methods.citeomatic.nnrank_model import (
-    PairScorer,
+    FeatureScorer,
     cosines_of,
     field_vectors,
     shared_and_numbers,
 )
 from mpbert.methods.citeomatic.triplets import Triplets, TripletSampler
 from mpbert.methods.citeomatic.word_bags import TwoAdams
-
-logger = logging.getLogger(__name__)
-
-SAVE_SECONDS = 60.0  # between two checkpoints, at least; they are made at the end of an epoch
+from mpbert.methods.torch_training import TorchLearner
+from mpbert.methods.training import Plan
 
 
-def train(
-    scorer: PairScorer,
-    settings: TripletSettings,
-    inputs: Inputs,
-    sampler: TripletSampler,
-    near: np.ndarray,
-    seed: int,
-    checkpoint: EpochCheckpoint | None = None,
-) -> int:
-    """Train all parameters; return the number of updates.
+class NNRankLearner(TorchLearner):
+    """An epoch a step: triplets are sampled, then learnt from.
 
     :param near: (Q, K) rows of the papers that were ranked for the queries; -1 for none.
-    :raises ConfigError: the loss is no number any more.
+    :param seed: of all that is sampled.
     """
-    num_updates = -(-settings.triplets // settings.batch)
-    optimizer = TwoAdams(scorer, settings.learning_rate)
-    start = checkpoint.load(scorer, optimizer.parts) if checkpoint else 0
-    saved = time.monotonic()
-    for epoch in progress(range(start, settings.epochs), "nnrank", "epoch"):
-        rng = np.random.default_rng([seed, epoch])
-        triplets = sampler.draw(settings.triplets, rng, near)
-        losses = []
-        for part in np.array_split(np.arange(len(triplets)), num_updates):
-            loss = loss_of(scorer, settings, inputs, triplets.take(part), rng)
+
+    def __init__(
+        self,
+        scorer: FeatureScorer,
+        settings: TripletSettings,
+        inputs: PairFeatures,
+        sampler: TripletSampler,
+        near: np.ndarray,
+        seed: int,
+    ) -> None:
+        self._optimizer = TwoAdams(scorer, settings.learning_rate)
+        super().__init__(scorer, self._optimizer.parts)
+        self._settings, self._inputs, self._seed = settings, inputs, seed
+        self._sampler, self._near = sampler, near
+
+    def plan(self) -> Plan:
+        """Return how long the training is."""
+        s = self._settings
+        num_updates = -(-s.triplets // s.batch)
+        return Plan("nnrank", s.epochs, "epoch", num_updates, learning_rate=s.learning_rate)
+
+    def step(self, number: int) -> Iterator[float]:
+        """Sample the triplets of an epoch and learn from them; all depends on seed and epoch."""
+        rng = np.random.default_rng([self._seed, number])
+        triplets = self._sampler.sample(self._settings.triplets, rng, self._near)
+        for part in np.array_split(np.arange(len(triplets)), self.plan().updates_per_step):
+            loss = loss_of(self.module, self._settings, self._inputs, triplets.take(part), rng)
             loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
-            if not math.isfinite(losses[-1]):
-                raise ConfigError(
-                    f"learning_rate={settings.learning_rate:g}: the loss is {losses[-1]} in epoch "
-                    f"{epoch + 1} of {settings.epochs}; expected a number, choose a lower rate"
-                )
-        logger.info(
-            "nnrank: epoch %d of %d, loss %.4f",
-            *(epoch + 1, settings.epochs, np.mean(losses)),
-            extra=loss_fields("nnrank", (epoch + 1) * num_updates, np.mean(losses)),
-        )
-        if checkpoint and time.monotonic() - saved >= SAVE_SECONDS:
-            checkpoint.save(scorer, optimizer.parts, epoch + 1)
-            saved = time.monotonic()
-    return num_updates * settings.epochs
+            self._optimizer.step()
+            yield loss.item()
 
 
 def loss_of(
-    scorer: PairScorer,
+    scorer: FeatureScorer,
     settings: TripletSettings,
-    inputs: Inputs,
+    inputs: PairFeatures,
     triplets: Triplets,
     rng: np.random.Generator,
 ) -> Tensor:

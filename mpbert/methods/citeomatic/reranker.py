@@ -32,17 +32,17 @@ import numpy as np
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.foundation.manifest import fingerprint
-from mpbert.methods.citeomatic.candidates import without
 from mpbert.methods.citeomatic.field_bags import (
     inverse_frequencies,
     paper_fields,
     query_fields,
     training_vocabulary,
 )
-from mpbert.methods.citeomatic.nnrank_features import Inputs, names_matrix
-from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix, training_citations
-from mpbert.methods.reranking import RERANKERS, Ranking, Reranker, sorted_ranking
+from mpbert.methods.citeomatic.nnrank_features import PairFeatures, names_matrix
+from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix
+from mpbert.methods.rankings import Ranking, sorted_ranking
+from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.methods.training_citations import training_citations
 
 # torch is imported by the methods that need it: other rerankers shall not wait for it
 
@@ -54,12 +54,13 @@ _WEIGHT = 0.05  # of a shared word at the start, times its inverse document freq
 class NNRank(Reranker):
     """A network over features of pairs, trained by triplets.
 
-    The settings: ``triplets`` drawn for each of the ``epochs``; ``batch`` triplets of an update;
+    The settings: ``triplets`` sampled for each of the ``epochs``; ``batch`` triplets of an update;
     ``margin``, the multiplier γ; ``l1``, the penalty of magnitudes; ``metadata`` to compare.
     """
 
     name: ClassVar[str] = "nnrank"
     resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = ("dim=8", "metadata_dim=4", "epochs=2", "triplets=1000")
     dim: int = 175
     metadata_dim: int = 45
     vocab_size: int = 200_000
@@ -107,9 +108,10 @@ class NNRank(Reranker):
         """Learn from training queries and their lists."""
         import torch
 
-        from mpbert.methods.checkpoint import EpochCheckpoint
-        from mpbert.methods.citeomatic.nnrank_model import PairScorer
-        from mpbert.methods.citeomatic.nnrank_training import train
+        from mpbert.methods.citeomatic.nnrank_model import FeatureScorer
+        from mpbert.methods.citeomatic.nnrank_training import NNRankLearner
+        from mpbert.methods.torch_training import trained_on
+        from mpbert.methods.training import train
 
         seed = int(rng.integers(2**31))
         self._vocabulary, frequencies = training_vocabulary(store, self.vocab_size)
@@ -121,7 +123,7 @@ class NNRank(Reranker):
         self._citations = training_citations(store)
         inputs = self._inputs(store, queries)
         idf = inverse_frequencies(store, frequencies)
-        self._scorer = PairScorer(
+        self._scorer = FeatureScorer(
             idf,
             _WEIGHT * idf,
             [matrix.shape[1] for matrix in self._names_of],
@@ -130,7 +132,7 @@ class NNRank(Reranker):
             self.metadata_dim,
             torch.Generator().manual_seed(seed),
         )
-        self._scorer.to("cuda" if torch.cuda.is_available() else "cpu")
+        self._scorer.to(trained_on())
         sampler = TripletSampler(
             cited_matrix(queries, store.num_papers),
             queries.citing_rows,
@@ -138,14 +140,12 @@ class NNRank(Reranker):
             np.flatnonzero(is_training),
             whole=False,
         )
-        checkpoint = None
-        if self.checkpoint:
-            lists = zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-            identity = f"{self!r} {seed} {fingerprint(store.path)} {len(queries)} {lists}"
-            checkpoint = EpochCheckpoint(self.checkpoint, identity)
         inputs.set_ranking(rankings[0], self.selector == "on")
-        near = without(rankings[0], ~is_training[rankings[0].rows]).rows
-        updates = train(self._scorer, self, inputs, sampler, near, seed, checkpoint)
+        near = rankings[0].without(~is_training[rankings[0].rows]).rows
+        learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
+        lists = zlib.crc32(np.ascontiguousarray(rankings[0].rows))
+        checkpoint = self.checkpoint_of(store, seed, len(queries), lists)
+        updates = train(learner, learner.plan(), checkpoint)
         in_lists = inputs.is_ranked(*sampler.pairs)
         return {
             "words": len(self._vocabulary),
@@ -168,12 +168,9 @@ class NNRank(Reranker):
 
     def save(self, directory: Path) -> None:
         """Write the weights, and the words in the same order."""
-        from safetensors.torch import save_file
+        from mpbert.methods.citeomatic.word_bags import save_words_and_weights
 
-        weights = {name: p.detach().cpu() for name, p in self._scorer.named_parameters()}
-        save_file(weights, directory / "model.safetensors")
-        lines = "\n".join(self._vocabulary.to_pylist())
-        (directory / "words.txt").write_text(lines + "\n", encoding="utf-8")
+        save_words_and_weights(self._scorer, self._vocabulary, directory)
 
     @property
     def _metadata(self) -> list[str]:
@@ -185,12 +182,12 @@ class NNRank(Reranker):
             return store.authors
         return [[venue] if venue else [] for venue in store.venues]
 
-    def _inputs(self, store: CorpusStore, queries: Queries) -> Inputs:
+    def _inputs(self, store: CorpusStore, queries: Queries) -> PairFeatures:
         whole, local = [(0, 0), (1, 1)], [(2, 0), (2, 1)]
         pairs = whole
         if isinstance(queries, Contexts):
             pairs = whole + local if self.query == "context+abstract" else local
-        return Inputs(
+        return PairFeatures(
             query_fields(store, queries, self._vocabulary, self._papers, self.query),
             self._papers,
             pairs,

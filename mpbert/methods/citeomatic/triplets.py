@@ -1,6 +1,6 @@
 """Triplets of a query, a paper that it cites and one that it does not: Bhagavatula et al.
 
-(NAACL 2018), Sec. 3, "Selecting negative examples", and App. C. Three kinds of negatives, drawn
+(NAACL 2018), Sec. 3, "Selecting negative examples", and App. C. Three kinds of negatives, sampled
 equally often: any paper; a near neighbour of the query, which the caller finds; a paper cited by
 one that the query cites. A query that has none of the kind gets any paper instead.
 """
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.store import Queries
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 
 RANDOM, NEIGHBOUR, CITED_BY_CITED = KINDS = range(3)
-_ROUNDS = 5  # draws before a kind is given up, then as many of any paper
+_ROUNDS = 5  # samples before a kind is given up, then as many of any paper
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Triplets:
 
 
 class TripletSampler:
-    """Draws triplets, every pair of a query and a paper it cites equally often.
+    """Samples triplets, every pair of a query and a paper it cites equally often.
 
     :param cited: (Q, N), not 0 where a query cites a paper.
-    :param citing_rows: (Q,) row of the paper that a query is of; never drawn for it.
+    :param citing_rows: (Q,) row of the paper that a query is of; never sampled for it.
     :param citations: (N, N) of training papers: row cites column.
-    :param pool: (M,) rows of the papers that may be drawn.
-    :param whole: whether no other citation of the query's paper is drawn as a negative.
+    :param pool: (M,) rows of the papers that may be sampled.
+    :param whole: whether no other citation of the query's paper is a negative.
     :raises CorpusError: no query cites a paper of the pool.
     """
 
@@ -97,7 +97,7 @@ class TripletSampler:
         at = np.minimum(np.searchsorted(self._excluded, keys), len(self._excluded) - 1)
         return self._excluded[at] == keys
 
-    def draw(
+    def sample(
         self,
         num: int,
         rng: np.random.Generator,
@@ -121,7 +121,7 @@ class TripletSampler:
             if round_ == _ROUNDS:
                 kinds[open_] = RANDOM
             query, kind = queries[open_], kinds[open_]
-            found = self._draw(query, kind, rng, neighbours)
+            found = self._sample(query, kind, rng, neighbours)
             good = (found >= 0) & ~self._is_excluded(query, found)
             near = np.flatnonzero(good & (kind == NEIGHBOUR))
             if accepts is not None:
@@ -131,7 +131,7 @@ class TripletSampler:
         kept = negatives >= 0
         return Triplets(queries[kept], positives[kept], negatives[kept], kinds[kept])
 
-    def _draw(
+    def _sample(
         self, query: np.ndarray, kind: np.ndarray, rng: np.random.Generator, neighbours: np.ndarray
     ) -> np.ndarray:
         found = self._pool[rng.integers(len(self._pool), size=len(query))]
@@ -149,15 +149,6 @@ def cited_matrix(queries: Queries, num_papers: int) -> sparse.csr_array:
     ones = np.ones(len(queries.cited_rows), dtype=np.float32)
     places = row_numbers(np.diff(queries.cited_offsets)), queries.cited_rows
     return sparse.csr_array((ones, places), shape=(len(queries), num_papers))
-
-
-def training_citations(store: CorpusStore) -> sparse.csr_array:
-    """Return (N, N), 1 where a training paper, the row, cites a paper."""
-    manuscripts = store.manuscripts("train")
-    citing = np.repeat(manuscripts.citing_rows, np.diff(manuscripts.cited_offsets))
-    ones = np.ones(len(citing), dtype=np.float32)
-    shape = store.num_papers, store.num_papers
-    return sparse.csr_array((ones, (citing, manuscripts.cited_rows)), shape)
 
 
 def percentile_per_row(values: np.ndarray, lengths: np.ndarray, percent: float) -> np.ndarray:

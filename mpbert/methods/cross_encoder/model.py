@@ -10,7 +10,7 @@ from torch.utils.checkpoint import checkpoint as recomputed
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.methods.cross_encoder.texts import PairLayout, Pairs
-from mpbert.methods.transformer_model import Encoder, length_batches
+from mpbert.methods.pretrained_encoder import PretrainedEncoder, length_batches
 
 
 @dataclass
@@ -21,7 +21,7 @@ class PairScorer:
     :param marked: whether token types tell which tokens stand in both texts.
     """
 
-    encoder: Encoder
+    encoder: PretrainedEncoder
     marked: bool
 
     def __post_init__(self) -> None:
@@ -53,8 +53,8 @@ class PairScorer:
 
         Activations of more tokens than the budget are dropped and computed again when needed.
         """
-        parts = length_batches(pairs.rows.lengths, self.encoder.max_tokens)
-        over = sum(len(p) * pairs.rows.lengths[p[-1]] for p in parts) > self.encoder.max_tokens
+        parts = length_batches(pairs.rows.lengths, self.encoder.batch_tokens)
+        over = sum(len(p) * pairs.rows.lengths[p[-1]] for p in parts) > self.encoder.batch_tokens
         scores = []
         for part in parts:
             batch = self._batch(pairs.take(part))
@@ -71,7 +71,7 @@ class PairScorer:
     def score(self, pairs: Pairs) -> np.ndarray:
         """Return (M,) float64 scores; pairs of nearly the same length share a batch."""
         scores = np.empty(len(pairs))
-        for part in length_batches(pairs.rows.lengths, self.encoder.max_tokens):
+        for part in length_batches(pairs.rows.lengths, self.encoder.batch_tokens):
             scores[part] = self._score(*self._batch(pairs.take(part))).double().cpu().numpy()
         return scores
 

@@ -12,7 +12,7 @@ Where we differ, or the papers are silent:
 
 * *Batches.* A batch is of queries with all their candidates, 13 of 10 papers for the 128 pairs of
   the first paper, so that one loop serves losses of pairs and of lists.
-* *Optimiser.* That of :mod:`mpbert.methods.transformer_training`: AdamW, warm-up in a tenth of
+* *Optimiser.* That of :mod:`mpbert.methods.fine_tuning`: AdamW, warm-up in a tenth of
   the updates (the first paper: a thirtieth; the second: none), linear decay, gradients clipped.
 * *One number* stands for the two classes of the first paper; their softmax is its sigmoid.
 * *Cited papers that were not retrieved* are never added; HAtten's reranker always has them.
@@ -34,17 +34,17 @@ from mpbert.corpus.fields import QUERIES
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.progress import progress
-from mpbert.methods.reranking import RERANKERS, Ranking, Reranker, sorted_ranking, with_rest
+from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.methods.reranking import RERANKERS, Reranker
 
 if TYPE_CHECKING:
     from mpbert.methods.cross_encoder.trainer import TrainingLists
-    from mpbert.methods.transformer_texts import Ragged
+    from mpbert.methods.ragged_rows import Ragged
 
 _PAIRS = 1 << 14  # joined at once
 
-# torch, Hugging Face's library and the baselines are imported by the methods that need them
+# torch, Hugging Face's library and the trainer are imported by the methods that need them
 
 
 @RERANKERS.register
@@ -52,17 +52,22 @@ _PAIRS = 1 << 14  # joined at once
 class CrossEncoder(Reranker):
     """Scores of pairs by a transformer for the first papers; the others stay behind them.
 
-    The settings: ``model``, see :mod:`mpbert.methods.transformer_model`; ``query``,
+    The settings: ``model``, see :mod:`mpbert.methods.pretrained_models`; ``query``,
     ``query_tokens``, ``paper_tokens``, ``citing`` and ``matches``, see
     :mod:`mpbert.methods.cross_encoder.texts`; ``loss``, ``margin`` and ``negatives``, see
     :mod:`mpbert.methods.cross_encoder.trainer`; ``depth_train`` papers of ``max_queries``
     training lists (0: of all) are learnt from, ``depth`` are reranked; ``blend``, from 0 to 1, the
     weight of the score in the input ranking; ``epochs`` (0: the model as it is); ``batch``, queries
-    of an update; ``max_tokens`` in memory at once; ``vocab_size`` of a random model.
+    of an update; ``batch_tokens`` in memory at once; ``vocab_size`` of a random model.
     """
 
     name: ClassVar[str] = "cross_encoder"
     resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = (
+        *("model=random:1x32", "vocab_size=400", "query_tokens=30", "paper_tokens=30"),
+        *("depth=10", "max_queries=60", "learning_rate=0.001"),
+    )
+    renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "allenai/scibert_scivocab_uncased"
     query: str = setting("context+abstract", choices=QUERIES)
     query_tokens: int = 256
@@ -79,7 +84,7 @@ class CrossEncoder(Reranker):
     epochs: int = setting(1, minimum=0)
     batch: int = 13
     learning_rate: float = 3e-6
-    max_tokens: int = 8192
+    batch_tokens: int = 8192
     precision: str = setting("float32", choices=("bfloat16", "float32"))
     vocab_size: int = setting(8192, minimum=300)
 
@@ -125,17 +130,18 @@ class CrossEncoder(Reranker):
 
         :raises RunError: the lists have no paper that their query cites.
         """
-        from mpbert.methods import transformer_model
         from mpbert.methods.cross_encoder.model import PairScorer
         from mpbert.methods.cross_encoder.texts import PairTexts
+        from mpbert.methods.pretrained_encoder import PretrainedEncoder
+        from mpbert.methods.pretrained_models import load
         from mpbert.methods.transformer_texts import training_texts
 
         self._seed = int(rng.integers(2**31))
-        model, tokenizer = transformer_model.load(
+        model, tokenizer = load(
             self.model, "pair", self._seed, self.vocab_size, lambda: training_texts(store)
         )
-        encoder = transformer_model.Encoder(
-            model, tokenizer, "cls", self.max_tokens, self.precision == "bfloat16"
+        encoder = PretrainedEncoder(
+            model, tokenizer, "cls", self.batch_tokens, self.precision == "bfloat16"
         )
         self._scorer = PairScorer(encoder, self.matches == "marked")
         layout = self._scorer.layout(self.query_tokens, self.paper_tokens)
@@ -173,12 +179,12 @@ class CrossEncoder(Reranker):
     def _train(
         self, store: CorpusStore, queries: Queries, ranking: Ranking, rng: np.random.Generator
     ) -> dict[str, int]:
-        from mpbert.methods import transformer_training
-        from mpbert.methods.cross_encoder import trainer as training
+        from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
+        from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
 
-        lists = training.training_lists(store, queries, ranking, self.depth_train)
+        lists = training_lists(store, queries, ranking, self.depth_train)
         examples = self._examples(lists, rng)
-        objective = training.Lists(
+        objective = ListObjective(
             self._scorer,
             self._texts,
             self._texts.queries(queries, self.query),
@@ -189,15 +195,10 @@ class CrossEncoder(Reranker):
             self.margin,
             self.negatives,
         )
-        schedule = transformer_training.Schedule(self.epochs, self.batch, self.learning_rate)
-        checkpoint = None
-        if self.checkpoint:
-            learnt = zlib.crc32(np.ascontiguousarray(lists.rows[examples]))
-            identity = f"{self!r} {self._seed} {fingerprint(store.path)} {learnt}"
-            checkpoint = transformer_training.Checkpoint(self.checkpoint, identity)
-        updates = transformer_training.train(
-            self._scorer.encoder, objective, schedule, self._seed, checkpoint
-        )
+        schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
+        learnt = zlib.crc32(np.ascontiguousarray(lists.rows[examples]))
+        checkpoint = self.checkpoint_of(store, self._seed, learnt)
+        updates = fine_tune(self._scorer.encoder, objective, schedule, self._seed, checkpoint)
         return {
             "updates": updates,
             "lists": len(examples),

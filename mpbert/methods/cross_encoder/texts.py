@@ -24,7 +24,8 @@ import numpy as np
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.foundation.seeding import hashed_uniform
-from mpbert.methods.transformer_texts import Ragged, Tokenize, constant, joined
+from mpbert.methods.ragged_rows import Ragged, constant, joined, repeated
+from mpbert.methods.transformer_texts import Tokenize
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,14 @@ class PairLayout:
         limits = longest_first(first.lengths, second.lengths, self.longest - special)
         first, second = first.cut(limits[0]), second.cut(limits[1])
         parts = [self.before, first, self.between, second, self.after]
-        parts = [p if isinstance(p, Ragged) else _repeated(p, len(first)) for p in parts]
+        parts = [p if isinstance(p, Ragged) else repeated(p, len(first)) for p in parts]
         types = [
-            Ragged(np.full(len(part.values), text, dtype=np.int32), part.lengths)
+            Ragged(np.full(len(part.items), text, dtype=np.int32), part.offsets)
             for part, text in zip(parts, (0, 0, 0, 1, 1), strict=True)
         ]
         if self.marked:
             for place, is_shared in zip((1, 3), shared(first, second), strict=True):
-                types[place].values[is_shared] += 2
+                types[place].items[is_shared] += 2
         return Pairs(joined(*parts), joined(*types))
 
 
@@ -89,8 +90,8 @@ class Pairs:
 
 def shared(first: Ragged, second: Ragged) -> tuple[np.ndarray, np.ndarray]:
     """Return which tokens of each text stand in the other text of the same row, too."""
-    size = int(max(first.values.max(initial=0), second.values.max(initial=0))) + 1
-    one, two = (row_numbers(text.lengths) * size + text.values for text in (first, second))
+    size = int(max(first.items.max(initial=0), second.items.max(initial=0))) + 1
+    one, two = (row_numbers(text.lengths) * size + text.items for text in (first, second))
     return np.isin(one, two), np.isin(two, one)
 
 
@@ -150,7 +151,7 @@ class PairTexts:
         )
 
     def pairs(
-        self, texts: Ragged, numbers: np.ndarray, own: np.ndarray, rows: np.ndarray, draw: int = 0
+        self, texts: Ragged, numbers: np.ndarray, own: np.ndarray, rows: np.ndarray, sample: int = 0
     ) -> Pairs:
         """Return the rows of M pairs.
 
@@ -158,18 +159,18 @@ class PairTexts:
         :param numbers: (M,) the query of each pair among them.
         :param own: (M,) row of the query's own paper, none of whose sentences is read.
         :param rows: (M,) row of the candidate.
-        :param draw: which sentences that cite a candidate are read; at test time always the same.
+        :param sample: which sentences that cite a candidate are read; at test time always the same.
         """
         limit = self._layout.paper_tokens
         if not self._citing:
             return self._layout.rows(texts.take(numbers), self._papers.take(rows).cut(limit))
-        chosen, counts = self.citing_contexts(rows, own, draw)
+        chosen, counts = self.citing_contexts(rows, own, sample)
         sentences = self._sentences.take(chosen).merged(counts)
         papers = self._papers.take(rows).cut(limit - sentences.lengths)
         return self._layout.rows(texts.take(numbers), joined(papers, sentences))
 
     def citing_contexts(
-        self, rows: np.ndarray, own: np.ndarray, draw: int
+        self, rows: np.ndarray, own: np.ndarray, sample: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers of training contexts that cite each candidate, and (M,) how many."""
         counts = self._num_citing[rows]
@@ -177,11 +178,6 @@ class PairTexts:
         pair = row_numbers(counts)
         foreign = self._owners[places] != own[pair]
         places, counts = places[foreign], np.bincount(pair[foreign], minlength=len(rows))
-        keys = hashed_uniform(self._seed, "citing sentences", draw, places)
+        keys = hashed_uniform(self._seed, "citing sentences", sample, places)
         taken = smallest_per_row(keys, counts, self._citing)
         return self._contexts[places[taken]], np.minimum(counts, self._citing)
-
-
-def _repeated(tokens: np.ndarray, num_rows: int) -> Ragged:
-    lengths = np.full(num_rows, len(tokens), dtype=np.int64)
-    return Ragged(np.tile(tokens, num_rows).astype(np.int32), lengths)

@@ -30,8 +30,8 @@ from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.cross_encoder.model import PairScorer
 from mpbert.methods.cross_encoder.texts import PairTexts
-from mpbert.methods.reranking import Ranking
-from mpbert.methods.transformer_texts import Ragged
+from mpbert.methods.ragged_rows import Ragged
+from mpbert.methods.rankings import Ranking
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def training_lists(
 def with_some_negatives(
     rows: np.ndarray, cited: np.ndarray, limit: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return lists of all cited papers and at most ``limit`` of the others, drawn at random.
+    """Return lists of all cited papers and at most ``limit`` of the others, chosen at random.
 
     :param rows: (L, K), -1 beyond the end of a list; ``cited`` (L, K).
     """
@@ -93,8 +93,8 @@ def with_some_negatives(
     return rows[:, :width], cited[:, :width]
 
 
-class Lists:
-    """An objective of :mod:`mpbert.methods.transformer_training`; an example is a query.
+class ListObjective:
+    """An objective of :mod:`mpbert.methods.fine_tuning`; an example is a query.
 
     :param queries: training queries, and ``texts`` (Q,) of them.
     :param examples: numbers of the queries to learn from.
@@ -130,8 +130,8 @@ class Lists:
             rows, cited = with_some_negatives(rows, cited, self.negatives, rng)
         lists, _ = np.nonzero(rows >= 0)
         numbers = examples[lists]
-        own, draw = self.queries.citing_rows[numbers], int(rng.integers(1, 2**31))
-        pairs = self.papers.pairs(self.texts, numbers, own, rows[rows >= 0], draw)
+        own, sample = self.queries.citing_rows[numbers], int(rng.integers(1, 2**31))
+        pairs = self.papers.pairs(self.texts, numbers, own, rows[rows >= 0], sample)
         found = self.scorer(pairs)
         device = found.device
         is_candidate = torch.from_numpy(rows >= 0).to(device)

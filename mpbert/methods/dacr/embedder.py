@@ -13,8 +13,8 @@ description, and what we do:
   HyperDoc2Vec with noise by citation counts; it has no structural contexts of its own. DACR then
   trains all of them.
 * *Loss.* Negative sampling with inner products (rank by them: ``--similarity dot``), noise by
-  training citations to the power 3/4. The noise is drawn once per batch, and a context is spared
-  its own citations. Papers that no training context cites are never drawn, so they keep the vector
+  training citations to the power 3/4. The noise is sampled once per batch, and a context is spared
+  its own citations. Papers that no training context cites are never noise, so they keep the vector
   that HyperDoc2Vec gave them, which is zero, and score 0 for every query. In a sum over a hundred
   noise papers nearly all scores become negative, and these papers stand above the others; so the
   noise terms have the weight ``noise_weight`` altogether. Score 0 is then that many times as likely
@@ -42,13 +42,13 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.methods.base import EMBEDDERS, Embedder
-from mpbert.methods.dacr.examples import OTHER, Ragged, common_headings, read_examples
-from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+from mpbert.methods.dacr.examples import OTHER, common_headings, read_examples
+from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.word_means import query_means
 from mpbert.vectors.store import VectorStore
 
-# torch is imported by the methods that need it: other baselines shall not wait for it
+# torch is imported by the methods that need it: other methods shall not wait for it
 
 _HEADINGS = 50
 
@@ -65,6 +65,10 @@ class Dacr(Embedder):
 
     name: ClassVar[str] = "dacr"
     tasks: ClassVar[tuple[str, ...]] = ("local",)
+    resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = (
+        *("dim=10", "heads=2", "word_epochs=1", "citation_epochs=1", "epochs=2"),
+    )
     dim: int = 100
     heads: int = 5
     query_dim: int = 100
@@ -94,20 +98,23 @@ class Dacr(Embedder):
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train HyperDoc2Vec, then the attention and all vectors."""
         from mpbert.methods.dacr.model import DualAttention, new_generator
-        from mpbert.methods.dacr.trainer import train
+        from mpbert.methods.dacr.trainer import DacrLearner
+        from mpbert.methods.training import train
 
+        checkpoint = self.checkpoint_of(store, rng.bit_generator.state)
         contexts = store.contexts("train")
         if not len(contexts):
             raise CorpusError(
                 f"{store.path}: no paper of the training split cites another; DACR learns from "
                 f"citations, choose other years"
             )
-        start = HyperDoc2Vec(
+        start = EMBEDDERS["hyperdoc2vec"](
             dim=self.dim,
             epochs=self.word_epochs,
             citation_epochs=self.citation_epochs,
             noise="citations",
         )
+        start.checkpoint = self.checkpoint
         counts = start.fit(store, rng)
         self._words = start.words
         self._headings = common_headings(store, contexts, _HEADINGS)
@@ -121,19 +128,9 @@ class Dacr(Embedder):
             query_dim=self.query_dim,
             generator=new_generator(rng),
         )
-        train(
-            self._model,
-            examples,
-            Ragged(contexts.cited_rows, contexts.cited_offsets),
-            rng,
-            negatives=self.negatives,
-            noise_weight=self.noise_weight,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            word_dropout=self.word_dropout,
-            known_dropout=self.known_dropout,
-        )
+        cited = Ragged(contexts.cited_rows, contexts.cited_offsets)
+        learner = DacrLearner(self._model, examples, cited, self._schedule(), rng)
+        train(learner, learner.plan(), checkpoint)
         return {
             **counts,
             "contexts_trained": len(contexts),
@@ -155,3 +152,16 @@ class Dacr(Embedder):
         if self.known_citations == "none":
             examples = examples.without_known()
         return VectorStore(queries.query_ids, embed(self._model, examples, self.batch_size))
+
+    def _schedule(self) -> object:
+        from mpbert.methods.dacr.trainer import DacrSchedule
+
+        return DacrSchedule(
+            negatives=self.negatives,
+            noise_weight=self.noise_weight,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            word_dropout=self.word_dropout,
+            known_dropout=self.known_dropout,
+        )

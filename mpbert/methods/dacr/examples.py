@@ -4,44 +4,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from mpbert.corpus.bags import split_words
 from mpbert.corpus.store import Contexts, CorpusStore
 from mpbert.corpus.text import words
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.foundation.ragged import row_numbers
+from mpbert.methods.known_words import known_words
+from mpbert.methods.ragged_rows import Ragged
 
 ABSTRACT, OTHER = 0, 1  # kinds of section; the commonest headings follow
 
 
 @dataclass(frozen=True)
-class Ragged:
-    """Rows of different lengths: row i is ``items[offsets[i]:offsets[i + 1]]``."""
-
-    items: np.ndarray
-    offsets: np.ndarray
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Number of items of each row."""
-        return np.diff(self.offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def take(self, rows: np.ndarray) -> "Ragged":
-        """Return these rows."""
-        lengths = self.lengths[rows]
-        return Ragged(self.items[ranges(self.offsets[rows], lengths)], offsets_of(lengths))
-
-    def where(self, kept: np.ndarray) -> "Ragged":
-        """Return all rows with those items alone that are marked."""
-        lengths = np.bincount(row_numbers(self.lengths)[kept], minlength=len(self))
-        return Ragged(self.items[kept], offsets_of(lengths))
-
-
-@dataclass(frozen=True)
-class Examples:
+class CitationExamples:
     """Citation contexts as numbers.
 
     :param words: (Q,) rows in the vocabulary, unknown words are left out; the last item of each
@@ -55,21 +29,21 @@ class Examples:
     def __len__(self) -> int:
         return len(self.words)
 
-    def take(self, rows: np.ndarray) -> "Examples":
+    def take(self, rows: np.ndarray) -> "CitationExamples":
         """Return these contexts."""
-        return Examples(self.words.take(rows), self.known.take(rows))
+        return CitationExamples(self.words.take(rows), self.known.take(rows))
 
-    def without_known(self) -> "Examples":
+    def without_known(self) -> "CitationExamples":
         """Return the contexts of manuscripts of which no other citation is known."""
         return replace(self, known=self.known.where(np.zeros(len(self.known.items), dtype=bool)))
 
     def thinned(
         self, word_dropout: float, known_dropout: float, rng: np.random.Generator
-    ) -> "Examples":
+    ) -> "CitationExamples":
         """Return the contexts without a share of their words, some without known citations."""
         kept_words = rng.random(len(self.words.items)) >= word_dropout
         kept_known = rng.random(len(self)) >= known_dropout
-        return Examples(
+        return CitationExamples(
             self.words.where(kept_words),
             self.known.where(np.repeat(kept_known, self.known.lengths)),
         )
@@ -77,7 +51,7 @@ class Examples:
 
 def read_examples(
     store: CorpusStore, contexts: Contexts, vocabulary: pa.Array, headings: list[str]
-) -> Examples:
+) -> CitationExamples:
     """Return contexts as numbers.
 
     :param vocabulary: (V,) known words.
@@ -87,7 +61,7 @@ def read_examples(
     names = section_names(store, contexts)
     sections = [ABSTRACT if name is None else kinds.get(name, OTHER) for name in names]
     known = known_words(pa.array(store.local_texts(contexts), pa.large_string()), vocabulary)
-    return Examples(
+    return CitationExamples(
         words=Ragged(
             np.insert(known.items, known.offsets[1:], len(vocabulary) + np.array(sections, int)),
             known.offsets + np.arange(len(known.offsets)),
@@ -106,7 +80,7 @@ def known_citations(contexts: Contexts, num_papers: int) -> Ragged:
     manuscripts, numbers = np.unique(contexts.citing_rows, return_inverse=True)
     pairs = np.unique(np.repeat(numbers, lengths) * num_papers + contexts.cited_rows)
     per_manuscript = np.bincount(pairs // num_papers, minlength=len(manuscripts))
-    cited = Ragged(pairs % num_papers, offsets_of(per_manuscript)).take(numbers)
+    cited = Ragged.of_lengths(pairs % num_papers, per_manuscript).take(numbers)
     gold = row_numbers(lengths) * num_papers + contexts.cited_rows
     keys = row_numbers(cited.lengths) * num_papers + cited.items
     return cited.where(~np.isin(keys, gold))
@@ -133,12 +107,3 @@ def section_names(store: CorpusStore, contexts: Contexts) -> list[str | None]:
 
 def _normalised(heading: str) -> str:
     return " ".join(word for word in words(heading) if not word.isdigit())
-
-
-def known_words(texts: pa.Array, vocabulary: pa.Array) -> Ragged:
-    """Return (M,) texts as places in the vocabulary, words that are not in it left out."""
-    lengths, flat = split_words(texts)
-    encoded = flat.dictionary_encode()
-    numbers = pc.fill_null(pc.index_in(encoded.dictionary, value_set=vocabulary), -1)
-    items = numbers.to_numpy().astype(np.int64)[encoded.indices.to_numpy()]
-    return Ragged(items, offsets_of(lengths)).where(items >= 0)

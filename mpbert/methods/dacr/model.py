@@ -1,62 +1,20 @@
 """The network of DACR: self-attention over words and known citations, additive attention over both.
 
-Zhang & Ma (COLING 2020); see :mod:`mpbert.methods.dacr.embedder` for what is known of it. Ragged
-rows are never padded: they are sorted by length, and each group of equal length attends as a view.
+Zhang & Ma (COLING 2020); see :mod:`mpbert.methods.dacr.embedder` for what is known of it.
 
 Symbols: x an input, h what self-attention makes of it, u a query vector; B contexts, E elements of
-all of them (words, or known citations), D numbers in a vector, K noise papers.
+all of them (words, or known citations), D dimensions of a vector, K noise papers.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mpbert.methods.dacr.examples import Ragged
+from mpbert.methods.ragged_attention import Elements, attended
 
 
-@dataclass(frozen=True)
-class Elements:
-    """The elements of some contexts, contexts ascending by their number of elements.
-
-    :param items: (U,) the distinct ones: rows of a matrix of vectors.
-    :param places: (E,) which of these each is.
-    :param groups: (number of contexts, elements of each) of each distinct length above 0.
-    :param order: (C,) the context of each row of the groups; those without elements are left out.
-    """
-
-    items: Tensor
-    places: Tensor
-    groups: list[tuple[int, int]]
-    order: Tensor
-
-    @classmethod
-    def of(cls, rows: Ragged) -> "Elements":
-        """Lay out rows of a matrix of vectors, those of a context one after another."""
-        order = np.argsort(rows.lengths, kind="stable")
-        order = order[rows.lengths[order] > 0]
-        by_length = rows.take(order)
-        items, places = np.unique(by_length.items, return_inverse=True)
-        values, counts = np.unique(by_length.lengths, return_counts=True)
-        return cls(
-            items=torch.from_numpy(items),
-            places=torch.from_numpy(places),
-            groups=list(zip(counts.tolist(), values.tolist(), strict=True)),
-            order=torch.from_numpy(order),
-        )
-
-    def views(self, x: Tensor) -> list[Tensor]:
-        """Return views (contexts, elements, ...) of the groups of ``x`` (E, ...)."""
-        parts = x.split([rows * length for rows, length in self.groups]) if self.groups else ()
-        return [
-            part.view(rows, length, *x.shape[1:])
-            for part, (rows, length) in zip(parts, self.groups, strict=True)
-        ]
-
-
-class SelfAttention(nn.Module):
+class ResidualSelfAttention(nn.Module):
     """Scaled dot-product attention of several heads, Vaswani et al. (NIPS 2017), Sec. 3.2.2.
 
         h = x + concat_i softmax(Q_i K_iᵀ / √d) V_i · O
@@ -77,12 +35,8 @@ class SelfAttention(nn.Module):
         """
         x = F.embedding(elements.places, vectors)  # (E, D)
         projected = F.embedding(elements.places, vectors @ self.projections.T)
-        attended = [x[:0]]
-        for group in elements.views(projected.unflatten(1, (3, self.heads, -1))):
-            queries, keys, values = group.permute(2, 0, 3, 1, 4)  # (rows, heads, length, d)
-            heads = F.scaled_dot_product_attention(queries, keys, values)
-            attended.append(heads.transpose(1, 2).flatten(0, 1).flatten(1))  # (elements, D)
-        return x + torch.cat(attended) @ self.output.T
+        found = attended(projected.unflatten(1, (3, self.heads, -1)), elements)
+        return x + found @ self.output.T
 
 
 class AdditiveAttention(nn.Module):
@@ -139,8 +93,8 @@ class DualAttention(nn.Module):
         self.words = nn.Parameter(torch.tensor(words))
         self.citations = nn.Parameter(torch.tensor(citations))
         self.targets = nn.Parameter(torch.tensor(targets))
-        self.word_attention = SelfAttention(dim, heads, generator)
-        self.citation_attention = SelfAttention(dim, heads, generator)
+        self.word_attention = ResidualSelfAttention(dim, heads, generator)
+        self.citation_attention = ResidualSelfAttention(dim, heads, generator)
         self.pooling = AdditiveAttention(dim, query_dim, generator)
 
     def forward(self, words: Elements, known: Elements, size: int) -> Tensor:
@@ -173,7 +127,7 @@ def negative_sampling_loss(
     :param queries: (B, D), one for each pair of a context and a paper it cites.
     :param targets: (B, D), OUT vectors of the cited papers.
     :param noise: (K, D), OUT vectors of papers of the noise distribution.
-    :param weights: (B, K), how often each was drawn; 0 where the context cites it.
+    :param weights: (B, K), how often each was sampled; 0 where the context cites it.
     :returns: (B,), in nats.
     """
     observed = (queries * targets).sum(dim=-1)

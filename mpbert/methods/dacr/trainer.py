@@ -1,68 +1,102 @@
 """Training of DACR's network by negative sampling, and its use."""
 
-import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import row_numbers
-from mpbert.foundation.training_log import loss_fields
-from mpbert.methods.dacr.examples import Examples, Ragged
-from mpbert.methods.dacr.model import DualAttention, Elements, negative_sampling_loss
+from mpbert.methods.checkpoint import State
+from mpbert.methods.dacr.examples import CitationExamples
+from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
+from mpbert.methods.ragged_attention import Elements
+from mpbert.methods.ragged_rows import Ragged
+from mpbert.methods.torch_training import TorchLearner
+from mpbert.methods.training import Plan
 
-logger = logging.getLogger(__name__)
 _POWER = 0.75  # of citation counts, the noise distribution of word2vec
 
 
-def train(
-    model: DualAttention,
-    examples: Examples,
-    cited: Ragged,
-    rng: np.random.Generator,
-    negatives: int,
-    noise_weight: float,
-    epochs: int,
-    batch_size: int,
-    learning_rate: float,
-    word_dropout: float,
-    known_dropout: float,
-) -> None:
-    """Train all parameters of the model by Adam.
+@dataclass(frozen=True)
+class DacrSchedule:
+    """How long and how fast to learn, and from what.
+
+    :param negatives: noise papers sampled for a batch; ``noise_weight``: that of all of them.
+    :param word_dropout: share of words left out; ``known_dropout``: of contexts trained without
+        known citations.
+    """
+
+    negatives: int
+    noise_weight: float
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    word_dropout: float
+    known_dropout: float
+
+
+class DacrLearner(TorchLearner):
+    """An epoch a step: all contexts in random order, learnt from by Adam.
 
     :param examples: the training contexts.
     :param cited: rows of the papers that each of them cites.
-    :param negatives: noise papers drawn for a batch; ``noise_weight``: that of all of them.
+    :param rng: of all that is random; it goes on from epoch to epoch.
     """
-    noise = np.bincount(cited.items, minlength=len(model.targets)) ** _POWER
-    noise /= noise.sum()
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
-    num_batches = -(-len(examples) // batch_size)
-    rates = np.linspace(learning_rate, 0, epochs * num_batches, endpoint=False)
-    for epoch in progress(range(epochs), "dacr", "epoch"):
-        total = 0.0
-        batches = np.array_split(rng.permutation(len(examples)), num_batches)
-        for rows, rate in zip(batches, rates[epoch * num_batches :], strict=False):
-            seen = examples.take(rows).thinned(word_dropout, known_dropout, rng)
-            drawn = rng.choice(len(noise), negatives, p=noise)
-            loss = _loss(model, seen, cited.take(rows), drawn, noise_weight / negatives)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.param_groups[0]["lr"] = rate
-            optimizer.step()
-            total += float(loss.detach()) * len(rows)
-        loss = total / len(examples)
-        logger.info(
-            "dacr: epoch %d of %d, loss %.4f",
-            *(epoch + 1, epochs, loss),
-            extra=loss_fields("dacr", (epoch + 1) * num_batches, loss),
+
+    def __init__(
+        self,
+        model: DualAttention,
+        examples: CitationExamples,
+        cited: Ragged,
+        schedule: DacrSchedule,
+        rng: np.random.Generator,
+    ) -> None:
+        self._optimizer = torch.optim.Adam(
+            model.parameters(), lr=schedule.learning_rate, fused=True
         )
+        super().__init__(model, [self._optimizer])
+        self._examples, self._cited, self._schedule, self._rng = examples, cited, schedule, rng
+        noise = np.bincount(cited.items, minlength=len(model.targets)) ** _POWER
+        self._noise = noise / noise.sum()
+        self._num_batches = -(-len(examples) // schedule.batch_size)
+        num_updates = schedule.epochs * self._num_batches
+        self._rates = np.linspace(schedule.learning_rate, 0, num_updates, endpoint=False)
+
+    def plan(self) -> Plan:
+        """Return how long the training is."""
+        s = self._schedule
+        return Plan("dacr", s.epochs, "epoch", self._num_batches, learning_rate=s.learning_rate)
+
+    def step(self, number: int) -> Iterator[float]:
+        """Learn from all contexts; some of their inputs are left out at random."""
+        s, rng, size = self._schedule, self._rng, len(self._examples)
+        batches = np.array_split(rng.permutation(size), self._num_batches)
+        for rows, rate in zip(batches, self._rates[number * len(batches) :], strict=False):
+            seen = self._examples.take(rows).thinned(s.word_dropout, s.known_dropout, rng)
+            noise = rng.choice(len(self._noise), s.negatives, p=self._noise)
+            weight = s.noise_weight / s.negatives
+            loss = _loss(self.module, seen, self._cited.take(rows), noise, weight)
+            self._optimizer.zero_grad()
+            loss.backward()
+            self._optimizer.param_groups[0]["lr"] = rate
+            self._optimizer.step()
+            yield float(loss.detach()) * len(rows) * self._num_batches / size  # a context alike
+
+    def state(self) -> State:
+        """Return also the state of the generator."""
+        return State(super().state().arrays, {"random": self._rng.bit_generator.state})
+
+    def restore(self, state: State) -> None:
+        """Put back the generator too."""
+        super().restore(state)
+        self._rng.bit_generator.state = state.values["random"]
 
 
 @torch.no_grad()
-def embed(model: DualAttention, examples: Examples, batch_size: int) -> np.ndarray:
+def embed(model: DualAttention, examples: CitationExamples, batch_size: int) -> np.ndarray:
     """Return (Q, D) query vectors."""
     queries = [np.zeros((0, model.targets.shape[1]), dtype=np.float32)]
     for start in range(0, len(examples), batch_size):
@@ -71,18 +105,22 @@ def embed(model: DualAttention, examples: Examples, batch_size: int) -> np.ndarr
     return np.concatenate(queries)
 
 
-def _queries(model: DualAttention, examples: Examples) -> Tensor:
+def _queries(model: DualAttention, examples: CitationExamples) -> Tensor:
     return model(Elements.of(examples.words), Elements.of(examples.known), len(examples))
 
 
 def _loss(
-    model: DualAttention, examples: Examples, cited: Ragged, drawn: np.ndarray, weight: float
+    model: DualAttention,
+    examples: CitationExamples,
+    cited: Ragged,
+    noise: np.ndarray,
+    weight: float,
 ) -> Tensor:
     """Return the mean loss of all pairs of a context and a paper it cites.
 
-    :param drawn: rows of the noise papers, with repetitions; each has this weight.
+    :param noise: rows of the noise papers, with repetitions; each has this weight.
     """
-    papers, times = np.unique(drawn, return_counts=True)
+    papers, times = np.unique(noise, return_counts=True)
     column = np.full(len(model.targets), -1)
     column[papers] = np.arange(len(papers))
     context = row_numbers(cited.lengths)

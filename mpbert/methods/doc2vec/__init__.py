@@ -1,1 +1,4 @@
-"""Doc2Vec: Le & Mikolov (ICML 2014)."""
+"""Doc2Vec: paragraph vectors of papers, by gensim, and means of word vectors as queries.
+
+Le and Mikolov, Distributed Representations of Sentences and Documents (ICML 2014).
+"""

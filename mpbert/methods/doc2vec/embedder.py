@@ -1,4 +1,4 @@
-"""Paragraph vectors, the baseline D2V of MP-BERT4CR (Sec. 5.2-5.3): Le and Mikolov (ICML 2014).
+"""Paragraph vectors, D2V in MP-BERT4CR (Sec. 5.2-5.3): Le and Mikolov (ICML 2014).
 
 Trained by gensim on the training papers: title, abstract and body. A citation vector is inferred
 from the content words of the paper, a query vector is the mean of the word vectors of the local
@@ -26,7 +26,7 @@ import pyarrow as pa
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.progress import progress
-from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.gensim_training import paper_lines, pieces, train
 from mpbert.methods.word_means import QUERIES, query_means
 from mpbert.vectors.store import VectorStore
@@ -52,6 +52,10 @@ class Doc2Vec(Embedder):
     """
 
     name: ClassVar[str] = "doc2vec"
+    resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = (
+        *("dim=8", "epochs=2", "steps=1", "content=abstract", "window=5"),
+    )
     mode: str = setting("dm", choices=("dm", "dbow"))
     content: str = setting("text", choices=("abstract", "text"))
     dim: int = 100
@@ -81,7 +85,13 @@ class Doc2Vec(Embedder):
             workers=self.workers,
         )
         rows = np.flatnonzero(store.paper_splits == "train")
-        train(self._model, paper_lines(store, rows, whole=True), self.epochs)
+        checkpoint = self.checkpoint_of(store, self._seed)
+        train(
+            self._model,
+            paper_lines(store, rows, whole=True),
+            self.epochs,
+            checkpoint=checkpoint,
+        )
         return {"words": len(self._model.wv), "documents": len(self._model.dv)}
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:

@@ -36,12 +36,12 @@ import pyarrow as pa
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.foundation.manifest import fingerprint
-from mpbert.methods.base import EMBEDDERS, Embedder
-from mpbert.methods.hatten.examples import QUERIES, Reader, read_examples
+from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.hatten.documents import QUERIES, DocumentReader
+from mpbert.methods.hatten.examples import read_training_queries
 from mpbert.vectors.store import VectorStore, vectors_name
 
-# torch is imported by the methods that need it: other baselines shall not wait for it
+# torch is imported by the methods that need it: other methods shall not wait for it
 
 
 @EMBEDDERS.register
@@ -59,6 +59,10 @@ class Hatten(Embedder):
 
     name: ClassVar[str] = "hatten"
     resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = (
+        *("dim=16", "heads=2", "hidden=16", "longest=20", "word_epochs=1", "loops=2", "updates=3"),
+        *("batch=16", "mined=200", "prefetched=10", "average=0.5"),
+    )
     word_vectors: str = ""
     dim: int = 200
     word_epochs: int = 5
@@ -95,14 +99,15 @@ class Hatten(Embedder):
         """Train word vectors, unless there are some, then the encoder."""
         import torch
 
-        from mpbert.methods.hatten.model import Encoder
-        from mpbert.methods.hatten.trainer import train
+        from mpbert.methods.hatten.model import HattenEncoder
+        from mpbert.methods.hatten.trainer import train_encoder
+        from mpbert.methods.torch_training import trained_on
 
         seed = int(rng.integers(2**31))
         self._words, vectors = self._load_words(store, seed)
         self._check_heads(vectors.shape[1], f"word_vectors={self.word_vectors}")
-        self._reader = Reader(store, self._words, self.longest)
-        examples = read_examples(store, self._reader, self._training_tasks, self.query)
+        self._reader = DocumentReader(store, self._words, self.longest)
+        examples = read_training_queries(store, self._reader, self._training_tasks, self.query)
         if len(examples) < 2:
             raise CorpusError(
                 f"{store.path}: found {len(examples)} training queries that cite training papers; "
@@ -110,10 +115,10 @@ class Hatten(Embedder):
             )
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            encoder = Encoder(vectors, self.longest, self.heads, self.hidden, self.dropout)
-        self._encoder = encoder.to("cuda" if torch.cuda.is_available() else "cpu")
-        checkpoint = self._checkpoint(store, "training", f"{self!r} {seed}")
-        updates = train(self._encoder, examples, self._schedule(), seed, checkpoint)
+            encoder = HattenEncoder(vectors, self.longest, self.heads, self.hidden, self.dropout)
+        self._encoder = encoder.to(trained_on())
+        checkpoint = self.checkpoint_of(store, seed)
+        updates = train_encoder(self._encoder, examples, self._schedule(), seed, checkpoint)
         return {
             "words": len(self._words),
             "training_queries": len(examples),
@@ -159,17 +164,17 @@ class Hatten(Embedder):
         return self._encoder.embed(documents, self.precision == "bfloat16")
 
     def _schedule(self) -> object:
-        from mpbert.methods.hatten.mining import HARD, OTHERS, Drawing
-        from mpbert.methods.hatten.trainer import Schedule
+        from mpbert.methods.hatten.mining import HARD, OTHERS, Sampling
+        from mpbert.methods.hatten.trainer import HattenSchedule
 
         graded = self.margins == "graded"
-        return Schedule(
+        return HattenSchedule(
             loops=self.loops,
             updates=self.updates,
             batch=self.batch,
             mined=self.mined,
             prefetched=self.prefetched,
-            drawing=Drawing(self.hard, self.easy, HARD if graded else OTHERS),
+            sampling=Sampling(self.hard, self.easy, HARD if graded else OTHERS),
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             average=self.average,
@@ -179,33 +184,25 @@ class Hatten(Embedder):
         )
 
     def _load_words(self, store: CorpusStore, seed: int) -> tuple[pa.Array, np.ndarray]:
-        import torch
-
+        from mpbert.methods.checkpoint import State
         from mpbert.methods.hatten import words as hatten_words
 
         if self.word_vectors:
             return hatten_words.read_words(Path(self.word_vectors))
-        identity = f"{self.dim} {self.word_epochs} {self.min_count} {seed}"
-        checkpoint = self._checkpoint(store, "words", identity)
+        checkpoint = self.checkpoint_of(store, seed, part="words")
         if checkpoint and (found := checkpoint.load()):
-            return pa.array(found[1]["words"], pa.large_string()), found[0]["vectors"].numpy()
+            return pa.array(found.values["words"], pa.large_string()), found.arrays["vectors"]
+        epochs = self.checkpoint_of(store, seed, part="word-epochs")
         words, vectors = hatten_words.train_words(
-            store, self.dim, self.word_epochs, self.min_count, seed
+            store, self.dim, self.word_epochs, self.min_count, seed, epochs
         )
         if checkpoint:
-            checkpoint.save({"vectors": torch.from_numpy(vectors)}, {"words": words.to_pylist()})
+            checkpoint.save(State({"vectors": vectors}, {"words": words.to_pylist()}))
         return words, vectors
-
-    def _checkpoint(self, store: CorpusStore, name: str, identity: str) -> object:
-        from mpbert.methods.checkpoint import Checkpoint
-
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(self.checkpoint, name, f"{identity} {fingerprint(store.path)}")
 
     def _check_heads(self, dim: int, source: str) -> None:
         if dim % self.heads:
             raise ConfigError(
-                f"--settings {source} heads={self.heads}: found vectors of {dim} numbers; hatten "
-                f"gives each head an equal part of them, expected a number of heads that divides it"
+                f"--settings {source} heads={self.heads}: found vectors of {dim} dimensions; "
+                f"hatten gives each head an equal part of them, expected heads that divide {dim}"
             )

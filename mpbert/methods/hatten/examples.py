@@ -1,9 +1,4 @@
-"""What HAtten reads: papers and queries as lists of paragraphs, and what it learns from.
-
-A paragraph is a title, an abstract or a local context; a paper is its title and its abstract, a
-local query the title and abstract of the citing paper and the context, a global query the title
-and abstract alone. Paragraphs without a known word are left out.
-"""
+"""What HAtten learns from: training queries, and the words they have in common with papers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,94 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.bags import count_matrix, stem
-from mpbert.corpus.fields import abstract_sentences
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
-from mpbert.methods.dacr.examples import Ragged, known_words
-
-TITLE, ABSTRACT, CONTEXT = 0, 1, 2  # types of paragraphs, and their places in a document
-QUERIES = ("context", "context+abstract")
-
-
-@dataclass(frozen=True)
-class Documents:
-    """Documents as lists of paragraphs, which several may share.
-
-    :param words: rows of word numbers, one a paragraph: titles of N papers, then their abstracts,
-        then contexts.
-    :param paragraphs: rows of paragraph numbers, one a document.
-    :param num_papers: N.
-    """
-
-    words: Ragged
-    paragraphs: Ragged
-    num_papers: int
-
-    def __len__(self) -> int:
-        return len(self.paragraphs)
-
-    def take(self, rows: np.ndarray) -> "Documents":
-        """Return these documents."""
-        return Documents(self.words, self.paragraphs.take(rows), self.num_papers)
-
-    def types_of(self, paragraphs: np.ndarray) -> np.ndarray:
-        """Return the type of each of these paragraphs: title, abstract or context."""
-        return np.minimum(paragraphs // max(self.num_papers, 1), CONTEXT)
-
-
-class Reader:
-    """Reads documents of a corpus; its titles and abstracts are read once.
-
-    :param words: (V,) known words, others are left out.
-    :param longest: most words of a paragraph that are read.
-    """
-
-    def __init__(self, store: CorpusStore, words: pa.Array, longest: int) -> None:
-        self._store, self._words, self._longest = store, words, longest
-        titles = known_words(pa.array(store.titles, pa.large_string()), words)
-        sentences, owners = abstract_sentences(store)
-        read = known_words(sentences, words)
-        lengths = np.bincount(owners, read.lengths, minlength=store.num_papers).astype(np.int64)
-        abstracts = Ragged(read.items, offsets_of(lengths))
-        self._papers = _cut(stacked([titles, abstracts]), longest)
-
-    def papers(self, rows: np.ndarray) -> Documents:
-        """Return titles and abstracts of papers."""
-        return self._documents(self._papers, _paper_numbers(rows, self._store.num_papers))
-
-    def queries(self, queries: Queries, query: str) -> Documents:
-        """Return queries: of manuscripts title and abstract, of contexts what is asked for.
-
-        :param query: ``context``, or ``context+abstract`` with those of the citing paper.
-        """
-        num_papers, rows = self._store.num_papers, queries.citing_rows
-        if not isinstance(queries, Contexts):
-            return self.papers(rows)
-        texts = pa.array(self._store.local_texts(queries), pa.large_string())
-        words = stacked([self._papers, _cut(known_words(texts, self._words), self._longest)])
-        contexts = 2 * num_papers + np.arange(len(queries))
-        numbers = np.column_stack([_paper_numbers(rows, num_papers), contexts])
-        return self._documents(words, numbers[:, CONTEXT:] if query == "context" else numbers)
-
-    def _documents(self, words: Ragged, numbers: np.ndarray) -> Documents:
-        """Drop empty paragraphs; ``numbers`` (M, P) are the paragraphs of each document."""
-        every = Ragged(numbers.ravel(), np.arange(len(numbers) + 1) * numbers.shape[1])
-        return Documents(words, every.where(words.lengths[every.items] > 0), self._store.num_papers)
-
-
-def _paper_numbers(rows: np.ndarray, num_papers: int) -> np.ndarray:
-    return np.column_stack([rows, num_papers + rows.astype(np.int64)])
-
-
-def _cut(rows: Ragged, longest: int) -> Ragged:
-    lengths = np.minimum(rows.lengths, longest)
-    return Ragged(rows.items[ranges(rows.offsets[:-1], lengths)], offsets_of(lengths))
-
-
-def stacked(parts: Sequence[Ragged]) -> Ragged:
-    """Return the rows of the first part, then those of the second and so on."""
-    items = np.concatenate([part.items for part in parts])
-    return Ragged(items, offsets_of(np.concatenate([part.lengths for part in parts])))
+from mpbert.foundation.ragged import row_numbers
+from mpbert.methods.hatten.documents import DocumentReader, Documents
+from mpbert.methods.ragged_rows import Ragged, stacked
 
 
 class Overlap:
@@ -141,7 +52,7 @@ def _is_stop_word(terms: pa.Array) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Examples:
+class TrainingQueries:
     """The training queries, what they cite, and the papers they are compared with.
 
     :param queries: (Q,) documents; ``papers`` (N,) documents, by row.
@@ -165,7 +76,9 @@ class Examples:
         return len(self.queries)
 
 
-def read_examples(store: CorpusStore, reader: Reader, tasks: Sequence[str], query: str) -> Examples:
+def read_training_queries(
+    store: CorpusStore, reader: DocumentReader, tasks: Sequence[str], query: str
+) -> TrainingQueries:
     """Return the training queries of these tasks that cite a training paper.
 
     The text of papers of later splits is not for training, so they are no examples.
@@ -182,7 +95,7 @@ def read_examples(store: CorpusStore, reader: Reader, tasks: Sequence[str], quer
     cited, overlap = cited.take(kept), Overlap(store, parts, query)
     owners = row_numbers(cited.lengths)
     likeness = overlap.jaccard(kept[owners], cited.items)
-    return Examples(
+    return TrainingQueries(
         queries=documents.take(kept),
         papers=reader.papers(np.arange(store.num_papers)),
         cited=cited,

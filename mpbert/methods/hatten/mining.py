@@ -13,8 +13,9 @@ import numpy as np
 import torch
 
 from mpbert.foundation.ragged import row_numbers
-from mpbert.methods.dacr.examples import Ragged
-from mpbert.methods.hatten.examples import Examples
+from mpbert.methods.hatten.examples import TrainingQueries
+from mpbert.methods.ragged_rows import Ragged
+from mpbert.methods.torch_training import trained_on
 from mpbert.vectors.normal import normalized
 
 # how far a paper is from a query: the larger, the less relevant; KNOWN ones are not compared
@@ -23,8 +24,8 @@ _BLOCK = 1024  # queries searched at once
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """What is drawn for each query.
+class Sampling:
+    """What is sampled for each query.
 
     :param hard: papers of its prefetched list; ``easy``: papers of the whole pool.
     :param easy_level: level of the latter, HARD or OTHERS.
@@ -45,7 +46,7 @@ def prefetch(
     :param known: (Q,) rows of papers that a query is not to find.
     :returns: int32; -1 beyond the end of a list, which has at most P papers.
     """
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = trained_on()
     targets = torch.from_numpy(normalized(papers)).to(device).T
     units = torch.from_numpy(normalized(queries)).to(device)
     found = np.full((len(queries), k), -1, dtype=np.int32)
@@ -64,11 +65,11 @@ def prefetch(
     return found
 
 
-def draw(
-    examples: Examples,
+def sample(
+    examples: TrainingQueries,
     queries: np.ndarray,
     lists: np.ndarray | None,
-    drawing: Drawing,
+    sampling: Sampling,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the papers of a batch and the level of each for each query.
@@ -80,12 +81,12 @@ def draw(
     batch = np.arange(len(queries))
     cited = examples.cited.take(queries)
     targets = cited.items[cited.offsets[:-1] + rng.integers(cited.lengths)]
-    easy = examples.pool[rng.integers(len(examples.pool), size=(len(queries), drawing.easy))]
-    owners, papers = row_numbers(np.full(len(queries), drawing.easy)), easy.ravel()
-    levels = np.full(len(papers), drawing.easy_level)
+    easy = examples.pool[rng.integers(len(examples.pool), size=(len(queries), sampling.easy))]
+    owners, papers = row_numbers(np.full(len(queries), sampling.easy)), easy.ravel()
+    levels = np.full(len(papers), sampling.easy_level)
     if lists is not None:
         keys = np.where(lists < 0, 1.0, rng.random(lists.shape))
-        chosen = np.argsort(keys, axis=1, kind="stable")[:, : drawing.hard]
+        chosen = np.argsort(keys, axis=1, kind="stable")[:, : sampling.hard]
         hard = np.take_along_axis(lists, chosen, axis=1)
         query, _ = np.nonzero(hard >= 0)
         hard = hard[hard >= 0].astype(np.int64)
@@ -100,13 +101,13 @@ def draw(
         (cited.items, row_numbers(cited.lengths)),
         (examples.citing[queries], batch),
     ):
-        places, is_drawn = _places(distinct, known)
-        table[of[is_drawn], places] = KNOWN
+        places, is_sampled = _places(distinct, known)
+        table[of[is_sampled], places] = KNOWN
     table[batch, np.searchsorted(distinct, targets)] = CITED
     return distinct, table
 
 
-def known_papers(examples: Examples, queries: np.ndarray) -> Ragged:
+def known_papers(examples: TrainingQueries, queries: np.ndarray) -> Ragged:
     """Return (Q,) rows of the papers that queries cite, and of their citing papers."""
     cited = examples.cited.take(queries)
     items = np.insert(cited.items, cited.offsets[1:], examples.citing[queries])

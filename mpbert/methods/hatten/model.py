@@ -1,10 +1,10 @@
 """The network of HAtten: Gu, Gao and Hahnloser (ECIR 2022), Sec. 4.1.
 
 Two levels of the same kind: words make a paragraph, paragraphs make a document. Each is one layer
-of a transformer encoder and multi-head pooling. Nothing is padded: rows are sorted by length, and
-each group of equal length attends as a view.
+of a transformer encoder and multi-head pooling. Nothing is padded, see
+:mod:`mpbert.methods.ragged_attention`.
 
-Symbols: E elements of all rows (words, or paragraphs), D numbers in a vector, H heads.
+Symbols: E elements of all rows (words, or paragraphs), D dimensions of a vector, H heads.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.foundation.ragged import budget_batches
-from mpbert.methods.dacr.examples import Ragged
-from mpbert.methods.dacr.model import Elements
-from mpbert.methods.hatten.examples import CONTEXT, Documents
+from mpbert.methods.hatten.documents import CONTEXT, Documents
+from mpbert.methods.ragged_attention import Elements, attended
+from mpbert.methods.ragged_rows import Ragged
 
 _MAX_TOKENS = 1 << 15  # words whose states are in memory at once when nothing is learnt
 _BLOCK = 1 << 13  # documents, likewise
@@ -36,7 +36,7 @@ class MultiHeadPooling(nn.Module):
 
     a_k = softmax_k(Linear_a(x_k)),   v_k = Linear_v(x_k),   e = Linear_p(ReLU(Σ_k a_k v_k))
 
-    with a weight a and D/H numbers of v for each head.
+    with a weight a and D/H dimensions of v for each head.
     """
 
     def __init__(self, dim: int, heads: int) -> None:
@@ -66,7 +66,7 @@ def _in_float32(x: Tensor) -> torch.autocast:
     return torch.autocast(x.device.type, enabled=False)
 
 
-class Level(nn.Module):
+class AttentionLevel(nn.Module):
     """A layer of a transformer encoder (Vaswani et al., NIPS 2017, Sec. 3.1) and the pooling.
 
     :param hidden: inner size of the feed-forward network.
@@ -96,19 +96,14 @@ class Level(nn.Module):
 
     def _attention(self, x: Tensor, rows: Elements) -> Tensor:
         projected = self.projections(x).float().unflatten(1, (3, self.heads, -1))  # (E, 3, H, D/H)
-        attended = [projected[:0, 0].flatten(1)]
         with _in_float32(x):
-            for group in rows.views(projected):
-                queries, keys, values = group.permute(2, 0, 3, 1, 4)  # (rows, H, length, D/H)
-                heads = F.scaled_dot_product_attention(queries, keys, values)
-                attended.append(heads.transpose(1, 2).flatten(0, 1).flatten(1))  # (elements, D)
-        return torch.cat(attended)
+            return attended(projected, rows)
 
     def _dropped(self, x: Tensor) -> Tensor:
         return F.dropout(x, self.dropout, self.training)
 
 
-class Encoder(nn.Module):
+class HattenEncoder(nn.Module):
     """From documents to vectors; queries and papers share it.
 
     :param words: (V, D) word vectors, which stay as they are.
@@ -125,8 +120,8 @@ class Encoder(nn.Module):
             "positions", sinusoids(max(longest, CONTEXT + 1), dim), persistent=False
         )
         self.types = nn.Embedding(CONTEXT + 1, dim)
-        self.paragraph = Level(dim, heads, hidden, dropout)
-        self.document = Level(dim, heads, hidden, dropout)
+        self.paragraph = AttentionLevel(dim, heads, hidden, dropout)
+        self.document = AttentionLevel(dim, heads, hidden, dropout)
 
     def forward(self, documents: Documents) -> Tensor:
         """Return (M, D) vectors; a paragraph that several documents share is read once."""

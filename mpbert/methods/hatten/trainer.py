@@ -5,9 +5,7 @@ of a loop it becomes the weights, and with it papers are prefetched for the quer
 The first loop has no prefetched papers.
 """
 
-import logging
-import math
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,30 +13,26 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.progress import progress
-from mpbert.foundation.training_log import loss_fields
-from mpbert.methods.checkpoint import Checkpoint
-from mpbert.methods.hatten.examples import Examples
+from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.hatten.examples import TrainingQueries
 from mpbert.methods.hatten.mining import (
     ALIKE,
     CITED,
     OTHERS,
-    Drawing,
-    draw,
+    Sampling,
     known_papers,
     prefetch,
+    sample,
 )
-from mpbert.methods.hatten.model import Encoder
+from mpbert.methods.hatten.model import HattenEncoder
+from mpbert.methods.torch_training import TorchLearner, array_of
+from mpbert.methods.training import Plan, train
 
-logger = logging.getLogger(__name__)
-
-SAVE_SECONDS = 120.0  # what a killed run has to do again, at most
 _BETAS = (0.9, 0.999)
 
 
 @dataclass(frozen=True)
-class Schedule:
+class HattenSchedule:
     """How long and how fast to learn, and from what.
 
     :param loops: of ``updates`` updates each; ``batch`` queries each.
@@ -53,7 +47,7 @@ class Schedule:
     batch: int
     mined: int
     prefetched: int
-    drawing: Drawing
+    sampling: Sampling
     learning_rate: float
     weight_decay: float
     average: float
@@ -86,72 +80,69 @@ def triplet_loss(similarities: Tensor, levels: Tensor, margin: float, graded: bo
     return (losses.clamp(min=0) * is_triplet).sum()
 
 
-def train(
-    encoder: Encoder,
-    examples: Examples,
-    schedule: Schedule,
+def train_encoder(
+    encoder: HattenEncoder,
+    examples: TrainingQueries,
+    schedule: HattenSchedule,
     seed: int,
     checkpoint: Checkpoint | None = None,
 ) -> int:
     """Train the encoder, which has the moving average in the end; return the number of updates.
 
-    :param seed: of all that is drawn.
+    :param seed: of all that is sampled.
     :param checkpoint: where to go on, and what to save now and then.
     :raises ConfigError: the loss is no number any more.
     """
-    state = _State(encoder, schedule)
-    num_steps = schedule.loops * schedule.updates
-    losses: list[float] = []
+    learner = HattenLearner(encoder, examples, schedule, seed)
+    plan = Plan(
+        "hatten",
+        schedule.loops * schedule.updates,
+        unit="update",
+        steps_per_line=schedule.updates,
+        learning_rate=schedule.learning_rate,
+    )
     encoder.train()
-    start, saved = state.load(checkpoint), time.monotonic()
     with torch.random.fork_rng():  # dropout has no generator of its own
-        for step in progress(range(start, num_steps), "hatten", "update"):
-            loop, place = divmod(step, schedule.updates)
-            if place == 0:
-                state.begin_loop(examples, schedule, np.random.default_rng([seed, 1, loop]), loop)
-            rng = np.random.default_rng([seed, 2, step])
-            torch.manual_seed(int(rng.integers(2**63)))
-            losses.append(state.update(examples, schedule, rng))
-            if not math.isfinite(losses[-1]):
-                raise ConfigError(
-                    f"learning_rate={schedule.learning_rate:g}: the loss is {losses[-1]} at update "
-                    f"{step + 1} of {num_steps}; expected a number, choose a lower rate"
-                )
-            if place == schedule.updates - 1:
-                mean = np.mean(losses)
-                logger.info(
-                    "loop %d of %d: loss of a query %.3f",
-                    *(loop + 1, schedule.loops, mean),
-                    extra=loss_fields("hatten", step + 1, mean),
-                )
-                losses.clear()
-            if checkpoint and time.monotonic() - saved >= SAVE_SECONDS:
-                checkpoint.save(state.tensors(), {"step": step + 1})
-                saved = time.monotonic()
-    state.take_average()
+        updates = train(learner, plan, checkpoint)
+    learner.take_average()
     encoder.eval()
-    return num_steps
+    return updates
 
 
-class _State:
-    """All that changes in training: weights, their average, moments of Adam, prefetched lists."""
+class HattenLearner(TorchLearner):
+    """An update a step. What changes: weights, their average, moments of Adam, prefetched lists."""
 
-    def __init__(self, encoder: Encoder, schedule: Schedule) -> None:
-        self.encoder = encoder
-        self.average = {k: p.detach().clone() for k, p in encoder.named_parameters()}
-        self.optimizer = torch.optim.Adam(
+    def __init__(
+        self,
+        encoder: HattenEncoder,
+        examples: TrainingQueries,
+        schedule: HattenSchedule,
+        seed: int,
+    ) -> None:
+        self._optimizer = torch.optim.Adam(
             encoder.parameters(),
             lr=schedule.learning_rate,
             betas=_BETAS,
             weight_decay=schedule.weight_decay,
         )
+        super().__init__(encoder, [self._optimizer])
+        self._examples, self._schedule, self._seed = examples, schedule, seed
+        self.average = {k: p.detach().clone() for k, p in encoder.named_parameters()}
         self.queries = np.zeros(0, dtype=np.int64)  # those of the loop
         self.lists: np.ndarray | None = None  # (queries, K) papers prefetched for them
 
-    def begin_loop(
-        self, examples: Examples, schedule: Schedule, rng: np.random.Generator, loop: int
-    ) -> None:
+    def step(self, number: int) -> Iterator[float]:
+        """Do an update, the first of a loop after what begins it; yield its loss per query."""
+        loop, place = divmod(number, self._schedule.updates)
+        if place == 0:
+            self._begin_loop(np.random.default_rng([self._seed, 1, loop]), loop)
+        rng = np.random.default_rng([self._seed, 2, number])
+        torch.manual_seed(int(rng.integers(2**63)))
+        yield self._update(rng)
+
+    def _begin_loop(self, rng: np.random.Generator, loop: int) -> None:
         """Go on from the average, choose queries, and prefetch papers for them."""
+        examples, schedule = self._examples, self._schedule
         self.queries = np.arange(len(examples))
         if loop == 0:
             return
@@ -159,68 +150,57 @@ class _State:
         if schedule.mined < len(examples):
             self.queries = np.sort(rng.choice(len(examples), schedule.mined, replace=False))
         self.lists = prefetch(
-            self.encoder.embed(examples.queries.take(self.queries), schedule.bfloat16),
-            self.encoder.embed(examples.papers.take(examples.pool), schedule.bfloat16),
+            self.module.embed(examples.queries.take(self.queries), schedule.bfloat16),
+            self.module.embed(examples.papers.take(examples.pool), schedule.bfloat16),
             examples.pool,
             known_papers(examples, self.queries),
             schedule.prefetched,
         )
 
-    def update(self, examples: Examples, schedule: Schedule, rng: np.random.Generator) -> float:
+    def _update(self, rng: np.random.Generator) -> float:
         """Learn from one batch; return its loss per query."""
+        examples, schedule = self._examples, self._schedule
         size = min(schedule.batch, len(self.queries))
         places = rng.choice(len(self.queries), size, replace=False)
         queries = self.queries[places]
         lists = None if self.lists is None else self.lists[places]
-        papers, levels = draw(examples, queries, lists, schedule.drawing, rng)
-        device = self.encoder.words.device
+        papers, levels = sample(examples, queries, lists, schedule.sampling, rng)
+        device = self.module.words.device
         with torch.autocast(device.type, torch.bfloat16, enabled=schedule.bfloat16):
-            asked = self.encoder(examples.queries.take(queries))
-            found = self.encoder(examples.papers.take(papers))
+            asked = self.module(examples.queries.take(queries))
+            found = self.module(examples.papers.take(papers))
         similarities = F.normalize(asked, dim=1) @ F.normalize(found, dim=1).T
         table = torch.from_numpy(levels).to(device)
         loss = triplet_loss(similarities, table, schedule.margin, schedule.graded)
-        self.optimizer.zero_grad()
+        self._optimizer.zero_grad()
         loss.backward()
-        self.optimizer.step()
+        self._optimizer.step()
         with torch.no_grad():
-            for name, parameter in self.encoder.named_parameters():
+            for name, parameter in self.module.named_parameters():
                 self.average[name].lerp_(parameter, 1 - schedule.average)
         return loss.item() / size
 
     @torch.no_grad()
     def take_average(self) -> None:
         """Make the moving average the weights."""
-        for name, parameter in self.encoder.named_parameters():
+        for name, parameter in self.module.named_parameters():
             parameter.copy_(self.average[name])
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Return what a checkpoint holds."""
-        tensors = {f"weights.{k}": p.detach() for k, p in self.encoder.named_parameters()}
-        tensors |= {f"average.{name}": tensor for name, tensor in self.average.items()}
-        for number, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{number}.{key}": value for key, value in moments.items()}
-        tensors["loop.queries"] = torch.from_numpy(self.queries)
+    def state(self) -> State:
+        """Return also the average, and the queries of the loop with their lists."""
+        found = super().state()
+        found.arrays.update(
+            {f"average.{name}": array_of(tensor) for name, tensor in self.average.items()}
+        )
+        found.arrays["loop.queries"] = self.queries
         if self.lists is not None:
-            tensors["loop.lists"] = torch.from_numpy(self.lists)
-        return tensors
+            found.arrays["loop.lists"] = self.lists
+        return found
 
-    @torch.no_grad()
-    def load(self, checkpoint: Checkpoint | None) -> int:
-        """Restore what was saved, if anything was; return the number of updates done."""
-        tensors, metadata = (checkpoint.load() if checkpoint else None) or ({}, {"step": 0})
-        if not tensors:
-            return 0
-        for name, parameter in self.encoder.named_parameters():
-            parameter.copy_(tensors[f"weights.{name}"])
-            self.average[name].copy_(tensors[f"average.{name}"])
-        moments: dict[int, dict[str, Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith("adam."):
-                _, number, name = key.split(".")
-                moments.setdefault(int(number), {})[name] = value
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
-        self.queries = tensors["loop.queries"].numpy()
-        self.lists = tensors["loop.lists"].numpy() if "loop.lists" in tensors else None
-        logger.info("training goes on after %d updates", metadata["step"])
-        return metadata["step"]
+    def restore(self, state: State) -> None:
+        """Put back all of these."""
+        super().restore(state)
+        for name, tensor in self.average.items():
+            tensor.copy_(torch.tensor(state.arrays[f"average.{name}"]))
+        self.queries = state.arrays["loop.queries"]
+        self.lists = state.arrays.get("loop.lists")

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import VectorsError
+from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.gensim_training import sentence_lines, train
 
 if TYPE_CHECKING:  # gensim takes a second to import, which --help need not wait for
@@ -24,10 +25,16 @@ _WINDOW, _LEARNING_RATE = 20, 0.05
 
 
 def train_words(
-    store: CorpusStore, dim: int, epochs: int, min_count: int, seed: int
+    store: CorpusStore,
+    dim: int,
+    epochs: int,
+    min_count: int,
+    seed: int,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[pa.Array, np.ndarray]:
     """Return (V,) words and their (V, D) float32 vectors; one thread, so always the same.
 
+    :param checkpoint: where a killed training goes on.
     :raises CorpusError: no word of the training papers occurs often enough.
     """
     from gensim.models import Word2Vec as GensimWord2Vec
@@ -40,7 +47,7 @@ def train_words(
         seed=seed,
         workers=1,
     )
-    train(model, sentence_lines(store), epochs)
+    train(model, sentence_lines(store), epochs, checkpoint=checkpoint)
     words, vectors = _arrays(model.wv)
     size = np.sqrt(np.mean(np.square(vectors, dtype=np.float64)))
     return words, vectors / np.float32(size)
@@ -63,12 +70,12 @@ def read_words(path: Path) -> tuple[pa.Array, np.ndarray]:
     except (OSError, ValueError, EOFError) as error:
         raise VectorsError(
             f"{file}: unreadable ({' '.join(str(error).split())}); expected word vectors as text, "
-            f"one word and its numbers a line; mend word_vectors={path}, or leave it out"
+            f"one word and its dimensions a line; mend word_vectors={path}, or leave it out"
         ) from error
     if not len(found) or not np.isfinite(found.vectors).all():
         raise VectorsError(
-            f"{file}: found {len(found)} words, or numbers that are not finite; expected word "
-            f"vectors as text, one word and its numbers a line"
+            f"{file}: found {len(found)} words, or dimensions that are not finite; expected word "
+            f"vectors as text, one word and its dimensions a line"
         )
     return _arrays(found)
 

@@ -1,6 +1,6 @@
 """SciBERT, SPECTER or any encoder of Hugging Face, as it is or fine-tuned on augmented abstracts.
 
-What MP-BERT4CR (Zhang and Ma, WI-IAT 2021) says of its baselines SciBERT and Specter:
+What MP-BERT4CR (Zhang and Ma, WI-IAT 2021) says of SciBERT and Specter, which it compares with:
 
 * Sec. 5.2: "fine-tuned with the abstract combined with fundamental contexts (i.e. augmented
   abstracts), so that the learnt vectors carrying the semantics of the abstract and the citing
@@ -11,12 +11,12 @@ What MP-BERT4CR (Zhang and Ma, WI-IAT 2021) says of its baselines SciBERT and Sp
 What it does not say, and what we do:
 
 * *Whose contexts augment an abstract.* Those of training sentences that cite the paper; one that
-  training never cites has its title and abstract alone. A few, drawn at random, go into a text.
+  training never cites has its title and abstract alone. A few, sampled at random, go into a text.
 * *The objective.* ``mlm``, masked tokens of augmented abstracts, is the literal reading: it needs
   nothing but the texts, and how these models are trained by default. ``contrastive``, the default
   here, learns from the same pairs of context and cited paper as MP-BERT4CR does, without which a
   comparison would show no more than that these were withheld. See
-  :mod:`mpbert.methods.transformer_training`.
+  :mod:`mpbert.methods.huggingface.objectives`.
 * *Length.* A SciBERT reads 512 tokens: title and abstract are cut, then each context.
 * *Pooling.* Special tokens count. By cosine ``sum`` and ``mean`` rank alike: they differ in length.
 
@@ -31,12 +31,12 @@ import numpy as np
 
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.manifest import fingerprint
-from mpbert.methods.base import EMBEDDERS, Embedder
-from mpbert.methods.transformer_texts import AugmentedTexts, training_texts
+from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
+from mpbert.methods.transformer_texts import training_texts
 from mpbert.vectors.store import VectorStore
 
-# torch and Hugging Face's library are imported by the methods that need them: other baselines
+# torch and Hugging Face's library are imported by the methods that need them: other methods
 # shall neither wait for them nor have their memory counted
 
 
@@ -45,15 +45,19 @@ from mpbert.vectors.store import VectorStore
 class Transformer(Embedder):
     """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
 
-    The settings: ``model``, see :mod:`mpbert.methods.transformer_model`; ``epochs`` of
+    The settings: ``model``, see :mod:`mpbert.methods.pretrained_models`; ``epochs`` of
     fine-tuning (0: as it is); ``batch``, contexts or papers of an update; ``citing``, most training
     contexts in the text of a paper; ``paper_tokens`` and ``context_tokens``, where title with
-    abstract and where a context are cut; ``max_tokens`` in memory at once; ``vocab_size`` of a
+    abstract and where a context are cut; ``batch_tokens`` in memory at once; ``vocab_size`` of a
     random model.
     """
 
     name: ClassVar[str] = "transformer"
     resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = (
+        *("model=random:1x32", "epochs=1", "vocab_size=400", "context_tokens=30"),
+    )
+    renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "allenai/scibert_scivocab_uncased"
     pooling: str = setting("sum", choices=("cls", "mean", "sum"))
     objective: str = setting("contrastive", choices=("contrastive", "mlm"))
@@ -64,21 +68,22 @@ class Transformer(Embedder):
     citing: int = setting(2, minimum=0)
     paper_tokens: int = 256
     context_tokens: int = 128
-    max_tokens: int = 8192
+    batch_tokens: int = 8192
     precision: str = setting("float32", choices=("bfloat16", "float32"))
     vocab_size: int = setting(8192, minimum=300)
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Load the model, and fine-tune it if there are epochs."""
-        from mpbert.methods import transformer_model
+        from mpbert.methods.pretrained_encoder import PretrainedEncoder
+        from mpbert.methods.pretrained_models import load
 
         self._seed = int(rng.integers(2**31))
         head = "masked" if self.epochs > 0 and self.objective == "mlm" else "none"
-        model, tokenizer = transformer_model.load(
+        model, tokenizer = load(
             self.model, head, self._seed, self.vocab_size, lambda: training_texts(store)
         )
-        self._encoder = transformer_model.Encoder(
-            model, tokenizer, self.pooling, self.max_tokens, self.precision == "bfloat16"
+        self._encoder = PretrainedEncoder(
+            model, tokenizer, self.pooling, self.batch_tokens, self.precision == "bfloat16"
         )
         layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         self._texts = AugmentedTexts(store, self._encoder.tokenize, layout)
@@ -109,17 +114,15 @@ class Transformer(Embedder):
             self._encoder.save(directory / "model")
 
     def _fine_tune(self, store: CorpusStore) -> int:
-        from mpbert.methods import transformer_training as training
+        from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
+        from mpbert.methods.huggingface.objectives import Contrastive, MaskedLanguage
 
         shared = self._encoder, self._texts, store, self.citing
         objective = (
-            training.MaskedLanguage(*shared)
+            MaskedLanguage(*shared)
             if self.objective == "mlm"
-            else training.Contrastive(*shared, self.temperature)
+            else Contrastive(*shared, self.temperature)
         )
-        schedule = training.Schedule(self.epochs, self.batch, self.learning_rate)
-        checkpoint = None
-        if self.checkpoint:
-            identity = f"{self!r} {self._seed} {fingerprint(store.path)}"
-            checkpoint = training.Checkpoint(self.checkpoint, identity)
-        return training.train(self._encoder, objective, schedule, self._seed, checkpoint)
+        schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
+        checkpoint = self.checkpoint_of(store, self._seed)
+        return fine_tune(self._encoder, objective, schedule, self._seed, checkpoint)

@@ -1,4 +1,4 @@
-"""HyperDoc2Vec, the baseline HD2V of MP-BERT4CR: Han et al. (ACL 2018). A document is a paper.
+"""HyperDoc2Vec, HD2V in MP-BERT4CR: Han et al. (ACL 2018). A document is a paper.
 
 Four matrices: words IN and OUT, documents IN (as the text that cites) and OUT (as what is cited).
 Two phases, both by :mod:`mpbert.methods.hyperdoc2vec.negative_sampling`:
@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import numba
 import numpy as np
 import pyarrow as pa
 
@@ -37,23 +36,13 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.arrays import load_array
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError, VectorsError
-from mpbert.foundation.progress import progress
-from mpbert.methods.base import EMBEDDERS, Embedder
-from mpbert.methods.hyperdoc2vec.examples import Citations, pieces_of
-from mpbert.methods.hyperdoc2vec.negative_sampling import (
-    BATCH_CITATIONS,
-    BATCH_SEGMENTS,
-    alias_table,
-    subsample,
-    train_citations,
-    train_words,
-)
-from mpbert.methods.hyperdoc2vec.word_stream import WordStream, read_words
+from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.hyperdoc2vec.examples import Citations
+from mpbert.methods.hyperdoc2vec.trainer import CitationPhase, WordPhase, train_phases
+from mpbert.methods.hyperdoc2vec.word_stream import read_words
 from mpbert.methods.word_means import QUERIES, query_means
 from mpbert.vectors.store import VectorStore
 
-_POWER = 0.75
-_LAST_RATE = 1e-4
 _MATRICES = ("words.in", "words.out", "documents.in", "documents.out")
 _SETTINGS = "hyperdoc2vec.json"
 _COUNTS = "words.counts.npy"
@@ -69,6 +58,8 @@ class HyperDoc2Vec(Embedder):
     """
 
     name: ClassVar[str] = "hyperdoc2vec"
+    resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = ("dim=16", "epochs=1", "citation_epochs=2")
     dim: int = 100
     window: int = 5
     negatives: int = 5
@@ -85,6 +76,7 @@ class HyperDoc2Vec(Embedder):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train both phases on the training papers and their citation contexts."""
+        checkpoint = self.checkpoint_of(store, rng.bit_generator.state)
         sources = np.flatnonzero(store.paper_splits == "train")
         stream = read_words(store, sources, self.min_count)
         if not len(stream.tokens):
@@ -104,9 +96,12 @@ class HyperDoc2Vec(Embedder):
         self.word_out = np.zeros_like(self.word_in)
         self.document_in = self._random(store.num_papers, rng)
         self.document_out = np.zeros_like(self.document_in)
-        self._train_words(stream, sources, True, rng)
         free = np.ones(store.num_papers, dtype=bool)
-        self._train_citations(stream, citations, sources, free, True, rng)
+        phases = [
+            WordPhase(self, stream, sources, True),
+            CitationPhase(self, stream, citations, sources, free, True),
+        ]
+        train_phases(self, phases, rng, checkpoint)
         others = np.flatnonzero(store.paper_splits != "train")
         self.document_in[others] = 0
         if self.scoring == "both":
@@ -196,7 +191,8 @@ class HyperDoc2Vec(Embedder):
         stream = read_words(store, sources, vocabulary=self.words)
         self._infer_documents(store, np.flatnonzero(is_new), rng)
         citations = Citations.of_training(store, sources)
-        self._train_citations(stream, citations, sources, is_new, False, rng)
+        phase = CitationPhase(self, stream, citations, sources, is_new, False)
+        train_phases(self, [phase], rng)
         return {
             "papers_new": int(is_new.sum()),
             "papers_dropped": len(row_of) - int((~is_new).sum()),
@@ -211,63 +207,4 @@ class HyperDoc2Vec(Embedder):
     ) -> None:
         self.document_in[rows] = self._random(len(rows), rng)
         stream = read_words(store, rows, vocabulary=self.words)
-        self._train_words(stream, rows, False, rng)
-
-    def _train_words(
-        self,
-        stream: WordStream,
-        rows: np.ndarray,
-        train_all: bool,
-        rng: np.random.Generator,
-    ) -> None:
-        """Phase 1 over the documents of these rows; noise and subsampling go by the counts."""
-        kept = self._probability_kept()
-        keep, other = alias_table(self.counts**_POWER)
-        for epoch in progress(range(self.epochs), "words and documents", "epoch"):
-            seeds = rng.integers(2**63, size=2, dtype=np.uint64)
-            tokens, offsets = subsample(stream.tokens, stream.paper_offsets, kept, seeds[0])
-            segments = pieces_of(offsets, rows)
-            segments = segments[rng.permutation(len(segments))]
-            num_batches = -(-len(segments) // BATCH_SEGMENTS)
-            train_words(
-                tokens, segments, self.word_in, self.word_out, self.document_in, keep, other,
-                self.negatives, self.window, self._rates(epoch, self.epochs, num_batches),
-                seeds[1], train_all, numba.get_num_threads(),
-            )  # fmt: skip
-
-    def _train_citations(
-        self,
-        stream: WordStream,
-        citations: Citations,
-        sources: np.ndarray,
-        free: np.ndarray,
-        train_all: bool,
-        rng: np.random.Generator,
-    ) -> None:
-        """Phase 2 over these citations, in text subsampled like that of phase 1."""
-        alike = np.union1d(sources, citations.cited)
-        noise = {"sources": alike, "citations": citations.cited}[self.noise]
-        keep, other = alias_table(np.bincount(noise, minlength=len(free)) ** _POWER)
-        kept = self._probability_kept()
-        num_batches = -(-len(citations.cited) // BATCH_CITATIONS)
-        for epoch in progress(range(self.citation_epochs), "citations", "epoch"):
-            seeds = rng.integers(2**63, size=2, dtype=np.uint64)
-            tokens, offsets = subsample(stream.tokens, stream.sentence_offsets, kept, seeds[0])
-            examples = citations.among(offsets)
-            train_citations(
-                tokens, examples[rng.permutation(len(examples))], self.word_in, self.document_in,
-                self.document_out, keep, other, self.citation_negatives, self.citation_window,
-                self._rates(epoch, self.citation_epochs, num_batches), seeds[1], free, train_all,
-                numba.get_num_threads(),
-            )  # fmt: skip
-
-    def _probability_kept(self) -> np.ndarray:
-        """Return (V,) how likely an occurrence of each word is read, as word2vec's code has it."""
-        share = self.counts / self.counts.sum()
-        return (np.sqrt(share / self.sample) + 1) * self.sample / share
-
-    def _rates(self, epoch: int, num_epochs: int, num_batches: int) -> np.ndarray:
-        """Return the learning rates of an epoch's batches: a straight line over all epochs."""
-        done = (epoch + np.arange(num_batches) / max(num_batches, 1)) / num_epochs
-        rates = self.learning_rate + (_LAST_RATE - self.learning_rate) * done
-        return rates.astype(np.float32)
+        train_phases(self, [WordPhase(self, stream, rows, False)], rng)

@@ -1,7 +1,7 @@
 """Negative sampling on all cores, with the same result for any number of them.
 
 Mikolov et al. (NIPS 2013), Eq. 4, for inputs h that are means of vectors: a target o is raised
-above noise n drawn from count^power by steps of rate α,
+above noise n sampled from count^power by steps of rate α,
 
     g = α · (label - σ(h · o)),    o ← o + g · h,    each input of h ← itself + Σ g · o,
 
@@ -15,7 +15,7 @@ Random numbers are hashes of (seed, place), so no thread has a generator.
 Words of one text share their inputs, so sums over windows are differences of running sums, and a
 wide window costs as much as a narrow one; so do the changes that go back to the window's words.
 
-Symbols: V words, N documents, D numbers each, K noise draws, B targets of a batch.
+Symbols: V words, N documents, D dimensions, K noise samples, B targets of a batch.
 """
 
 import numpy as np
@@ -29,9 +29,9 @@ _SIGMOID = (1 / (1 + np.exp(-((np.arange(_BINS) + 0.5) * 16 / _BINS - 8)))).asty
 
 
 def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a table that draws i with probability weight_i / Σ weight by one look-up.
+    """Return a table that samples i with probability weight_i / Σ weight by one look-up.
 
-    Walker (ACM TOMS 1977): draw a column i and a number u in [0, 1); take i where u < keep_i, else
+    Walker (ACM TOMS 1977): choose a column i and u in [0, 1); take i where u < keep_i, else
     other_i.
 
     :param weights: (M,) at least one above 0.
@@ -105,7 +105,7 @@ def _add(matrix, row, scale, source, source_row):
 
 @njit(fastmath=True, inline="always")
 def _score(h, b, out, target, keep, other, state, rate, sigmoid, rows, steps, back, s):
-    """Fill row b of ``rows`` and ``steps``: the target, K noise draws, and the g of each.
+    """Fill row b of ``rows`` and ``steps``: the target, K noise samples, and the g of each.
 
     Row s of ``back`` becomes Σ g · o.
     """
@@ -144,7 +144,7 @@ def train_words(
         the row of the document; taken in this order, ``BATCH_SEGMENTS`` at a time.
     :param word_in: (V, D) and ``word_out`` (V, D), ``document_in`` (N, D): changed in place.
     :param keep: and ``other``: alias table of the noise.
-    :param window: most words on each side; each place draws its own from 1 to this.
+    :param window: most words on each side; each place chooses its own from 1 to this.
     :param rates: (P / BATCH_SEGMENTS,) float32, learning rate of each batch.
     :param train_all: whether words are changed too, not the documents alone.
     """
@@ -223,7 +223,7 @@ def train_citations(
         of the citing document, rows of the citing and of the cited document; taken in this order,
         ``BATCH_CITATIONS`` at a time.
     :param document_out: (N, D): changed in place, as are ``word_in`` and ``document_in``.
-    :param window: w; each citation draws r from 0 to w - 1 and reads w - r words on each side.
+    :param window: w; each citation chooses r from 0 to w - 1 and reads w - r words on each side.
     :param rates: (P / BATCH_CITATIONS,) float32, learning rate of each batch.
     :param free: (N,) which rows of ``document_out`` may change.
     :param train_all: whether words and citing documents are changed too.

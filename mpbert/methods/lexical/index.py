@@ -1,4 +1,4 @@
-"""Rankings by words: BM25 and TF-IDF over fields of the papers.
+"""Rankings by words over fields of the papers: the interface, its registry, and the index.
 
 A paper and a query are each a vector over stems (words of :mod:`mpbert.corpus.text` without plural
 endings), and the score is their inner product. There are no stop words, since their idf is small.
@@ -9,11 +9,9 @@ Chosen on the validation splits of the RFC and ACL corpora: k1 = 2 and b = 0.75;
 words; of a query context all three sentences, the citing one counted three times, better than once.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,16 +20,16 @@ from scipy import sparse
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.fields import QUERIES, split_fields
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.registry import Registry
+from mpbert.methods.method import Method
 from mpbert.retrieval.ranking import num_ranked, top_k
 
 _BLOCK = 256  # queries scored at once: their scores of all papers lie in memory
 
 
 @dataclass
-class LexicalMethod(ABC):
+class LexicalMethod(Method):
     """What words weigh; the fields of a member are its settings.
 
     :param fields: what of a paper is indexed, see :mod:`mpbert.corpus.fields`.
@@ -39,7 +37,6 @@ class LexicalMethod(ABC):
     :param query: what of a context is asked with: its sentences, title and abstract of its paper.
     """
 
-    name: ClassVar[str]
     fields: str = setting("abstract")
     citing_weight: int = setting(3, minimum=1)
     query: str = setting("context", choices=QUERIES)
@@ -63,79 +60,7 @@ class LexicalMethod(ABC):
         return counts
 
 
-LEXICAL: Registry[type[LexicalMethod]] = Registry("lexical method")
-
-
-@LEXICAL.register
-@dataclass
-class Bm25(LexicalMethod):
-    """Robertson and Zaragoza (FnTIR 2009), Sec. 3, with the idf of Lucene, never negative.
-
-        score(q, d) = Σ_w count(w, q) · idf(w) · tf / (tf + k1 · (1 - b + b · |d| / mean |d|))
-        idf(w) = ln(1 + (N - df(w) + 0.5) / (df(w) + 0.5)),    tf = count(w, d)
-
-    :param k1: how soon a repeated word counts no more.
-    :param b: from 0, lengths do not matter, to 1, they do.
-    """
-
-    name: ClassVar[str] = "bm25"
-    k1: float = setting(2.0, minimum=0)
-    b: float = setting(0.75, minimum=0)
-
-    def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
-        super().__post_init__()
-        if self.b > 1:
-            raise ConfigError(f"b={self.b}: found more than 1; expected a number from 0 to 1")
-
-    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
-        """Return the part of each word in a paper's score, for a query that holds it once."""
-        import bm25s  # half a second, which search by vectors need not wait for
-
-        num_papers, num_words = counts.shape
-        index = bm25s.BM25(self.k1, self.b, method="lucene", dtype="float64", csc_backend="scipy")
-        scores = index.build_index_from_ids(
-            range(num_words), _PaperWords(counts), show_progress=False
-        )
-        parts = scores["data"], scores["indices"], scores["indptr"]
-        return sparse.csc_array(parts, shape=(num_papers, num_words))
-
-
-class _PaperWords:
-    """Columns of the words of each paper, as often as it holds them: lists made one at a time."""
-
-    def __init__(self, counts: sparse.csr_array) -> None:
-        self._counts = counts
-
-    def __len__(self) -> int:
-        return self._counts.shape[0]
-
-    def __iter__(self) -> Iterator[list[int]]:
-        offsets, columns, counts = self._counts.indptr, self._counts.indices, self._counts.data
-        for start, end in pairwise(offsets):
-            yield np.repeat(columns[start:end], counts[start:end]).tolist()
-
-
-@LEXICAL.register
-@dataclass
-class TfIdf(LexicalMethod):
-    """Cosine of TF-IDF vectors: Manning, Raghavan and Schütze (2008), Sec. 6.4.1.
-
-    weight(w, d) = (1 + ln count(w, d)) · (1 + ln((1 + N) / (1 + df(w)))),  scaled to length 1
-    """
-
-    name: ClassVar[str] = "tfidf"
-
-    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
-        """Return rows of length 1, and keep the frequencies of words for the queries."""
-        from sklearn.feature_extraction.text import TfidfTransformer  # a second, as above
-
-        self._transformer = TfidfTransformer(sublinear_tf=True)
-        return sparse.csr_array(self._transformer.fit_transform(counts.astype(np.float64)))
-
-    def weigh_queries(self, counts: sparse.csr_array) -> sparse.sparray:
-        """Return rows of length 1."""
-        return sparse.csr_array(self._transformer.transform(counts.astype(np.float64)))
+LEXICAL: Registry[type[LexicalMethod]] = Registry("lexical method", "mpbert.methods.lexical")
 
 
 class LexicalIndex:

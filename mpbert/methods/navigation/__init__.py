@@ -1,1 +1,5 @@
-"""Candidates by navigation: what the first papers cite."""
+"""Navigation: a ranking grows by what its first papers cite.
+
+Nogueira, Jiang, Cho and Lin, Navigation-Based Candidate Expansion and Pretrained Language Models
+for Citation Recommendation (Scientometrics 2020).
+"""

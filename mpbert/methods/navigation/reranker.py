@@ -29,7 +29,8 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.methods.reranking import RERANKERS, Ranking, Reranker
+from mpbert.methods.rankings import Ranking
+from mpbert.methods.reranking import RERANKERS, Reranker
 
 _ROUND = re.compile(r"(\d+)\+(\d+)")
 _BLOCK = 1024  # queries expanded at once: the citations of all their candidates lie in memory
@@ -74,6 +75,7 @@ class Navigation(Reranker):
     """
 
     name: ClassVar[str] = "navigation"
+    quick: ClassVar[tuple[str, ...]] = ("rounds=20+30,10+5",)
     rounds: str = setting("300+700")
 
     def __post_init__(self) -> None:

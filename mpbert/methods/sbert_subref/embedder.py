@@ -11,7 +11,7 @@ differ:
 
 * *Target of a positive.* The exponent is lost in our text; α^(d-1) gives a cited paper 1.
 * *Graph.* Training papers alone, along the direction of citing.
-* *Negatives.* As many as positives for each anchor. Random ones are drawn afresh at each visit.
+* *Negatives.* As many as positives for each anchor. Random ones are sampled afresh at each visit.
   For nearest and farthest ones the paper takes the space of its best model trained with random
   ones, and so do we if ``model`` is the folder of that model: it is the space of the model that
   training starts from.
@@ -24,7 +24,7 @@ differ:
   distance 1; its own manuscript is never its negative.
 * *Schedule.* The rate rises in the first tenth of the updates and falls to 0 after, as is
   sentence-transformers' default. Its models run here, its trainer does not: the loop of
-  :mod:`mpbert.methods.transformer_training` can go on after a kill, and pads less.
+  :mod:`mpbert.methods.fine_tuning` can go on after a kill, and pads less.
 """
 
 from collections.abc import Callable
@@ -37,11 +37,11 @@ import numpy as np
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.manifest import fingerprint
-from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.ragged_rows import Ragged, stacked
 from mpbert.methods.sbert_subref import pairs as sbert_pairs
 from mpbert.methods.sbert_subref.pairs import Negatives, Positives
-from mpbert.methods.transformer_texts import Ragged, training_texts
+from mpbert.methods.transformer_texts import training_texts
 from mpbert.vectors.store import VectorStore
 
 # torch and sentence-transformers are imported by the methods that need them
@@ -60,11 +60,16 @@ class Sbert(Embedder):
     citations between a paper and its positives; ``epochs`` (-1: the paper's for objective and
     distance, 0: as it is); ``batch``, pairs or triplets of an update; ``max_positives``, a random
     part of all positives (0: all); ``paper_tokens`` and ``context_tokens``, where texts are cut;
-    ``max_tokens`` in memory at once; ``vocab_size`` of a random model.
+    ``batch_tokens`` in memory at once; ``vocab_size`` of a random model.
     """
 
     name: ClassVar[str] = "sbert"
     resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = (
+        *("model=random:1x32", "epochs=1", "vocab_size=400", "paper_tokens=30"),
+        *("context_tokens=30", "pairs=papers+contexts", "max_positives=300", "learning_rate=0.001"),
+    )
+    renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "distilbert/distilbert-base-uncased"
     objective: str = setting("siamese", choices=("siamese", "triplet"))
     distance: int = 2
@@ -78,7 +83,7 @@ class Sbert(Embedder):
     max_positives: int = setting(0, minimum=0)
     paper_tokens: int = 256
     context_tokens: int = 128
-    max_tokens: int = 8192
+    batch_tokens: int = 8192
     precision: str = setting("float32", choices=("bfloat16", "float32"))
     vocab_size: int = setting(8192, minimum=300)
 
@@ -98,7 +103,7 @@ class Sbert(Embedder):
             self.model, self._seed, self.vocab_size, lambda: training_texts(store)
         )
         self._encoder = sbert_model.SentenceEncoder(
-            model, model.tokenizer, "mean", self.max_tokens, self.precision == "bfloat16"
+            model, model.tokenizer, "mean", self.batch_tokens, self.precision == "bfloat16"
         )
         self._layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         papers = store.abstract_texts(np.arange(store.num_papers))
@@ -136,14 +141,14 @@ class Sbert(Embedder):
         return sbert_pairs.joined(of_papers, of_contexts)
 
     def _train(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
-        from mpbert.methods import transformer_training as training
-        from mpbert.methods.sbert_subref import trainer as sbert_training
+        from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
+        from mpbert.methods.sbert_subref.trainer import PairObjective
 
         texts, own = self._papers, np.arange(store.num_papers)
         if self.pairs != "papers":
             contexts = store.contexts("train")
             of_contexts = self._rows(store.local_texts(contexts), self.context_tokens)
-            texts = stacked(texts, of_contexts)
+            texts = stacked([texts, of_contexts])
             own = np.concatenate([own, contexts.citing_rows])
         found = self._positives(store)
         negatives = Negatives(np.flatnonzero(store.paper_splits == "train"), found, own)
@@ -158,43 +163,32 @@ class Sbert(Embedder):
                 f"pairs={self.pairs}; expected 2 or more: choose other years, other pairs, or "
                 f"--settings epochs=0"
             )
-        draw = self._draw(texts, positives, negatives)
-        objective = sbert_training.PairObjective(
-            self._encoder, texts, positives, draw, self.objective, self.decay, self.margin
+        sample = self._sampler(texts, positives, negatives)
+        objective = PairObjective(
+            self._encoder, texts, positives, sample, self.objective, self.decay, self.margin
         )
         batch = self.batch // 2 if self.objective == "siamese" else self.batch
-        schedule = training.Schedule(self.num_epochs, batch, self.learning_rate)
-        checkpoint = None
-        if self.checkpoint:
-            identity = f"{self!r} {self._seed} {fingerprint(store.path)}"
-            checkpoint = training.Checkpoint(self.checkpoint, identity)
-        updates = training.train(self._encoder, objective, schedule, self._seed, checkpoint)
+        schedule = FineTuningSchedule(self.num_epochs, batch, self.learning_rate)
+        checkpoint = self.checkpoint_of(store, self._seed)
+        updates = fine_tune(self._encoder, objective, schedule, self._seed, checkpoint)
         return {
             "updates": updates,
             "positives": len(positives),
             "positives_without_negatives": without_negatives,
         }
 
-    def _draw(
+    def _sampler(
         self, texts: Ragged, positives: Positives, negatives: Negatives
     ) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
         """Return a function of numbers of positives and a generator: a negative of each."""
         if self.negatives == "random":
-            return lambda places, rng: negatives.draw(positives.anchors[places], rng)
+            return lambda places, rng: negatives.sample(positives.anchors[places], rng)
         anchors = self._encoder.embed(texts.take(np.unique(positives.anchors)), "embed anchors")
         pool = self._encoder.embed(texts.take(negatives.pool), "embed negatives")
         ranked = sbert_pairs.ranked_negatives(
             positives, negatives, _unit(anchors), _unit(pool), self.negatives == "nearest"
         )
         return lambda places, rng: ranked[places]
-
-
-def stacked(first: Ragged, second: Ragged) -> Ragged:
-    """Return the rows of both, one after the other."""
-    return Ragged(
-        np.concatenate([first.values, second.values]),
-        np.concatenate([first.lengths, second.lengths]),
-    )
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Models of sentence-transformers, loaded without code or pickles and run on rows of tokens.
 
-A name is what :mod:`mpbert.methods.transformer_model` takes. A folder that sentence-transformers
+A name is what :mod:`mpbert.methods.pretrained_models` takes. A folder that sentence-transformers
 saved is used with all its layers; any other model gets mean pooling, as in Sentence-BERT (Reimers
 and Gurevych, EMNLP 2019, Sec. 3).
 """
@@ -17,19 +17,21 @@ from sentence_transformers.sentence_transformer.modules import Pooling, Transfor
 from torch import Tensor
 
 from mpbert.foundation.errors import EncoderError
-from mpbert.methods import transformer_model
+from mpbert.methods import pretrained_models
+from mpbert.methods.pretrained_encoder import PretrainedEncoder
+from mpbert.methods.torch_training import trained_on
 from mpbert.methods.transformer_texts import Layout
 
 logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # as transformers' own
 
 
 @dataclass
-class SentenceEncoder(transformer_model.Encoder):
+class SentenceEncoder(PretrainedEncoder):
     """A model of sentence-transformers in the place of a transformer with its pooling."""
 
     def __post_init__(self) -> None:
         """Move the model to the GPU where there is one."""
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = trained_on()
         self.model.to(self.device).eval()
         self.dim = self.model.get_embedding_dimension()
 
@@ -45,7 +47,7 @@ class SentenceEncoder(transformer_model.Encoder):
         return found["sentence_embedding"].float()
 
     def save(self, directory: Path) -> None:
-        """Write a folder that sentence-transformers loads, and this baseline as ``model=``."""
+        """Write a folder that sentence-transformers loads, and this method as ``model=``."""
         self.model.save_pretrained(str(directory), create_model_card=False)
 
 
@@ -60,10 +62,10 @@ def load(
     :raises EncoderError: there is no such model, or it is not usable.
     """
     if not name.startswith("random:"):
-        folder = transformer_model.folder_of(name)
+        folder = pretrained_models.folder_of(name)
         if (folder / "modules.json").is_file():
             return _load_saved(name, folder)
-    model, tokenizer = transformer_model.load(name, "none", seed, vocab_size, texts)
+    model, tokenizer = pretrained_models.load(name, "none", seed, vocab_size, texts)
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

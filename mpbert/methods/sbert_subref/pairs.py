@@ -120,7 +120,7 @@ class Negatives:
         skipped = np.searchsorted(self._before, keys, side="right") - self._starts[anchors]
         return self.pool[numbers + skipped]
 
-    def draw(self, anchors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, anchors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return a random negative of each anchor, all alike."""
         return self.numbered(anchors, (rng.random(len(anchors)) * self.sizes[anchors]).astype(int))
 

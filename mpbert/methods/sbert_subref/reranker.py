@@ -49,7 +49,8 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
-from mpbert.methods.reranking import RERANKERS, Ranking, Reranker, with_rest
+from mpbert.methods.rankings import Ranking, with_rest
+from mpbert.methods.reranking import RERANKERS, Reranker
 from mpbert.methods.sbert_subref.greedy import StepValues, lazy_greedy
 from mpbert.methods.sbert_subref.parts import PARTS, read_parts
 from mpbert.methods.sbert_subref.terms import (
@@ -57,9 +58,9 @@ from mpbert.methods.sbert_subref.terms import (
     cosines,
     paper_vectors,
     per_year,
-    training_citations,
     unit_relevance,
 )
+from mpbert.methods.training_citations import training_citations
 
 FUNCTIONS = ("mmr", "qaiv1", "qaiv2", "qfrv1", "qfrv2")
 _ALPHA = 50.0  # of QFR in the authors' code
@@ -78,6 +79,7 @@ class Submodular(Reranker):
     """
 
     name: ClassVar[str] = "submodular"
+    quick: ClassVar[tuple[str, ...]] = ("depth=20", "budget=10")
     function: str = setting("qaiv2", choices=FUNCTIONS)
     parts: str = setting("authors", choices=PARTS)
     budget: int = 100
@@ -144,7 +146,9 @@ class _Known:
         self._settings, self._queries, self._years = settings, queries, store.years
         if settings._by_parts:
             self._parts = read_parts(store, settings.parts)
-            self._citing = training_citations(store).T.tocsr()  # (N, N): row is cited by column
+            self._citing = training_citations(
+                store, np.float64
+            ).T.tocsr()  # (N, N): row is cited by column
             self._num_citing = np.diff(self._citing.indptr)
         else:
             self._vectors = paper_vectors(store, settings.similarity)

@@ -9,6 +9,7 @@ from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.sbert_subref.parts import read_parts
+from mpbert.methods.training_citations import training_citations
 from mpbert.vectors.store import VectorStore, check_ids
 
 _OWN_PAPER, _REFERENCE = 2.0, 1.0  # as in the authors' code
@@ -68,14 +69,6 @@ def cosines(vectors: sparse.csr_array | np.ndarray, rows: np.ndarray) -> np.ndar
     return np.maximum(dense.astype(np.float64), 0.0)
 
 
-def training_citations(store: CorpusStore) -> sparse.csr_array:
-    """Return (N, N), 1 where a paper of the training split, the row, cites the column's."""
-    known = store.manuscripts("train")
-    citing = np.repeat(known.citing_rows, np.diff(known.cited_offsets))
-    ones = np.ones(len(citing))
-    return sparse.csr_array((ones, (citing, known.cited_rows)), (store.num_papers,) * 2)
-
-
 def per_year(num_citing: np.ndarray, ages: np.ndarray) -> np.ndarray:
     """Return (n,) citing papers per year: influence as the authors' code has it.
 
@@ -94,4 +87,4 @@ def author_history(store: CorpusStore, citing_rows: np.ndarray) -> sparse.csr_ar
     is_earlier = store.years[together.col] < store.years[citing_rows][together.row]
     places = together.row[is_earlier], together.col[is_earlier]
     earlier = sparse.csr_array((together.data[is_earlier], places), shape=together.shape)
-    return _OWN_PAPER * earlier + _REFERENCE * (earlier @ training_citations(store))
+    return _OWN_PAPER * earlier + _REFERENCE * (earlier @ training_citations(store, np.float64))

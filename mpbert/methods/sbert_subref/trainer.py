@@ -1,6 +1,6 @@
 """What SBERT learns from pairs and triplets (SBERT + SubRef, ICPR 2020, Sec. IV-B and IV-C).
 
-The loop, its schedule and its checkpoint are those of :mod:`mpbert.methods.transformer_training`.
+The loop, its schedule and its checkpoint are those of :mod:`mpbert.methods.fine_tuning`.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mpbert.methods.pretrained_encoder import PretrainedEncoder
+from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.sbert_subref.pairs import Positives
-from mpbert.methods.transformer_model import Encoder
-from mpbert.methods.transformer_texts import Ragged
 
-Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+Sampler = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 """Numbers of positives -> rows of a negative for each."""
 
 
@@ -46,28 +46,29 @@ class PairObjective:
     """Positives, each beside a negative of the same anchor; every text of a batch is read once.
 
     :param texts: tokens of papers and contexts by number of anchor.
-    :param draw: returns a negative for each positive.
+    :param sample: returns a negative for each positive.
     :param kind: ``siamese``, with a ``decay``, or ``triplet``, with a ``margin``.
     """
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: PretrainedEncoder,
         texts: Ragged,
         positives: Positives,
-        draw: Draw,
+        sample: Sampler,
         kind: str,
         decay: float,
         margin: float,
     ) -> None:
-        self._encoder, self._texts, self._positives, self._draw = encoder, texts, positives, draw
+        self._encoder, self._texts = encoder, texts
+        self._positives, self._sample = positives, sample
         self._kind, self._decay, self._margin = kind, decay, margin
         self.examples = np.arange(len(positives))
 
     def loss(self, examples: np.ndarray, rng: np.random.Generator) -> Tensor:
         """Return the mean loss of these positives and of a negative for each."""
         pairs = self._positives.take(examples)
-        numbers = np.concatenate([pairs.anchors, pairs.papers, self._draw(examples, rng)])
+        numbers = np.concatenate([pairs.anchors, pairs.papers, self._sample(examples, rng)])
         once, back = np.unique(numbers, return_inverse=True)
         vectors = self._encoder(self._texts.take(once))  # (at most 3 B, D)
         back = torch.from_numpy(back).to(vectors.device)

@@ -24,7 +24,7 @@ from mpbert.corpus.fields import paper_counts, plain_texts, split_fields
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
-from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.gensim_training import sentence_lines, train
 from mpbert.methods.word_means import means_of_counts
 from mpbert.vectors.store import VectorStore
@@ -43,6 +43,8 @@ class Sif(Embedder):
     """
 
     name: ClassVar[str] = "sif"
+    resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = ("dim=8", "epochs=2", "window=5")
     a: float = 1e-3
     components: int = setting(1, minimum=0)
     fields: str = setting("text")
@@ -67,6 +69,7 @@ class Sif(Embedder):
         """Train word vectors, weigh them by frequency, and find the common components."""
         from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait
 
+        seed = int(rng.integers(2**31))
         model = GensimWord2Vec(
             vector_size=self.dim,
             sg=int(self.mode == "skipgram"),
@@ -74,10 +77,11 @@ class Sif(Embedder):
             negative=self.negatives,
             min_count=self.min_count,
             alpha=self.learning_rate,
-            seed=int(rng.integers(2**31)),
+            seed=seed,
             workers=self.workers,
         )
-        train(model, sentence_lines(store), self.epochs)
+        checkpoint = self.checkpoint_of(store, seed)
+        train(model, sentence_lines(store), self.epochs, checkpoint=checkpoint)
         self._words = pa.array(model.wv.index_to_key, pa.large_string())
         counts = np.array([model.wv.get_vecattr(word, "count") for word in model.wv.index_to_key])
         weights = sif_weights(counts / model.corpus_total_words, self.a)  # (V,)

@@ -1,4 +1,4 @@
-"""Word2Vec with cited papers as words, the baseline W2V of MP-BERT4CR (Sec. 5.2-5.3).
+"""Word2Vec with cited papers as words, W2V in MP-BERT4CR (Sec. 5.2-5.3).
 
 Mikolov et al. (NIPS 2013) by gensim: continuous bag of words, negative sampling. The text is the
 local contexts of the training citations, in the middle of each one word per paper it cites: the
@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.methods.base import EMBEDDERS, Embedder
+from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.gensim_training import context_lines, train
 from mpbert.methods.word_means import QUERIES, query_means
 from mpbert.vectors.store import VectorStore
@@ -42,6 +42,8 @@ class Word2Vec(Embedder):
     """
 
     name: ClassVar[str] = "word2vec"
+    resumes: ClassVar[bool] = True
+    quick: ClassVar[tuple[str, ...]] = ("dim=16", "epochs=2")
     dim: int = 100
     window: int = 20
     negatives: int = 5
@@ -55,16 +57,20 @@ class Word2Vec(Embedder):
         """Train by continuous bag of words and negative sampling."""
         from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait
 
+        seed = int(rng.integers(2**31))
         model = GensimWord2Vec(
             vector_size=self.dim,
             window=self.window,
             negative=self.negatives,
             min_count=self.min_count,
             alpha=self.learning_rate,
-            seed=int(rng.integers(2**31)),
+            seed=seed,
             workers=self.workers,
         )
-        train(model, context_lines(store, _PREFIX), self.epochs, _keep_papers)
+        checkpoint = self.checkpoint_of(store, seed)
+        train(
+            model, context_lines(store, _PREFIX), self.epochs, _keep_papers, checkpoint=checkpoint
+        )
         words = model.wv.index_to_key
         is_paper = np.array([word.startswith(_PREFIX) for word in words])
         self._paper_rows = np.array(

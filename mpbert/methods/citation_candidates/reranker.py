@@ -20,9 +20,9 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.methods.fusion.reranker import places_in, ranking_of, union
-from mpbert.methods.reranking import RERANKERS, Ranking, Reranker
+from mpbert.foundation.ragged import ranges
+from mpbert.methods.rankings import Ranking, ranking_of_pairs, union
+from mpbert.methods.reranking import RERANKERS, Reranker
 
 _TAIL = 0.1  # of the range of scores, for papers that the ranking lacks
 
@@ -37,6 +37,7 @@ class CitationCandidates(Reranker):
     """
 
     name: ClassVar[str] = "citation_candidates"
+    quick: ClassVar[tuple[str, ...]] = ("k=5",)
     k: int = 10
     rest: str = setting("drop", choices=("drop", "keep"))
     later: str = setting("drop", choices=("drop", "keep"))
@@ -46,19 +47,19 @@ class CitationCandidates(Reranker):
         ranking = rankings[0]
         if self.later == "drop":
             late = store.years[ranking.rows] > queries.years[:, None]
-            ranking = without(ranking, late)
+            ranking = ranking.without(late)
         first = ranking.first(self.k)
         added = outgoing(store, queries, first)
         if self.later == "drop":
-            added = without(added, store.years[added.rows] > queries.years[:, None])
+            added = added.without(store.years[added.rows] > queries.years[:, None])
         found = union([first if self.rest == "drop" else ranking, added], store.num_papers)
         scores = _scores(
-            places_in(found, ranking, store.num_papers),
-            places_in(found, added, store.num_papers),
+            found.places_in(ranking, store.num_papers),
+            found.places_in(added, store.num_papers),
             ranking,
             found.queries,
         )
-        return ranking_of(found, scores)
+        return found.ranking(scores)
 
 
 def outgoing(store: CorpusStore, queries: Queries, first: Ranking) -> Ranking:
@@ -84,29 +85,7 @@ def outgoing(store: CorpusStore, queries: Queries, first: Ranking) -> Ranking:
     keys = query[order] * store.num_papers + found[order]
     once = np.sort(np.unique(keys, return_index=True)[1])  # the first place of each pair
     query, found = query[order][once], found[order][once]
-    return _lists(query, found, len(queries))
-
-
-def without(ranking: Ranking, dropped: np.ndarray) -> Ranking:
-    """Return a ranking without some papers.
-
-    :param dropped: (Q, K).
-    """
-    kept = (ranking.rows >= 0) & ~dropped
-    query, rank = np.nonzero(kept)
-    left = _lists(query, ranking.rows[query, rank], len(ranking.rows))
-    scores = np.full(left.rows.shape, -np.inf)
-    scores[left.rows >= 0] = ranking.scores[query, rank]
-    return Ranking(left.rows, scores)
-
-
-def _lists(query: np.ndarray, papers: np.ndarray, num_queries: int) -> Ranking:
-    lengths = np.bincount(query, minlength=num_queries)
-    shape = num_queries, int(lengths.max(initial=1))
-    rows, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf)
-    place = np.arange(len(query)) - offsets_of(lengths)[:-1][query]
-    rows[query, place], scores[query, place] = papers, -place
-    return Ranking(rows, scores)
+    return ranking_of_pairs(query, found, -np.arange(len(query)), len(queries))
 
 
 def _scores(
@@ -117,10 +96,8 @@ def _scores(
     :param ranked: (M,) their ranks in the ranking, from 0, or -1; ``added`` (M,) in what is added.
     :param query: (M,) their queries.
     """
-    has = ranking.rows >= 0
-    best = np.where(has, ranking.scores, -np.inf).max(axis=1, initial=-np.inf)
-    worst = np.where(has, ranking.scores, np.inf).min(axis=1, initial=np.inf)
-    best, worst = (np.where(has.any(axis=1), bound, 0.0) for bound in (best, worst))
+    has_any = (ranking.rows >= 0).any(axis=1)
+    best, worst = (np.where(has_any, bound, 0.0) for bound in ranking.bounds())
     tail = np.where(best > worst, best - worst, 1.0) * _TAIL
     below = worst[query] - tail[query] * (added + 1) / (np.maximum(added, 0) + 2)
     return np.where(ranked >= 0, ranking.scores[query, ranked], below)

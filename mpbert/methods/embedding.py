@@ -1,6 +1,6 @@
-"""The interface of all baselines, and their registry."""
+"""The interface of all embedders, methods that make vectors, and their registry."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -10,23 +10,14 @@ import numpy as np
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.registry import Registry
+from mpbert.methods.method import Method
 from mpbert.vectors.store import VectorStore, vectors_name
 
 
-class Embedder(ABC):
-    """From a corpus store to citation and query vectors, which are compared by cosine.
+class Embedder(Method):
+    """From a corpus store to citation and query vectors, which are compared by cosine."""
 
-    A member is a dataclass whose fields, of int, float or str, are its settings; see
-    :func:`mpbert.foundation.config.setting` for fields with choices or with 0 among their values.
-
-    ``checkpoint`` is a directory in which ``fit`` may keep what a killed run goes on from, if the
-    member ``resumes``; the command sets it, and removes it when the vectors are written.
-    """
-
-    name: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]] = TASKS
-    resumes: ClassVar[bool] = False
-    checkpoint: Path | None = None
 
     @abstractmethod
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
@@ -56,17 +47,17 @@ class Embedder(ABC):
         }
         return {"papers": self.embed_papers(store), **queries}
 
-    def save(self, store: CorpusStore, directory: Path) -> None:  # noqa: B027 (most have nothing)
-        """Write what else is worth keeping of a fitted baseline."""
+    def save(self, store: CorpusStore, directory: Path) -> None:
+        """Write what else is worth keeping of a fitted embedder."""
 
 
 EMBEDDERS: Registry[type[Embedder]] = Registry("method", "mpbert.methods", "embedder")
 
 
 def make_embedder(name: str, settings: Sequence[str]) -> Embedder:
-    """Return a baseline that is not yet fitted.
+    """Return an embedder that is not yet fitted.
 
-    :param settings: ``field=value`` each, for fields of the baseline.
-    :raises ConfigError: no such baseline, setting or value.
+    :param settings: ``field=value`` each, for fields of the embedder.
+    :raises ConfigError: no such embedder, setting or value.
     """
     return from_settings(EMBEDDERS[name], settings, name)

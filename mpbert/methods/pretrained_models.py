@@ -1,4 +1,4 @@
-"""Any encoder of Hugging Face's library: found, loaded without code or pickles, and run.
+"""Any encoder of Hugging Face's library: found, and loaded without code or pickles.
 
 Three ways to name one: a local folder; a name on the hub, ``NAME`` or ``NAME@REVISION``, whose
 configuration, tokenizer and safetensors files are fetched; ``random:LAYERSxDIM``, a BERT that
@@ -8,16 +8,13 @@ fetched.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 import transformers
 from huggingface_hub import snapshot_download
 from tokenizers.processors import TemplateProcessing
-from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint as recomputed
+from torch import nn
 from transformers import (
     AutoModel,
     AutoModelForMaskedLM,
@@ -28,12 +25,9 @@ from transformers import (
 from mpbert.corpus.binary import SPECIAL_TOKENS
 from mpbert.corpus.subwords import train_tokenizer
 from mpbert.foundation.errors import ConfigError, EncoderError
-from mpbert.foundation.progress import progress
-from mpbert.methods.transformer_texts import Layout, Ragged
 
 _RANDOM = re.compile(r"random:(\d+)x(\d+)")
 _FETCHED = ("*.json", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
-_CHUNK = 4096  # texts tokenised at once
 _HEAD_DIM = 64  # as in BERT
 _KINDS = {  # what a model is loaded as, with further values of its configuration
     "none": (AutoModel, {}),
@@ -43,126 +37,6 @@ _KINDS = {  # what a model is loaded as, with further values of its configuratio
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-
-
-@dataclass
-class Encoder:
-    """A model with its tokenizer.
-
-    :param model: a transformer, with or without a head.
-    :param pooling: ``cls``, ``mean`` or ``sum`` of the last hidden states of a row.
-    :param max_tokens: most tokens, padding included, whose activations are in memory.
-    :param bfloat16: whether matrix products are in bfloat16.
-    """
-
-    model: nn.Module
-    tokenizer: transformers.PreTrainedTokenizerBase
-    pooling: str
-    max_tokens: int
-    bfloat16: bool
-
-    def __post_init__(self) -> None:
-        """Move the model to the GPU where there is one."""
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model.to(self.device).eval()
-        self.dim = self.model.config.hidden_size
-
-    def layout(self, paper_tokens: int, context_tokens: int) -> Layout:
-        """Return how texts become rows of tokens that the model can read."""
-        tokenizer = self.tokenizer
-        return Layout(
-            start=tokenizer.cls_token_id,
-            separator=tokenizer.sep_token_id,
-            paper_tokens=paper_tokens,
-            context_tokens=context_tokens,
-            longest=min(tokenizer.model_max_length, _num_positions(self.model)),
-        )
-
-    def tokenize(self, texts: Sequence[str], limit: int) -> Ragged:
-        """Return token ids; what looks like a special token in a text is plain text."""
-        rows: list[np.ndarray] = []
-        for start in progress(range(0, len(texts), _CHUNK), "tokenize", "part"):
-            found = self.tokenizer(
-                list(texts[start : start + _CHUNK]),
-                add_special_tokens=False,
-                split_special_tokens=True,
-                truncation=True,
-                max_length=limit,
-                return_attention_mask=False,
-                return_token_type_ids=False,
-            )["input_ids"]
-            rows += [np.asarray(ids, dtype=np.int32) for ids in found]
-        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-        return Ragged(np.concatenate([np.zeros(0, np.int32), *rows]), lengths)
-
-    def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
-        """Return (B, T) token ids and the mask of attention, on the device."""
-        tokens, is_token = rows.padded(self.tokenizer.pad_token_id or 0)
-        return torch.from_numpy(tokens).to(self.device), torch.from_numpy(is_token).to(self.device)
-
-    def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
-        """Return (B, D) float32 vectors of a batch; special tokens count."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
-            found = self.model.base_model(input_ids=tokens, attention_mask=is_token.long())
-        states = found.last_hidden_state.float()
-        if self.pooling == "cls":
-            return states[:, 0]
-        sums = (states * is_token[:, :, None]).sum(dim=1)
-        return sums / is_token.sum(dim=1, keepdim=True) if self.pooling == "mean" else sums
-
-    def __call__(self, rows: Ragged) -> Tensor:
-        """Return (M, D) vectors with gradients; activations that exceed the budget are dropped.
-
-        They are computed again when they are needed, batch by batch.
-        """
-        parts = length_batches(rows.lengths, self.max_tokens)
-        over = sum(len(part) * rows.lengths[part[-1]] for part in parts) > self.max_tokens
-        vectors = []
-        for part in parts:
-            batch = self.batch(rows.take(part))
-            kept = recomputed(self.pool, *batch, use_reentrant=False) if over else self.pool(*batch)
-            vectors.append(kept)
-        back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(self.device)
-        return torch.cat(vectors)[back]
-
-    @torch.inference_mode()
-    def embed(self, rows: Ragged, what: str) -> np.ndarray:
-        """Return (M, D) float32 vectors.
-
-        Rows of nearly the same length share a batch. Which they are moves a vector by no more than
-        the rounding of its sums: 1e-5 of its length in float32, 1e-2 in bfloat16.
-
-        :param what: for the progress bar.
-        """
-        self.model.eval()
-        vectors = np.empty((len(rows), self.dim), dtype=np.float32)
-        for part in progress(length_batches(rows.lengths, self.max_tokens), what, "part"):
-            vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
-        return vectors
-
-    def save(self, directory: Path) -> None:
-        """Write a folder that Hugging Face's library loads, and this baseline as ``model=``."""
-        self.model.save_pretrained(directory)
-        self.tokenizer.save_pretrained(directory)
-
-
-def length_batches(lengths: np.ndarray, max_tokens: int, spread: float = 1.15) -> list[np.ndarray]:
-    """Return rows in batches of nearly the same length.
-
-    :param max_tokens: most rows times length of the longest row, unless a single row has more.
-    :param spread: the longest row of a batch is at most this many times as long as the shortest;
-        8 tokens more are always allowed.
-    """
-    order = np.argsort(lengths, kind="stable")
-    ascending, start, batches = lengths[order], 0, []
-    while start < len(order):
-        longest = max(ascending[start] * spread, ascending[start] + 8)
-        near = ascending[start : np.searchsorted(ascending, longest, side="right")]
-        sizes = near * np.arange(1, len(near) + 1)
-        end = start + max(int(np.searchsorted(sizes, max_tokens, side="right")), 1)
-        batches.append(order[start:end])
-        start = end
-    return batches
 
 
 def load(
@@ -312,14 +186,6 @@ def _own_tokenizer(texts: Sequence[str], vocab_size: int) -> transformers.PreTra
         pad_token="<pad>",
         model_max_length=512,
     )
-
-
-def _num_positions(model: nn.Module) -> int:
-    """Return how many tokens have a position; RoBERTa and its kin count from the padding's id."""
-    learnt = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
-    padding = getattr(learnt, "padding_idx", None)
-    offset = 0 if padding is None else padding + 1
-    return getattr(model.config, "max_position_embeddings", 512) - offset
 
 
 def _one_line(error: Exception) -> str:

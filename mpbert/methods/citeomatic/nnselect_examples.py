@@ -1,0 +1,47 @@
+"""What NNSelect learns from: training queries, and which papers may be negatives of each."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from mpbert.corpus.store import Queries
+from mpbert.methods.citeomatic.field_bags import jaccard_similarity
+from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix, percentile_per_row
+
+
+class TripletExamples:
+    """Training queries of one task, with what may be sampled for them.
+
+    :param fields: (Q, V) counts of each field of the queries.
+    :param papers: (N, V) counts of each field of all papers.
+    :param citations: (N, N) of training papers: row cites column.
+    :param pool: (M,) rows of the training papers.
+    :param percentile: 0 to 100, see the rule of App. C.
+    """
+
+    def __init__(
+        self,
+        queries: Queries,
+        fields: Sequence[sparse.csr_array],
+        papers: Sequence[sparse.csr_array],
+        citations: sparse.csr_array,
+        pool: np.ndarray,
+        percentile: float,
+    ) -> None:
+        self.fields = fields
+        cited = cited_matrix(queries, citations.shape[0])
+        self.sampler = TripletSampler(cited, queries.citing_rows, citations, pool, whole=True)
+        self._words = sum(fields).tocsr(), sum(papers).tocsr()
+        query, paper = self.sampler.pairs
+        order = np.argsort(query, kind="stable")
+        lengths = np.bincount(query, minlength=len(queries))
+        similarities = jaccard_similarity(*self._words, query[order], paper[order])
+        self._limits = percentile_per_row(similarities, lengths, percentile)
+
+    def __len__(self) -> int:
+        return len(self._limits)
+
+    def is_unlike(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
+        """Return (P,) whether a neighbour shares few enough words with the query: App. C."""
+        return jaccard_similarity(*self._words, query, paper) < self._limits[query]

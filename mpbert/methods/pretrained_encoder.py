@@ -1,0 +1,151 @@
+"""An encoder of Hugging Face's library with its tokenizer, run on rows of tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint as recomputed
+
+from mpbert.foundation.progress import progress
+from mpbert.methods.ragged_rows import Ragged
+from mpbert.methods.torch_training import trained_on
+from mpbert.methods.transformer_texts import Layout
+
+_CHUNK = 4096  # texts tokenised at once
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+
+
+@dataclass
+class PretrainedEncoder:
+    """A model with its tokenizer.
+
+    :param model: a transformer, with or without a head.
+    :param pooling: ``cls``, ``mean`` or ``sum`` of the last hidden states of a row.
+    :param batch_tokens: most tokens, padding included, whose activations are in memory.
+    :param bfloat16: whether matrix products are in bfloat16.
+    """
+
+    model: nn.Module
+    tokenizer: transformers.PreTrainedTokenizerBase
+    pooling: str
+    batch_tokens: int
+    bfloat16: bool
+
+    def __post_init__(self) -> None:
+        """Move the model to the GPU where there is one."""
+        self.device = trained_on()
+        self.model.to(self.device).eval()
+        self.dim = self.model.config.hidden_size
+
+    def layout(self, paper_tokens: int, context_tokens: int) -> Layout:
+        """Return how texts become rows of tokens that the model can read."""
+        tokenizer = self.tokenizer
+        return Layout(
+            start=tokenizer.cls_token_id,
+            separator=tokenizer.sep_token_id,
+            paper_tokens=paper_tokens,
+            context_tokens=context_tokens,
+            longest=min(tokenizer.model_max_length, _num_positions(self.model)),
+        )
+
+    def tokenize(self, texts: Sequence[str], limit: int) -> Ragged:
+        """Return token ids; what looks like a special token in a text is plain text."""
+        rows: list[np.ndarray] = []
+        for start in progress(range(0, len(texts), _CHUNK), "tokenize", "part"):
+            found = self.tokenizer(
+                list(texts[start : start + _CHUNK]),
+                add_special_tokens=False,
+                split_special_tokens=True,
+                truncation=True,
+                max_length=limit,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+            )["input_ids"]
+            rows += [np.asarray(ids, dtype=np.int32) for ids in found]
+        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+        return Ragged.of_lengths(np.concatenate([np.zeros(0, np.int32), *rows]), lengths)
+
+    def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
+        """Return (B, T) token ids and the mask of attention, on the device."""
+        tokens, is_token = rows.padded(self.tokenizer.pad_token_id or 0)
+        return torch.from_numpy(tokens).to(self.device), torch.from_numpy(is_token).to(self.device)
+
+    def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+        """Return (B, D) float32 vectors of a batch; special tokens count."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
+            found = self.model.base_model(input_ids=tokens, attention_mask=is_token.long())
+        states = found.last_hidden_state.float()
+        if self.pooling == "cls":
+            return states[:, 0]
+        sums = (states * is_token[:, :, None]).sum(dim=1)
+        return sums / is_token.sum(dim=1, keepdim=True) if self.pooling == "mean" else sums
+
+    def __call__(self, rows: Ragged) -> Tensor:
+        """Return (M, D) vectors with gradients; activations that exceed the budget are dropped.
+
+        They are computed again when they are needed, batch by batch.
+        """
+        parts = length_batches(rows.lengths, self.batch_tokens)
+        over = sum(len(part) * rows.lengths[part[-1]] for part in parts) > self.batch_tokens
+        vectors = []
+        for part in parts:
+            batch = self.batch(rows.take(part))
+            kept = recomputed(self.pool, *batch, use_reentrant=False) if over else self.pool(*batch)
+            vectors.append(kept)
+        back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(self.device)
+        return torch.cat(vectors)[back]
+
+    @torch.inference_mode()
+    def embed(self, rows: Ragged, what: str) -> np.ndarray:
+        """Return (M, D) float32 vectors.
+
+        Rows of nearly the same length share a batch. Which they are moves a vector by no more than
+        the rounding of its sums: 1e-5 of its length in float32, 1e-2 in bfloat16.
+
+        :param what: for the progress bar.
+        """
+        self.model.eval()
+        vectors = np.empty((len(rows), self.dim), dtype=np.float32)
+        for part in progress(length_batches(rows.lengths, self.batch_tokens), what, "part"):
+            vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
+        return vectors
+
+    def save(self, directory: Path) -> None:
+        """Write a folder that Hugging Face's library loads, and this method as ``model=``."""
+        self.model.save_pretrained(directory)
+        self.tokenizer.save_pretrained(directory)
+
+
+def length_batches(
+    lengths: np.ndarray, batch_tokens: int, spread: float = 1.15
+) -> list[np.ndarray]:
+    """Return rows in batches of nearly the same length.
+
+    :param batch_tokens: most rows times length of the longest row, unless a single row has more.
+    :param spread: the longest row of a batch is at most this many times as long as the shortest;
+        8 tokens more are always allowed.
+    """
+    order = np.argsort(lengths, kind="stable")
+    ascending, start, batches = lengths[order], 0, []
+    while start < len(order):
+        longest = max(ascending[start] * spread, ascending[start] + 8)
+        near = ascending[start : np.searchsorted(ascending, longest, side="right")]
+        sizes = near * np.arange(1, len(near) + 1)
+        end = start + max(int(np.searchsorted(sizes, batch_tokens, side="right")), 1)
+        batches.append(order[start:end])
+        start = end
+    return batches
+
+
+def _num_positions(model: nn.Module) -> int:
+    """Return how many tokens have a position; RoBERTa and its kin count from the padding's id."""
+    learnt = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(learnt, "padding_idx", None)
+    offset = 0 if padding is None else padding + 1
+    return getattr(model.config, "max_position_embeddings", 512) - offset

@@ -1,0 +1,65 @@
+"""Rankings of the papers of a corpus by the vectors of a directory."""
+
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.errors import ConfigError
+from mpbert.retrieval.approximate import ApproximateIndex
+from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.training_pool import training_pool
+from mpbert.vectors.store import VectorStore, check_ids, vectors_name
+
+
+class VectorSearch:
+    """All papers of a corpus by their vectors.
+
+    :param directory: vectors directory of this corpus.
+    :param task: of the queries, ``local`` or ``global``.
+    :param similarity: ``cosine`` or ``dot``.
+    :param dim: how many dimensions of each vector are used, the first ones; None: all.
+    :param approximate: whether a part of the vectors is searched.
+    :raises VectorsError: it is of another corpus.
+    """
+
+    def __init__(
+        self,
+        store: CorpusStore,
+        directory: Path,
+        task: str,
+        similarity: str = "cosine",
+        dim: int | None = None,
+        approximate: bool = False,
+    ) -> None:
+        self._store, self._directory, self._task, self._dim = store, directory, task, dim
+        self._similarity, self._kind = similarity, ApproximateIndex if approximate else DenseIndex
+        self._papers = self._load("papers", store.paper_ids)
+        self._index = self._kind(self._papers, similarity)
+
+    def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (Q, K) rows and (Q, K) scores; training queries find training papers alone."""
+        vectors = self._load(vectors_name(self._task, split), queries.query_ids)
+        if split != "train":
+            return self._index.search(vectors, k, queries.citing_rows)
+        pool, own = training_pool(self._store, queries)
+        rows, scores = self._kind(self._papers[pool], self._similarity).search(vectors, k, own)
+        return pool[rows], scores
+
+    def _load(self, name: str, ids: list[str]) -> np.ndarray:
+        found = VectorStore.load(self._directory, name).first(self._dim)
+        check_ids(found, ids, str(self._directory / name))
+        return found.vectors
+
+
+def check_training_queries(directory: Path, task: str, splits: list[str]) -> None:
+    """Refuse to rank for training queries that have no vectors.
+
+    :raises ConfigError: a directory without them.
+    """
+    training = directory / f"{vectors_name(task, 'train')}.npy"
+    if "train" in splits and not training.exists():
+        raise ConfigError(
+            f"--splits train: these vectors have no training queries, there is no {training}; give "
+            f"--lexical, to make training lists for a reranker"
+        )
