@@ -67,7 +67,7 @@ def run(config: Config) -> None:
         sampling_of,
     )
 
-    inputs = [config.data, config.encoder]
+    inputs = inputs_of(config)
     if is_finished(config.output, "embed", config, inputs):
         shutil.rmtree(_parts_path(config), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
@@ -120,6 +120,11 @@ def run(config: Config) -> None:
             VectorStore(ids, vectors).save(out.path, name)
             out.counts[name] = len(ids)
     shutil.rmtree(parts)
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.data, config.encoder]
 
 
 def _embed_all(

@@ -35,9 +35,10 @@ def run(config: Config) -> None:
         parse_measure(name)  # before the files are read
     check_inputs([config.qrels, config.ranked])
     qrels, ranked = read_qrels(config.qrels), read_run(config.ranked)
-    scores = evaluate(qrels, ranked, config.measures, str(config.ranked))
-    subsets = [score for score in scores if score.measure == config.measures[0]]
-    width = max(map(len, (*config.measures, "missing in the run"))) + 2
+    measures = list(dict.fromkeys(config.measures))
+    scores = evaluate(qrels, ranked, measures, str(config.ranked))
+    subsets = [score for score in scores if score.measure == measures[0]]
+    width = max(map(len, (*measures, "missing in the run"))) + 2
 
     def line(name: str, entries: list[str]) -> str:
         return name.ljust(width) + "".join(entry.rjust(10) for entry in entries)
@@ -45,6 +46,6 @@ def run(config: Config) -> None:
     print(line("", [score.subset for score in subsets]))
     print(line("queries", [f"{score.queries:,}" for score in subsets]))
     print(line("missing in the run", [f"{score.missing:,}" for score in subsets]))
-    for name in config.measures:
+    for name in measures:
         means = [score.mean for score in scores if score.measure == name]
         print(line(name, ["-" if math.isnan(mean) else f"{100 * mean:.2f}" for mean in means]))

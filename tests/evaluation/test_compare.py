@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from mpbert.corpus.trec import Qrels, Run, run_of_lists
+from mpbert.evaluation.build import build_report
 from mpbert.evaluation.compare import MEASURES, ComparedScore, compare
 from mpbert.evaluation.evaluate import Judged, evaluate
-from mpbert.evaluation.report import MeasuredRow, Queries, Setting, build_report
+from mpbert.evaluation.report import MeasuredRow, Queries, Setting
 from mpbert.foundation.errors import ConfigError, RunError
 
 QUERIES = [f"paper{i // 4}#{i % 4}" for i in range(60)]
