@@ -37,7 +37,7 @@ COMMANDS = {
     "evaluate": "qrels and a run -> measures of this one run",
     "misses": "corpus and run -> citations that were not found, and why",
     "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
-    "report": "runs of all conditions -> one report with tests, intervals and plots",
+    "report": "runs of all rows -> one report with tests, intervals and plots",
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",

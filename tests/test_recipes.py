@@ -88,32 +88,56 @@ def test_an_unknown_configuration_is_named(stage):
     assert f"no such configuration: {stage}/configs/no-config.flags" in found.stderr
 
 
-def test_a_row_trains_without_a_flag_and_embeds_with_draws(tmp_path):
-    for folder in ("eval", "finetune"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+@pytest.fixture
+def called(tmp_path):
+    """Function that runs a recipe with a Python that does nothing: exit code, words of all calls."""
+    for folder in ("eval", "finetune", "pretrain", "datasets/rfc"):
+        ignored = shutil.ignore_patterns("*.tar.xz", "results")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     shutil.copy(ROOT / "setup.sh", tmp_path)
     python = tmp_path / "python"
-    python.write_text(
-        f'#!/bin/sh\nfor word; do printf "%s\\t" "$word"; done >>{tmp_path}/calls\n'
-        f"echo >>{tmp_path}/calls\n"
-    )
+    calls = tmp_path / "calls"
+    python.write_text(f'#!/bin/sh\necho "$*" >>{calls}\nexit ${{CODE:-0}}\n')
     python.chmod(0o755)
-    words = ["c", "light", "x", "draws=7", "without=--sentence-sums", "--clip-norm", "2"]
-    subprocess.run(
-        ["bash", "eval/mp_bert4cr.sh", *words],
-        cwd=tmp_path,
-        env={**os.environ, "MPBERT_PYTHON": str(python)},
-        check=True,
-    )
-    calls = [line.split("\t") for line in (tmp_path / "calls").read_text().splitlines()]
-    train, export, embed, retrieve = calls
-    flags = [line for line in (ROOT / LIGHT).read_text().splitlines() if line.startswith("--")]
-    given = [word for word in train if word in flags]
-    assert given == [flag for flag in flags if flag != "--sentence-sums"]
-    assert train[-3:-1] == ["--clip-norm", "2"]  # after those of the file, which they replace
-    assert "runs/encoders/c/light-x" in export and "runs/encoders/c/light-x" in embed
-    assert embed[-3:-1] == ["--readings", "7"]
-    assert "runs/vectors/c/light-x" in embed and "runs/vectors/c/light-x" in retrieve
+
+    def run(*words, code=0):
+        environment = {**os.environ, "MPBERT_PYTHON": str(python), "CODE": str(code)}
+        found = subprocess.run(["bash", *words], cwd=tmp_path, env=environment)
+        lines = calls.read_text().splitlines()
+        return found.returncode, [line.removeprefix("-m mpbert ") for line in lines]
+
+    return run
+
+
+def test_all_rows_are_made_and_reported_and_failed_ones_are_told(called):
+    rows = "make-rows runs/corpus/mine eval/rows runs --tuned eval/tuned --only token_bag"
+    report = "report runs/corpus/mine eval/rows runs runs/report/mine --tuned eval/tuned"
+    code, calls = called("eval/all.sh", "mine", "--only", "token_bag")
+    assert code == 0
+    assert calls == [rows, f"{report} --split test --task local --replace"]
+
+
+def test_a_report_of_another_split_or_task_has_a_place_of_its_own(called):
+    _, calls = called("eval/report.sh", "rfc", "valid", "global", "--expected")
+    assert calls == [
+        "report runs/corpus/rfc eval/rows runs runs/report/rfc-global-valid --tuned eval/tuned "
+        "--split valid --task global --replace --expected"
+    ]
+
+
+def test_ablations_and_tuning_have_their_rows_and_files(called):
+    _, calls = called("eval/ablations.sh", "rfc", "--only", "bag_warm")
+    assert calls[0].startswith("make-rows runs/corpus/rfc eval/ablations.yaml runs --configs .")
+    assert calls[1].endswith("runs runs/report/rfc-ablations --configs . --replace")
+    _, calls = called("eval/tune.sh", "rfc", "--trials", "2")
+    assert calls[2] == "tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --trials 2"
+
+
+def test_rows_that_recipes_name_are_rows_of_this_repository():
+    names = {path.stem for path in (ROOT / "eval" / "rows").glob("*.yaml")}
+    text = (ROOT / "eval" / "quickstart.sh").read_text()
+    named = [line.split()[1:] for line in text.splitlines() if line.startswith("rows ")]
+    assert len(named) == 2 and {*named[0], *named[1]} <= names
 
 
 def test_a_flag_that_is_not_there_cannot_be_taken_away():

@@ -28,7 +28,10 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1) -> None:
     for row in rows:
         check_row(experiment, row.name)
     if choice.others:
-        logger.info("%d rows for other corpora are left out; --only makes them", choice.others)
+        rows_are = "1 row for other corpora; --only makes it"
+        if choice.others > 1:
+            rows_are = f"{choice.others} rows for other corpora; --only makes one of them"
+        logger.info("left out: %s", rows_are)
     if choice.needed:
         logger.info("made first, since others need them: %s", ", ".join(choice.needed))
     planned = [

@@ -1,6 +1,6 @@
 import json
 import logging
-from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
@@ -24,34 +24,34 @@ def _rank(store, split, gain, seed):
     return run_of_matrix(contexts.query_ids, store.paper_ids, rows, scores)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def empty_directory(tmp_path_factory):
-    """Work where nothing was tuned, and nothing was recorded of costs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("empty"))
-        yield
-
-
 @pytest.fixture(scope="module")
 def workplace(rfc_corpus, tmp_path_factory):
-    """Runs of two systems and conditions of three, beside a real corpus."""
+    """Runs of two systems and rows of three, beside a real corpus."""
     path = tmp_path_factory.mktemp("report")
     store = CorpusStore(rfc_corpus)
-    (path / "conditions").mkdir()
     for seed, (name, gain) in enumerate({"chance": 0.0, "better": 0.5, "absent": None}.items()):
-        pattern = path / "{corpus}" / name
-        (path / "conditions" / f"{name}.yaml").write_text(
-            f"title: {name}\nrecipe: make\nrun: {pattern}\n"
-        )
+        _write_row(path, name)
         if gain is not None:
-            (path / "rfc" / name).mkdir(parents=True)
-            write_run(path / "rfc" / name / "test.run", _rank(store, "test", gain, seed), name)
+            _write_run(path, name, _rank(store, "test", gain, seed))
     return path
 
 
+def _write_row(place, name, **content):
+    (place / "rows").mkdir(exist_ok=True)
+    content = {"title": name, "method": "word2vec", **content}
+    (place / "rows" / f"{name}.yaml").write_text(json.dumps(content))
+
+
+def _write_run(place, name, run):
+    """Write the run of a row as someone else's program would."""
+    directory = place / "out" / "trec" / "rfc" / name
+    directory.mkdir(parents=True)
+    write_run(directory / "test.run", run, "x")
+    return directory
+
+
 def _config(rfc_corpus, workplace, output, **options):
-    options = {"conditions": workplace / "conditions", **options}
-    return report.Config(rfc_corpus, output, **options)
+    return report.Config(rfc_corpus, workplace / "rows", workplace / "out", output, **options)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_report_tells_how_a_row_ranks_papers_of_the_same_authors(
     assert "Self-citation: papers that share an author" in text
     assert (written / "self_citation.svg").exists()
     found = json.loads((written / "report.json").read_text())["self_citation"]["better"]
-    lines = (workplace / "rfc" / "better" / "test.run").read_text().splitlines()
+    lines = (workplace / "out/trec/rfc/better/test.run").read_text().splitlines()
     sharing = {}  # query to ranks
     for query, _, paper, rank, *_ in map(str.split, lines):
         citing, cited = (store.row_of[each] for each in (query.rpartition("#")[0], paper))
@@ -106,87 +106,84 @@ def test_the_report_tells_how_a_row_ranks_papers_of_the_same_authors(
     assert found["best_rank"][at_20] == pytest.approx(mean, abs=1e-4)
 
 
-def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, workplace, no_plots, tmp_path):
+def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, no_plots, tmp_path):
     store = CorpusStore(rfc_corpus)
-    for seed, suffix in enumerate(("", "-seed-2", "-seed-3", "-seed-5")):  # 4 lacks: 5 is not read
-        run = tmp_path / f"better{suffix}"
-        run.mkdir()
-        write_run(run / "test.run", _rank(store, "test", 0.5, seed), "better")
-    (tmp_path / "row.yaml").write_text(
-        f"title: MeasuredRow\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/better{{variant}}'\n"
-    )
-    report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
-    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    suffixes = ("", "-seed-2", "-seed-3", "-seed-5")  # 4 lacks: 5 is not read
+    for seed, suffix in enumerate(suffixes):
+        _write_run(tmp_path, f"row{suffix}", _rank(store, "test", 0.5, seed))
+    _write_row(tmp_path, "row")
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
     scores = []
-    for suffix in ("", "-seed-2", "-seed-3"):
-        (tmp_path / "row.yaml").write_text(
-            f"title: MeasuredRow\nrecipe: make\nrun: {tmp_path}/better{suffix}\n"
-        )
-        out = tmp_path / f"out{suffix}-alone"
-        report.run(_config(rfc_corpus, workplace, out, conditions=tmp_path))
-        alone = json.loads((out / "report.json").read_text())
-        assert "Over seeds" not in (out / "report.txt").read_text()
-        scores.append(alone["tables"]["main"]["scores"]["row"]["MAP@10 P>=2"]["mean"])
+    for number, suffix in enumerate(suffixes[:3]):
+        alone = tmp_path / f"alone{number}"
+        _write_row(_made(alone), "row")
+        shutil.copytree(tmp_path / f"out/trec/rfc/row{suffix}", alone / "out/trec/rfc/row")
+        report.run(_config(rfc_corpus, alone, alone / "report"))
+        content = json.loads((alone / "report" / "report.json").read_text())
+        assert "Over seeds" not in (alone / "report" / "report.txt").read_text()
+        scores.append(content["tables"]["main"]["scores"]["row"]["MAP@10 P>=2"]["mean"])
     mean, half = np.mean(scores), 4.302653 * np.std(scores, ddof=1) / 3**0.5  # t of 2 degrees
     assert half > 0
     assert found["seeds"]["row"]["num_seeds"] == 3
     assert found["seeds"]["row"]["MAP@10 P>=2"] == pytest.approx(
         {"mean": mean, "half_width": half}, abs=2e-6
     )
-    assert f"{100 * mean:.2f}+-{100 * half:.2f}" in (tmp_path / "out" / "report.txt").read_text()
+    text = (tmp_path / "report" / "report.txt").read_text()
+    assert f"{100 * mean:.2f}+-{100 * half:.2f}" in text
 
 
-def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(
-    rfc_corpus, workplace, no_plots, tmp_path
-):
+def _made(folder):
+    folder.mkdir()
+    return folder
+
+
+def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(rfc_corpus, no_plots, tmp_path):
     run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
-    for suffix in ("", "-seed-2", "-seed-3"):
-        (tmp_path / f"run{suffix}").mkdir()
-        write_run(tmp_path / f"run{suffix}" / "test.run", run, "run")
-    lines = (tmp_path / "run" / "test.run").read_text().splitlines(keepends=True)
+    places = [_write_run(tmp_path, f"row{suffix}", run) for suffix in ("", "-seed-2", "-seed-3")]
+    lines = (places[0] / "test.run").read_text().splitlines(keepends=True)
     kept = [line for line in lines if line.split()[0] == run.query_ids[0]]
-    (tmp_path / "run-seed-2" / "test.run").write_text("".join(kept))
+    (places[1] / "test.run").write_text("".join(kept))
     manifest = {"format": 1, "command": "retrieve", "inputs": {"rfc": "another"}, "files": {}}
-    (tmp_path / "run-seed-3" / "manifest.json").write_text(json.dumps(manifest))
-    (tmp_path / "row.yaml").write_text(
-        f"title: MeasuredRow\nrecipe: 'make {{flags}}'\nrun: '{tmp_path}/run{{variant}}'\n"
-    )
-    report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
-    found = json.loads((tmp_path / "out" / "report.json").read_text())["rows"][0]["remarks"]
-    assert {
-        f"seed 2: {len(run) - 1:,} queries are missing in its run and count 0",
-        f"seed 3: {tmp_path}/run-seed-3: made from another corpus of this name",
-    } <= set(found)
+    (places[2] / "manifest.json").write_text(json.dumps(manifest))
+    _write_row(tmp_path, "row")
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())["rows"][0]["remarks"]
+    assert f"seed 2: {len(run) - 1:,} queries are missing in its run and count 0" in found
+    assert any(remark.startswith(f"seed 3: {places[2]}: made with other") for remark in found)
 
 
-def test_numbers_that_papers_print_stand_beside_ours(rfc_corpus, workplace, no_plots, tmp_path):
-    content = {
-        "title": "From a paper",
-        "recipe": "make",
-        "run": f"{workplace}/{{corpus}}/better",
-        "published": {"corpus": "AAN", "MRR": 0.3493, "F1@20": 0.14},
-    }
-    (tmp_path / "row.yaml").write_text(json.dumps(content))
-    report.run(_config(rfc_corpus, workplace, tmp_path / "out", conditions=tmp_path))
-    text = (tmp_path / "out" / "report.txt").read_text()
-    own = json.loads((tmp_path / "out" / "report.json").read_text())["of_runs"]
+def test_numbers_that_papers_print_stand_beside_ours(rfc_corpus, no_plots, tmp_path):
+    published = {"corpus": "AAN", "MRR": 0.3493, "F1@20": 0.14}
+    _write_row(tmp_path, "row", title="From a paper", published=published)
+    _write_run(tmp_path, "row", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    text = (tmp_path / "report" / "report.txt").read_text()
+    own = json.loads((tmp_path / "report" / "report.json").read_text())["of_runs"]
     numbers = (own["MRR"]["row"], 0.3493, own["F1@20"]["row"], 0.14)
     line = ["From", "a", "paper", *(f"{100 * value:.2f}" for value in numbers), "AAN"]
     assert line in [words.split() for words in text.splitlines()]
     assert "cannot be compared" in " ".join(text.split())
 
 
+def test_a_row_of_other_corpora_is_in_the_report_where_it_was_made(rfc_corpus, no_plots, tmp_path):
+    for name in ("made", "not_made"):
+        _write_row(tmp_path, name, corpora=["acl"])
+    _write_row(tmp_path, "ours")
+    _write_run(tmp_path, "made", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert [row["name"] for row in found["rows"]] == ["made"]
+    assert [row["name"] for row in found["not_run"]] == ["ours"]
+
+
 def test_whole_papers_have_a_report_of_their_own_with_recall_further_down(
-    rfc_corpus, no_plots, tmp_path, monkeypatch
+    rfc_corpus, no_plots, tmp_path
 ):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "conditions").mkdir()
-    row = {"title": "BM25", "method": "bm25", "task": "global", "top": 60}
-    (tmp_path / "conditions" / "row.yaml").write_text(json.dumps(row))
-    make_rows.run(make_rows.Config(rfc_corpus, Path("conditions")))
-    config = report.Config(rfc_corpus, tmp_path / "out", Path("conditions"), task="global")
-    report.run(config)
-    tables = json.loads((tmp_path / "out" / "report.json").read_text())["tables"]
+    _write_row(tmp_path, "row", method="bm25", task="global", top=60)
+    make_rows.run(make_rows.Config(rfc_corpus, tmp_path / "rows", tmp_path / "out"))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report", task="global"))
+    tables = json.loads((tmp_path / "report" / "report.json").read_text())["tables"]
     assert set(tables) == {"main", "depth"}
     found = {name: cell["mean"] for name, cell in tables["depth"]["scores"]["row"].items()}
     names = [f"Recall@{k} P>=1" for k in (10, 100, 200, 500, 1000)]
@@ -196,24 +193,16 @@ def test_whole_papers_have_a_report_of_their_own_with_recall_further_down(
 
 @pytest.mark.parametrize("method", ["learnt", "reciprocal"])
 def test_a_row_that_learnt_from_the_queries_of_the_report_is_remarked(
-    rfc_corpus, no_plots, tmp_path, monkeypatch, capsys, method
+    rfc_corpus, no_plots, tmp_path, capsys, method
 ):
-    monkeypatch.chdir(tmp_path)
-    row = {"title": "BM25", "method": "bm25"}
-    rows = {
-        "a": {**row, "settings": {"fields": "abstract"}, "order": 1},
-        "b": {**row, "settings": {"fields": "citing"}, "order": 2},
-        "c": {"title": "Fused", "method": "fusion", "inputs": ["a", "b"], "order": 3},
-    }
-    rows["c"]["settings"] = {"method": method}
-    (tmp_path / "conditions").mkdir()
-    for name, content in rows.items():
-        (tmp_path / "conditions" / f"{name}.yaml").write_text(json.dumps(content))
-    make_rows.run(make_rows.Config(rfc_corpus, Path("conditions")))
+    _write_row(tmp_path, "a", method="bm25", settings={"fields": "abstract"}, order=1)
+    _write_row(tmp_path, "b", method="bm25", settings={"fields": "citing"}, order=2)
+    fused = {"method": "fusion", "inputs": ["a", "b"], "settings": {"method": method}}
+    _write_row(tmp_path, "c", title="Fused", order=3, **fused)
+    make_rows.run(make_rows.Config(rfc_corpus, tmp_path / "rows", tmp_path / "out"))
     for split, is_remarked in (("valid", method == "learnt"), ("test", False)):
-        config = report.Config(rfc_corpus, tmp_path / split, Path("conditions"), split=split)
         capsys.readouterr()
-        report.run(config)
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / split, split=split))
         shown = " ".join(capsys.readouterr().out.split())
         assert ("Fused: learnt from these very queries" in shown) == is_remarked
 
@@ -227,77 +216,83 @@ def test_a_finished_report_is_reused_and_with_replace_written_anew(
         assert capsys.readouterr().out == (shown or (output / "report.txt").read_text())
 
 
+def _copy(workplace, tmp_path):
+    """Return a place with the rows and runs of the workplace."""
+    for folder in ("rows", "out"):
+        shutil.copytree(workplace / folder, tmp_path / folder)
+    return tmp_path
+
+
+def _files(directory):
+    """Names of the files of a report."""
+    return {path.name for path in directory.iterdir()}
+
+
 def test_what_rows_cost_is_printed_and_stands_apart(
-    rfc_corpus, workplace, written, tmp_path, capsys, monkeypatch
+    rfc_corpus, workplace, written, tmp_path, capsys
 ):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs" / "cost" / "rfc").mkdir(parents=True)
+    place = _copy(workplace, tmp_path)
+    (place / "out" / "cost" / "rfc").mkdir(parents=True)
     ended = {"seconds": 12.5, "cpu_seconds": 20, "peak_mib": 345, "exit_code": 0, "cores": 2}
-    record = json.dumps({"step": "make", **ended})
-    (tmp_path / "runs" / "cost" / "rfc" / "better.jsonl").write_text(record + "\n")
-    report.run(_config(rfc_corpus, workplace, tmp_path / "out"))
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names - {path.name for path in written.iterdir()} == {
+    record = json.dumps({"step": "retrieve", **ended})
+    (place / "out" / "cost" / "rfc" / "better.jsonl").write_text(record + "\n")
+    report.run(_config(rfc_corpus, place, tmp_path / "report"))
+    assert _files(tmp_path / "report") - _files(written) == {
         *(f"cost.{suffix}" for suffix in ("txt", "md", "svg", "png"))
     }
-    assert (tmp_path / "out/report.json").read_bytes() == (written / "report.json").read_bytes()
+    ours, theirs = (
+        json.loads((folder / "report.json").read_text())["tables"]
+        for folder in (tmp_path / "report", written)
+    )
+    assert ours == theirs
     shown = capsys.readouterr().out
     assert "WHAT THE ROWS COST" in shown
-    assert ["better", "12.5", "-", "20.0", "345", "2", "0"] in [
+    assert ["better", "-", "12.5", "20.0", "345", "2", "0"] in [
         line.split() for line in shown.splitlines()
     ]
 
 
 def test_losses_of_trainings_are_drawn_apart_from_the_report(
-    rfc_corpus, workplace, written, tmp_path, monkeypatch
+    rfc_corpus, workplace, written, tmp_path
 ):
-    monkeypatch.chdir(tmp_path)
-    with for_tensorboard(tmp_path / "runs" / "vectors" / "rfc" / "better", goes_on=False):
+    place = _copy(workplace, tmp_path)
+    (place / "out" / "vectors" / "rfc").mkdir(parents=True)
+    with for_tensorboard(place / "out" / "vectors" / "rfc" / "better", goes_on=False):
         logger = logging.getLogger("mpbert.test")
         for update in (10, 20):
             logger.info("a loss", extra=loss_fields("test", update, 1 / update))
-    report.run(_config(rfc_corpus, workplace, tmp_path / "out"))
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names - {path.name for path in written.iterdir()} == {"training.svg", "training.png"}
-    assert (tmp_path / "out/report.html").read_bytes() == (written / "report.html").read_bytes()
+    report.run(_config(rfc_corpus, place, tmp_path / "report"))
+    assert _files(tmp_path / "report") - _files(written) == {"training.svg", "training.png"}
 
 
-def test_settings_chosen_by_tuning_are_reported_and_say_where_a_run_lies(
-    rfc_corpus, workplace, no_plots, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    pattern = f"{workplace}/{{corpus}}/{{variant}}"
-    content = {"title": "x", "recipe": "make {flags}", "run": pattern, "settings": {"--a": "b"}}
-    (tmp_path / "x.yaml").write_text(json.dumps(content))
+def test_settings_chosen_by_tuning_are_reported(rfc_corpus, no_plots, tmp_path):
     budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
-    row = {"settings": {"--a": 3}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    row = {"settings": {"window": 3}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
     row["failed"] = 1
+    _write_row(tmp_path, "x", settings={"window": 2, "epochs": 5})
+    _write_run(tmp_path, "x", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
     (tmp_path / "tuned").write_text(json.dumps({"budget": budget, "rows": {"x": row}}))
-    (workplace / "rfc" / "-a-3").symlink_to(workplace / "rfc" / "better")
-    options = {"conditions": tmp_path, "tuned": tmp_path / "tuned"}
-    report.run(_config(rfc_corpus, workplace, tmp_path / "out", **options))
-    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    config = _config(rfc_corpus, tmp_path, tmp_path / "report", tuned=tmp_path / "tuned")
+    report.run(config)
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
     assert found["budget"] == budget
-    assert (found["rows"][0]["settings"], found["rows"][0]["tuned"]) == ({"--a": 3}, row)
+    assert found["rows"][0]["settings"] == {"epochs": 5, "window": 3}
+    assert found["rows"][0]["tuned"] == row
 
 
 def test_a_run_that_was_made_with_other_settings_is_remarked(
-    rfc_corpus, workplace, no_plots, tmp_path, monkeypatch, capsys
+    rfc_corpus, no_plots, tmp_path, capsys
 ):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs" / "trec" / "rfc").mkdir(parents=True)
-    (tmp_path / "conditions").mkdir()
     for name, k1 in (("same", 2), ("other", 3)):
-        path = Path("runs/trec/rfc", name)
+        path = tmp_path / "out" / "trec" / "rfc" / name
         retrieve.run(retrieve.Config(rfc_corpus, path, lexical="bm25", settings=["k1=2"]))
-        content = {"title": f"The {name}", "method": "bm25", "settings": {"k1": k1}}
-        (tmp_path / "conditions" / f"{name}.yaml").write_text(json.dumps(content))
-    report.run(report.Config(rfc_corpus, tmp_path / "out", tmp_path / "conditions"))
+        _write_row(tmp_path, name, title=f"The {name}", method="bm25", settings={"k1": k1})
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
     shown = " ".join(capsys.readouterr().out.split())
-    assert (
-        "The other: the settings of this report are not those of its run; runs/trec/rfc/other: "
-        "made with other settings or inputs" in shown
-    )
+    assert "The other: the settings of this report are not those of its run;" in shown
+    rows = json.loads((tmp_path / "report" / "report.json").read_text())["rows"]
+    remarks = {row["name"]: " ".join(row["remarks"]) for row in rows}
+    assert f"{path}: made with other settings or inputs" in remarks["other"]
     assert "The same: the settings" not in shown
 
 
@@ -312,22 +307,18 @@ def test_expected_scores_are_judged_and_a_difference_ends_with_2(
 ):
     scores = json.loads((written / "report.json").read_text())["tables"]["main"]["scores"]
     right = scores["better"]["MAP@10 P>=1"]["mean"]
-    (tmp_path / "conditions").mkdir()
-    for source in (workplace / "conditions").iterdir():
-        (tmp_path / "conditions" / source.name).write_text(source.read_text())
-    path = tmp_path / "conditions" / "better.yaml"
-    start = path.read_text()
+    place = _copy(workplace, tmp_path)
     for shift, verdict, code in ((0.0, "OK", 0), (0.015, "CLOSE", 0), (0.03, "DIFFERENT", 2)):
-        path.write_text(start + f"expected: {{rfc: {{MAP@10 P>=1: [{right + shift}, 0.01]}}}}\n")
-        argv = ["report", str(rfc_corpus), str(tmp_path / f"out{code}{verdict}"), "--expected"]
-        assert main([*argv, "--rows", str(tmp_path / "conditions")]) == code
+        _write_row(place, "better", expected={"rfc": {"MAP@10 P>=1": [right + shift, 0.01]}})
+        places = [rfc_corpus, place / "rows", place / "out", tmp_path / f"report{code}{verdict}"]
+        assert main(["report", *map(str, places), "--expected"]) == code
         out, err = capsys.readouterr()
         assert out.splitlines()[-1].startswith(f"{verdict:<10}better")
         assert ("1 of 1 scores differ from those expected" in err) == (code == 2)
 
 
 def test_a_check_without_any_expected_score_fails(rfc_corpus, workplace, written):
-    with pytest.raises(ConfigError, match="no condition holds expected scores of rfc"):
+    with pytest.raises(ConfigError, match="no row holds expected scores of rfc"):
         report.run(_config(rfc_corpus, workplace, written, expected=True))
 
 
@@ -337,16 +328,14 @@ def test_expected_scores_are_of_the_test_split(rfc_corpus, workplace, tmp_path):
 
 
 def test_without_any_run_the_error_says_where_it_looked(rfc_corpus, workplace, tmp_path):
-    with pytest.raises(
-        ConfigError, match=r"none of 3 conditions was run on rfc \(looked for .*run"
-    ):
+    with pytest.raises(ConfigError, match=r"none of 3 rows was run on rfc \(looked for .*run"):
         report.run(_config(rfc_corpus, workplace, tmp_path / "out", split="valid"))
     assert not (tmp_path / "out").exists()
 
 
-def test_without_conditions_the_error_says_so(rfc_corpus, tmp_path):
-    with pytest.raises(ConfigError, match=r"found no \*.yaml; expected one file per row"):
-        report.run(report.Config(rfc_corpus, tmp_path / "out", conditions=tmp_path))
+def test_without_rows_of_the_task_the_error_says_so(rfc_corpus, workplace, tmp_path):
+    with pytest.raises(ConfigError, match="found no row of task global for rfc"):
+        report.run(_config(rfc_corpus, workplace, tmp_path / "out", task="global"))
 
 
 @pytest.mark.parametrize(
@@ -358,7 +347,8 @@ def test_without_conditions_the_error_says_so(rfc_corpus, tmp_path):
 )
 def test_a_run_of_another_corpus_is_refused(rfc_corpus, tmp_path, line, message):
     query = CorpusStore(rfc_corpus).contexts("test").query_ids[0]
-    (tmp_path / "test.run").write_text(line.format(query=query) + "\n")
-    (tmp_path / "other.yaml").write_text(f"title: other\nrecipe: make\nrun: {tmp_path}\n")
+    _write_row(tmp_path, "other")
+    (tmp_path / "out/trec/rfc/other").mkdir(parents=True)
+    (tmp_path / "out/trec/rfc/other/test.run").write_text(line.format(query=query) + "\n")
     with pytest.raises(RunError, match=message):
-        report.run(report.Config(rfc_corpus, tmp_path / "out", conditions=tmp_path))
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
