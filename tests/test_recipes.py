@@ -90,7 +90,7 @@ def test_an_unknown_configuration_is_named(stage):
 
 @pytest.fixture
 def called(tmp_path):
-    """Function that runs a recipe with a Python that does nothing: exit code, words of all calls."""
+    """Function that runs a recipe with a Python that does nothing: its exit code, and all calls."""
     for folder in ("eval", "finetune", "pretrain", "datasets/rfc"):
         ignored = shutil.ignore_patterns("*.tar.xz", "results")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)

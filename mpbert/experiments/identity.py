@@ -4,8 +4,9 @@ from collections.abc import Hashable
 
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.outputs import output_of
 from mpbert.experiments.rows import MODEL, Row
-from mpbert.experiments.steps import setting_words
+from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.base import EMBEDDERS
@@ -60,6 +61,11 @@ def check_row(experiment: Experiment, name: str) -> None:
                 f"row {name}: there is no configuration {file}; give --configs, the folder with "
                 f"{stage}/configs"
             )
+    try:
+        for step in steps_of(experiment, variant) if row.method == MODEL else []:
+            output_of(step)
+    except ConfigError as error:
+        raise ConfigError(f"row {name}: {error}") from error
 
 
 def learns_from(row: Row, settings: Settings) -> str:

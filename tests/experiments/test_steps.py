@@ -1,3 +1,4 @@
+import dataclasses
 import importlib.util
 from pathlib import Path
 
@@ -119,11 +120,24 @@ def test_rows_that_are_trained_take_seeds():
     assert "--vectors out/vectors/rfc/dense-seed-2" in _words(experiment, "other", seed=2)[0]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("binarize", "embed", "fit", "retrieve", "rerank"),
+        *(pytest.param(name, marks=TRAINING) for name in ("pretrain", "finetune")),
+    ],
+)
+def test_a_command_of_a_step_tells_its_output_and_on_what_it_depends(command):
+    module = importlib.import_module(f"mpbert.commands.{command}")
+    assert "output" in {field.name for field in dataclasses.fields(module.Config)}
+    assert callable(module.inputs_of)
+
+
 @TRAINING
 def test_the_commands_of_all_steps_take_these_words_and_say_what_they_write():
-    full = {**OURS, "pretrained": "small", "settings": {"objective": "mpt-tgt", "lr": 0.1}}
+    settings = {"objective": "mpt-tgt", "lr": 0.1}
+    experiment = _experiment(ours={**OURS, "pretrained": "tiny", "settings": settings})
     root = Path(__file__).parents[2]
-    experiment = _experiment(ours={**full, "pretrained": "tiny"})
     experiment = Experiment(experiment.rows, CORPUS, experiment.layout, Tuned(), root)
     steps = steps_of(experiment, experiment.variant("ours", seed=2))
     places = ("binarized/rfc", "encoders/rfc/tiny-pretrained", "encoders/rfc/ours-seed-2")
