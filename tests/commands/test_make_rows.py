@@ -273,7 +273,7 @@ def test_methods_settings_and_spaces_of_this_repository_exist(row):
 def test_configurations_of_this_repository_exist_and_have_the_settings(row):
     from mpbert.model.configuration import read_configuration
 
-    rows = {row.name: row}
+    rows = {each.name: each for each in ROWS}
     experiment = Experiment(rows, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
     check_row(experiment, row.name)
     if row.config:
