@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measure all conditions on a corpus, print the tables, write report.{txt,md,tex,html,json} and plots.
+# Measure all rows on a corpus, print the tables, write report.{txt,md,tex,html,json} and plots.
 #   usage:  eval/report.sh CORPUS [SPLIT] [TASK] [flags]     e.g. eval/report.sh rfc test global --expected
 #           TASK: local (a query is a context; the default) or global (a whole paper)
-#   reads:  runs/corpus/CORPUS, eval/rows, the runs they name (runs/trec/CORPUS/...)
+#   reads:  runs/corpus/CORPUS, eval/rows, eval/tuned/CORPUS.yaml where it exists, runs/trec/CORPUS
 #   writes: runs/report/CORPUS[-global][-SPLIT, unless it is test], in place of an older one
 #   cost:   seconds; half a minute and 1 GiB for a dozen runs of 30,000 queries
 set -euo pipefail
@@ -18,4 +18,5 @@ done
 output=runs/report/$corpus
 [[ $task == local ]] || output+=-$task
 [[ $split == test ]] || output+=-$split
-"$python" -m mpbert report "runs/corpus/$corpus" "$output" --split "$split" --task "$task" --replace "$@"
+"$python" -m mpbert report "runs/corpus/$corpus" eval/rows runs "$output" --tuned eval/tuned \
+  --split "$split" --task "$task" --replace "$@"

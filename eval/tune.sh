@@ -8,4 +8,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh
 corpus=${1:?"CORPUS is missing; see the usage line in $0"}
-"$python" -m mpbert tune "runs/corpus/$corpus" "eval/tuned/$corpus.yaml" "${@:2}"
+"$python" -m mpbert tune "runs/corpus/$corpus" eval/rows runs "eval/tuned/$corpus.yaml" "${@:2}"

@@ -65,9 +65,9 @@ PACKAGES = {
         *FAIRSEQ,  # of the plug-in alone, see below
     },
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss"},
-    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2", "tensorboard"},
+    "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2"},
     "methods": NUMERIC | NEURAL | {"bm25s", "gensim", "numba", "sklearn", "sentence_transformers"},
-    "experiments": NUMERIC | {"yaml"},
+    "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
     "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},

@@ -128,6 +128,58 @@ def test_a_recipe_of_training_is_one_command(tmp_path, stage, words, expected):
     assert (tmp_path / "calls").read_text().splitlines() == [f"-m mpbert {expected}"]
 
 
+@pytest.fixture
+def called(tmp_path):
+    """Function that runs a recipe with a Python that does nothing: its exit code, and all calls."""
+    for folder in ("eval", "finetune", "pretrain", "datasets/rfc"):
+        ignored = shutil.ignore_patterns("*.tar.xz", "results")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    shutil.copy(ROOT / "setup.sh", tmp_path)
+    python = tmp_path / "python"
+    calls = tmp_path / "calls"
+    python.write_text(f'#!/bin/sh\necho "$*" >>{calls}\nexit ${{CODE:-0}}\n')
+    python.chmod(0o755)
+
+    def run(*words, code=0):
+        environment = {**os.environ, "MPBERT_PYTHON": str(python), "CODE": str(code)}
+        found = subprocess.run(["bash", *words], cwd=tmp_path, env=environment)
+        lines = calls.read_text().splitlines()
+        return found.returncode, [line.removeprefix("-m mpbert ") for line in lines]
+
+    return run
+
+
+def test_all_rows_are_made_and_reported_and_failed_ones_are_told(called):
+    rows = "make-rows runs/corpus/mine eval/rows runs --tuned eval/tuned --only token_bag"
+    report = "report runs/corpus/mine eval/rows runs runs/report/mine --tuned eval/tuned"
+    code, calls = called("eval/all.sh", "mine", "--only", "token_bag")
+    assert code == 0
+    assert calls == [rows, f"{report} --split test --task local --replace"]
+
+
+def test_a_report_of_another_split_or_task_has_a_place_of_its_own(called):
+    _, calls = called("eval/report.sh", "rfc", "valid", "global", "--expected")
+    assert calls == [
+        "report runs/corpus/rfc eval/rows runs runs/report/rfc-global-valid --tuned eval/tuned "
+        "--split valid --task global --replace --expected"
+    ]
+
+
+def test_ablations_and_tuning_have_their_rows_and_files(called):
+    _, calls = called("eval/ablations.sh", "rfc", "--only", "bag_warm")
+    assert calls[0].startswith("make-rows runs/corpus/rfc eval/ablations.yaml runs --configs .")
+    assert calls[1].endswith("runs runs/report/rfc-ablations --configs . --replace")
+    _, calls = called("eval/tune.sh", "rfc", "--trials", "2")
+    assert calls[2] == "tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --trials 2"
+
+
+def test_rows_that_recipes_name_are_rows_of_this_repository():
+    names = {path.stem for path in (ROOT / "eval" / "rows").glob("*.yaml")}
+    text = (ROOT / "eval" / "quickstart.sh").read_text()
+    named = [line.split()[1:] for line in text.splitlines() if line.startswith("rows ")]
+    assert len(named) == 2 and {*named[0], *named[1]} <= names
+
+
 def test_each_stage_has_the_three_configurations():
     names = ("paper", "small", "tiny")
     wanted = {f"{stage}/configs/{n}.yaml" for stage in ("finetune", "pretrain") for n in names}

@@ -49,12 +49,12 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``tokens.npy``, the offsets, the contexts and ``tokenizer.json``."""
-    if is_finished(config.output, "binarize", config, [config.corpus]):
+    if is_finished(config.output, "binarize", config, inputs_of(config)):
         logger.info("%s: exists, reused", config.output)
         return
-    check_inputs([config.corpus])
+    check_inputs(inputs_of(config))
     store = CorpusStore(config.corpus)
-    with output_directory(config.output, "binarize", config, [config.corpus]) as out:
+    with output_directory(config.output, "binarize", config, inputs_of(config)) as out:
         tokenizer = _train(store, config)
         tokenizer.save(str(out.path / "tokenizer.json"))
         vocab_size = tokenizer.get_vocab_size()
@@ -75,6 +75,11 @@ def run(config: Config) -> None:
         )
         out.counts |= {"papers": store.num_papers, "sentences": lengths, "tokens": tokens}
     logger.info("%s: %s tokens in %s sentences", config.output, f"{tokens:,}", f"{lengths:,}")
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.corpus]
 
 
 def _train(store: CorpusStore, config: Config) -> Tokenizer:

@@ -67,7 +67,7 @@ def run(config: Config) -> None:
         read_description,
     )
 
-    inputs = [config.data, config.encoder]
+    inputs = inputs_of(config)
     if is_finished(config.output, "embed", config, inputs):
         shutil.rmtree(_parts_path(config), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
@@ -108,6 +108,11 @@ def run(config: Config) -> None:
             VectorStore(ids, vectors).save(out.path, name)
             out.counts[name] = len(ids)
     shutil.rmtree(parts)
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.data, config.encoder]
 
 
 def _embed_all(

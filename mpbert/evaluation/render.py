@@ -81,35 +81,42 @@ def as_dict(report: Report) -> dict[str, Any]:
             measure: {row.name: _number(v) for row, v in zip(report.rows, values, strict=True)}
             for measure, values in report.of_runs.items()
         },
-        "seeds": {
-            name: {
-                "num_seeds": found.num_seeds,
-                **{
-                    column.name: {"mean": _number(mean), "half_width": _number(half)}
-                    for column, mean, half in zip(
-                        report.tables[0].columns, found.means, found.half_widths, strict=True
-                    )
-                },
-            }
-            for name, found in report.seeds.items()
-        },
+        "seeds": _seeds_as_dict(report),
         "self_citation": {
             row.name: {key: list(map(_number, v)) for key, v in vars(row.self_citation).items()}
             for row in report.rows
             if row.self_citation
         },
-        "curves": {
-            curve.name: {
-                "title": curve.title,
-                "x": list(curve.x),
-                "queries": list(curve.sizes),
-                "values": {
-                    row.name: [_number(v) for v in values]
-                    for row, values in zip(report.rows, curve.values, strict=True)
-                },
-            }
-            for curve in report.curves
-        },
+        "curves": _curves_as_dict(report),
+    }
+
+
+def _seeds_as_dict(report: Report) -> dict[str, Any]:
+    columns = report.tables[0].columns
+    return {
+        name: {
+            "num_seeds": found.num_seeds,
+            **{
+                column.name: {"mean": _number(mean), "half_width": _number(half)}
+                for column, mean, half in zip(columns, found.means, found.half_widths, strict=True)
+            },
+        }
+        for name, found in report.seeds.items()
+    }
+
+
+def _curves_as_dict(report: Report) -> dict[str, Any]:
+    return {
+        curve.name: {
+            "title": curve.title,
+            "x": list(curve.x),
+            "queries": list(curve.sizes),
+            "values": {
+                row.name: [_number(v) for v in values]
+                for row, values in zip(report.rows, curve.values, strict=True)
+            },
+        }
+        for curve in report.curves
     }
 
 

@@ -1,21 +1,17 @@
-"""Losses of the trainings behind a report, from the files that TensorBoard reads.
+"""Losses of the trainings behind a report, as a picture."""
 
-fairseq's are in ``runs/pretrained`` and ``runs/finetuned``, in folders for what it logs, those of
-our own trainings beside the vectors or runs they made (:mod:`mpbert.foundation.training_log`).
-"""
-
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
-from mpbert.foundation.training_log import SUFFIX, TAG
+from mpbert.evaluation.plot_style import COLORS, LINES, MARKERS, STYLE, save
 
-logger = logging.getLogger(__name__)
-# folder of fairseq -> what its losses are of
-_LINES = {"train_inner": "training", "valid": "validation", "": "training"}
+_FEW = 15  # points of a line that are marked
 
 
 @dataclass(frozen=True)
@@ -30,53 +26,39 @@ class TrainingCurve:
     lines: dict[str, tuple[np.ndarray, np.ndarray]]
 
 
-def read_training_curves(corpus: str, names: Sequence[str], root: Path) -> list[TrainingCurve]:
-    """Return the curves of the trainings on a corpus that left some.
+def plot_training(curves: Sequence[TrainingCurve], suffix: str) -> bytes:
+    """Return the picture of the losses of trainings, a panel each; their scales differ.
 
-    :param names: directories below ``runs/vectors/CORPUS`` and ``runs/trec/CORPUS``. One that is
-        called ``CONFIG-...``, as the recipes do, was pretrained with this configuration.
-    :param root: where ``runs`` is.
+    :param curves: at least one.
     """
-    return [
-        TrainingCurve(title, lines)
-        for title, directory in _directories(corpus, names, root)
-        if (lines := _lines_of(directory))
-    ]
+    with rc_context(STYLE):
+        columns = min(3, len(curves))
+        rows = -(-len(curves) // columns)
+        size = (1.0 + 3.2 * columns, 0.4 + 2.5 * rows)
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, curve in zip(panels, curves, strict=False):
+            _draw(curve, axes)
+        for axes in panels[len(curves) :]:
+            axes.remove()
+        figure.supxlabel("updates", fontsize=9)
+        figure.supylabel("loss", fontsize=9)
+        return save(figure, suffix)
 
 
-def _directories(corpus: str, names: Sequence[str], root: Path) -> Iterator[tuple[str, Path]]:
-    pretrained, finetuned = (root / "runs" / kind / corpus for kind in ("pretrained", "finetuned"))
-    for directory in sorted(pretrained.glob("*/tensorboard")):
-        config = directory.parent.name
-        if any(name.startswith(f"{config}-") for name in names):
-            yield f"pretraining: {config}", directory
-    for name in dict.fromkeys(names):
-        if (directory := finetuned / name / "tensorboard").exists():
-            yield f"fine-tuning: {name}", directory
-        for place in ("vectors", "trec"):
-            directory = root / "runs" / place / corpus / (name + SUFFIX)
-            if directory.exists():
-                yield name, directory
-
-
-def _lines_of(directory: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    lines = {}
-    for folder, name in _LINES.items():
-        updates, losses = _read(directory / folder)
-        if len(updates):
-            lines[name] = (updates, losses)
-    return lines
-
-
-def _read(directory: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return updates and losses; of an update that was done twice, after a kill, the later."""
-    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
-
-    last: dict[int, float] = {}
-    for file in sorted(directory.glob("events.out.tfevents.*")):
-        for event in EventFileLoader(str(file)).Load():
-            for value in event.summary.value:
-                if value.tag == TAG:  # the loader has turned simple values into tensors
-                    last[event.step] = float(value.tensor.float_val[0])
-    updates = sorted(last)
-    return np.array(updates, dtype=np.int64), np.array([last[step] for step in updates])
+def _draw(curve: TrainingCurve, axes: Axes) -> None:
+    for place, (name, (updates, losses)) in enumerate(curve.lines.items()):
+        axes.plot(
+            updates,
+            losses,
+            color=COLORS[place],
+            linestyle=LINES[place],
+            marker=MARKERS[place] if len(updates) < _FEW else None,
+            markersize=3.5,
+            linewidth=1.6,
+            label=name,
+        )
+    axes.set_title(curve.title, fontsize=9)
+    axes.set_xlim(left=0)
+    axes.legend()

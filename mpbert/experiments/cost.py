@@ -63,16 +63,6 @@ class RowCost:
         )
 
 
-def cost_file(corpus: str, name: str) -> Path:
-    """Return where the records of a row are written."""
-    return Path("runs/cost", corpus, f"{name}.jsonl")
-
-
-def read_cost(corpus: str, name: str) -> list[Record]:
-    """Return the records of a row, in the order in which they were written."""
-    return read_records(cost_file(corpus, name))
-
-
 def read_records(path: Path) -> list[Record]:
     """Return the records of a file, a line each; none where there is no file.
 

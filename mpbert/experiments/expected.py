@@ -1,7 +1,7 @@
-"""Expected scores of conditions beside those found."""
+"""Expected scores of rows beside those found."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mpbert.experiments.rows import Row
@@ -11,10 +11,10 @@ _CLOSE = 2.0  # times the tolerance
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ScoreCheck:
     """An expected score beside the one found; ``found`` is NaN where there is none."""
 
-    condition: str
+    row: str
     column: str
     expected: float
     tolerance: float
@@ -29,23 +29,23 @@ class Comparison:
         return "CLOSE" if distance <= _CLOSE * self.tolerance else "DIFFERENT"
 
 
-def compare(
-    conditions: list[Row], corpus: str, found: Mapping[str, Mapping[str, float]]
-) -> list[Comparison]:
+def check_scores(
+    rows: Iterable[Row], corpus: str, found: Mapping[str, Mapping[str, float]]
+) -> list[ScoreCheck]:
     """Set the expected scores of a corpus beside those found; a row that was not run has none.
 
-    :param found: name of the condition to column name to score, for the rows that were run.
-    :raises ConfigError: a condition expects a column that no table has.
+    :param found: name of the row to column name to score, for the rows that were run.
+    :raises ConfigError: a row expects a column that no table has.
     """
     columns = {column for scores in found.values() for column in scores}
-    comparisons = []
-    for condition in conditions:
-        for column, (value, tolerance) in condition.expected.get(corpus, {}).items():
+    checks = []
+    for row in rows:
+        for column, (value, tolerance) in row.expected.get(corpus, {}).items():
             if columns and column not in columns:
                 raise ConfigError(
-                    f"condition {condition.name}: expects a score of {column!r}; expected one of "
+                    f"row {row.name}: expects a score of {column!r}; expected one of "
                     f"{', '.join(sorted(columns))}"
                 )
-            score = found.get(condition.name, {}).get(column, math.nan)
-            comparisons.append(Comparison(condition.name, column, value, tolerance, score))
-    return comparisons
+            score = found.get(row.name, {}).get(column, math.nan)
+            checks.append(ScoreCheck(row.name, column, value, tolerance, score))
+    return checks

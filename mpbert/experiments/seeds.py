@@ -1,51 +1,16 @@
-"""A row over several seeds of its training: which rows, how they are made, mean and interval."""
+"""Which rows can be trained with several seeds."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from scipy.special import stdtrit
-
-from mpbert.evaluation.measures import measure
-from mpbert.evaluation.tables import Column
-from mpbert.experiments.rows import Row, SettingValue
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.rows import MODEL
+from mpbert.methods.embedding import EMBEDDERS
 
 
-def takes_seeds(condition: Row) -> bool:
-    """Whether recipes can train a row with other seeds, each in directories of its own."""
-    return "{variant}" in condition.run and any("{flags}" in line for line in condition.recipe)
+def takes_seeds(experiment: Experiment, name: str) -> bool:
+    """Whether a row is trained, or ranks with the vectors of one that is.
 
-
-def with_seed(settings: Mapping[str, SettingValue], seed: int) -> dict[str, SettingValue]:
-    """Return the settings of a row for a seed of its training; the first is the row's own."""
-    return {**settings, "--seed": seed} if seed > 1 else dict(settings)
-
-
-@dataclass(frozen=True)
-class SeedScores:
-    """Scores over seeds; arrays are (J,), by column, from 0 to 1. NaN: a column without queries.
-
-    :param half_widths: of the 95 % interval of the mean, Student's t.
+    Rerankers are trained where they learn from lists; the weights of a fusion take no seed.
     """
-
-    num_seeds: int
-    means: np.ndarray
-    half_widths: np.ndarray
-
-
-def scores_over_seeds(
-    hits: Sequence[np.ndarray], num_gold: np.ndarray, columns: Sequence[Column]
-) -> SeedScores:
-    """Return mean and interval of a row that was trained with at least two seeds.
-
-    :param hits: for each seed (Q, K), whether the paper at each rank is relevant.
-    :param num_gold: (Q,) number of relevant papers.
-    """
-    scores = np.full((len(hits), len(columns)), np.nan)
-    for j, column in enumerate(columns):
-        if len(column.subset):
-            mask = column.subset.mask
-            scores[:, j] = [measure(column.measure, h, num_gold)[mask].mean() for h in hits]
-    quantile = stdtrit(len(hits) - 1, 0.975)
-    half_widths = quantile * scores.std(axis=0, ddof=1) / np.sqrt(len(hits))
-    return SeedScores(len(hits), scores.mean(axis=0), half_widths)
+    row = experiment.rows[name]
+    if row.vectors:
+        return takes_seeds(experiment, row.vectors)
+    return row.method == MODEL or row.method in EMBEDDERS.names() or bool(row.training)

@@ -1,126 +1,149 @@
-"""Steps: the command lines that make a condition, in order."""
+"""Steps: the command lines of mpbert that make a row, in order."""
 
-import os
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import mpbert
-from mpbert.experiments.rows import Row, SettingValue
+from mpbert.evaluation.tuned import Settings
+from mpbert.experiments.experiment import Experiment, Variant
+from mpbert.experiments.rows import MODEL, Row
+from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.reranking import RERANKERS
 
 
 @dataclass(frozen=True)
 class Step:
     """A command line.
 
-    :param name: the command of mpbert, or the whole line of a recipe.
-    :param words: after ``python -m mpbert``, or after ``bash``.
+    :param name: what records of cost call it.
+    :param words: after ``python -m mpbert``.
     """
 
     name: str
     words: tuple[str, ...]
-    is_recipe: bool = False
 
     @property
     def command(self) -> list[str]:
         """The whole command line."""
-        start = ["bash"] if self.is_recipe else [sys.executable, "-m", "mpbert"]
-        return [*start, *self.words]
+        return [sys.executable, "-m", "mpbert", *self.words]
 
 
-def dense_steps(
-    condition: Row,
-    corpus: Path,
-    settings: Mapping[str, SettingValue],
-    vectors: Path,
-    run: Path,
+def steps_of(
+    experiment: Experiment,
+    variant: Variant,
     splits: Sequence[str] = (),
+    place: Path | None = None,
 ) -> list[Step]:
-    """Return the steps of a method that makes vectors.
+    """Return the steps that make a row; each does nothing where its output is finished.
 
     :param splits: to rank for; empty: all.
+    :param place: folder for vectors and run, where these are not to be kept; not for our model.
     """
-    fit = ["fit", str(corpus), str(vectors), "--method", condition.method]
-    rank = ["retrieve", str(corpus), str(run), "--vectors", str(vectors), *_kind(condition)]
-    if condition.similarity != "cosine":
-        rank += ["--similarity", condition.similarity]
-    fit_step = _step([*fit, *_flags("--settings", setting_words(settings))])
-    return [*([] if condition.vectors else [fit_step]), _rank(rank, splits)]
+    runs = place / "run" if place else experiment.runs(variant)
+    if variant.row.method in LEXICAL.names():
+        return [_lexical(experiment, variant, runs, splits)]
+    if variant.row.method in RERANKERS.names():
+        return _rerank_steps(experiment, variant, runs, splits)
+    own = place and not variant.row.vectors
+    vectors = place / "vectors" if own else experiment.vectors(variant)
+    rank = _dense(experiment, variant, vectors, runs, splits)
+    if variant.row.vectors:
+        return [rank]
+    if variant.row.method == MODEL:
+        return [*_training_steps(experiment, variant, vectors), rank]
+    return [_fit(experiment, variant, vectors), rank]
 
 
-def lexical_steps(
-    condition: Row,
-    corpus: Path,
-    settings: Mapping[str, SettingValue],
-    run: Path,
-    splits: Sequence[str] = (),
-) -> list[Step]:
-    """Return the step of a method that compares words."""
-    rank = ["retrieve", str(corpus), str(run), "--lexical", condition.method, *_kind(condition)]
-    return [_rank([*rank, *_flags("--settings", setting_words(settings))], splits)]
-
-
-def rerank_steps(
-    condition: Row,
-    corpus: Path,
-    settings: Mapping[str, SettingValue],
-    run: Path,
-    splits: Sequence[str] = (),
-) -> list[Step]:
-    """Return the steps of a reranker: the lists that it learns from, if it does, and its own."""
-    steps, words = [], ["rerank", str(corpus), str(run), "--reranker", condition.method]
-    words += ["--runs", *map(str, condition.input_directories(corpus.name)), *_kind(condition)]
-    if condition.training:
-        lists = condition.training_directory(corpus.name)
-        made = dict(condition.training)
-        rank = ["retrieve", str(corpus), str(lists), "--task", condition.task]
-        if row := made.pop("vectors", ""):
-            rank += ["--vectors", str(Path("runs/vectors", corpus.name, str(row)))]
-        else:
-            rank += ["--lexical", str(made.pop("lexical", "bm25"))]
-        rank += ["--top", str(made.pop("top", 10)), "--splits", "train"]
-        steps.append(Step("training lists", (*rank, *_flags("--settings", setting_words(made)))))
-        words += ["--training", str(lists)]
-    return [*steps, _rank([*words, *_flags("--settings", setting_words(settings))], splits)]
-
-
-def recipe_steps(condition: Row, corpus: str, settings: Mapping[str, SettingValue]) -> list[Step]:
-    """Return the steps of a condition that is made by recipes."""
-    lines = condition.commands(corpus, settings)
-    return [Step(line, tuple(shlex.split(line)), is_recipe=True) for line in lines]
-
-
-def setting_words(settings: Mapping[str, SettingValue]) -> list[str]:
+def setting_words(settings: Settings) -> list[str]:
     """Return settings as ``name=value``."""
     return [f"{name}={value}" for name, value in settings.items()]
 
 
-def step_environment() -> dict[str, str]:
-    """Return the environment of steps: this Python and this package, and lines as they come."""
-    package = str(Path(mpbert.__file__).resolve().parents[1])
-    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONUNBUFFERED": "1",
-        "MPBERT_PYTHON": sys.executable,
-    }
+def _fit(experiment: Experiment, variant: Variant, vectors: Path) -> Step:
+    words = ["fit", experiment.corpus, vectors, "--method", variant.row.method]
+    return _step("fit", [*words, *_seed(variant), *_settings(variant.settings)])
 
 
-def _kind(condition: Row) -> list[str]:
-    task = ["--task", condition.task] if condition.task != "local" else []
-    return [*task, *(["--top", str(condition.top)] if condition.top else [])]
+def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> list[Step]:
+    """Return the steps of our model up to its vectors."""
+    row, layout, corpus = variant.row, experiment.layout, experiment.corpus.name
+    data, encoder = layout.binarized(corpus), layout.encoder(corpus, variant.name)
+    size = _flags("--vocab-size", [row.vocab_size_on.get(corpus)])
+    steps = [_step("binarize", ["binarize", experiment.corpus, data, *size])]
+    finetune = ["finetune", data, experiment.config_file("finetune", row.config), encoder]
+    if row.pretrained:
+        start = layout.pretrained_encoder(corpus, row.pretrained)
+        words = ["pretrain", data, experiment.config_file("pretrain", row.pretrained), start]
+        words += ["--training", layout.pretrained(corpus, row.pretrained)]
+        steps.append(_step("pretrain", words))
+        finetune += ["--init", start]
+    finetune += ["--training", layout.finetuned(corpus, variant.name)]
+    seed = {"seed": variant.seed} if variant.seed > 1 else {}
+    finetune += _settings({**variant.settings, **seed})
+    embed = ["embed", data, encoder, vectors, "--readings", row.readings]
+    return [*steps, _step("finetune", finetune), _step("embed", embed)]
 
 
-def _rank(words: list[str], splits: Sequence[str]) -> Step:
-    return _step([*words, *_flags("--splits", splits)])
+def _dense(
+    experiment: Experiment, variant: Variant, vectors: Path, runs: Path, splits: Sequence[str]
+) -> Step:
+    row = variant.row
+    words = ["retrieve", experiment.corpus, runs, "--vectors", vectors, *_kind(row)]
+    if row.similarity != "cosine":
+        words += ["--similarity", row.similarity]
+    words += _flags("--dim", [row.dim or None])
+    return _step("retrieve", [*words, *_flags("--splits", splits)])
 
 
-def _step(words: list[str]) -> Step:
-    return Step(words[0], tuple(words))
+def _lexical(experiment: Experiment, variant: Variant, runs: Path, splits: Sequence[str]) -> Step:
+    words = ["retrieve", experiment.corpus, runs, "--lexical", variant.row.method]
+    words += [*_kind(variant.row), *_settings(variant.settings)]
+    return _step("retrieve", [*words, *_flags("--splits", splits)])
 
 
-def _flags(flag: str, values: Sequence[str]) -> list[str]:
-    return [flag, *values] if values else []
+def _rerank_steps(
+    experiment: Experiment, variant: Variant, runs: Path, splits: Sequence[str]
+) -> list[Step]:
+    """Return the steps of a reranker: the lists that it learns from, if it does, and its own."""
+    row, steps = variant.row, []
+    words = ["rerank", experiment.corpus, runs, "--reranker", row.method]
+    words += ["--runs", *experiment.inputs(variant), *_kind(row)]
+    if row.training:
+        steps.append(_training_lists(experiment, row))
+        words += ["--training", experiment.training_lists(row)]
+    words += [*_seed(variant), *_settings(variant.settings), *_flags("--splits", splits)]
+    return [*steps, _step("rerank", words)]
+
+
+def _training_lists(experiment: Experiment, row: Row) -> Step:
+    words = ["retrieve", experiment.corpus, experiment.training_lists(row), "--task", row.task]
+    made = dict(row.training)
+    if name := made.pop("vectors", ""):
+        words += ["--vectors", experiment.vectors(experiment.variant(str(name)))]
+    else:
+        words += ["--lexical", made.pop("lexical", "bm25")]
+    words += ["--top", made.pop("top", 10), "--splits", "train"]
+    return _step("training lists", [*words, *_settings(made)])
+
+
+def _kind(row: Row) -> list[object]:
+    task = ["--task", row.task] if row.task != "local" else []
+    return [*task, *_flags("--top", [row.top or None])]
+
+
+def _seed(variant: Variant) -> list[object]:
+    return ["--seed", variant.seed] if variant.seed > 1 else []
+
+
+def _settings(settings: Settings) -> list[object]:
+    return _flags("--settings", setting_words(settings))
+
+
+def _flags(flag: str, values: Sequence[object]) -> list[object]:
+    """Return a flag with its values; nothing where there is none, or it is None."""
+    return [flag, *values] if values and values[0] is not None else []
+
+
+def _step(name: str, words: Sequence[object]) -> Step:
+    return Step(name, tuple(map(str, words)))

@@ -8,45 +8,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from mpbert.experiments.rows import SettingValue
+from mpbert.evaluation.tuned import Budget, Settings, SettingValue, TunedRow
 from mpbert.foundation.errors import ConfigError
-
-Settings = Mapping[str, SettingValue]
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What each row may spend.
-
-    :param trials: at most, with that of its own settings.
-    :param minutes: after which no trial is begun; one that runs is not ended.
-    :param measure: the mean of which is to be largest, over all queries of the split.
-    :param queries: number of these.
-    """
-
-    trials: int
-    minutes: float
-    measure: str
-    split: str
-    queries: int
-
-
-@dataclass(frozen=True)
-class TunedRow:
-    """What tuning chose for a row.
-
-    :param settings: those that go over the row's own; empty where these were the best.
-    :param score: of the chosen settings.
-    :param default: score of the row's own settings; None: they failed.
-    :param trials: number of settings that were tried, ``failed`` ones among them.
-    """
-
-    settings: Settings
-    score: float
-    default: float | None
-    trials: int
-    seconds: float
-    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,9 +73,14 @@ def best_of(trials: list[Trial]) -> TunedRow | None:
 
 
 def tuned_file(path: Path | None, corpus: str) -> Path | None:
-    """Return the file of what was chosen: the given one, or the usual one if there is any."""
-    usual = Path("eval/tuned") / f"{corpus}.yaml"
-    return usual if path is None and usual.exists() else path
+    """Return the file of what was chosen on a corpus, if there is any.
+
+    :param path: the file, or a folder of ``CORPUS.yaml``.
+    """
+    if path is None or not path.is_dir():
+        return path
+    file = path / f"{corpus}.yaml"
+    return file if file.exists() else None
 
 
 def read_tuned(path: Path | None) -> Tuned:

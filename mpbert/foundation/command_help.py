@@ -122,14 +122,14 @@ HELP = {
         "a directory of TREC runs: valid.run and test.run",
     ),
     "tune": CommandHelp(
-        "mpbert tune runs/corpus/rfc eval/tuned/rfc.yaml --only word2vec sif",
-        "a corpus store and eval/rows; of the qrels, those of validation alone",
+        "mpbert tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --only word2vec sif",
+        "a corpus store and rows; of the qrels, those of validation alone",
         "a YAML file of the settings chosen, which make-rows and report read",
     ),
     "make-rows": CommandHelp(
-        "mpbert make-rows runs/corpus/rfc --only chance word2vec",
-        "a corpus store, eval/rows and eval/tuned/CORPUS.yaml",
-        "runs/vectors, runs/trec and runs/cost of each row",
+        "mpbert make-rows runs/corpus/rfc eval/rows runs --only token_bag word2vec",
+        "a corpus store, rows, and what mpbert tune chose",
+        "vectors, runs and costs of each row, below the root: vectors/, trec/, cost/",
     ),
     "evaluate": CommandHelp(
         "mpbert evaluate runs/corpus/rfc/qrels.test.txt runs/trec/rfc/word2vec/test.run",
@@ -142,19 +142,19 @@ HELP = {
         "how many citations are missed for which cause, and some of them, on standard output",
     ),
     "contributions": CommandHelp(
-        "mpbert contributions runs/binarized/rfc runs/encoders/rfc/light-light "
-        "runs/vectors/rfc/light-light",
+        "mpbert contributions runs/binarized/rfc runs/encoders/rfc/token_bag "
+        "runs/vectors/rfc/token_bag",
         "a binary corpus, a fine-tuned encoder, and the vectors that it made",
         "what is lost without one or all sentences of a kind, on standard output",
     ),
     "report": CommandHelp(
-        "mpbert report runs/corpus/rfc runs/report/rfc --replace",
-        "a corpus store, eval/rows and the runs that these name",
+        "mpbert report runs/corpus/rfc eval/rows runs runs/report/rfc --replace",
+        "a corpus store, rows, and their runs below the root",
         "report.txt, .md, .tex, .html, .json; plots of scores, cost and training as .svg and .png",
     ),
     "build-index": CommandHelp(
-        "mpbert build-index runs/corpus/rfc runs/encoders/rfc/light-light "
-        "runs/vectors/rfc/light-light runs/index/rfc",
+        "mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag "
+        "runs/vectors/rfc/token_bag runs/index/rfc",
         "a corpus store, an encoder, and the vectors that it made",
         "an index: papers, vectors, words, citing sentences, and a copy of the encoder",
     ),

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from mpbert.foundation.config import load_yaml
 from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.option_files import load_yaml
 from mpbert.model.config import Configuration
 
 S = TypeVar("S")

@@ -1,3 +1,4 @@
+import importlib.util
 import itertools
 import json
 import shutil
@@ -12,27 +13,40 @@ import yaml
 
 from mpbert.cli import main
 from mpbert.commands import make_rows
-from mpbert.commands.make_rows import cost_with_inputs
-from mpbert.experiments.rows import (
-    choose_rows,
-    effective_settings,
-    read_rows,
-)
-from mpbert.experiments.steps import step_environment
-from mpbert.experiments.tuning import read_tuned
+from mpbert.experiments import making
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.identity import check_row, identity_of
+from mpbert.experiments.layout import Layout
+from mpbert.experiments.measured import Measured
+from mpbert.experiments.processes import step_environment
+from mpbert.experiments.row_cost import cost_with_inputs
+from mpbert.experiments.row_files import read_rows
+from mpbert.experiments.rows import effective_settings
+from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.errors import ConfigError, RowsFailedError
 from mpbert.foundation.manifest import claimed
 
+ROOT = Path(__file__).parents[2]
 CHANCE = {"title": "Chance", "method": "chance", "settings": {"dim": 8}, "order": 1}
-SLOW = {"title": "Slow", "recipe": "slow.sh {corpus}", "run": "runs/trec/{corpus}/slow", "order": 2}
+SLOW = {"title": "Slow", "method": "tfidf", "settings": {"fields": "abstract"}, "order": 2}
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"fields": "abstract"}, "order": 3}
-CONDITIONS = read_rows(Path(__file__).parents[2] / "eval" / "rows")
-SLOW_SCRIPT = """
-echo $$ > pid
-[ -e go ] || sleep 100
-mkdir -p runs/trec/$1/slow
-echo '{}' > runs/trec/$1/slow/manifest.json
+OURS = {"title": "Ours", "method": "mp_bert4cr", "config": "bag", "order": 4}
+ROWS = [*read_rows(ROOT / "eval" / "rows"), *read_rows(ROOT / "eval" / "ablations.yaml")]
+# make-rows, but the row "slow" first tells its number and waits until there is a file "go"
+SLOW_ROWS = """
+import sys
+from mpbert.cli import main
+from mpbert.experiments.steps import Step
+command = Step.command.fget
+wait = 'echo $$ > pid; [ -e go ] || sleep 100; exec "$@"'
+Step.command = property(lambda step: ["bash", "-c", wait, "slow", *command(step)]
+                        if "tfidf" in step.words else command(step))
+sys.exit(main(["make-rows", *sys.argv[1:]]))
 """
+TRAINING = pytest.mark.skipif(
+    importlib.util.find_spec("mpbert.commands.finetune") is None,
+    reason="needs the commands pretrain and finetune",
+)
 
 
 @pytest.fixture
@@ -42,18 +56,18 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def _write(place, **conditions):
-    (place / "conditions").mkdir(exist_ok=True)
-    for name, content in conditions.items():
-        (place / "conditions" / f"{name}.yaml").write_text(yaml.safe_dump(content))
+def _write(place, **rows):
+    (place / "rows").mkdir(exist_ok=True)
+    for name, content in rows.items():
+        (place / "rows" / f"{name}.yaml").write_text(yaml.safe_dump(content))
 
 
-def _run(corpus, *only):
-    make_rows.run(make_rows.Config(corpus, Path("conditions"), only))
+def _run(corpus, *only, **options):
+    make_rows.run(make_rows.Config(corpus, Path("rows"), Path("out"), only, **options))
 
 
 def _cost(name):
-    return [json.loads(line) for line in Path(f"runs/cost/rfc/{name}.jsonl").open()]
+    return [json.loads(line) for line in Path(f"out/cost/rfc/{name}.jsonl").open()]
 
 
 def _wait_for(condition):
@@ -74,193 +88,235 @@ def _is_alive(pid):
 
 def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, capfd):
     _write(place, chance=CHANCE, slow=SLOW, bm25=BM25)
-    (place / "slow.sh").write_text(SLOW_SCRIPT)
-    command = ["make-rows", str(rfc_corpus), "--rows", "conditions"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mpbert", *command], env=step_environment(), cwd=place
-    )
+    words = [sys.executable, "-c", SLOW_ROWS, str(rfc_corpus), "rows", "out"]
+    process = subprocess.Popen(words, env=step_environment(), cwd=place)
     _wait_for(lambda: (place / "pid").exists() and (place / "pid").read_text())
     process.send_signal(signal.SIGKILL)
     process.wait()
     child = int((place / "pid").read_text())
     _wait_for(lambda: not _is_alive(child))
-    assert not Path("runs/trec/rfc/slow").exists()
-    made = Path("runs/trec/rfc/chance/manifest.json").stat().st_mtime_ns
+    assert not Path("out/trec/rfc/slow").exists()
+    made = Path("out/trec/rfc/chance/manifest.json").stat().st_mtime_ns
     assert [record["step"] for record in _cost("chance")] == ["fit"] * 2 + ["retrieve"] * 2
 
     (place / "go").touch()
-    caplog.set_level("INFO")
-    _run(rfc_corpus)
-    assert Path("runs/trec/rfc/chance/manifest.json").stat().st_mtime_ns == made
+    found = subprocess.run(words, env=step_environment(), cwd=place, capture_output=True, text=True)
+    assert Path("out/trec/rfc/chance/manifest.json").stat().st_mtime_ns == made
     exit_codes = [record.get("exit_code") for record in _cost("slow")]
     assert exit_codes == [None, -signal.SIGTERM, None, 0]
-    assert Path("runs/trec/rfc/bm25/test.run").exists()
+    assert Path("out/trec/rfc/bm25/test.run").exists()
     ended = _cost("bm25")[-1]
     assert (ended["step"], ended["exit_code"]) == ("retrieve", 0)
     assert ended["seconds"] > 0 and ended["cpu_seconds"] > 0
     assert ended["peak_mib"] > 20 and ended["cores"] >= 1
-
-    shown = caplog.messages
+    shown = found.stderr.splitlines()
     for line in (
         "[1/3] chance: finished",
-        "[2/3] slow: slow.sh rfc ...",
+        "[2/3] slow: retrieve ...",
         "[3/3] bm25: retrieve ...",
     ):
-        assert line in shown
-    caplog.clear()
+        assert any(line in each for each in shown), found.stderr
+
+    caplog.set_level("INFO", "mpbert")
     _run(rfc_corpus)
     assert caplog.messages == [
         "[1/3] chance: finished",
         "[2/3] slow: finished",
         "[3/3] bm25: finished",
     ]
-
     caplog.clear()
-    _write(
-        place, chance={**CHANCE, "settings": {"dim": 9}}, slow={**SLOW, "recipe": "slow.sh rfc 1"}
-    )
-    command = ["make-rows", str(rfc_corpus), "--rows", "conditions"]
-    assert main(command) == 3
-    both = "runs/vectors/rfc/chance and runs/trec/rfc/chance"
+    _write(place, chance={**CHANCE, "settings": {"dim": 9}})
+    assert main(["make-rows", str(rfc_corpus), "rows", "out"]) == 3
+    both = "out/vectors/rfc/chance and out/trec/rfc/chance"
     assert caplog.messages == [
         f"[1/3] chance: failed, {both}: made with other settings or inputs than these (see "
         "config.yaml there); remove what is named, and run this again",
-        "[2/3] slow: failed, runs/trec/rfc/slow: made by other command lines (see "
-        "runs/cost/rfc/slow.jsonl); remove what is named, and run this again",
+        "[2/3] slow: finished",
         "[3/3] bm25: finished",
     ]
-    assert "2 of 3 rows failed: chance, slow; see above" in capfd.readouterr().err
+    assert "1 of 3 rows failed: chance; see above" in capfd.readouterr().err
     for output in both.split(" and "):
         shutil.rmtree(output)
     _run(rfc_corpus, "chance")
 
 
-def test_rows_whose_recipes_take_flags_are_made_with_each_seed(rfc_corpus, place, caplog):
-    caplog.set_level("INFO")
-    seeded = {
-        "title": "Seeded",
-        "recipe": "seeded.sh runs/trec/{corpus}/seeded{variant} {flags}",
-        "run": "runs/trec/{corpus}/seeded{variant}",
-        "order": 1,
-    }
-    _write(place, seeded=seeded, bm25=BM25)
-    script = 'mkdir -p "$1" && echo "{}" >"$1/manifest.json" && echo "${*:2}" >"$1/flags"\n'
-    (place / "seeded.sh").write_text(script)
-    config = make_rows.Config(rfc_corpus, Path("conditions"), seeds=3)
-    make_rows.run(config)
-    runs = Path("runs/trec/rfc")
-    assert {path.name: (path / "flags").read_text().strip() for path in runs.glob("seeded*")} == {
-        "seeded": "",
-        "seeded-seed-2": "--seed 2",
-        "seeded-seed-3": "--seed 3",
-    }
+def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
+    caplog.set_level("INFO", "mpbert")
+    _write(place, chance=CHANCE, bm25=BM25)
+    _run(rfc_corpus, seeds=3)
+    runs = Path("out/trec/rfc")
+    names = {path.name for path in runs.iterdir()}
+    assert names == {"chance", "chance-seed-2", "chance-seed-3", "bm25"}
+    assert len({(runs / name / "test.run").read_text() for name in names}) == 4
     caplog.clear()
-    make_rows.run(config)
+    _run(rfc_corpus, seeds=3)
     assert caplog.messages == [
-        "[1/4] seeded: finished",
+        "[1/4] chance: finished",
         "[2/4] bm25: finished",
-        "[3/4] seeded, seed 2: finished",
-        "[4/4] seeded, seed 3: finished",
+        "[3/4] chance, seed 2: finished",
+        "[4/4] chance, seed 3: finished",
     ]
     with pytest.raises(ConfigError, match="--seeds 0; expected 1 or more"):
-        make_rows.Config(rfc_corpus, seeds=0)
+        make_rows.Config(rfc_corpus, Path("rows"), Path("out"), seeds=0)
 
 
-def test_a_recipe_is_made_anew_for_another_corpus_of_the_same_name(rfc_corpus, place, caplog):
-    caplog.set_level("INFO")
-    _write(place, slow=SLOW)
-    Path("runs/trec/rfc/slow").mkdir(parents=True)
-    Path("runs/trec/rfc/slow/manifest.json").write_text('{"inputs": {"rfc": "123"}}')
+def test_a_row_is_made_anew_for_another_corpus_of_the_same_name(rfc_corpus, place, caplog, capfd):
+    _write(place, bm25=BM25)
+    _run(rfc_corpus)
+    other = shutil.copytree(rfc_corpus, place / "rfc")
+    manifest = json.loads((other / "manifest.json").read_text())
+    del manifest["checksum"]
+    (other / "manifest.json").write_text(json.dumps({**manifest, "counts": {}}))
+    caplog.set_level("INFO", "mpbert")
     with pytest.raises(RowsFailedError):
-        _run(rfc_corpus)
-    assert "runs/trec/rfc/slow: made from another corpus of this name" in caplog.messages[0]
+        _run(other)
+    assert "out/trec/rfc/bm25: made with other settings or inputs" in caplog.text
 
 
 def test_a_row_is_made_by_one_process_at_a_time(rfc_corpus, place, caplog):
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", "mpbert")
     _write(place, chance=CHANCE)
-    with claimed(Path("runs/cost/rfc/chance.jsonl")), pytest.raises(RowsFailedError):
+    with claimed(Path("out/cost/rfc/chance.jsonl")), pytest.raises(RowsFailedError):
         _run(rfc_corpus)
     assert "another process is writing it; wait until it ends, or end it" in caplog.messages[0]
-    assert not Path("runs/vectors").exists()
+    assert not Path("out/vectors").exists()
 
 
-def test_a_row_that_fails_is_named_and_leaves_the_rest_alone(rfc_corpus, place, caplog, capfd):
-    bad = {"title": "Bad", "recipe": "bad.sh", "run": "runs/bad", "order": 1, "optional": True}
-    good = {"title": "Good", "recipe": ["good.sh"], "run": "runs/good"}
-    lazy = {**good, "run": "runs/lazy", "optional": True}
-    (place / "bad.sh").write_text("echo 'no such model' >&2; exit 3")
-    (place / "good.sh").write_text("mkdir -p runs/good; echo {} > runs/good/manifest.json")
-    _write(place, bad=bad, good=good, lazy=lazy)
-    caplog.set_level("INFO")
+@pytest.fixture
+def scripted(monkeypatch):
+    """Steps that do nothing and end with the exit code of their row; the words they were asked."""
+    asked, codes = [], {}
+
+    def execute(step, log):
+        asked.append(step.words)
+        code = next((code for name, code in codes.items() if step.words[2].endswith(name)), 0)
+        return Measured(1.0, 1.0, 100, code, "no such model" if code else "")
+
+    monkeypatch.setattr(making, "execute", execute)
+    return asked, codes
+
+
+def test_a_row_that_fails_is_named_and_leaves_the_rest_alone(rfc_corpus, place, caplog, scripted):
+    asked, codes = scripted
+    _write(place, bad={**BM25, "optional": True, "order": 1}, good=BM25)
+    codes["bad"] = 3
+    caplog.set_level("INFO", "mpbert")
     _run(rfc_corpus)
-    assert "[1/3] bad: failed, bad.sh ended with 3: no such model" in caplog.messages
-    assert caplog.messages[-1] == ("2 of 3 rows failed: bad (optional), lazy (optional); see above")
-    assert "the recipe ended well, but runs/lazy is no finished output" in caplog.messages[-2]
-    assert _cost("bad")[-1]["exit_code"] == 3
-    _write(place, bad={**bad, "optional": False})
+    assert "[1/2] bad: failed, retrieve ended with 3: no such model" in caplog.messages
+    assert caplog.messages[-1] == "1 of 2 rows failed: bad (optional); see above"
+    assert len(asked) == 2
+    _write(place, bad={**BM25, "order": 1})
     with pytest.raises(
         RowsFailedError, match="1 of 2 rows failed: bad; see above, and run this again"
     ):
         _run(rfc_corpus, "bad", "good")
 
 
+def test_a_row_that_needs_what_failed_fails_too(rfc_corpus, place, caplog, scripted):
+    first = {"title": "C", "method": "citation_candidates", "inputs": ["bm25"], "order": 5}
+    _write(place, bm25=BM25, cited=first)
+    scripted[1]["bm25"] = 2
+    caplog.set_level("INFO", "mpbert")
+    with pytest.raises(RowsFailedError, match="2 of 2 rows failed: bm25, cited"):
+        _run(rfc_corpus)
+    assert "[2/2] cited: failed, it needs what failed: bm25" in caplog.messages
+
+
+def test_what_a_named_row_needs_is_made_first(rfc_corpus, place, caplog, capfd):
+    first = {"title": "C", "method": "citation_candidates", "inputs": ["bm25"], "order": 5}
+    second = {**first, "inputs": ["cited"], "order": 6}
+    _write(place, chance=CHANCE, bm25={**BM25, "corpora": ["acl"]}, cited=first, again=second)
+    caplog.set_level("INFO", "mpbert")
+    _run(rfc_corpus, "again")
+    assert caplog.messages[0] == "made first, since others need them: bm25, cited"
+    assert {path.name for path in Path("out/trec/rfc").iterdir()} == {"bm25", "cited", "again"}
+
+
+def test_rows_of_other_corpora_are_counted_and_made_where_they_are_named(
+    rfc_corpus, place, caplog, capfd
+):
+    _write(place, chance=CHANCE, bm25={**BM25, "corpora": ["acl"]})
+    caplog.set_level("INFO", "mpbert")
+    _run(rfc_corpus)
+    assert caplog.messages[0] == "left out: 1 row for other corpora; --only makes it"
+    assert not Path("out/trec/rfc/bm25").exists()
+    _run(rfc_corpus, "bm25")
+    assert Path("out/trec/rfc/bm25/test.run").exists()
+
+
 def test_a_row_that_needs_a_gpu_is_left_out_without_one_unless_it_is_named(
-    rfc_corpus, place, caplog, monkeypatch, capfd
+    rfc_corpus, place, caplog, monkeypatch, scripted
 ):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    _write(place, deep={"title": "Deep", "recipe": "x.sh", "run": "runs/deep", "gpu": True})
-    (place / "x.sh").write_text("mkdir -p runs/deep; echo {} > runs/deep/manifest.json")
-    caplog.set_level("INFO")
+    deep = {"title": "D", "method": "citation_candidates", "inputs": ["bm25"], "order": 5}
+    _write(place, bm25={**BM25, "gpu": True}, deep={**deep, "gpu": True})
+    caplog.set_level("INFO", "mpbert")
     _run(rfc_corpus)
-    assert caplog.messages == ["[1/1] deep: left out, no GPU; --only deep makes it anyway"]
+    assert caplog.messages == [
+        "[1/2] bm25: left out, no GPU; --only bm25 makes it anyway",
+        "[2/2] deep: left out, no GPU; --only deep makes it anyway",
+    ]
     _run(rfc_corpus, "deep")
-    assert Path("runs/deep").exists()
+    assert [words[0] for words in scripted[0]] == ["retrieve", "rerank"]
 
 
-@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda condition: condition.name)
-def test_methods_settings_and_spaces_of_this_repository_exist(condition):
-    for values in itertools.product(*condition.space.values()):
-        chosen = dict(zip(condition.space, values, strict=True))
-        make_rows.identity_of(condition, effective_settings(condition, chosen))
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_methods_settings_and_spaces_of_this_repository_exist(row):
+    for values in itertools.product(*row.space.values()):
+        chosen = dict(zip(row.space, values, strict=True))
+        for corpus in ("rfc", "acl"):
+            identity_of(row, effective_settings(row.on(corpus), chosen))
 
 
-def test_settings_chosen_by_tuning_go_over_those_of_the_row(rfc_corpus, place, monkeypatch):
+@TRAINING
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_configurations_of_this_repository_exist_and_have_the_settings(row):
+    from mpbert.model.configuration import read_configuration
+
+    rows = {each.name: each for each in ROWS}
+    experiment = Experiment(rows, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
+    check_row(experiment, row.name)
+    if row.config:
+        words = [f"{name}={value}" for name, value in row.settings.items()]
+        read_configuration(experiment.config_file("finetune", row.config), "finetune", words)
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_settings_chosen_by_tuning_go_over_those_of_the_row(rfc_corpus, place, scripted, folder):
     _write(place, chance=CHANCE)
     budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
     row = {"settings": {"dim": 4}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
-    Path("eval/tuned").mkdir(parents=True)
-    Path("eval/tuned/rfc.yaml").write_text(
-        yaml.safe_dump({"budget": budget, "rows": {"chance": row}})
-    )
-    asked = []
-    monkeypatch.setattr(
-        make_rows, "execute", lambda step, log, run: asked.append(step.words) or 1 / 0
-    )
-    with pytest.raises(ZeroDivisionError):
-        _run(rfc_corpus)
-    assert asked[0][-2:] == ("--settings", "dim=4")
+    Path("tuned").mkdir()
+    text = yaml.safe_dump({"budget": budget, "rows": {"chance": row}})
+    Path("tuned/rfc.yaml").write_text(text)
+    _run(rfc_corpus, tuned=Path("tuned") if folder else Path("tuned/rfc.yaml"))
+    assert scripted[0][0][-2:] == ("--settings", "dim=4")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "chanze"}, "condition chance: unknown method 'chanze'; expected one of chance"),
-        ({"settings": {"dims": 8}}, "condition chance: --settings dims=8: chance has no setting"),
-        ({"settings": {"dim": 0.5}}, "condition chance: --settings dim=0.5: found '0.5'; expected"),
+        ({"method": "chanze"}, "row chance: unknown method 'chanze'; expected one of chance"),
+        ({"settings": {"dims": 8}}, "row chance: --settings dims=8: chance has no setting"),
+        ({"settings": {"dim": 0.5}}, "row chance: --settings dim=0.5: found '0.5'; expected"),
         (
             {"method": "bm25", "settings": {}, "similarity": "dot"},
-            "condition chance: bm25 has no similarity; leave it out",
+            "row chance: bm25 has no similarity; leave it out",
         ),
+        ({"method": "bm25", "settings": {}, "dim": 3}, "row chance: bm25 has no dim; leave it"),
         ({"method": "fusion", "settings": {}}, "fusion needs inputs"),
+        (
+            {"method": "mp_bert4cr", "settings": {}, "config": "big"},
+            "row chance: there is no configuration configs/finetune/configs/big.yaml; give --conf",
+        ),
     ],
 )
-def test_a_wrong_condition_is_refused_before_anything_is_begun(rfc_corpus, place, change, message):
+def test_a_wrong_row_is_refused_before_anything_is_begun(rfc_corpus, place, change, message):
     _write(place, chance={**CHANCE, **change})
     with pytest.raises(ConfigError) as error:
-        _run(rfc_corpus)
+        _run(rfc_corpus, configs=Path("configs"))
     assert message in str(error.value)
-    assert not (place / "runs").exists()
+    assert not (place / "out").exists()
 
 
 def test_a_row_of_a_reranker_takes_the_runs_of_rows_before_it(rfc_corpus, place, capfd):
@@ -268,28 +324,49 @@ def test_a_row_of_a_reranker_takes_the_runs_of_rows_before_it(rfc_corpus, place,
     fused = {"title": "Fused", "method": "fusion", "inputs": ["bm25", "citing"], "order": 5}
     _write(place, bm25=BM25, citing=citing, fused=fused)
     for name in ("bm25", "citing", "fused"):
-        content = yaml.safe_load((place / "conditions" / f"{name}.yaml").read_text())
+        content = yaml.safe_load((place / "rows" / f"{name}.yaml").read_text())
         content |= {"task": "global", "top": 20, "order": content["order"] + 10}
         content["inputs"] = [f"global_{i}" for i in content.get("inputs", [])]
         _write(place, **{f"global_{name}": content})
     _run(rfc_corpus)
-    local = Path("runs/trec/rfc/fused/test.run").read_text()
+    local = Path("out/trec/rfc/fused/test.run").read_text()
     assert "#" in local.split()[0]
-    whole = Path("runs/trec/rfc/global_fused/test.run").read_text()
+    whole = Path("out/trec/rfc/global_fused/test.run").read_text()
     assert "#" not in whole.split()[0]
     assert max(int(line.split()[3]) for line in whole.splitlines()) == 20
     assert [r["step"] for r in _cost("fused")] == ["rerank", "rerank"]
-    rows = choose_rows(read_rows(Path("conditions")), "rfc", [])
-    costs = {row.name: cost_with_inputs(row.name, rows, "rfc", read_tuned(None)) for row in rows}
+    rows = read_rows(Path("rows"))
+    experiment = Experiment.of(rows, rfc_corpus, Layout(Path("out")), Tuned(), Path())
+    costs = {row.name: cost_with_inputs(experiment, row.name) for row in rows}
     alone = sum(r["seconds"] for r in _cost("fused") if "seconds" in r)
     both = costs["bm25"].seconds + costs["citing"].seconds
     assert costs["fused"].seconds == pytest.approx(alone + both)
-    Path("runs/cost/rfc/bm25.jsonl").unlink()
-    assert cost_with_inputs("fused", rows, "rfc", read_tuned(None)) is None
+    Path("out/cost/rfc/bm25.jsonl").unlink()
+    assert cost_with_inputs(experiment, "fused") is None
 
 
-def test_a_row_stands_after_those_it_takes_runs_of(rfc_corpus, place):
-    fused = {"title": "Fused", "method": "fusion", "inputs": ["bm25", "chance"], "order": 2}
-    _write(place, bm25=BM25, chance=CHANCE, fused=fused)
-    with pytest.raises(ConfigError, match=r"fused.yaml: takes something of 'bm25'; expected a row"):
-        _run(rfc_corpus)
+@TRAINING
+@pytest.mark.fairseq
+def test_rows_of_our_model_are_made_from_a_store_alone(rfc_corpus, place, caplog, capfd):
+    caplog.set_level("INFO", "mpbert")
+    small = {
+        **{"dim": 16, "ffn_dim": 32, "num_heads": 2, "max_update": 3, "max_epoch": 1},
+        **{"batch_tokens": 30000, "warmup_updates": 1},
+    }
+    for stage, config in (("pretrain", "tiny"), ("finetune", "tiny"), ("finetune", "token_bag")):
+        source = ROOT / stage / "configs" / f"{config}.yaml"
+        target = place / stage / "configs" / f"{config}.yaml"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+    bag = {**OURS, "config": "token_bag", "settings": small, "vocab_size_on": {"rfc": 400}}
+    first = {"title": "N", "method": "mp_bert4cr", "vectors": "bag", "dim": 8, "order": 5}
+    _write(place, bag=bag, nested=first)
+    _run(rfc_corpus, "nested", configs=place)
+    steps = ["binarize", "finetune", "embed", "retrieve"]
+    assert [r["step"] for r in _cost("bag") if "exit_code" in r] == steps
+    assert (place / "out/encoders/rfc/bag/model.safetensors").exists()
+    one, two = (Path(f"out/trec/rfc/{name}/test.run").read_text() for name in ("bag", "nested"))
+    assert one != two
+    caplog.clear()
+    _run(rfc_corpus, "nested", configs=place)
+    assert caplog.messages[1:] == ["[1/2] bag: finished", "[2/2] nested: finished"]

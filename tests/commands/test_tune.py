@@ -7,11 +7,12 @@ import yaml
 
 from mpbert.commands import retrieve, tune
 from mpbert.corpus.store import CorpusStore
+from mpbert.experiments import trials
 from mpbert.experiments.measured import Measured
 from mpbert.foundation.errors import ConfigError, MpbertError
 
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"k1": 0.001}, "space": {"k1": [0.001, 2]}}
-LOG = Path("runs/tuning/rfc/bm25/trials.jsonl")
+LOG = Path("out/tuning/rfc/bm25/trials.jsonl")
 
 
 @pytest.fixture
@@ -21,14 +22,14 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def _write(place, **conditions):
-    (place / "conditions").mkdir(exist_ok=True)
-    for name, content in conditions.items():
-        (place / "conditions" / f"{name}.yaml").write_text(yaml.safe_dump(content))
+def _write(place, **rows):
+    (place / "rows").mkdir(exist_ok=True)
+    for name, content in rows.items():
+        (place / "rows" / f"{name}.yaml").write_text(yaml.safe_dump(content))
 
 
 def _tune(corpus, **options):
-    tune.run(tune.Config(corpus, Path("tuned.yaml"), Path("conditions"), **options))
+    tune.run(tune.Config(corpus, Path("rows"), Path("out"), Path("tuned.yaml"), **options))
     return yaml.safe_load(Path("tuned.yaml").read_text())
 
 
@@ -71,11 +72,11 @@ def test_a_row_waits_for_the_rows_it_takes_runs_of_and_is_tried_anew_when_they_c
     caplog.set_level("INFO")
     with pytest.raises(FileNotFoundError):  # nothing was tuned, so there is no file
         _tune(rfc_corpus, only=["cited"])
-    assert "cited: left out, it takes runs/trec/rfc/bm25, which is not made" in caplog.text
-    log = Path("runs/tuning/rfc/cited/trials.jsonl")
+    assert "cited: left out, it takes out/trec/rfc/bm25, which is not made" in caplog.text
+    log = Path("out/tuning/rfc/cited/trials.jsonl")
     for number, k1 in enumerate((1, 2), start=1):
-        shutil.rmtree("runs/trec", ignore_errors=True)
-        run = Path("runs/trec/rfc/bm25")
+        shutil.rmtree("out/trec", ignore_errors=True)
+        run = Path("out/trec/rfc/bm25")
         retrieve.run(retrieve.Config(rfc_corpus, run, lexical="bm25", settings=[f"k1={k1}"]))
         _tune(rfc_corpus, only=["cited"])
         assert len(_records(log)) == 2 * number
@@ -86,12 +87,12 @@ def quick(monkeypatch):
     """Steps that take 31 s by their own account, and fail where told to; what they were asked."""
     asked, failing = [], []
 
-    def execute(step, log, run):
+    def execute(step, log):
         asked.append(step.words)
         return Measured(31.0, 31.0, 100, int(step.words[-1] in failing), "no room")
 
-    monkeypatch.setattr(tune, "execute", execute)
-    monkeypatch.setattr(tune, "_scores", lambda path, tuning: {"MAP@10": len(asked) / 10})
+    monkeypatch.setattr(trials, "execute", execute)
+    monkeypatch.setattr(trials, "_scores", lambda path, tuning: {"MAP@10": len(asked) / 10})
     return asked, failing
 
 
@@ -143,29 +144,26 @@ def test_a_trial_that_fails_has_no_score_and_a_row_without_any_is_named(
     assert not Path("tuned.yaml").exists()
 
 
-def test_recipes_are_tuned_by_their_flags_each_with_a_run_of_its_own(rfc_corpus, place, quick):
-    _write(
-        place,
-        ours={
-            **{"title": "Ours", "recipe": ["a.sh {corpus}", "b.sh ours{variant} {flags}"]},
-            **{"run": "runs/trec/{corpus}/ours{variant}", "space": {"--lr": [0.1, 0.2]}},
-        },
-    )
-    Path("runs/trec/rfc/ours").mkdir(parents=True)
-    Path("runs/trec/rfc/ours/manifest.json").write_text("{}")  # make-rows made it
-    Path("runs/cost/rfc").mkdir(parents=True)
-    cost = {"seconds": 40, "cpu_seconds": 1, "peak_mib": 1, "exit_code": 0, "cores": 2}
-    records = [{"step": step, **cost} for step in ("a.sh rfc", "b.sh ours")]
-    Path("runs/cost/rfc/ours.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
+def test_our_model_is_tuned_by_trainings_that_are_kept(rfc_corpus, place, quick, monkeypatch):
+    monkeypatch.setattr(trials, "outdated", lambda *_: "")
+    ours = {"title": "Ours", "method": "mp_bert4cr", "config": "bag", "settings": {"dim": 8}}
+    _write(place, ours={**ours, "space": {"lr": [0.1, 0.2]}})
+    Path("out/trec/rfc/ours").mkdir(parents=True)
+    Path("out/trec/rfc/ours/manifest.json").write_text("{}")  # make-rows made it
+    Path("out/cost/rfc").mkdir(parents=True)
+    cost = {"seconds": 20, "cpu_seconds": 1, "peak_mib": 1, "exit_code": 0, "cores": 2}
+    steps = ("binarize", "finetune", "embed", "retrieve")
+    records = [json.dumps({"step": step, **cost}) for step in steps]
+    Path("out/cost/rfc/ours.jsonl").write_text("\n".join(records) + "\n")
     rows = _tune(rfc_corpus)["rows"]
-    assert sorted(quick[0][1::2]) == [
-        ("b.sh", "ours-lr-0.1", "--lr", "0.1"),
-        ("b.sh", "ours-lr-0.2", "--lr", "0.2"),
+    trained = [words for words in quick[0] if words[0] == "finetune"]
+    assert sorted((words[3], words[-1]) for words in trained) == [
+        (f"out/encoders/rfc/ours-lr-{lr}", f"lr={lr}") for lr in (0.1, 0.2)
     ]
+    assert all("--splits" not in words for words in quick[0])
     assert rows["ours"]["trials"] == 3
-    assert [
-        record["seconds"] for record in _records(Path("runs/tuning/rfc/ours/trials.jsonl"))
-    ] == [*(80, 62, 62)]
+    log = Path("out/tuning/rfc/ours/trials.jsonl")
+    assert [record["seconds"] for record in _records(log)] == [80, 124, 124]
 
 
 def test_a_run_without_the_validation_split_is_a_trial_that_failed(
@@ -173,7 +171,7 @@ def test_a_run_without_the_validation_split_is_a_trial_that_failed(
 ):
     caplog.set_level("INFO")
     _write(place, bm25=BM25)
-    monkeypatch.setattr(tune, "execute", lambda *_: Measured(1.0, 1.0, 100, 0))
+    monkeypatch.setattr(trials, "execute", lambda *_: Measured(1.0, 1.0, 100, 0))
     with pytest.raises(MpbertError, match="all trials failed of bm25"):
         _tune(rfc_corpus)
     assert "valid.run" in caplog.messages[1] and "failed" in caplog.messages[1]
@@ -181,9 +179,7 @@ def test_a_run_without_the_validation_split_is_a_trial_that_failed(
 
 def test_a_wrong_value_of_a_space_is_refused_before_anything_is_begun(rfc_corpus, place, quick):
     _write(place, bm25={**BM25, "space": {"k1": [-1]}})
-    with pytest.raises(
-        ConfigError, match="condition bm25: --settings k1=-1: found -1; expected at"
-    ):
+    with pytest.raises(ConfigError, match="row bm25: --settings k1=-1: found -1; expected at"):
         _tune(rfc_corpus)
     assert not quick[0]
 
@@ -200,4 +196,6 @@ def test_a_row_without_a_space_that_is_asked_for_is_named(rfc_corpus, place, cap
 def test_a_time_without_end_is_refused(minutes):
     message = rf"--minutes is {float(minutes)}; expected 0 or more, and finite"
     with pytest.raises(ConfigError, match=message):
-        tune.Config(Path("corpus"), Path("tuned.yaml"), minutes=float(minutes))
+        tune.Config(
+            Path("corpus"), Path("rows"), Path("out"), Path("tuned.yaml"), minutes=float(minutes)
+        )

@@ -3,12 +3,13 @@ import json
 import numpy as np
 import pytest
 
+from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
-from mpbert.evaluation.report import MeasuredRow, Queries, Setting, build_report
+from mpbert.evaluation.report import MeasuredRow, Queries, Setting
 from mpbert.evaluation.self_citation import self_citation
-from mpbert.experiments.tuning import Budget, TunedRow
+from mpbert.evaluation.tuned import Budget, TunedRow
 
 SETTINGS = {"dim": 100, "learning_rate": 0.025, "window": 20, "fields": "abstract+citing"}
 TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 61.5)

@@ -33,7 +33,7 @@ def test_where_training_resumes_all_attempts_count():
     assert row_cost(records, STEPS, resumes=True) == RowCost(54.0, 1.0, 110.0, 100, 0, 2)
 
 
-def test_of_recipes_all_times_they_ended_count_since_training_resumes():
+def test_of_our_model_all_times_a_step_ended_count_since_training_resumes():
     records = [_ended("a.sh", 4.0, code=1), _ended("b.sh", 9.0), _ended("a.sh", 3.0)]
     assert row_cost(records, ["a.sh"], resumes=True) == RowCost(7.0, None, 14.0, 100, 0, 2)
 

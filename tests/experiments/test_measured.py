@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.experiments.measured import run_measured
-from mpbert.experiments.steps import step_environment
+from mpbert.experiments.processes import step_environment
 
 
 def _run(*command):

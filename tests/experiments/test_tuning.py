@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 import yaml
 
+from mpbert.evaluation.tuned import Budget, TunedRow
 from mpbert.experiments.tuning import (
-    Budget,
     Trial,
     Tuned,
-    TunedRow,
     as_plain,
     best_of,
     choose_trials,
@@ -60,13 +59,14 @@ def test_the_outcome_survives_its_file_and_is_sorted(tmp_path):
     assert (found.settings("a"), found.settings("b")) == ({"k1": 3, "b": 1}, {})
 
 
-def test_without_a_file_nothing_is_tuned(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_without_a_file_nothing_is_tuned(tmp_path):
     assert tuned_file(None, "rfc") is None
     assert read_tuned(None) == Tuned()
-    (tmp_path / "eval" / "tuned").mkdir(parents=True)
-    (tmp_path / "eval" / "tuned" / "rfc.yaml").touch()
-    assert str(tuned_file(None, "rfc")) == "eval/tuned/rfc.yaml"
+    assert tuned_file(tmp_path, "rfc") is None  # a folder of CORPUS.yaml
+    (tmp_path / "rfc.yaml").touch()
+    assert tuned_file(tmp_path, "rfc") == tmp_path / "rfc.yaml"
+    with pytest.raises(ConfigError, match=r"none.yaml: unreadable"):
+        read_tuned(tuned_file(tmp_path / "none.yaml", "rfc"))
 
 
 @pytest.mark.parametrize(

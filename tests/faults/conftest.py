@@ -125,11 +125,11 @@ def trained(place: Path) -> dict[str, str]:
     }
 
 
-def _conditions(place: Path) -> None:
-    (place / "conditions").mkdir()
+def _rows(place: Path) -> None:
+    (place / "rows").mkdir()
     for name in ("bm25", "again"):
-        text = f"title: {name}\nrecipe: make\nrun: {FORMATS / 'runs'}\n"
-        (place / "conditions" / f"{name}.yaml").write_text(text)
+        (place / "rows" / f"{name}.yaml").write_text(f"title: {name}\nmethod: bm25\n")
+        shutil.copytree(FORMATS / "runs", place / "root" / "trec" / "corpus" / name)
 
 
 def _index(place: Path) -> None:
@@ -183,7 +183,7 @@ def _stages() -> dict[str, Stage]:
         "remove": Stage(["remove", "out", "P03"], _index, done="no paper 'P03' among"),
         "export-vectors": Stage(["export-vectors", vectors, "out", "--format=parquet"]),
         "export-data": Stage(["export-data", corpus, "out"]),
-        "report": Stage(["report", corpus, "out", "--rows=conditions"], _conditions),
+        "report": Stage(["report", corpus, "rows", "root", "out"], _rows),
         "pretraining": _training(
             *("mpbert_pretrain", "mpbert_hibert", "mpbert_masked_sentences", *sizes),
             *("--document-layers=1", "--decoder-layers=1"),

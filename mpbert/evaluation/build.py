@@ -1,0 +1,115 @@
+"""Build the report: measure all rows, test them, and say how."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mpbert.evaluation.caption import caption_of
+from mpbert.evaluation.curves import curves_of
+from mpbert.evaluation.measures import mean_measure
+from mpbert.evaluation.report import MAIN, MORE, OF_PAPERS, MeasuredRow, Queries, Report, Setting
+from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
+from mpbert.evaluation.significance import clusters_of
+from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
+from mpbert.evaluation.tables import (
+    NUM_RESAMPLES,
+    NUM_SAMPLES,
+    Column,
+    Resampling,
+    Table,
+    build_table,
+)
+from mpbert.foundation.seeding import named_rng
+
+_DEEP = tuple(f"Recall@{k}" for k in (10, 100, 200, 500, 1000))  # those of HAtten
+_OF_RUNS = ("MRR", "F1@10", "F1@20", "F1@50", "F1@100")
+_Plan = list[tuple[str, str, Sequence[Subset], Sequence[str]]]
+
+
+def build_report(
+    setting: Setting,
+    queries: Queries,
+    rows: Sequence[MeasuredRow],
+    num_resamples: int = NUM_RESAMPLES,
+    num_samples: int = NUM_SAMPLES,
+) -> Report:
+    """Measure all rows and say how.
+
+    :param rows: in the order of the tables; at least one was run.
+    :param num_resamples: of the bootstrap.
+    :param num_samples: of the randomization tests.
+    """
+    run = [row for row in rows if row.judged is not None]
+    not_run = [row for row in rows if row.judged is None]
+    hits = [row.judged.hits for row in run]
+    by_gold = subsets_by_num_gold(queries.num_gold)
+    by_frequency, median = subsets_by_frequency(queries.frequency)
+    by_paper, num_queries = setting.cluster == "paper", len(queries.num_gold)
+    clusters = clusters_of(queries.citing_ids) if by_paper else np.arange(num_queries)
+    resampling = Resampling(clusters, num_resamples, num_samples)
+    plan = _plan(setting.task, by_gold, by_frequency)
+    tables = _tables(plan, hits, queries.num_gold, resampling, setting.seed)
+    caption = caption_of(setting, queries, run, by_frequency, median, tables, resampling)
+    if not_run:
+        caption.append("Not run: " + "; ".join(row.title for row in not_run) + ".")
+    return Report(
+        setting=setting,
+        rows=run,
+        not_run=not_run,
+        tables=tables,
+        of_runs={
+            name: [mean_measure(name, h, queries.num_gold) for h in hits] for name in _OF_RUNS
+        },
+        seeds=_seeds(run, queries.num_gold, tables[0].columns),
+        curves=curves_of(queries.num_gold, queries.frequency, queries.years, hits),
+        caption=caption,
+    )
+
+
+def _plan(task: str, by_gold: Sequence[Subset], by_frequency: Sequence[Subset]) -> _Plan:
+    """Return name, title, subsets and measures of each table."""
+    if task == "global":
+        all_queries = [subset for subset in by_gold if subset.name == "P>=1"]
+        return [
+            ("main", "All papers that a paper cites", all_queries, OF_PAPERS),
+            ("depth", "Recall further down the lists", all_queries, _DEEP),
+        ]
+    together = "P ≥ 2 by how often the cited papers were cited together in training"
+    return [
+        ("main", "Recall and MAP by the number of papers a context cites", by_gold, MAIN),
+        ("more", "MRR and nDCG by the number of papers a context cites", by_gold, MORE),
+        ("frequency", together, by_frequency, MAIN),
+    ]
+
+
+def _tables(
+    plan: _Plan,
+    hits: Sequence[np.ndarray],
+    num_gold: np.ndarray,
+    resampling: Resampling,
+    seed: int,
+) -> list[Table]:
+    return [
+        build_table(
+            name,
+            title,
+            [Column(m, subset) for subset in subsets for m in measures],
+            hits,
+            num_gold,
+            resampling,
+            named_rng(seed, f"report table {name}"),
+        )
+        for name, title, subsets, measures in plan
+    ]
+
+
+def _seeds(
+    rows: Sequence[MeasuredRow], num_gold: np.ndarray, columns: Sequence[Column]
+) -> dict[str, SeedScores]:
+    return {
+        row.name: scores_over_seeds(
+            [row.judged.hits, *(judged.hits for judged in row.other_seeds)], num_gold, columns
+        )
+        for row in rows
+        if row.other_seeds
+    }

@@ -1,0 +1,135 @@
+"""The caption of a report: what was measured, how, and what a reader should know of each row."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mpbert.evaluation.measures import expected_at_random
+from mpbert.evaluation.report import DEPTH, MAIN, MORE, OF_PAPERS, MeasuredRow, Queries, Setting
+from mpbert.evaluation.subsets import Subset, subsets_by_num_gold
+from mpbert.evaluation.tables import ALPHA, Resampling, Table
+from mpbert.evaluation.tuned import Budget
+
+_QUERY = {
+    "local": "a citation context",
+    "global": "title and abstract of a paper, and all papers that it cites are sought",
+}
+
+
+def caption_of(
+    setting: Setting,
+    queries: Queries,
+    rows: Sequence[MeasuredRow],
+    by_frequency: Sequence[Subset],
+    median: float,
+    tables: Sequence[Table],
+    resampling: Resampling,
+) -> list[str]:
+    """Return the sentences below the tables, in order.
+
+    :param rows: those that were run.
+    :param by_frequency: and ``median``, of :func:`subsets_by_frequency`.
+    """
+    return [
+        *_queries(setting, queries),
+        *_tests(setting, tables, resampling),
+        *_cocitation(setting, queries, by_frequency, median),
+        *_rows(setting, rows),
+        _tuning(setting.budget),
+        *(f"{row.title}: {remark}." for row in rows for remark in row.remarks),
+    ]
+
+
+def _queries(setting: Setting, queries: Queries) -> list[str]:
+    candidates = setting.num_papers - 1
+    by_gold = subsets_by_num_gold(queries.num_gold)
+    sizes = ", ".join(f"{subset.title}: {len(subset):,}" for subset in by_gold)
+    chance = [
+        f"{name} {100 * expected_at_random(name, queries.num_gold, candidates).mean():.2f}"
+        for name in (OF_PAPERS if setting.task == "global" else (*MAIN, *MORE))
+    ]
+    return [
+        f"Corpus {setting.corpus}, split {setting.split}"
+        + (f", manifest {setting.fingerprint[:12]}" if setting.fingerprint else "")
+        + f". A query is {_QUERY[setting.task]}; queries by the number of papers they cite: "
+        f"{sizes}; {len(set(queries.citing_ids)):,} citing papers.",
+        f"Pool: all {setting.num_papers:,} papers of the corpus but the citing one, "
+        f"{candidates:,} candidates a query. Ties: larger score first, then the smaller paper id.",
+        "Numbers are means over queries, in %. Average precision is divided by the number of "
+        "cited papers, as map_cut of trec_eval. A query that a run lacks counts 0.",
+        "Expected of a random order (P ≥ 1): " + ", ".join(chance) + ".",
+    ]
+
+
+def _tests(setting: Setting, tables: Sequence[Table], resampling: Resampling) -> list[str]:
+    num_clusters = int(resampling.clusters.max()) + 1
+    unit = "citing papers" if setting.cluster == "paper" else "queries"
+    why = " (queries of one paper are not independent)" if setting.cluster == "paper" else ""
+    comparisons = ", ".join(f"{table.num_comparisons}" for table in tables)
+    return [
+        f"Bold, or in brackets: largest of a column. *: significantly better than the best other "
+        f"row. ~: not significantly worse than the best row. Two-sided randomization test, "
+        f"{resampling.num_samples:,} exchanges of whole {unit}, each row against the best other "
+        f"one, p < {ALPHA:g} after Holm's correction over all comparisons of a table "
+        f"({comparisons}).",
+        f"Intervals: 95 %, percentile bootstrap, {resampling.num_resamples:,} resamples of "
+        f"{num_clusters:,} {unit}{why}. t-test: paired, over queries, as in MP-BERT4CR, "
+        f"Holm-corrected too. Seed {setting.seed}.",
+    ]
+
+
+def _cocitation(
+    setting: Setting, queries: Queries, by_frequency: Sequence[Subset], median: float
+) -> list[str]:
+    if setting.task != "local" or not any(len(subset) for subset in by_frequency):
+        return []
+    groups = ", ".join(f"{subset.name} {len(subset):,}" for subset in by_frequency)
+    pairs = queries.frequency[~np.isnan(queries.frequency)]
+    seen = (
+        "none was seen, so none is low or high"
+        if np.isnan(median)
+        else f"low: up to the median of the seen, {median:g}; high: above it"
+    )
+    return [
+        f"Co-citation history: mean, over the pairs of papers a query cites, of the number of "
+        f"training contexts that cite both. unseen: 0; {seen} ({groups} queries; median with "
+        f"the unseen {np.median(pairs):g})."
+    ]
+
+
+def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
+    lines = [
+        f"MRR: of the first {DEPTH[setting.task]:,} papers. F1@k: harmonic mean of P@k and "
+        "Recall@k, each averaged over queries before, as in Citeomatic."
+    ]
+    if any(row.published for row in rows):
+        lines.append(
+            "What papers print is of their own corpora and models: it tells how hard those were, "
+            "and cannot be compared with the other numbers."
+        )
+    if any(row.other_seeds for row in rows):
+        lines.append(
+            "Over seeds: mean of trainings that differ by their seed alone, ± half of its 95 % "
+            "interval (Student's t). All other tables hold the first of them."
+        )
+    if any(row.self_citation for row in rows):
+        lines.append(
+            "Self-citation: papers that share an author with the citing paper, among the first k "
+            "of a ranking; share of the queries with one, and means over queries of their mean and "
+            "of their best rank, k + 1 where there is none. The lower the ranks, the more a row "
+            "favours them."
+        )
+    return lines
+
+
+def _tuning(budget: Budget | None) -> str:
+    if budget is None:
+        return "Settings are those of the rows; no tuning was done for this report."
+    return (
+        f"Settings were chosen by mean {budget.measure} over all {budget.queries:,} queries of the "
+        f"{budget.split} split, with the same budget for every row that has a space of settings: "
+        f"at most {budget.trials} trials, the row's own settings first, then random ones of its "
+        f"space, none begun after {budget.minutes:g} minutes. Trials none: not tuned; 4 -1: one of "
+        "4 failed. Own settings and spaces of the rows were settled before, with looks at the same "
+        "split."
+    )

@@ -1,0 +1,96 @@
+"""Rows on one corpus: under which settings each is made, and where its outputs lie."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mpbert.evaluation.tuned import Settings
+from mpbert.experiments.layout import Layout
+from mpbert.experiments.rows import MODEL, Row, effective_settings
+from mpbert.experiments.tuning import Tuned
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row under settings and a seed: one thing that is made.
+
+    :param settings: all that are in force, but for the defaults of the method.
+    """
+
+    row: Row
+    settings: Settings
+    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        """The name of the row, and what is not the row's own: seeds, settings of our model.
+
+        Each choice of settings of our model has directories of its own, so that a training is
+        never done twice; those of another method lie where the row lies.
+        """
+        others = []
+        if self.row.method == MODEL:
+            own = self.row.settings
+            others = [f"{k}-{v}" for k, v in self.settings.items() if own.get(k) != v]
+        if self.seed > 1:
+            others.append(f"seed-{self.seed}")
+        return self.row.name + "".join("-" + re.sub(r"[^\w.-]+", "_", text) for text in others)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Rows on one corpus, below one root.
+
+    :param rows: by name, in the order of the report, with their settings on the corpus.
+    :param corpus: its store.
+    :param tuned: what tuning chose there.
+    :param configs: folder with ``pretrain/configs`` and ``finetune/configs``.
+    """
+
+    rows: Mapping[str, Row]
+    corpus: Path
+    layout: Layout
+    tuned: Tuned = field(default_factory=Tuned)
+    configs: Path = field(default_factory=Path)
+
+    @staticmethod
+    def of(
+        rows: Sequence[Row], corpus: Path, layout: Layout, tuned: Tuned, configs: Path
+    ) -> "Experiment":
+        """Return the experiment of rows that may have settings of other corpora, too."""
+        on = {row.name: row.on(corpus.name) for row in rows}
+        return Experiment(on, corpus, layout, tuned, configs)
+
+    def variant(self, name: str, seed: int = 1) -> Variant:
+        """Return a row under the settings that tuning chose."""
+        row = self.rows[name]
+        return Variant(row, effective_settings(row, self.tuned.settings(name)), seed)
+
+    def runs(self, variant: Variant) -> Path:
+        """Return where ``SPLIT.run`` lies."""
+        return self.layout.runs(self.corpus.name, variant.name)
+
+    def vectors(self, variant: Variant) -> Path:
+        """Return the vectors that a row ranks by: its own, or those of another row."""
+        if variant.row.vectors:
+            variant = self.variant(variant.row.vectors, variant.seed)
+        return self.layout.vectors(self.corpus.name, variant.name)
+
+    def inputs(self, variant: Variant) -> list[Path]:
+        """Return the runs that a reranker takes."""
+        return [self.runs(self.variant(name)) for name in variant.row.inputs]
+
+    def cost(self, variant: Variant) -> Path:
+        """Return the file of what its steps took."""
+        return self.layout.cost(self.corpus.name, variant.name)
+
+    def training_lists(self, row: Row) -> Path:
+        """Return where the lists lie that a reranker learns from: equal ones are shared."""
+        words = [f"{key}-{value}" for key, value in sorted(row.training.items())]
+        name = "-".join(["training", row.task, *words])
+        return self.layout.runs(self.corpus.name, name)
+
+    def config_file(self, stage: str, name: str) -> Path:
+        """Return the configuration of a stage of training, ``pretrain`` or ``finetune``."""
+        return self.configs / stage / "configs" / f"{name}.yaml"

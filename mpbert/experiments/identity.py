@@ -1,0 +1,96 @@
+"""What the settings of a row amount to, and whether its method takes them."""
+
+from collections.abc import Hashable
+
+from mpbert.evaluation.tuned import Settings
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.outputs import output_of
+from mpbert.experiments.rows import MODEL, Row
+from mpbert.experiments.steps import setting_words, steps_of
+from mpbert.foundation.config import from_settings, resolve_settings
+from mpbert.foundation.errors import ConfigError
+from mpbert.methods.embedding import EMBEDDERS
+from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.reranking import RERANKERS
+
+_FAMILIES = (EMBEDDERS, LEXICAL, RERANKERS)
+
+
+def identity_of(row: Row, settings: Settings) -> Hashable:
+    """Return what settings amount to, with the defaults of the method.
+
+    :raises ConfigError: there is no such method, setting or value.
+    """
+    if row.method == MODEL:
+        return tuple(sorted((name, str(value)) for name, value in settings.items()))
+    families = [family for family in _FAMILIES if row.method in family.names()]
+    source = f"row {row.name}"
+    if not families:
+        known = [name for family in _FAMILIES for name in family.names()]
+        raise ConfigError(
+            f"{source}: unknown method {row.method!r}; expected one of {', '.join([*known, MODEL])}"
+        )
+    if families != [EMBEDDERS]:
+        _check_words_alone(row, source)
+    if (families == [RERANKERS]) != bool(row.inputs):
+        need = "needs inputs, rows to take the runs of" if not row.inputs else "takes no inputs"
+        raise ConfigError(f"{source}: {row.method} {need}")
+    try:
+        return tuple(resolve_settings(families[0][row.method], setting_words(settings), row.method))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+
+
+def check_row(experiment: Experiment, name: str) -> None:
+    """Check, before anything is begun, that a row can be made.
+
+    :raises ConfigError: its method, a setting or a configuration is wrong.
+    """
+    variant = experiment.variant(name)
+    row = variant.row
+    try:
+        identity_of(row, variant.settings)
+    except ConfigError as error:
+        if not experiment.tuned.settings(name):
+            raise
+        raise ConfigError(f"{error} (settings that tuning chose)") from error
+    for stage, config in (("finetune", row.config), ("pretrain", row.pretrained)):
+        file = experiment.config_file(stage, config)
+        if config and not file.is_file():
+            raise ConfigError(
+                f"row {name}: there is no configuration {file}; give --configs, the folder with "
+                f"{stage}/configs"
+            )
+    try:
+        for step in steps_of(experiment, variant) if row.method == MODEL else []:
+            output_of(step)
+    except ConfigError as error:
+        raise ConfigError(f"row {name}: {error}") from error
+
+
+def learns_from(row: Row, settings: Settings) -> str:
+    """Return the split whose queries the method of a row learns from; empty where it is none.
+
+    That of training is not told for methods that make vectors, since all of these learn from it.
+    """
+    if row.method not in RERANKERS.names():
+        return ""
+    return from_settings(RERANKERS[row.method], setting_words(settings), row.method).learns_from
+
+
+def resumes(row: Row) -> bool:
+    """Whether a step of the row goes on where a killed one was."""
+    return row.method == MODEL or any(
+        row.method in family.names() and family[row.method].resumes
+        for family in (EMBEDDERS, RERANKERS)
+    )
+
+
+def _check_words_alone(row: Row, source: str) -> None:
+    for key, given in (
+        ("similarity", row.similarity != "cosine"),
+        ("vectors", row.vectors),
+        ("dim", row.dim),
+    ):
+        if given:
+            raise ConfigError(f"{source}: {row.method} has no {key}; leave it out")

@@ -1,0 +1,150 @@
+"""The values of the keys of a row: each is checked, and a wrong one is named with its place."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mpbert.corpus.store import TASKS
+from mpbert.evaluation.tuned import SettingValue
+from mpbert.foundation.errors import ConfigError
+
+MAX_TITLE = 40  # characters, so that a table of six columns fits a terminal of 100
+SIMILARITIES = ("cosine", "dot")
+Parser = Callable[[Any, str], Any]
+
+
+def one_of(*choices: str) -> Parser:
+    """Return a parser of a text that is one of some."""
+
+    def parse(value: str, source: str) -> str:
+        if value not in choices:
+            raise ConfigError(
+                f"{source} is {value!r}; expected one of {', '.join(sorted(choices))}"
+            )
+        return value
+
+    return parse
+
+
+def as_it_is(value: Any, source: str) -> Any:
+    """Return a value whose type says all."""
+    return value
+
+
+def positive(value: int, source: str) -> int:
+    """Return a number of 1 or more."""
+    if value < 1:
+        raise ConfigError(f"{source} is {value}; expected 1 or more")
+    return value
+
+
+def title(value: str, source: str) -> str:
+    """Return a title of one line that fits its column."""
+    if len(value) > MAX_TITLE or "\n" in value:
+        raise ConfigError(
+            f"{source.removesuffix(': title')}: the title has {len(value)} characters; expected "
+            f"one line of at most {MAX_TITLE}, put the rest into the note"
+        )
+    return value
+
+
+def texts(values: list[object], source: str) -> tuple[str, ...]:
+    """Return a list of texts."""
+    if wrong := [value for value in values if not isinstance(value, str)]:
+        raise ConfigError(f"{source} holds {wrong[0]!r}; expected text")
+    return tuple(values)
+
+
+def settings(value: object, source: str) -> dict[str, SettingValue]:
+    """Return names of settings with their values; yes and no are texts, as on a command line."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{source}: found {value!r}; expected names of settings and values")
+    words = {True: "true", False: "false"}
+    plain = {k: words[v] if isinstance(v, bool) else v for k, v in value.items()}
+    return {str(key): _setting(each, f"{source}, {key}") for key, each in plain.items()}
+
+
+def by_corpus(parse: Parser) -> Parser:
+    """Return a parser of values by the name of a corpus."""
+    return lambda value, source: {
+        str(corpus): parse(each, f"{source}, {corpus}") for corpus, each in value.items()
+    }
+
+
+def space(value: Mapping[object, object], source: str) -> dict[str, tuple[SettingValue, ...]]:
+    """Return names of settings with the values to try."""
+    return {str(key): _values(values, f"{source}, {key}") for key, values in value.items()}
+
+
+def published(value: object, source: str) -> dict[str, SettingValue]:
+    """Return what a paper prints: its corpus, and numbers by measure."""
+    found = settings(value, source)
+    for key, each in found.items():
+        if (key == "corpus") != isinstance(each, str):
+            raise ConfigError(
+                f"{source}, {key}: found {each!r}; expected 'corpus: NAME' and numbers of measures"
+            )
+    return found
+
+
+def scores(value: object, source: str) -> dict[str, tuple[float, float]]:
+    """Return expected scores by column: value and tolerance."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{source}: found {value!r}; expected 'Recall@10 P>=1: [0.283, 0.010]'")
+    for column, pair in value.items():
+        if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_score, pair))):
+            raise ConfigError(
+                f"{source}, {column}: found {pair!r}; expected [value, tolerance], value as a "
+                f"fraction from 0 to 1"
+            )
+    return {column: (float(score), float(within)) for column, (score, within) in value.items()}
+
+
+def count(value: object, source: str) -> int:
+    """Return a whole number of 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{source}: found {value!r}; expected a number of 1 or more")
+    return value
+
+
+def _setting(value: object, source: str) -> SettingValue:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ConfigError(f"{source}: found {value!r}; expected a number or a text")
+    return value
+
+
+def _values(values: object, source: str) -> tuple[SettingValue, ...]:
+    if not isinstance(values, list) or not values:
+        raise ConfigError(f"{source}: found {values!r}; expected a list of values to try")
+    return tuple(_setting(value, source) for value in values)
+
+
+def _is_score(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
+
+
+KEYS: dict[str, tuple[type, Parser]] = {
+    "title": (str, title),
+    "method": (str, as_it_is),
+    "settings": (dict, settings),
+    "settings_on": (dict, by_corpus(settings)),
+    "similarity": (str, one_of(*SIMILARITIES)),
+    "task": (str, one_of(*TASKS)),
+    "top": (int, positive),
+    "vectors": (str, as_it_is),
+    "dim": (int, positive),
+    "inputs": (list, texts),
+    "training": (dict, settings),
+    "config": (str, as_it_is),
+    "pretrained": (str, as_it_is),
+    "readings": (int, positive),
+    "vocab_size_on": (dict, by_corpus(count)),
+    "space": (dict, space),
+    "corpora": (list, texts),
+    "optional": (bool, as_it_is),
+    "gpu": (bool, as_it_is),
+    "note": (str, as_it_is),
+    "order": (int, as_it_is),
+    "published": (dict, published),
+    "expected": (dict, by_corpus(scores)),
+}

@@ -1,0 +1,354 @@
+import json
+import logging
+import shutil
+
+import numpy as np
+import pytest
+
+from mpbert.cli import main
+from mpbert.commands import make_rows, report, retrieve
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import run_of_matrix, write_run
+from mpbert.foundation.errors import ConfigError, RunError
+from mpbert.foundation.training_log import for_tensorboard, loss_fields
+
+
+def _rank(store, split, gain, seed):
+    contexts = store.contexts(split)
+    scores = np.random.default_rng(seed).random((len(contexts), store.num_papers))
+    queries = np.repeat(np.arange(len(contexts)), np.diff(contexts.cited_offsets))
+    scores[queries, contexts.cited_rows] += gain
+    scores[np.arange(len(contexts)), contexts.citing_rows] = -1
+    rows = np.argsort(-scores, axis=1)[:, :50]
+    scores = np.take_along_axis(scores, rows, axis=1)
+    return run_of_matrix(contexts.query_ids, store.paper_ids, rows, scores)
+
+
+@pytest.fixture(scope="module")
+def workplace(rfc_corpus, tmp_path_factory):
+    """Runs of two systems and rows of three, beside a real corpus."""
+    path = tmp_path_factory.mktemp("report")
+    store = CorpusStore(rfc_corpus)
+    for seed, (name, gain) in enumerate({"chance": 0.0, "better": 0.5, "absent": None}.items()):
+        _write_row(path, name)
+        if gain is not None:
+            _write_run(path, name, _rank(store, "test", gain, seed))
+    return path
+
+
+def _write_row(place, name, **content):
+    (place / "rows").mkdir(exist_ok=True)
+    content = {"title": name, "method": "word2vec", **content}
+    (place / "rows" / f"{name}.yaml").write_text(json.dumps(content))
+
+
+def _write_run(place, name, run):
+    """Write the run of a row as someone else's program would."""
+    directory = place / "out" / "trec" / "rfc" / name
+    directory.mkdir(parents=True)
+    write_run(directory / "test.run", run, "x")
+    return directory
+
+
+def _config(rfc_corpus, workplace, output, **options):
+    return report.Config(rfc_corpus, workplace / "rows", workplace / "out", output, **options)
+
+
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Leave out the pictures, which take the most time."""
+    monkeypatch.setattr(report, "plot_report", lambda *_: {})
+
+
+@pytest.fixture(scope="module")
+def written(rfc_corpus, workplace):
+    report.run(_config(rfc_corpus, workplace, workplace / "written"))
+    return workplace / "written"
+
+
+def test_the_report_holds_every_format_and_the_rows_in_order(written):
+    names = {path.name for path in written.iterdir()}
+    assert {f"report.{s}" for s in ("txt", "md", "tex", "html", "json")} <= names
+    assert {"recall.svg", "recall.png", "intervals.svg", "frequency.png"} <= names
+    found = json.loads((written / "report.json").read_text())
+    assert [row["name"] for row in found["rows"]] == ["better", "chance"]
+    assert [row["name"] for row in found["not_run"]] == ["absent"]
+    assert "its shortest list has 50 papers" in (written / "report.txt").read_text()
+
+
+def test_two_reports_of_the_same_runs_have_the_same_bytes(rfc_corpus, workplace, written, tmp_path):
+    report.run(_config(rfc_corpus, workplace, tmp_path / "again"))
+    for path in written.iterdir():
+        if path.name not in ("log.txt", "config.yaml"):  # seconds; paths
+            assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
+
+
+def test_the_report_tells_how_a_row_ranks_papers_of_the_same_authors(
+    rfc_corpus, workplace, written
+):
+    store = CorpusStore(rfc_corpus)
+    text = (written / "report.txt").read_text()
+    assert "Self-citation: papers that share an author" in text
+    assert (written / "self_citation.svg").exists()
+    found = json.loads((written / "report.json").read_text())["self_citation"]["better"]
+    lines = (workplace / "out/trec/rfc/better/test.run").read_text().splitlines()
+    sharing = {}  # query to ranks
+    for query, _, paper, rank, *_ in map(str.split, lines):
+        citing, cited = (store.row_of[each] for each in (query.rpartition("#")[0], paper))
+        if {*map(str.lower, store.authors[citing])} & {*map(str.lower, store.authors[cited])}:
+            sharing.setdefault(query, []).append(int(rank))
+    num_queries = len(store.contexts("test"))
+    at_20 = found["cutoffs"].index(20)
+    best = [min(ranks) for ranks in sharing.values() if min(ranks) <= 20]
+    assert 0 < len(best) < num_queries
+    assert found["share"][at_20] == pytest.approx(len(best) / num_queries, abs=1e-5)
+    mean = (sum(best) + 21 * (num_queries - len(best))) / num_queries
+    assert found["best_rank"][at_20] == pytest.approx(mean, abs=1e-4)
+
+
+def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, no_plots, tmp_path):
+    store = CorpusStore(rfc_corpus)
+    suffixes = ("", "-seed-2", "-seed-3", "-seed-5")  # 4 lacks: 5 is not read
+    for seed, suffix in enumerate(suffixes):
+        _write_run(tmp_path, f"row{suffix}", _rank(store, "test", 0.5, seed))
+    _write_row(tmp_path, "row")
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    scores = []
+    for number, suffix in enumerate(suffixes[:3]):
+        alone = tmp_path / f"alone{number}"
+        _write_row(_made(alone), "row")
+        shutil.copytree(tmp_path / f"out/trec/rfc/row{suffix}", alone / "out/trec/rfc/row")
+        report.run(_config(rfc_corpus, alone, alone / "report"))
+        content = json.loads((alone / "report" / "report.json").read_text())
+        assert "Over seeds" not in (alone / "report" / "report.txt").read_text()
+        scores.append(content["tables"]["main"]["scores"]["row"]["MAP@10 P>=2"]["mean"])
+    mean, half = np.mean(scores), 4.302653 * np.std(scores, ddof=1) / 3**0.5  # t of 2 degrees
+    assert half > 0
+    assert found["seeds"]["row"]["num_seeds"] == 3
+    assert found["seeds"]["row"]["MAP@10 P>=2"] == pytest.approx(
+        {"mean": mean, "half_width": half}, abs=2e-6
+    )
+    text = (tmp_path / "report" / "report.txt").read_text()
+    assert f"{100 * mean:.2f}+-{100 * half:.2f}" in text
+
+
+def _made(folder):
+    folder.mkdir()
+    return folder
+
+
+def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(rfc_corpus, no_plots, tmp_path):
+    run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
+    places = [_write_run(tmp_path, f"row{suffix}", run) for suffix in ("", "-seed-2", "-seed-3")]
+    lines = (places[0] / "test.run").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if line.split()[0] == run.query_ids[0]]
+    (places[1] / "test.run").write_text("".join(kept))
+    manifest = {"format": 1, "command": "retrieve", "inputs": {"rfc": "another"}, "files": {}}
+    (places[2] / "manifest.json").write_text(json.dumps(manifest))
+    _write_row(tmp_path, "row")
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())["rows"][0]["remarks"]
+    assert f"seed 2: {len(run) - 1:,} queries are missing in its run and count 0" in found
+    assert any(remark.startswith(f"seed 3: {places[2]}: made with other") for remark in found)
+
+
+def test_numbers_that_papers_print_stand_beside_ours(rfc_corpus, no_plots, tmp_path):
+    published = {"corpus": "AAN", "MRR": 0.3493, "F1@20": 0.14}
+    _write_row(tmp_path, "row", title="From a paper", published=published)
+    _write_run(tmp_path, "row", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    text = (tmp_path / "report" / "report.txt").read_text()
+    own = json.loads((tmp_path / "report" / "report.json").read_text())["of_runs"]
+    numbers = (own["MRR"]["row"], 0.3493, own["F1@20"]["row"], 0.14)
+    line = ["From", "a", "paper", *(f"{100 * value:.2f}" for value in numbers), "AAN"]
+    assert line in [words.split() for words in text.splitlines()]
+    assert "cannot be compared" in " ".join(text.split())
+
+
+def test_a_row_of_other_corpora_is_in_the_report_where_it_was_made(rfc_corpus, no_plots, tmp_path):
+    for name in ("made", "not_made"):
+        _write_row(tmp_path, name, corpora=["acl"])
+    _write_row(tmp_path, "ours")
+    _write_run(tmp_path, "made", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert [row["name"] for row in found["rows"]] == ["made"]
+    assert [row["name"] for row in found["not_run"]] == ["ours"]
+
+
+def test_whole_papers_have_a_report_of_their_own_with_recall_further_down(
+    rfc_corpus, no_plots, tmp_path
+):
+    _write_row(tmp_path, "row", method="bm25", task="global", top=60)
+    make_rows.run(make_rows.Config(rfc_corpus, tmp_path / "rows", tmp_path / "out"))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report", task="global"))
+    tables = json.loads((tmp_path / "report" / "report.json").read_text())["tables"]
+    assert set(tables) == {"main", "depth"}
+    found = {name: cell["mean"] for name, cell in tables["depth"]["scores"]["row"].items()}
+    names = [f"Recall@{k} P>=1" for k in (10, 100, 200, 500, 1000)]
+    assert list(found) == names
+    assert 0 < found[names[0]] < found[names[1]] == found[names[4]] < 1  # 60 papers are ranked
+
+
+@pytest.mark.parametrize("method", ["learnt", "reciprocal"])
+def test_a_row_that_learnt_from_the_queries_of_the_report_is_remarked(
+    rfc_corpus, no_plots, tmp_path, capsys, method
+):
+    _write_row(tmp_path, "a", method="bm25", settings={"fields": "abstract"}, order=1)
+    _write_row(tmp_path, "b", method="bm25", settings={"fields": "citing"}, order=2)
+    fused = {"method": "fusion", "inputs": ["a", "b"], "settings": {"method": method}}
+    _write_row(tmp_path, "c", title="Fused", order=3, **fused)
+    make_rows.run(make_rows.Config(rfc_corpus, tmp_path / "rows", tmp_path / "out"))
+    for split, is_remarked in (("valid", method == "learnt"), ("test", False)):
+        capsys.readouterr()
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / split, split=split))
+        shown = " ".join(capsys.readouterr().out.split())
+        assert ("Fused: learnt from these very queries" in shown) == is_remarked
+
+
+def test_a_finished_report_is_reused_and_with_replace_written_anew(
+    rfc_corpus, workplace, no_plots, tmp_path, capsys
+):
+    output = tmp_path / "out"
+    for replace, shown in ((False, None), (False, f"{output} exists, reused\n"), (True, None)):
+        report.run(_config(rfc_corpus, workplace, output, replace=replace))
+        assert capsys.readouterr().out == (shown or (output / "report.txt").read_text())
+
+
+def _copy(workplace, tmp_path):
+    """Return a place with the rows and runs of the workplace."""
+    for folder in ("rows", "out"):
+        shutil.copytree(workplace / folder, tmp_path / folder)
+    return tmp_path
+
+
+def _files(directory):
+    """Names of the files of a report."""
+    return {path.name for path in directory.iterdir()}
+
+
+def test_what_rows_cost_is_printed_and_stands_apart(
+    rfc_corpus, workplace, written, tmp_path, capsys
+):
+    place = _copy(workplace, tmp_path)
+    (place / "out" / "cost" / "rfc").mkdir(parents=True)
+    ended = {"seconds": 12.5, "cpu_seconds": 20, "peak_mib": 345, "exit_code": 0, "cores": 2}
+    record = json.dumps({"step": "retrieve", **ended})
+    (place / "out" / "cost" / "rfc" / "better.jsonl").write_text(record + "\n")
+    report.run(_config(rfc_corpus, place, tmp_path / "report"))
+    assert _files(tmp_path / "report") - _files(written) == {
+        *(f"cost.{suffix}" for suffix in ("txt", "md", "svg", "png"))
+    }
+    ours, theirs = (
+        json.loads((folder / "report.json").read_text())["tables"]
+        for folder in (tmp_path / "report", written)
+    )
+    assert ours == theirs
+    shown = capsys.readouterr().out
+    assert "WHAT THE ROWS COST" in shown
+    assert ["better", "-", "12.5", "20.0", "345", "2", "0"] in [
+        line.split() for line in shown.splitlines()
+    ]
+
+
+def test_losses_of_trainings_are_drawn_apart_from_the_report(
+    rfc_corpus, workplace, written, tmp_path
+):
+    place = _copy(workplace, tmp_path)
+    (place / "out" / "vectors" / "rfc").mkdir(parents=True)
+    with for_tensorboard(place / "out" / "vectors" / "rfc" / "better", goes_on=False):
+        logger = logging.getLogger("mpbert.test")
+        for update in (10, 20):
+            logger.info("a loss", extra=loss_fields("test", update, 1 / update))
+    report.run(_config(rfc_corpus, place, tmp_path / "report"))
+    assert _files(tmp_path / "report") - _files(written) == {"training.svg", "training.png"}
+
+
+def test_settings_chosen_by_tuning_are_reported(rfc_corpus, no_plots, tmp_path):
+    budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
+    row = {"settings": {"window": 3}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    row["failed"] = 1
+    _write_row(tmp_path, "x", settings={"window": 2, "epochs": 5})
+    _write_run(tmp_path, "x", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
+    (tmp_path / "tuned").write_text(json.dumps({"budget": budget, "rows": {"x": row}}))
+    config = _config(rfc_corpus, tmp_path, tmp_path / "report", tuned=tmp_path / "tuned")
+    report.run(config)
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert found["budget"] == budget
+    assert found["rows"][0]["settings"] == {"epochs": 5, "window": 3}
+    assert found["rows"][0]["tuned"] == row
+
+
+def test_a_run_that_was_made_with_other_settings_is_remarked(
+    rfc_corpus, no_plots, tmp_path, capsys
+):
+    for name, k1 in (("same", 2), ("other", 3)):
+        path = tmp_path / "out" / "trec" / "rfc" / name
+        retrieve.run(retrieve.Config(rfc_corpus, path, lexical="bm25", settings=["k1=2"]))
+        _write_row(tmp_path, name, title=f"The {name}", method="bm25", settings={"k1": k1})
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "The other: the settings of this report are not those of its run;" in shown
+    rows = json.loads((tmp_path / "report" / "report.json").read_text())["rows"]
+    remarks = {row["name"]: " ".join(row["remarks"]) for row in rows}
+    assert f"{path}: made with other settings or inputs" in remarks["other"]
+    assert "The same: the settings" not in shown
+
+
+def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
+    with pytest.raises(ConfigError, match="was made by mpbert build-corpus; --replace replaces re"):
+        report.run(_config(rfc_corpus, workplace, rfc_corpus, replace=True))
+    assert (rfc_corpus / "papers.parquet").exists()
+
+
+def test_expected_scores_are_judged_and_a_difference_ends_with_2(
+    rfc_corpus, workplace, written, no_plots, tmp_path, capsys
+):
+    scores = json.loads((written / "report.json").read_text())["tables"]["main"]["scores"]
+    right = scores["better"]["MAP@10 P>=1"]["mean"]
+    place = _copy(workplace, tmp_path)
+    for shift, verdict, code in ((0.0, "OK", 0), (0.015, "CLOSE", 0), (0.03, "DIFFERENT", 2)):
+        _write_row(place, "better", expected={"rfc": {"MAP@10 P>=1": [right + shift, 0.01]}})
+        places = [rfc_corpus, place / "rows", place / "out", tmp_path / f"report{code}{verdict}"]
+        assert main(["report", *map(str, places), "--expected"]) == code
+        out, err = capsys.readouterr()
+        assert out.splitlines()[-1].startswith(f"{verdict:<10}better")
+        assert ("1 of 1 scores differ from those expected" in err) == (code == 2)
+
+
+def test_a_check_without_any_expected_score_fails(rfc_corpus, workplace, written):
+    with pytest.raises(ConfigError, match="no row holds expected scores of rfc"):
+        report.run(_config(rfc_corpus, workplace, written, expected=True))
+
+
+def test_expected_scores_are_of_the_test_split(rfc_corpus, workplace, tmp_path):
+    with pytest.raises(ConfigError, match="--expected needs --split test, found valid"):
+        _config(rfc_corpus, workplace, tmp_path / "out", split="valid", expected=True)
+
+
+def test_without_any_run_the_error_says_where_it_looked(rfc_corpus, workplace, tmp_path):
+    with pytest.raises(ConfigError, match=r"none of 3 rows was run on rfc \(looked for .*run"):
+        report.run(_config(rfc_corpus, workplace, tmp_path / "out", split="valid"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_rows_of_the_task_the_error_says_so(rfc_corpus, workplace, tmp_path):
+    with pytest.raises(ConfigError, match="found no row of task global for rfc"):
+        report.run(_config(rfc_corpus, workplace, tmp_path / "out", task="global"))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nobody#1 Q0 RFC2119 1 1 t", r"unknown query ids \('nobody#1'\)"),
+        ("{query} Q0 RFC0 1 1 t", r"unknown paper ids \('RFC0'\)"),
+    ],
+)
+def test_a_run_of_another_corpus_is_refused(rfc_corpus, tmp_path, line, message):
+    query = CorpusStore(rfc_corpus).contexts("test").query_ids[0]
+    _write_row(tmp_path, "other")
+    (tmp_path / "out/trec/rfc/other").mkdir(parents=True)
+    (tmp_path / "out/trec/rfc/other/test.run").write_text(line.format(query=query) + "\n")
+    with pytest.raises(RunError, match=message):
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))

@@ -1,0 +1,145 @@
+import dataclasses
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.layout import Layout
+from mpbert.experiments.outputs import output_of
+from mpbert.experiments.row_files import parse_row
+from mpbert.experiments.seeds import takes_seeds
+from mpbert.experiments.steps import steps_of
+from mpbert.experiments.tuning import Tuned
+
+CORPUS = Path("data/rfc")
+OURS = {"title": "Ours", "method": "mp_bert4cr", "config": "tiny", "settings": {"objective": "mpt"}}
+TRAINING = pytest.mark.skipif(
+    importlib.util.find_spec("mpbert.commands.finetune") is None,
+    reason="needs the commands pretrain and finetune",
+)
+
+
+def _experiment(corpus=CORPUS, **contents):
+    rows = [parse_row(name, {"title": name, **row}, name) for name, row in contents.items()]
+    return Experiment.of(rows, corpus, Layout(Path("out")), Tuned(), Path("conf"))
+
+
+def _words(experiment, name, seed=1, **options):
+    steps = steps_of(experiment, experiment.variant(name, seed), **options)
+    return [" ".join(step.words) for step in steps]
+
+
+def test_an_embedder_is_fitted_and_ranks_by_its_vectors():
+    experiment = _experiment(w={"method": "word2vec", "settings": {"dim": 3}, "similarity": "dot"})
+    fit, rank = _words(experiment, "w")
+    assert fit == "fit data/rfc out/vectors/rfc/w --method word2vec --settings dim=3"
+    assert rank == "retrieve data/rfc out/trec/rfc/w --vectors out/vectors/rfc/w --similarity dot"
+    fit, rank = _words(experiment, "w", splits=("valid",), place=Path("p"))
+    assert fit.startswith("fit data/rfc p/vectors ")
+    assert rank.endswith(
+        "retrieve data/rfc p/run --vectors p/vectors --similarity dot --splits valid"
+    )
+
+
+def test_a_lexical_method_has_one_step():
+    row = {"method": "bm25", "settings": {"k1": 2}, "top": 9, "task": "global"}
+    assert _words(_experiment(b=row), "b") == [
+        "retrieve data/rfc out/trec/rfc/b --lexical bm25 --task global --top 9 --settings k1=2"
+    ]
+
+
+def test_a_reranker_learns_from_lists_of_words_or_of_the_vectors_of_an_earlier_row():
+    first = {"method": "bm25"}
+    for training, words in (
+        ({"lexical": "bm25", "fields": "text", "top": 7}, "--lexical bm25 --top 7 --splits train"),
+        ({"vectors": "first", "top": 7}, "--vectors out/vectors/rfc/first --top 7 --splits train"),
+    ):
+        row = {"method": "nnrank", "inputs": ["first"], "training": training}
+        lists, rerank = _words(_experiment(first=first, x=row), "x")
+        assert words in lists
+        assert lists.split()[2] == rerank.split()[rerank.split().index("--training") + 1]
+        assert ("fields=text" in lists) == ("fields" in training)
+        assert "--runs out/trec/rfc/first --training" in rerank
+
+
+def test_a_row_of_our_model_is_made_from_the_corpus_on():
+    full = {**OURS, "pretrained": "small", "readings": 5, "vocab_size_on": {"rfc": 8000}, "top": 7}
+    assert _words(_experiment(ours=full), "ours") == [
+        "binarize data/rfc out/binarized/rfc --vocab-size 8000",
+        "pretrain out/binarized/rfc conf/pretrain/configs/small.yaml "
+        "out/encoders/rfc/small-pretrained --training out/pretrained/rfc/small",
+        "finetune out/binarized/rfc conf/finetune/configs/tiny.yaml out/encoders/rfc/ours "
+        "--init out/encoders/rfc/small-pretrained --training out/finetuned/rfc/ours "
+        "--settings objective=mpt",
+        "embed out/binarized/rfc out/encoders/rfc/ours out/vectors/rfc/ours --readings 5",
+        "retrieve data/rfc out/trec/rfc/ours --vectors out/vectors/rfc/ours --top 7",
+    ]
+    on_other = _experiment(Path("data/mine"), ours=full)
+    assert _words(on_other, "ours")[0] == "binarize data/mine out/binarized/mine"
+
+
+def test_a_row_of_our_model_that_starts_from_nothing_is_not_pretrained():
+    steps = _words(_experiment(ours={**OURS, "settings": {}}), "ours")
+    assert [step.split()[0] for step in steps] == ["binarize", "finetune", "embed", "retrieve"]
+    assert "--init" not in steps[1] and "--settings" not in steps[1]
+
+
+def test_a_seed_of_our_model_is_a_setting_and_has_places_of_its_own():
+    binarize, finetune, embed, rank = _words(_experiment(ours=OURS), "ours", seed=2)
+    assert "seed-2" not in binarize
+    assert "out/encoders/rfc/ours-seed-2 --training out/finetuned/rfc/ours-seed-2" in finetune
+    assert finetune.endswith("--settings objective=mpt seed=2")
+    assert "out/encoders/rfc/ours-seed-2 out/vectors/rfc/ours-seed-2" in embed
+    assert "out/trec/rfc/ours-seed-2 --vectors out/vectors/rfc/ours-seed-2" in rank
+
+
+def test_a_row_may_rank_by_the_first_dimensions_of_the_vectors_of_another():
+    nested = {"method": "mp_bert4cr", "vectors": "ours", "dim": 64}
+    assert _words(_experiment(ours=OURS, nested=nested), "nested") == [
+        "retrieve data/rfc out/trec/rfc/nested --vectors out/vectors/rfc/ours --dim 64"
+    ]
+
+
+def test_rows_that_are_trained_take_seeds():
+    lists = {"method": "nnrank", "inputs": ["words"], "training": {"lexical": "bm25"}}
+    experiment = _experiment(
+        words={"method": "bm25"},
+        dense={"method": "word2vec"},
+        other={"method": "word2vec", "vectors": "dense", "task": "global"},
+        ours=OURS,
+        learnt=lists,
+        fused={"method": "fusion", "inputs": ["words", "dense"]},
+    )
+    found = {name for name in experiment.rows if takes_seeds(experiment, name)}
+    assert found == {"dense", "other", "ours", "learnt"}
+    fit, rank = _words(experiment, "dense", seed=3)
+    assert fit == "fit data/rfc out/vectors/rfc/dense-seed-3 --method word2vec --seed 3"
+    assert "out/trec/rfc/dense-seed-3 --vectors out/vectors/rfc/dense-seed-3" in rank
+    assert "--seed 2" in _words(experiment, "learnt", seed=2)[1]
+    assert "--vectors out/vectors/rfc/dense-seed-2" in _words(experiment, "other", seed=2)[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("binarize", "embed", "fit", "retrieve", "rerank"),
+        *(pytest.param(name, marks=TRAINING) for name in ("pretrain", "finetune")),
+    ],
+)
+def test_a_command_of_a_step_tells_its_output_and_on_what_it_depends(command):
+    module = importlib.import_module(f"mpbert.commands.{command}")
+    assert "output" in {field.name for field in dataclasses.fields(module.Config)}
+    assert callable(module.inputs_of)
+
+
+@TRAINING
+def test_the_commands_of_all_steps_take_these_words_and_say_what_they_write():
+    settings = {"objective": "mpt-tgt", "lr": 0.1}
+    experiment = _experiment(ours={**OURS, "pretrained": "tiny", "settings": settings})
+    root = Path(__file__).parents[2]
+    experiment = Experiment(experiment.rows, CORPUS, experiment.layout, Tuned(), root)
+    steps = steps_of(experiment, experiment.variant("ours", seed=2))
+    places = ("binarized/rfc", "encoders/rfc/tiny-pretrained", "encoders/rfc/ours-seed-2")
+    places = (*places, "vectors/rfc/ours-seed-2", "trec/rfc/ours-seed-2")
+    assert [str(output_of(step)) for step in steps] == [f"out/{place}" for place in places]
