@@ -1,12 +1,12 @@
-"""evaluate: qrels and a run -> measures of this one run."""
+"""``evaluate``: qrels and a run -> measures of this one run."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.corpus.trec import read_qrels, read_run
-from mpbert.evaluation.evaluate import judge, num_gold
-from mpbert.evaluation.measures import depth_needed, mean_measure, parse_measure
-from mpbert.evaluation.subsets import subsets_by_num_gold
+from mpbert.evaluation.evaluate import evaluate
+from mpbert.evaluation.measures import parse_measure
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs
 
@@ -35,22 +35,16 @@ def run(config: Config) -> None:
         parse_measure(name)  # before the files are read
     check_inputs([config.qrels, config.ranked])
     qrels, ranked = read_qrels(config.qrels), read_run(config.ranked)
-    depth = min(depth_needed(config.measures, ranked.longest), ranked.longest)
-    judged = judge(ranked, qrels, depth, str(config.ranked))
-    gold = num_gold(qrels)
-    subsets = subsets_by_num_gold(gold)
+    scores = evaluate(qrels, ranked, config.measures, str(config.ranked))
+    subsets = [score for score in scores if score.measure == config.measures[0]]
     width = max(map(len, (*config.measures, "missing in the run"))) + 2
 
     def line(name: str, entries: list[str]) -> str:
         return name.ljust(width) + "".join(entry.rjust(10) for entry in entries)
 
-    print(line("", [subset.name for subset in subsets]))
-    print(line("queries", [f"{len(subset):,}" for subset in subsets]))
-    missing = judged.depths == 0
-    print(line("missing in the run", [f"{(missing & s.mask).sum():,}" for s in subsets]))
+    print(line("", [score.subset for score in subsets]))
+    print(line("queries", [f"{score.queries:,}" for score in subsets]))
+    print(line("missing in the run", [f"{score.missing:,}" for score in subsets]))
     for name in config.measures:
-        means = [
-            mean_measure(name, judged.hits[s.mask], gold[s.mask], whole=True) if len(s) else None
-            for s in subsets
-        ]
-        print(line(name, ["-" if mean is None else f"{100 * mean:.2f}" for mean in means]))
+        means = [score.mean for score in scores if score.measure == name]
+        print(line(name, ["-" if math.isnan(mean) else f"{100 * mean:.2f}" for mean in means]))

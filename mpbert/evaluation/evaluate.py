@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.trec import Qrels, Run
+from mpbert.evaluation.measures import depth_needed, mean_measure
+from mpbert.evaluation.subsets import subsets_by_num_gold
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import ranges, row_numbers
 
@@ -29,6 +31,48 @@ class Judged:
     def num_missing(self) -> int:
         """Number of queries that the run lacks; each of their measures is 0."""
         return int((self.depths == 0).sum())
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """One measure of a run on one subset of the queries.
+
+    :param subset: ``P=1``, ``P>=1`` (all queries) or ``P>=2``, by the papers that a query cites.
+    :param queries: number of queries of the subset; ``missing`` of them are not in the run and
+        count 0.
+    :param mean: from 0 to 1; NaN where the subset has no query.
+    """
+
+    measure: str
+    subset: str
+    queries: int
+    missing: int
+    mean: float
+
+
+def evaluate(
+    qrels: Qrels, run: Run, measures: Sequence[str], source: str = "this run"
+) -> list[RunScore]:
+    """Measure one run; ``pandas.DataFrame`` takes the list as it is.
+
+    :param measures: such as ``Recall@10``, see :mod:`mpbert.evaluation.measures`.
+    :param source: what the messages call the run.
+    :returns: by measure, then by subset.
+    :raises ConfigError: a measure is unknown.
+    :raises RunError: the run has queries that the qrels lack.
+    """
+    depth = min(depth_needed(measures, run.longest), run.longest)
+    judged, gold = judge(run, qrels, depth, source), num_gold(qrels)
+    missing = judged.depths == 0
+    scores = []
+    for name in measures:
+        for subset in subsets_by_num_gold(gold):
+            mask, mean = subset.mask, float("nan")
+            if len(subset):
+                mean = mean_measure(name, judged.hits[mask], gold[mask], whole=True)
+            num_missing = int((missing & mask).sum())
+            scores.append(RunScore(name, subset.name, len(subset), num_missing, mean))
+    return scores
 
 
 def judge(

@@ -10,15 +10,21 @@ from mpbert.evaluation.measures import expected_at_random, mean_measure, measure
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.significance import clusters_of
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
-from mpbert.evaluation.tables import ALPHA, Column, Resampling, Table, build_table
+from mpbert.evaluation.tables import (
+    ALPHA,
+    NUM_RESAMPLES,
+    NUM_SAMPLES,
+    Column,
+    Resampling,
+    Table,
+    build_table,
+)
 from mpbert.experiments.rows import SettingValue
 from mpbert.experiments.seeds import SeedScores, scores_over_seeds
 from mpbert.experiments.tuning import Budget, TunedRow
 from mpbert.foundation.seeding import named_rng
 
 DEPTH = {"local": 100, "global": 1000}  # task to ranks of the Recall@k curve
-NUM_RESAMPLES = 2000
-NUM_SAMPLES = 9999
 _MAIN = ("Recall@10", "MAP@10")
 _MORE = ("MRR@10", "nDCG@10")
 _GLOBAL = ("MRR", "Recall@10", "MAP@10", "Recall@100", "Recall@1000")

@@ -18,6 +18,8 @@ from mpbert.evaluation.significance import (
 from mpbert.evaluation.subsets import Subset
 
 ALPHA = 0.05
+NUM_RESAMPLES = 2000  # of the bootstrap
+NUM_SAMPLES = 9999  # of the randomization tests
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,16 @@ def build_table(
     num_gold: np.ndarray,
     resampling: Resampling,
     rng: np.random.Generator,
+    whole: bool = False,
 ) -> Table:
     """Measure, test and give intervals.
 
     :param hits: for each row (Q, K), whether the paper at each rank is relevant.
     :param num_gold: (Q,) number of relevant papers.
+    :param whole: no ranking goes on beyond K, as in :func:`mpbert.evaluation.measures.measure`.
     """
     names = list(dict.fromkeys(column.measure for column in columns))
-    per_row = [{n: measure(n, h, num_gold) for n in names} for h in hits]
+    per_row = [{n: measure(n, h, num_gold, whole) for n in names} for h in hits]
     values = np.array([[row[c.measure] for c in columns] for row in per_row])  # (R, J, Q)
     masks = np.array([column.subset.mask for column in columns])  # (J, Q)
     data = cluster_sums(values, masks, resampling.clusters)
