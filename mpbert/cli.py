@@ -17,6 +17,7 @@ from mpbert.foundation.errors import (
     RowsFailedError,
     printable,
 )
+from mpbert.foundation.extras import missing_package
 from mpbert.foundation.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ COMMANDS = {
     "tune": "settings of every row, chosen on validation with the same budget",
     "make-rows": "all rows of the report that are not finished, and what they cost",
     "evaluate": "qrels and a run -> measures of this one run",
+    "compare": "qrels and any runs -> their measures side by side, with intervals and tests",
     "misses": "corpus and run -> citations that were not found, and why",
     "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
     "report": "runs of all conditions -> one report with tests, intervals and plots",
@@ -78,6 +80,8 @@ def _run(command: str, words: list[str]) -> int:
         message = "interrupted; nothing unfinished was kept"
         return _failed(place, message, "KeyboardInterrupt", 130)
     except Exception as error:
+        if missing := missing_package(error):
+            return _failed(place, str(missing), type(missing).__name__, 2)
         if not is_json():
             raise
         return _failed(place, str(error), type(error).__name__, 1, traceback=True)

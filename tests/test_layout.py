@@ -22,7 +22,7 @@ LAYERS = [
     {"retrieval", "evaluation", "model"},
     {"methods"},
     {"experiments", "recommending"},
-    {"serving"},
+    {"serving", "api"},
     {"commands"},
     {"cli"},
 ]
@@ -32,6 +32,7 @@ FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
     **{name: set() for name in ("ragged", "records", "seeding", "training_log")},
     "registry": {"errors"},
+    "extras": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
     "config": {"errors", "logs", "command_help"},
@@ -55,6 +56,7 @@ PACKAGES = {
     "methods": NUMERIC | NEURAL | {"bm25s", "gensim", "numba", "sklearn", "sentence_transformers"},
     "experiments": NUMERIC | {"yaml"},
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
+    "api": NUMERIC,
     "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }

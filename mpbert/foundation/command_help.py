@@ -93,6 +93,12 @@ HELP = {
         "TREC qrels and a TREC run",
         "a line per measure on standard output, in percent",
     ),
+    "compare": CommandHelp(
+        "mpbert compare runs/corpus/rfc/qrels.test.txt runs/trec/rfc/word2vec/test.run "
+        "runs/trec/rfc/bm25_citing/test.run",
+        "TREC qrels and TREC runs of any program",
+        "a table on standard output: means, intervals, p against the best other run",
+    ),
     "misses": CommandHelp(
         "mpbert misses runs/corpus/rfc runs/trec/rfc/bm25_citing/test.run --number 5",
         "a corpus store and a TREC run of its contexts",
