@@ -9,7 +9,7 @@ from mpbert.foundation.errors import MissingPackageError
 # extra -> names under which its packages are imported
 EXTRAS = {
     "train": ("bitarray", "fairseq", "fairseq_cli", "hydra", "omegaconf", "regex", "sacrebleu"),
-    "baselines": ("bm25s", "gensim", "numba", "sentence_transformers", "transformers"),
+    "baselines": ("gensim", "numba", "sentence_transformers", "transformers"),
     "report": ("jinja2", "matplotlib", "tensorboard"),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it
