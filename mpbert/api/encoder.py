@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mpbert.corpus.text import clean_characters
-from mpbert.foundation.errors import ConfigError, ManuscriptError, OutputError
+from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
 from mpbert.foundation.records import Paper
 from mpbert.recommending.manuscripts.sentences import manuscript_at, manuscript_of, read_text
 from mpbert.recommending.reading import EncoderReader
@@ -43,17 +43,15 @@ class Encoder:
     def __init__(
         self, path: str | Path, readings: int = 3, seed: int = 1, dim: int | None = None
     ) -> None:
-        from mpbert.model.directory import read_config  # imports torch
-
-        _, sizes, _ = read_config(Path(path))
-        dim = sizes.dim if dim is None else dim
-        if readings < 1 or not 1 <= dim <= sizes.dim:
+        self.path, self.readings, self.seed = Path(path), readings, seed
+        most = self.config["model"]["dim"]
+        self.dim = most if dim is None else dim
+        if readings < 1 or not 1 <= self.dim <= most:
             raise ConfigError(
-                f"readings {readings}, dim {dim}; expected 1 or more, and at most {sizes.dim} "
+                f"readings {readings}, dim {self.dim}; expected 1 or more, and at most {most} "
                 f"dimensions"
             )
-        self.path, self.readings, self.seed, self.dim = Path(path), readings, seed, dim
-        self._reader = EncoderReader(self.path, draws=readings, seed=seed, dim=dim)
+        self._reader = EncoderReader(self.path, readings, seed, self.dim)
 
     def __repr__(self) -> str:
         return f"Encoder({str(self.path)!r}): {self.dim} dimensions, {self.readings} readings"
@@ -67,7 +65,16 @@ class Encoder:
         >>> encoder.config["model"]["dim"] == encoder.dim
         True
         """
-        return json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        file = self.path / "config.json"
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            int(content["model"]["dim"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise EncoderError(
+                f"{file}: not readable as an encoder ({error}); expected an output of "
+                f"mpbert finetune, or the folder encoder of an index"
+            ) from error
+        return content
 
     def embed_manuscript(
         self,
