@@ -23,7 +23,7 @@ LAYERS = [
     {"retrieval", "evaluation", "model"},
     {"methods"},
     {"experiments", "recommending"},
-    {"serving"},
+    {"serving", "api"},
     {"commands"},
     {"cli"},
 ]
@@ -33,6 +33,7 @@ FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
     **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
     "registry": {"errors"},
+    "extras": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
     "option_files": {"errors", "renames"},
@@ -69,6 +70,7 @@ PACKAGES = {
     "methods": NUMERIC | NEURAL | {"bm25s", "gensim", "numba", "sklearn", "sentence_transformers"},
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
+    "api": NUMERIC,
     "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }

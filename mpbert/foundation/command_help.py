@@ -18,6 +18,7 @@ COMMANDS = {
     "tune": "settings of every row, chosen on validation with the same budget",
     "make-rows": "all rows of the report that are not finished, and what they cost",
     "evaluate": "qrels and a run -> measures of this one run",
+    "compare": "qrels and any runs -> their measures side by side, with intervals and tests",
     "misses": "corpus and run -> citations that were not found, and why",
     "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
     "report": "runs of all rows -> one report with tests, intervals and plots",
@@ -135,6 +136,12 @@ HELP = {
         "mpbert evaluate runs/corpus/rfc/qrels.test.txt runs/trec/rfc/word2vec/test.run",
         "TREC qrels and a TREC run",
         "a line per measure on standard output, in percent",
+    ),
+    "compare": CommandHelp(
+        "mpbert compare runs/corpus/rfc/qrels.test.txt runs/trec/rfc/word2vec/test.run "
+        "runs/trec/rfc/bm25_citing/test.run",
+        "TREC qrels and TREC runs of any program",
+        "a table on standard output: means, intervals, p against the best other run",
     ),
     "misses": CommandHelp(
         "mpbert misses runs/corpus/rfc runs/trec/rfc/bm25_citing/test.run --number 5",

@@ -50,5 +50,9 @@ class UnknownPaperError(MpbertError):
     """An index does not hold a paper of this id."""
 
 
+class MissingPackageError(MpbertError):
+    """A package is not installed that only some commands need; see ``foundation.extras``."""
+
+
 class DamagedError(MpbertError):
     """A file is not as it was written, or of a format that this version does not read."""

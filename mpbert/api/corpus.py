@@ -1,0 +1,197 @@
+"""A corpus store as tables of pandas."""
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mpbert.corpus.building import BuildConfig, build_store
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import TASKS, CorpusStore, qrels_name
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import check_inputs
+from mpbert.foundation.records import UNKNOWN_YEAR, Paper
+
+
+class Corpus:
+    """Papers, citation contexts and citations of a corpus store; each table is read when asked for.
+
+    >>> from mpbert import Corpus
+    >>> corpus = Corpus("runs/corpus/rfc")
+    >>> corpus.papers.loc["RFC2119", "title"]
+    'Key words for use in RFCs to Indicate Requirement Levels'
+    >>> len(corpus.contexts.query("split == 'test'")) > 100
+    True
+
+    :param path: directory made by :meth:`build` or by ``mpbert build-corpus``.
+    :raises CorpusError: it is no corpus store.
+    :raises DamagedError: a file has other bytes than were written, or another format.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.store = CorpusStore(self.path)
+        check_inputs([self.path])
+
+    @classmethod
+    def build(
+        cls, raw: str | Path, path: str | Path, reader: str = "jsonl", **options: str | int | None
+    ) -> "Corpus":
+        """Build the corpus store of a raw corpus, and return it; one that is there is reused.
+
+        The same as ``mpbert build-corpus``, with the same bytes.
+
+        >>> from mpbert import Corpus
+        >>> Corpus.build("datasets/rfc/rfc-593.tar.xz", "runs/corpus/rfc", reader="rfc")
+        Corpus('runs/corpus/rfc'): ... papers, ... contexts, ... citations
+
+        :param raw: file or directory in the format of ``reader``.
+        :param path: corpus store to write; a new directory.
+        :param reader: name of the format, as ``mpbert build-corpus --help`` lists them.
+        :param options: ``split`` ("year", "random" or "given"), ``valid_year`` and ``test_year``,
+            ``unknown_cited`` ("drop" or "error") and ``seed``, see ``mpbert build-corpus``.
+        :raises CorpusError: the raw corpus is broken, or a split would be empty.
+        :raises ConfigError: there is no such reader or value, or options exclude one another.
+        :raises OutputError: ``path`` exists and was built otherwise, or cannot be written.
+        :raises TypeError: there is no such option.
+        """
+        build_store(BuildConfig(Path(raw), Path(path), reader, **options))
+        return cls(path)
+
+    def __repr__(self) -> str:
+        counts = self.splits.sum()
+        numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+        return f"Corpus({str(self.path)!r}): {numbers}"
+
+    def __len__(self) -> int:
+        return self.store.num_papers
+
+    @cached_property
+    def papers(self) -> pd.DataFrame:
+        """All papers, in the order of their ids, which are the index.
+
+        * ``title``, ``venue``, ``abstract``: strings, empty where a paper has none; sentences of an
+          abstract are joined by spaces, citation markers are cut out;
+        * ``authors``: list of strings;
+        * ``year``: integer, NA where unknown;
+        * ``split``: "train", "valid" or "test";
+        * ``num_sentences``: of abstract and body, without the title.
+
+        >>> from mpbert import Corpus
+        >>> papers = Corpus("runs/corpus/rfc").papers
+        >>> papers.groupby("split")["year"].agg(["min", "max"]).columns.tolist()
+        ['min', 'max']
+        """
+        store = self.store
+        years = pd.array(store.years, "Int32")
+        years[store.years == UNKNOWN_YEAR] = pd.NA
+        return pd.DataFrame(
+            {
+                "title": store.titles,
+                "authors": store.authors,
+                "year": years,
+                "venue": store.venues,
+                "split": store.paper_splits.tolist(),
+                "abstract": store.abstracts(np.arange(store.num_papers)),
+                "num_sentences": np.diff(store.sentence_offsets),
+            },
+            index=pd.Index(store.paper_ids, name="paper_id"),
+        )
+
+    @cached_property
+    def contexts(self) -> pd.DataFrame:
+        """All citation contexts: sentences that cite papers of the corpus, markers cut out.
+
+        The index is ``context_id``, which is ``citing_id#position`` and the query id of the qrels.
+
+        * ``citing_id``: id of the paper whose sentence it is; ``year`` and ``split`` are its own;
+        * ``position``: of the sentence among those of its paper, from 0;
+        * ``sentence``: the citing sentence; ``around``: with the ones before and after it;
+        * ``cited_ids``: list of ids, in the order in which the sentence cites them.
+
+        >>> from mpbert import Corpus
+        >>> contexts = Corpus("runs/corpus/rfc").contexts
+        >>> list(contexts.columns)
+        ['citing_id', 'position', 'sentence', 'around', 'cited_ids', 'year', 'split']
+        """
+        return pd.concat([self._contexts_of(split) for split in SPLITS])
+
+    @cached_property
+    def citations(self) -> pd.DataFrame:
+        """All citations between papers of the corpus, in the text or in the references alone.
+
+        Columns ``citing_id``, ``cited_id`` and ``split``, that of the citing paper; a pair of
+        papers stands once.
+
+        >>> from mpbert import Corpus
+        >>> citations = Corpus("runs/corpus/rfc").citations
+        >>> int(citations["cited_id"].value_counts().iloc[0]) > 10
+        True
+        """
+        citing, cited = self.store.citations()
+        ids = np.array(self.store.paper_ids, dtype=object)
+        splits = self.store.paper_splits[citing].tolist()
+        return pd.DataFrame({"citing_id": ids[citing], "cited_id": ids[cited], "split": splits})
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """How many ``papers``, ``contexts`` and ``citations`` are of train, valid and test.
+
+        >>> from mpbert import Corpus
+        >>> corpus = Corpus("runs/corpus/rfc")
+        >>> int(corpus.splits["papers"].sum()) == len(corpus.papers)
+        True
+        """
+        citing, _ = self.store.citations()
+        counts = {
+            "papers": [int((self.store.paper_splits == split).sum()) for split in SPLITS],
+            "contexts": [len(self.store.contexts(split)) for split in SPLITS],
+            "citations": [int((self.store.paper_splits[citing] == s).sum()) for s in SPLITS],
+        }
+        return pd.DataFrame(counts, index=pd.Index(SPLITS, name="split"))
+
+    def paper(self, paper_id: str) -> Paper:
+        """Return one paper with all its sentences, which :meth:`Encoder.embed_papers` takes.
+
+        >>> from mpbert import Corpus
+        >>> Corpus("runs/corpus/rfc").paper("RFC2119").year
+        1997
+
+        :raises CorpusError: there is no such paper.
+        """
+        return self.store.paper(paper_id)
+
+    def qrels(self, split: str = "test", task: str = "local") -> Path:
+        """Return the file of what the queries of a split cite, for :func:`mpbert.evaluate`.
+
+        >>> from mpbert import Corpus
+        >>> Corpus("runs/corpus/rfc").qrels("valid").name
+        'qrels.valid.txt'
+
+        :param task: ``local``, a query is a citation context; ``global``, it is a whole paper.
+        :raises ConfigError: there is no such split or task.
+        """
+        for name, value, known in (("split", split, SPLITS), ("task", task, TASKS)):
+            if value not in known:
+                raise ConfigError(f"{name} is {value!r}; expected one of {', '.join(known)}")
+        return self.path / qrels_name(task, split)
+
+    def _contexts_of(self, split: str) -> pd.DataFrame:
+        contexts, ids = self.store.contexts(split), self.store.paper_ids
+        rows = self.store.sentence_offsets[contexts.citing_rows] + contexts.positions
+        cited = [[ids[row] for row in contexts.cited(i)] for i in range(len(contexts))]
+        years = pd.array(contexts.years, "Int32")
+        years[contexts.years == UNKNOWN_YEAR] = pd.NA
+        return pd.DataFrame(
+            {
+                "citing_id": [ids[row] for row in contexts.citing_rows],
+                "position": contexts.positions,
+                "sentence": self.store.sentence_texts(rows),
+                "around": self.store.local_texts(contexts),
+                "cited_ids": cited,
+                "year": years,
+                "split": split,
+            },
+            index=pd.Index(contexts.query_ids, name="context_id"),
+        )

@@ -1,0 +1,179 @@
+"""Ranked papers for a place in a text, as tables of pandas."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at
+from mpbert.recommending.recommender import Recommender as IndexRecommender
+from mpbert.recommending.records import Recommendation, Why
+
+_COLUMNS = ("paper_id", "title", "authors", "year", "score", "reasons", "why")
+
+
+class Recommender:
+    """Recommends papers of an index for a place in a text; it needs no corpus and no training.
+
+    >>> from mpbert import Recommender
+    >>> recommender = Recommender("runs/index/rfc")
+    >>> papers = recommender.recommend("Names of hosts are resolved by the domain system", top=3)
+    >>> papers[["paper_id", "title", "year"]].shape
+    (3, 3)
+
+    :param path: directory made by ``mpbert build-index``.
+    :raises IndexFormatError: it is no index, of another version, or damaged.
+    :raises EncoderError: its encoder is damaged.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.index = IndexRecommender.open(self.path)
+
+    def __repr__(self) -> str:
+        return f"Recommender({str(self.path)!r}): {len(self):,} papers"
+
+    def __len__(self) -> int:
+        return len(self.index.paper_ids)
+
+    @property
+    def papers(self) -> pd.DataFrame:
+        """All papers of the index: ``title`` and ``year``, NA where unknown, by ``paper_id``.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> int(recommender.papers.loc["RFC2119", "year"])
+        1997
+        """
+        years = pd.array(self.index.years, "Int32")
+        years[self.index.years == 0] = pd.NA
+        ids = pd.Index(self.index.paper_ids, name="paper_id")
+        return pd.DataFrame({"title": self.index.titles, "year": years}, index=ids)
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """(N, D) float32 citation vectors of length 1, in the order of ``papers``; mapped.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> len(recommender.vectors) == len(recommender.papers)
+        True
+        """
+        return self.index.vectors
+
+    def recommend(
+        self,
+        text: str,
+        place: int | None = None,
+        title: str = "",
+        abstract: str = "",
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> pd.DataFrame:
+        """Return papers for a place in a text, best first.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> text = "Mail is routed by names. Names are resolved by servers. It is slow."
+        >>> found = recommender.recommend(text, place=text.index(" Names"), top=5, year=2000)
+        >>> list(found.columns)
+        ['paper_id', 'title', 'authors', 'year', 'score', 'reasons', 'why']
+        >>> bool(found["score"].is_monotonic_decreasing), int(found["year"].max()) <= 2000
+        (True, True)
+
+        :param text: the manuscript around the place; of a long one, the 10,000 characters before.
+        :param place: a citation belongs before this character of ``text``, counted from 0; None
+            for its end.
+        :param title: of the manuscript, and ``abstract``; both are read as in training.
+        :param top: most papers to return.
+        :param year: papers of later years are left out; those without a year stay.
+        :param accepted: ids of papers already accepted at this place; they are not returned, and
+            papers that are cited together with them gain.
+        :param ranker: ``dense`` ranks by vectors, ``words`` by BM25, ``both`` fuses the two.
+        :returns: up to ``top`` papers; the index is the rank, from 1. Columns:
+
+            * ``paper_id``, ``title``; ``authors``, a list; ``year``, NA where unknown;
+            * ``score``: larger is better; comparable within one answer alone;
+            * ``reasons``: list of texts: sentences that cite the paper and are near to the place,
+              papers that are cited together with it;
+            * ``why``: the same as a record, :class:`mpbert.recommending.records.Why`.
+        :raises ManuscriptError: the place is outside of the text, or there is no word.
+        :raises UnknownPaperError: an accepted paper is not in the index.
+        :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
+        """
+        manuscript = manuscript_at(text, place, title, abstract)
+        return _table(self.index.recommend_at(manuscript, 0, top, year, accepted, ranker))
+
+    def recommend_file(
+        self, path: str | Path, top: int = 10, year: int | None = None, ranker: str = "both"
+    ) -> pd.DataFrame:
+        r"""Return papers for each place of a manuscript in a file.
+
+        >>> from pathlib import Path
+        >>> from mpbert import Recommender
+        >>> _ = Path("mail.txt").write_text("Mail is routed [CITATION]. Names are stored [?].")
+        >>> found = Recommender("runs/index/rfc").recommend_file("mail.txt", top=2)
+        >>> found.loc[2, ["sentence", "paper_id"]].shape, found.loc[(2, 1), "sentence"]
+        ((2, 2), 'Names are stored.')
+
+        :param path: .tex, .md, .txt or .json; places are ``\cite{...}``, ``[CITATION]``, ``[?]``
+            and ``[@key]``.
+        :param top: most papers of a place; ``year`` and ``ranker`` as in :meth:`recommend`.
+        :returns: as :meth:`recommend`, with the number of the place, from 1, before the rank in the
+            index, and two more columns: ``sentence`` of the place, ``keys`` that stand there.
+        :raises ManuscriptError: the file cannot be read, or marks no place.
+        :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
+        """
+        manuscript = read_manuscript_file(Path(path))
+        check_places(manuscript, str(path))
+        tables = {}
+        for number, sentence in enumerate(manuscript.places.tolist()):
+            table = _table(self.index.recommend_at(manuscript, number, top, year, (), ranker))
+            table["sentence"] = manuscript.sentences[sentence]
+            table["keys"] = [list(manuscript.keys[number])] * len(table)
+            tables[number + 1] = table
+        return pd.concat(tables, names=["place", "rank"])
+
+    def bibtex(self, paper_id: str) -> str:
+        """Return the BibTeX entry of a paper.
+
+        >>> from mpbert import Recommender
+        >>> print(Recommender("runs/index/rfc").bibtex("RFC2119"))
+        @misc{RFC2119,
+          title = {{Key words for use in RFCs to Indicate Requirement Levels}},
+          author = {S. Bradner},
+          year = {1997},
+          ...
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        return self.index.bibtex(paper_id)
+
+
+def _table(papers: Sequence[Recommendation]) -> pd.DataFrame:
+    records: list[dict[str, Any]] = [
+        {
+            "paper_id": paper.paper_id,
+            "title": paper.title,
+            "authors": list(paper.authors),
+            "year": paper.year,
+            "score": paper.score,
+            "reasons": _reasons(paper.why),
+            "why": paper.why,
+        }
+        for paper in papers
+    ]
+    ranks = pd.RangeIndex(1, len(records) + 1, name="rank")
+    table = pd.DataFrame(records, index=ranks, columns=list(_COLUMNS))
+    return table.astype({"year": "Int32", "score": "float64"})
+
+
+def _reasons(why: Why) -> list[str]:
+    lines = [f"{c.citing_id} cites it, {c.similarity:.2f}: {c.text}" for c in why.citing]
+    together = ", ".join(f"{c.paper_id} ({c.count})" for c in why.companions)
+    return [*lines, f"cited together with {together}"] if together else lines

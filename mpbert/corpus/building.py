@@ -1,0 +1,154 @@
+"""A raw corpus becomes a corpus store: read, cleaned, linked, split and written in one step."""
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.links import link_papers
+from mpbert.corpus.raw.linkage import linkage_report
+from mpbert.corpus.splits import (
+    SPLITS,
+    check_splits,
+    split_as_given,
+    split_at_random,
+    split_by_year,
+)
+from mpbert.corpus.tables import write_tables
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import is_finished, output_directory
+from mpbert.foundation.progress import progress
+from mpbert.foundation.seeding import named_rng
+
+_WAYS = ("given", "random", "year")
+_UNKNOWN = ("drop", "error")
+# how names of counts begin that say what became of citations in the text
+_IN_TEXT = ("citation", "citing_sentences", "contexts_", "in_text_citations_", "markers_")
+
+
+@dataclass(frozen=True)
+class BuildConfig:
+    """Build a corpus store: clean text without citation markers, contexts, citations, qrels."""
+
+    input: Path = positional("input", "raw corpus to read")
+    output: Path = positional("output", "corpus store to write, a new directory")
+    reader: str = option("jsonl", "format of the raw corpus", choices=READERS.names())
+    split: str = option(
+        "year",
+        "split papers by year, at random, or as the raw corpus says",
+        choices=_WAYS,
+    )
+    valid_year: Optional[int] = option(
+        None, "first year of the validation papers; none: the reader's own"
+    )
+    test_year: Optional[int] = option(None, "first year of the test papers; none: the reader's own")
+    unknown_cited: str = option(
+        "drop", "what to do about cited ids outside the corpus", choices=_UNKNOWN
+    )
+    seed: int = option(1, "seed of --split random")
+
+    def __post_init__(self) -> None:
+        """Check the choices, which a command line has checked before, and what excludes what."""
+        for name, choices in (("split", _WAYS), ("unknown_cited", _UNKNOWN)):
+            if getattr(self, name) not in choices:
+                found = getattr(self, name)
+                raise ConfigError(f"{name} is {found!r}; expected one of {', '.join(choices)}")
+        if self.split != "year" and (self.valid_year or self.test_year):
+            raise ConfigError(f"--valid-year and --test-year need --split year, found {self.split}")
+
+
+@dataclass(frozen=True)
+class BuiltCorpus:
+    """What building a corpus store came to.
+
+    :param is_new: False where the store was there before; the other fields are empty then.
+    :param written: how many papers, sentences, contexts and citations there are, and of what kind.
+    :param in_text: what became of the citations in the text.
+    :param linkage: lines that say how references were resolved to papers.
+    """
+
+    is_new: bool
+    written: dict[str, int] = field(default_factory=dict)
+    in_text: dict[str, int] = field(default_factory=dict)
+    linkage: list[str] = field(default_factory=list)
+
+
+def build_store(config: BuildConfig) -> BuiltCorpus:
+    """Build the store of a raw corpus, unless it is there.
+
+    :raises CorpusError: the raw corpus is broken, or a split would be empty.
+    :raises ConfigError: the store would lie in the raw corpus.
+    :raises OutputError: the store exists and was built otherwise, or cannot be written.
+    """
+    if not config.input.exists():
+        raise CorpusError(f"{config.input}: no such file; expected a raw corpus")
+    if config.output.resolve().is_relative_to(config.input.resolve()):
+        raise ConfigError(  # it would be read with the papers by the next start
+            f"{config.output}: lies in the raw corpus {config.input}, which it would change; "
+            f"expected a directory outside, choose another output"
+        )
+    if is_finished(config.output, "build-corpus", config, [config.input]):
+        return BuiltCorpus(is_new=False)
+    reader = READERS[config.reader]()
+    counts: Counter[str] = Counter()
+    with output_directory(config.output, "build-corpus", config, [config.input]) as out:
+        written = _write(config, reader, out.path, counts)
+        dropped = {name: n for name, n in sorted(counts.items()) if name not in written}
+        out.counts.update({**written, **dropped})
+    in_text = {name: n for name, n in dropped.items() if name.startswith(_IN_TEXT) and n}
+    return BuiltCorpus(True, dict(written), in_text, linkage_report(counts))
+
+
+def _write(
+    config: BuildConfig, reader: Reader, directory: Path, counts: Counter[str]
+) -> Counter[str]:
+    """Write all tables into a directory; return how much was written."""
+    stream = iter_clean_papers(
+        reader, config.input, os.cpu_count() or 1, counts, needs_year=config.split == "year"
+    )
+    papers = sort_papers(progress(stream, "build-corpus", "paper"), directory)
+    if not papers:
+        raise CorpusError(
+            f"{config.input}: found no paper with a year and text; expected some"
+            f"{_hint(config, counts)}"
+        )
+    links = link_papers(papers, config.unknown_cited, counts)
+    splits = _split(config, reader, papers)
+    needed = ("test",) if config.split == "given" else SPLITS
+    if links.contexts:
+        citing = splits[[row for row, _, _ in links.contexts]]
+        check_splits("contexts", citing, needed, config.split)
+    else:  # a corpus for the global task
+        check_splits("citations", splits[links.citations[:, 0]], needed, config.split)
+    return write_tables(directory, papers, links, splits)
+
+
+def _split(config: BuildConfig, reader: Reader, papers: list[CleanPaper]) -> np.ndarray:
+    if config.split == "random":
+        splits = split_at_random(len(papers), named_rng(config.seed, "split papers"))
+    elif config.split == "given":
+        splits = split_as_given([paper.split for paper in papers])
+    else:
+        years = reader.default_splits
+        if config.valid_year is not None:
+            years = replace(years, valid_year=config.valid_year)
+        if config.test_year is not None:
+            years = replace(years, test_year=config.test_year)
+        splits = split_by_year(np.array([paper.year for paper in papers]), years)
+    needed = ("train", "test") if config.split == "given" else SPLITS
+    check_splits("papers", splits, needed, config.split)
+    return splits
+
+
+def _hint(config: BuildConfig, counts: Counter[str]) -> str:
+    if config.split == "year" and counts["papers_without_year"]:
+        dropped = counts["papers_without_year"]
+        return f": {dropped:,} have no year, which --split random and --split given do not need"
+    return ""

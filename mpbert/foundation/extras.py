@@ -1,0 +1,34 @@
+"""Packages that only some commands need, and the extra of this package that installs each.
+
+``pip install mpbert`` brings what recommending, serving, embedding and measuring need. Packages of
+the extras are imported where they are used; one that is missing is told in one line.
+"""
+
+from mpbert.foundation.errors import MissingPackageError
+
+# extra -> names under which its packages are imported
+EXTRAS = {
+    "train": ("bitarray", "fairseq", "fairseq_cli", "hydra", "omegaconf", "regex", "sacrebleu"),
+    "baselines": ("gensim", "numba", "sentence_transformers", "transformers"),
+    "report": ("jinja2", "matplotlib", "tensorboard"),
+}
+# fairseq's own pins, of 2022, refuse every current package, so that no extra can name it
+_FAIRSEQ = "pip install --no-deps fairseq==0.12.2"
+
+
+def missing_package(error: Exception) -> MissingPackageError | None:
+    """Return the error that names the extra to install; None where no package of one is missing.
+
+    :param error: any exception; that of a failed import is a ModuleNotFoundError.
+    """
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    name = (error.name or "").partition(".")[0]
+    for extra, names in EXTRAS.items():
+        if name in names:
+            then = f", then {_FAIRSEQ}" if extra == "train" else ""
+            return MissingPackageError(
+                f"found no package {name}; expected that of the extra {extra!r}: "
+                f"pip install 'mpbert[{extra}]'{then}"
+            )
+    return None

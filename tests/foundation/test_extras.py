@@ -1,0 +1,146 @@
+"""Without the extras: what needs none works, all else says in one line what to install."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mpbert.foundation.command_help import HELP
+from mpbert.foundation.extras import EXTRAS, missing_package
+
+ROOT = Path(__file__).parents[2]
+FORMATS = ROOT / "tests" / "fixtures" / "formats"
+# a program that runs commands where no package of an extra can be imported
+_WITHOUT = """
+import contextlib, json, sys
+from mpbert.foundation.command_help import HELP
+from mpbert.foundation.extras import EXTRAS
+missing = {name for names in EXTRAS.values() for name in names}
+
+class Nowhere:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in missing:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Nowhere())
+from mpbert.cli import main
+for words in json.loads(sys.argv[1]):
+    try:
+        code = main(words)
+    except SystemExit as end:
+        code = end.code or 0
+    print("exit", words[0], code, file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def without(tmp_path):
+    def run(*commands):
+        words = [[str(word) for word in command] for command in commands]
+        return subprocess.run(
+            [sys.executable, "-c", _WITHOUT, json.dumps(words)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)},
+        )
+
+    return run
+
+
+def exits(found):
+    return dict(re.findall(r"^exit (\S+) (\S+)$", found.stderr, re.MULTILINE))
+
+
+# commands that import packages of an extra before they know what is asked
+_OF_EXTRAS = {"fit", "add-papers", "rerank", "report", "docs", "completion"}
+
+
+def test_helps_show_or_name_the_extra(without):
+    found = without(["--help"], *([name, "--help"] for name in HELP))
+    codes = exits(found)
+    assert codes.keys() == {"--help", *HELP}, found.stderr[-2000:]
+    refused = {name for name, code in codes.items() if code != "0"}
+    assert refused <= _OF_EXTRAS
+    named = re.findall(r"^mpbert (\S+): found no package \w+; expected", found.stderr, re.MULTILINE)
+    assert set(named) == refused
+
+
+def test_the_base_install_builds_recommends_and_measures(without, tmp_path):
+    (tmp_path / "text.txt").write_text("The router drops a packet [CITATION].")
+    qrels, ranked = FORMATS / "corpus" / "qrels.test.txt", FORMATS / "runs" / "test.run"
+    years = ("--valid-year", "2011", "--test-year", "2013")
+    found = without(
+        ["validate", FORMATS / "papers.jsonl"],
+        ["build-corpus", FORMATS / "papers.jsonl", "corpus", *years],
+        ["binarize", "corpus", "binary", "--vocab-size", "300"],
+        ["embed", FORMATS / "binary", FORMATS / "encoder", "vectors", "--device", "cpu"],
+        ["build-index", FORMATS / "corpus", FORMATS / "encoder", "vectors", "index"],
+        ["recommend", "index", "text.txt", "--top", "2"],
+        ["retrieve", FORMATS / "corpus", "runs", "--vectors", "vectors", "--top", "9"],
+        ["evaluate", qrels, "runs/test.run"],
+        ["compare", qrels, "runs/test.run", ranked, "--measures", "MAP@10"],
+    )
+    assert set(exits(found).values()) == {"0"}, found.stderr[-2000:]
+    assert "place 1: The router drops a packet." in found.stdout
+
+
+CONFIG = ROOT / "finetune" / "configs" / "token_bag.yaml"
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (["fit", FORMATS / "corpus", "v", "--method", "word2vec"], "baselines"),
+        (["finetune", FORMATS / "binary", CONFIG, "e"], "train"),
+    ],
+)
+def test_a_missing_extra_is_named_in_one_line(without, words, extra):
+    if words[0] not in HELP:
+        pytest.skip(f"no command {words[0]}")
+    found = without(words)
+    (line, last) = found.stderr.splitlines()[-2:]
+    assert last == f"exit {words[0]} 2"
+    assert re.fullmatch(
+        rf"mpbert {words[0]}: found no package \w+; expected that of the extra '{extra}': "
+        rf"pip install 'mpbert\[{extra}\]'(, then pip install --no-deps fairseq==0\.12\.2)?",
+        line,
+    )
+    assert "Traceback" not in found.stderr
+
+
+def test_the_last_line_is_json_where_the_log_is(without):
+    found = without(["--log", "json", "fit", FORMATS / "corpus", "v", "--method", "sif"])
+    line = json.loads(found.stderr.splitlines()[-2])
+    assert (line["error"], line["exit_code"]) == ("MissingPackageError", 2)
+
+
+def test_a_package_of_no_extra_is_an_error_of_the_program():
+    assert missing_package(ModuleNotFoundError(name="numpy")) is None
+    assert missing_package(ValueError("no module")) is None
+    found = str(missing_package(ModuleNotFoundError(name="fairseq.data")))
+    assert found.endswith("pip install 'mpbert[train]', then pip install --no-deps fairseq==0.12.2")
+
+
+# where a package is imported under another name than that by which pip knows it
+_IMPORTED = {"hydra": "hydra-core"}
+
+
+def names_of(requirements):
+    return {re.match(r"[\w.-]+", line)[0].lower() for line in requirements}
+
+
+def test_the_extras_are_those_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for extra, imported in EXTRAS.items():
+        needed = {_IMPORTED.get(name, name).replace("_", "-") for name in imported}
+        assert needed - {"fairseq", "fairseq-cli"} <= names_of(extras[extra])
+    everything = names_of(project["dependencies"])
+    everything |= {name for names in extras.values() for name in names_of(names)} - {"mpbert"}
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert everything == names_of(line for line in lines if not line.startswith("#"))
