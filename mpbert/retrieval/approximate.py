@@ -29,7 +29,7 @@ _FEWEST = 16  # papers that codes of four bits, and lists, are learnt from; fewe
 class ApproximateIndex(DenseIndex):
     """All papers by their vectors, in about 4 sqrt(N) lists; a copy is held in memory.
 
-    A code has 2 bits for each of the D numbers; candidates by codes are then scored in float32.
+    A code has 2 bits for each of the D dimensions; candidates by codes are then scored in float32.
 
     :param recall: share of the ten nearest papers that the sample must find.
     """
@@ -63,7 +63,7 @@ class ApproximateIndex(DenseIndex):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most similar papers of each query that were found, best first.
 
-        As :meth:`DenseIndex.search`, which searches the queries whose lists hold too few papers.
+        As :meth:`DenseIndex.search`. Queries whose lists hold too few papers are searched exactly.
         """
         if self._is_exact:
             return super().search(queries, k, excluded_rows)
