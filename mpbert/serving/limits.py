@@ -14,7 +14,7 @@ class Limits:
 
     :param max_bytes: size of a request's body.
     :param seconds: time of one request: sending, waiting, computing and answering.
-    :param max_requests: requests at once, waiting ones included. A client that is still sending its body
+    :param max_requests: requests at once, waiting ones included. A client that still sends its body
         does not count.
     :param max_bodies: bodies that are being received at once.
     """
