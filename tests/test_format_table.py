@@ -1,4 +1,4 @@
-"""The table of formats in ``datasets/formats.md`` is complete, and what it names exists."""
+"""The table of formats in ``docs/formats.md`` is complete, and what it names exists."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ HEAD = "| format | direction | flag | fixtures, licence | test |"
 
 
 def table() -> list[list[str]]:
-    lines = (ROOT / "datasets" / "formats.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").splitlines()
     start = lines.index(HEAD) + 2
     rows = []
     for line in lines[start:]:

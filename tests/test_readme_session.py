@@ -1,4 +1,4 @@
-"""The session of a new user in the README, on fewer papers: its commands run, its outputs come."""
+"""The session of a new user in the docs, on fewer papers: its commands run, its outputs come."""
 
 import os
 import re
@@ -10,15 +10,14 @@ import httpx2
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEADING = "## From a GROBID folder to gensim and a page\n"
+PAGE = ROOT / "docs" / "session.md"
 LINKED = ("datasets", "eval", "finetune", "mpbert", "pretrain", "requirements.txt", "setup.sh")
 ADDRESS = re.compile(r"http://\S+/")
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Return the language and the text of each block of the section."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split(HEADING)[1].split("\n## ")[0]
-    return re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL)
+    """Return the language and the text of each block of the page."""
+    return re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 def shape(line: str) -> str:
@@ -32,14 +31,19 @@ def clone(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("clone")
     for name in (*LINKED, "tests"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / ".venv" / "bin").mkdir(parents=True)
-    (folder / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    (folder / ".venv" / "bin" / "python").chmod(0o755)
+    programs = folder / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, start in (("python", sys.executable), ("mpbert", f"{sys.executable} -m mpbert")):
+        (programs / name).write_text(f'#!/bin/sh\nexec {start} "$@"\n')
+        (programs / name).chmod(0o755)
+    (programs / "activate").write_text(f"export PATH={programs}:$PATH\n")
     return folder
 
 
 def start(clone: Path, *command: str) -> subprocess.Popen:
-    environment = {**os.environ, "MPBERT_PYTHON": str(clone / ".venv" / "bin" / "python")}
+    programs = clone / ".venv" / "bin"
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "MPBERT_PYTHON": str(programs / "python"), "PATH": path}
     output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.Popen(command, cwd=clone, env=environment, **output)
 

@@ -11,7 +11,7 @@ from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import TASKS, CorpusStore, qrels_name
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs
-from mpbert.foundation.records import UNKNOWN_YEAR, Paper
+from mpbert.corpus.records import UNKNOWN_YEAR, Paper
 
 
 class Corpus:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from mpbert.corpus.text import clean_characters
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
-from mpbert.foundation.records import Paper
+from mpbert.corpus.records import Paper
 from mpbert.recommending.manuscripts.sentences import manuscript_at, manuscript_of, read_text
 from mpbert.recommending.reading import EncoderReader
 

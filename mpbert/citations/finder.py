@@ -46,7 +46,7 @@ class CitationFinder:
         self.counts: Counter[str] = Counter()
 
     def mark(self, sentences: Sequence[str]) -> list[RawSentence]:
-        """Return the sentences with their markers; what one resolves may help another."""
+        """Return the sentences with their markers; a resolved citation may help with another."""
         by_names: list[list[Citation]] = []
         by_number: list[list[NumberedCitation]] = []
         labels: list[list[tuple[int, int, tuple[str, ...]]]] = []

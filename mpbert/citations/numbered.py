@@ -21,7 +21,7 @@ _LEAST_MARKERS, _LONGEST_RANGE = 3, 10
 
 @dataclass(slots=True)
 class NumberedCitation:
-    """A bracket of numbers; ``start`` is that of the names before it, where there are some."""
+    """A bracket of numbers; ``start`` is where the names before it begin, if there are any."""
 
     start: int
     bracket: int

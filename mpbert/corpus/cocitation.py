@@ -20,8 +20,8 @@ def cocitation_counts(
 ) -> csr_matrix:
     """Return the symmetric (N, N) counts of how often two papers are cited together.
 
-    Zhang & Ma (WI-IAT 2021), Eq. 1, *frequency*. The unit, a context or a paper, is the unit of the
-    rows that are passed; the diagonal is empty. Each pair of a unit is written once and sorted by
+    Zhang & Ma (WI-IAT 2021), Eq. 1, *frequency*. A unit is a context or a paper, as the rows
+    that are passed say; the diagonal is empty. Each pair of a unit is written once and sorted by
     counting; a product of incidence matrices would multiply all pairs in both orders, and more.
 
     :param cited_offsets: (Q + 1,) unit i cites ``cited_rows[cited_offsets[i]:cited_offsets[i+1]]``,

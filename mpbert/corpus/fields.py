@@ -140,7 +140,7 @@ def _sum_by_paper(
 
 
 def plain_texts(store: CorpusStore, queries: Queries) -> list[str]:
-    """Return (Q,) texts: local ones of contexts, title and abstract of manuscripts."""
+    """Return (Q,) texts: the local text of a context, title and abstract of a manuscript."""
     if isinstance(queries, Contexts):
         return store.local_texts(queries)
     return store.abstract_texts(queries.citing_rows)
@@ -149,7 +149,7 @@ def plain_texts(store: CorpusStore, queries: Queries) -> list[str]:
 def query_texts(
     store: CorpusStore, queries: Queries, citing_weight: int, query: str = "context"
 ) -> list[str]:
-    """Return (Q,) texts, of contexts what is asked for, of manuscripts title and abstract.
+    """Return (Q,) texts: what ``query`` names of contexts, title and abstract of manuscripts.
 
     :param citing_weight: how often the citing sentence stands beside its neighbours.
     :param query: ``context``, ``abstract`` of the citing paper, with its title, or both.

@@ -27,7 +27,7 @@ def recall(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
 
 
 def precision(hits: np.ndarray, num_gold: np.ndarray, k: int) -> np.ndarray:
-    """Return (Q,) the part of the first k papers that is relevant: hits / k, also of short lists.
+    """Return (Q,) the relevant part of the first k papers: hits / k, even if a list is shorter.
 
     :param hits: (Q, K) whether the paper at each rank is relevant.
     :param num_gold: (Q,) not needed; all measures are called alike.

@@ -57,10 +57,10 @@ def mean_pair_frequency(
 
 
 def subsets_by_frequency(frequency: np.ndarray) -> tuple[list[Subset], float]:
-    """Return queries whose cited papers were together never, seldom or often before; the median.
+    """Return queries whose cited papers were cited together never, seldom or often; the median.
 
     ``unseen`` has mean pair frequency 0; the others are ``low`` up to their median, ``high`` above
-    it. The unseen do not move the median: where they are the majority it would be 0.
+    it. The median leaves out the unseen: where they are the majority it would be 0.
 
     :param frequency: (Q,) of :func:`mean_pair_frequency`; NaN belongs to no subset.
     :returns: the three subsets; the median of the seen ones, NaN where there are none.

@@ -189,8 +189,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 def check_format(directory: Path) -> dict[str, Any]:
     """Check that this version reads the format of an output; return its manifest.
 
-    What has no manifest, or one with neither command nor format, was not made here, and has an
-    empty one.
+    A directory without a manifest, or whose manifest names neither command nor format, was not made
+    here; its manifest is empty.
 
     :raises MpbertError: the manifest is damaged.
     :raises DamagedError: the output is of another format.
@@ -214,10 +214,9 @@ def check_format(directory: Path) -> dict[str, Any]:
 def check_inputs(inputs: Iterable[Path], most_bytes: int | None = None) -> None:
     """Check that files are as they were written: all of a directory, or one of its files.
 
-    What no manifest tells of is left to its reader. A gigabyte takes half a second.
+    A file that no manifest lists is not checked. A gigabyte takes half a second.
 
-    :param most_bytes: of files that are larger, which are mapped, it is only checked that they are
-        there.
+    :param most_bytes: a larger file is mapped, not read, so it is only checked that it is there.
     :raises MpbertError: a manifest is damaged.
     :raises DamagedError: a file is missing or has other bytes, or is of another format.
     """

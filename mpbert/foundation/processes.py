@@ -12,7 +12,7 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 def end_with_parent() -> None:
     """Let this process end when its parent does, even by SIGKILL (on Linux alone).
 
-    It would wait for work for ever, or keep an address that nobody can stop.
+    Otherwise it would wait for work for ever, or keep an address that nobody can free.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

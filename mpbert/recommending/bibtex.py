@@ -29,8 +29,8 @@ def bibtex_key(paper_id: str, with_case: bool = False) -> str:
 
     A character that may not stand in a key becomes its number in hexadecimal between two ``+``.
 
-    :param with_case: whether another id is the same but for its case, to which BibTeX is blind: a
-        capital X becomes ``++x``.
+    :param with_case: whether another id differs in case alone. BibTeX ignores case, so a capital X
+        becomes ``++x``.
     """
     return "".join(
         f"++{character.lower()}"

@@ -63,7 +63,7 @@ def added(
 
 
 def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
-    """Return the tables without some papers, without what they say and what is said of them.
+    """Return the tables without some papers, what they cite, and the citations of them.
 
     :param counts: receives what is removed.
     :raises UnknownPaperError: one of the papers is not in the index.

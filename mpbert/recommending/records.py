@@ -23,7 +23,7 @@ class IndexedPaper:
 class CitingSentence:
     """A known sentence that cites a recommended paper, without its citation marker.
 
-    :param citing_id: the paper that says it, ``citing_title`` and ``citing_year`` of the same.
+    :param citing_id: the paper it is of; ``citing_title`` and ``citing_year`` are of that paper.
     :param similarity: cosine of its words and those around the place, from 0 to 1.
     """
 

@@ -63,7 +63,7 @@ class ApproximateIndex(DenseIndex):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most similar papers of each query that were found, best first.
 
-        As :meth:`DenseIndex.search`, which searches the queries whose lists hold too few papers.
+        As :meth:`DenseIndex.search`. Queries whose lists hold too few papers are searched exactly.
         """
         if self._is_exact:
             return super().search(queries, k, excluded_rows)

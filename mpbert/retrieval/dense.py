@@ -41,8 +41,8 @@ SIMILARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 class DenseIndex:
     """All papers by their vectors.
 
-    :param vectors: (N, D), of any length, mapped or not; they are not copied. Zeros, no vector, get
-        the least score there can be.
+    :param vectors: (N, D), of any length, mapped or not; they are not copied. A paper whose row
+        is zeros has no vector and gets the least score there can be.
     :param similarity: ``cosine`` or ``dot``.
     """
 

@@ -26,7 +26,7 @@ def top_k(scores: np.ndarray, k: int, excluded_rows: np.ndarray) -> tuple[np.nda
 
 
 def sort_by_score(rows: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (Q, K) rows and scores in the order of the tie rule; rows come in ascending."""
+    """Return (Q, K) rows and scores in the order of the tie rule; give rows ascending."""
     order = np.argsort(-scores, axis=1, kind="stable")
     return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
 

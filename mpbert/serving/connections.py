@@ -15,8 +15,8 @@ class TimedConnection(H11Protocol):
 
     The time begins when it is made, and again after each answer; it is for the whole head.
 
-    :cvar most_waiting: connections without a request at once, in one process; of more the oldest is
-        closed. A process may have 1,024 files open on many machines.
+    :cvar most_waiting: connections without a request at once, in one process; if there are more,
+        the oldest is closed. A process may have 1,024 files open on many machines.
     :cvar waiting: the timers of those, the oldest first.
     """
 

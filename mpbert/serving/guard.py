@@ -29,8 +29,8 @@ class Guard:
 
     :param token: what clients send as ``Authorization: Bearer TOKEN``; empty: none is asked for.
         The page itself holds no paper, so it is given without.
-    :param hosts: names by which the server may be called; None: any. A page of the web whose name
-        is made to point at 127.0.0.1 cannot read a server that knows its own names.
+    :param hosts: names by which the server may be called; None: any. With names, a
+        web page whose own name was made to point at 127.0.0.1 cannot read the server.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str] | None) -> None:

@@ -14,8 +14,8 @@ class Limits:
 
     :param max_bytes: size of a request's body.
     :param seconds: time of one request: sending, waiting, computing and answering.
-    :param max_requests: requests at once, those that wait among them; a client that still sends its
-        body takes no place of these.
+    :param max_requests: requests at once, waiting ones included. A client that still sends its body
+        does not count.
     :param max_bodies: bodies that are being received at once.
     """
 

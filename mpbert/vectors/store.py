@@ -79,8 +79,8 @@ class VectorStore:
     def first(self, dim: int | None) -> "VectorStore":
         """Return the first ``dim`` dimensions of each vector; all of them if None.
 
-        Training with ``--nested-dims`` makes them vectors of their own; of others they are a part
-        that tells less.
+        An encoder that was trained with ``nested_dims`` makes them vectors of their own. The first
+        dimensions of any other vector tell less.
 
         :raises VectorsError: there are not so many.
         """
@@ -135,7 +135,7 @@ def check_ids(found: VectorStore, expected: Sequence[str], source: str) -> None:
     """Check that vectors have these ids, in this order.
 
     :param source: what the message calls the vectors.
-    :raises VectorsError: they have not; the first difference is named.
+    :raises VectorsError: the ids or their order differ; the first difference is named.
     """
     if len(found) != len(expected):
         raise VectorsError(
@@ -154,7 +154,7 @@ def check_made_with(directory: Path, dim: int, encoder: Path, encoder_dim: int) 
     """Check that an encoder made the vectors of a directory, as far as that is noted.
 
     :param dim: length of the vectors; ``encoder_dim`` of those that the encoder makes.
-    :raises VectorsError: it did not.
+    :raises VectorsError: another encoder made them.
     """
     try:
         made_from = read_manifest(directory).get("inputs", {}).values()

@@ -133,6 +133,6 @@ def test_validate_refuses_an_empty_and_a_missing_file(tmp_path):
 def test_the_schema_beside_the_recipes_is_the_one_in_use_and_the_readme_keeps_to_it():
     used = REPOSITORY / "mpbert" / "corpus" / "formats" / "jsonl.schema.json"
     assert (REPOSITORY / "datasets" / "jsonl.schema.json").read_bytes() == used.read_bytes()
-    readme = (REPOSITORY / "datasets" / "README.md").read_text(encoding="utf-8")
+    readme = (REPOSITORY / "docs" / "corpus.md").read_text(encoding="utf-8")
     example = readme.split("```json\n")[1].split("```")[0]
     assert check_line(json.dumps(json.loads(example)).encode())[1] == []
