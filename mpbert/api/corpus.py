@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 
 from mpbert.corpus.building import BuildConfig, build_store
+from mpbert.corpus.queries import TASKS, qrels_name
+from mpbert.corpus.records import UNKNOWN_YEAR, Paper
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import TASKS, CorpusStore, qrels_name
+from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs
-from mpbert.corpus.records import UNKNOWN_YEAR, Paper
 
 
 class Corpus:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mpbert.corpus.records import Paper
 from mpbert.corpus.text import clean_characters
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
-from mpbert.corpus.records import Paper
 from mpbert.recommending.manuscripts.sentences import manuscript_at, manuscript_of, read_text
 from mpbert.recommending.reading import EncoderReader
 
