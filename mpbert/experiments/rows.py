@@ -18,7 +18,7 @@ A row is an entry of YAML, see :mod:`mpbert.experiments.row_files`. One of anoth
 
 Further keys, all optional::
 
-    base: bm25_abstract                   # takes over another row; see below
+    base: bm25_abstract                   # takes over another row
     published: {corpus: AAN, MRR: 0.35}   # what its paper prints, of its own corpus
     task: global                          # ranks for whole papers; its tables are its own
     top: 1000                             # papers ranked per query
