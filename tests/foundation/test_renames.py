@@ -10,7 +10,13 @@ from mpbert import cli
 from mpbert.foundation import renames
 from mpbert.foundation.config import option, parse_config, positional
 from mpbert.foundation.errors import ConfigError, OutputError
-from mpbert.foundation.manifest import MANIFEST, is_finished, output_directory, read_manifest
+from mpbert.foundation.manifest import (
+    MANIFEST,
+    fingerprint,
+    is_finished,
+    output_directory,
+    read_manifest,
+)
 
 OLD_OPTIONS = [(command, old) for command, names in renames.OPTIONS.items() for old in names]
 
@@ -110,6 +116,25 @@ def test_an_old_manifest_is_read_with_the_new_names(old_output):
     assert found["command"] == "fit"
     assert found["config"] == {"corpus": "corpus", "method": "word2vec", "seed": 1}
     assert set(found) == set(json.loads((old_output / MANIFEST).read_bytes())) - {"checksum"}
+
+
+def test_an_output_has_one_fingerprint_under_old_and_new_names(old_output, tmp_path):
+    now = Fit(tmp_path / "corpus", tmp_path / "again")
+    with output_directory(now.output, "fit", now, [now.corpus]) as out:
+        (out.path / "papers.npy").write_text("vectors")
+    assert b'"method"' in (now.output / MANIFEST).read_bytes()
+    assert fingerprint(now.output) == fingerprint(old_output)
+    other = Fit(tmp_path / "corpus", tmp_path / "other", "sif")
+    with output_directory(other.output, "fit", other, [other.corpus]) as out:
+        (out.path / "papers.npy").write_text("vectors")
+    assert fingerprint(other.output) != fingerprint(old_output)
+
+
+def test_there_and_back_a_manifest_is_the_same(old_output):
+    written = json.loads((old_output / MANIFEST).read_bytes())
+    there = renames.with_new_names(written)
+    assert there != written
+    assert json.dumps(renames.with_old_names(there)) == json.dumps(written)
 
 
 @pytest.mark.parametrize("odd", [{}, {"command": 3}, {"command": "fit", "config": [1]}])
