@@ -63,7 +63,7 @@ def test_an_old_command_is_refused_with_its_new_name(old, capsys):
 @pytest.mark.parametrize(("command", "old"), OLD_OPTIONS)
 def test_an_old_flag_is_refused_with_its_new_name(command, old, capsys):
     module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
-    fields = {field.name for field in dataclasses.fields(module.Config)}
+    fields = {field.name: field for field in dataclasses.fields(module.Config)}
     now = renames.new_option(command, old)
     if now not in fields:
         pytest.skip(f"mpbert {command} has no option {now}")
@@ -73,8 +73,21 @@ def test_an_old_flag_is_refused_with_its_new_name(command, old, capsys):
         assert cli.main([command, "a", "b", *words]) == 2
         found = capsys.readouterr().err
         value = words[0].removeprefix(old_flag)
-        line = f"mpbert {command}: {old_flag} is called {flag} now; write {flag}{value}\n"
-        assert found == line
+        said = f"called {flag} now; write {flag}{value}\n"
+        if "args" in fields[now].metadata:
+            said = f"the argument {now.upper()} now; write its value without a flag, "
+        assert found.startswith(f"mpbert {command}: {old_flag} is {said}")
+        assert found.count("\n") == 1
+
+
+def test_an_old_flag_may_be_an_argument_by_now():
+    @dataclass(frozen=True)
+    class Report:
+        corpus: Path = positional("corpus", "read")
+        rows: Path = positional("rows", "read too")
+
+    with pytest.raises(ConfigError, match=r"--conditions is the argument ROWS now; write its val"):
+        parse_config(Report, "report", ["a", "--conditions", "b"])
 
 
 def test_an_old_key_of_a_configuration_is_refused_with_its_new_name(tmp_path):
