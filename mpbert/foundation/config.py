@@ -117,7 +117,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
 def _refuse_old_flags(config_class: type, command: str, argv: Sequence[str]) -> None:
     fields = {field.name: field for field in dataclasses.fields(config_class)}
     for flag, equals, value in (word.partition("=") for word in argv):
-        now = new_option(command, flag)
+        now = new_option(command, flag) if flag.startswith("--") else flag
         if now == flag or flag[2:].replace("-", "_") in fields:
             continue
         field = fields.get(now[2:].replace("-", "_"))

@@ -90,6 +90,11 @@ def test_an_old_flag_may_be_an_argument_by_now():
         parse_config(Report, "report", ["a", "--conditions", "b"])
 
 
+def test_a_file_may_be_called_as_an_option_was():
+    found = parse_config(Fit, "fit", ["baseline", "b", "--method", "baseline"])
+    assert (found.corpus, found.method) == (Path("baseline"), "baseline")
+
+
 def test_an_old_key_of_a_configuration_is_refused_with_its_new_name(tmp_path):
     path = tmp_path / "fit.yaml"
     path.write_text("baseline: sif\n")
