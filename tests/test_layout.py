@@ -38,7 +38,7 @@ FOUNDATION = {
     "progress": {"logs"},
     "option_files": {"errors", "renames"},
     "config": {"command_help", "errors", "logs", "option_files", "renames"},
-    "checksums": {"errors"},
+    "checksums": {"errors", "renames"},
     "claims": {"errors"},
     "identity": {"checksums", "config", "renames"},
     "manifest": {"checksums", "claims", "config", "errors", "identity", "renames"},

@@ -115,11 +115,18 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
 
 
 def _refuse_old_flags(config_class: type, command: str, argv: Sequence[str]) -> None:
-    fields = {field.name for field in dataclasses.fields(config_class)}
+    fields = {field.name: field for field in dataclasses.fields(config_class)}
     for flag, equals, value in (word.partition("=") for word in argv):
-        now = new_option(command, flag)
-        if flag.startswith("--") and flag[2:].replace("-", "_") not in fields and now != flag:
-            raise ConfigError(f"{flag} is called {now} now; write {now}{equals}{value}")
+        now = new_option(command, flag) if flag.startswith("--") else flag
+        if now == flag or flag[2:].replace("-", "_") in fields:
+            continue
+        field = fields.get(now[2:].replace("-", "_"))
+        if field is not None and "args" in field.metadata:
+            raise ConfigError(
+                f"{flag} is the argument {field.name.upper()} now; write its value without a flag, "
+                f"see mpbert {command} --help"
+            )
+        raise ConfigError(f"{flag} is called {now} now; write {now}{equals}{value}")
 
 
 def _check_seed(config: object) -> None:

@@ -1,7 +1,9 @@
 """The one table of old names: what commands and options were called in earlier versions.
 
 An old command or flag is refused with its new spelling. A manifest that was written under old
-names is read as if it had the new ones, so that an old output is still known as finished.
+names is read as if it had the new ones, so that an old output is still known as finished. The
+fingerprint of an output is that of its manifest under the old names, so that an output made anew
+is still what others were made from.
 """
 
 from collections.abc import Mapping
@@ -38,13 +40,30 @@ def with_new_names(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
     :param manifest: of any version; what it lacks is left out.
     """
+    command = manifest.get("command")
+    now = COMMANDS.get(command, command) if isinstance(command, str) else ""
+    return _renamed(manifest, COMMANDS, OPTIONS.get(now, {}))
+
+
+def with_old_names(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with the names that its command and its options had at first."""
+    command = manifest.get("command")
+    options = OPTIONS.get(command, {}) if isinstance(command, str) else {}
+    return _renamed(manifest, _inverse(COMMANDS), _inverse(options))
+
+
+def _inverse(names: Mapping[str, str]) -> dict[str, str]:
+    return {now: old for old, now in names.items()}
+
+
+def _renamed(
+    manifest: Mapping[str, Any], commands: Mapping[str, str], options: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a manifest in which commands and options have other names, in the same order."""
     found = dict(manifest)
-    command = found.get("command")
-    if not isinstance(command, str):
-        return found
-    found["command"] = COMMANDS.get(command, command)
-    if isinstance(found.get("config"), dict):
-        found["config"] = {
-            new_option(found["command"], name): value for name, value in found["config"].items()
-        }
+    if isinstance(found.get("command"), str):
+        found["command"] = commands.get(found["command"], found["command"])
+        if isinstance(found.get("config"), dict):
+            config = found["config"].items()
+            found["config"] = {options.get(name, name): value for name, value in config}
     return found

@@ -4,10 +4,12 @@ import re
 import shutil
 
 import pytest
+import yaml
 
 from mpbert.cli import main
 from mpbert.foundation.checksums import fingerprint, sealed
 from mpbert.foundation.manifest import read_manifest
+from mpbert.foundation.renames import with_new_names
 from mpbert.foundation.seeding import named_rng
 
 # format -> a command that reads it
@@ -100,7 +102,11 @@ def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
     assert main(MAKERS[kind]) == 0
     # the manifests of the first release have no checksum of themselves
     different = {path.name for path, was in sound.items() if path.read_bytes() != was}
-    assert different <= {"log.txt", "manifest.json"}
+    assert different <= {"log.txt", "manifest.json", "config.yaml"}
+    noted = yaml.safe_load(sound[place / kind / "config.yaml"])  # under old names, in some
+    renamed = with_new_names({"command": MAKERS[kind][0], "config": noted})["config"]
+    again = yaml.safe_load((place / kind / "config.yaml").read_bytes())
+    assert with_new_names({"command": MAKERS[kind][0], "config": again})["config"] == renamed
     assert fingerprint(place / kind) == before
     assert main(READERS[kind]) == 0
 

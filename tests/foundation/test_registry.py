@@ -1,3 +1,6 @@
+import sys
+import types
+
 import pytest
 
 from mpbert.foundation.errors import ConfigError
@@ -29,3 +32,31 @@ def test_an_unknown_name_lists_all_and_suggests_the_closest(fruits):
 def test_a_name_cannot_be_taken_twice(fruits):
     with pytest.raises(ValueError, match="two members of fruit are called 'pear'"):
         fruits.register(type("Other", (), {"name": "pear"}))
+
+
+@pytest.fixture
+def garden(tmp_path, monkeypatch):
+    """A package whose modules register fruits, some of them in folders."""
+    text = "from test_fruits import FRUITS\n@FRUITS.register\nclass Fruit:\n    name = {name!r}\n"
+    for place in ("pear", "trees/apple", "trees/tall/plum", "bush/picker", "bush/leaf"):
+        path = tmp_path / "garden" / f"{place}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(name=place.split("/")[-1]))
+        for folder in path.relative_to(tmp_path).parents[:-1]:
+            (tmp_path / folder / "__init__.py").touch()
+    module = types.ModuleType("test_fruits")
+    monkeypatch.setitem(sys.modules, "test_fruits", module)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield module
+    for name in [name for name in sys.modules if name.split(".")[0] == "garden"]:
+        del sys.modules[name]
+
+
+def test_members_are_found_in_all_modules_of_a_package_and_its_folders(garden):
+    garden.FRUITS = Registry("fruit", "garden")
+    assert garden.FRUITS.names() == ["apple", "leaf", "pear", "picker", "plum"]
+
+
+def test_members_are_found_in_one_module_of_each_folder(garden):
+    garden.FRUITS = Registry("fruit", "garden", "picker")
+    assert garden.FRUITS.names() == ["picker"]

@@ -10,7 +10,13 @@ from mpbert import cli
 from mpbert.foundation import renames
 from mpbert.foundation.config import option, parse_config, positional
 from mpbert.foundation.errors import ConfigError, OutputError
-from mpbert.foundation.manifest import MANIFEST, is_finished, output_directory, read_manifest
+from mpbert.foundation.manifest import (
+    MANIFEST,
+    fingerprint,
+    is_finished,
+    output_directory,
+    read_manifest,
+)
 
 OLD_OPTIONS = [(command, old) for command, names in renames.OPTIONS.items() for old in names]
 
@@ -57,7 +63,7 @@ def test_an_old_command_is_refused_with_its_new_name(old, capsys):
 @pytest.mark.parametrize(("command", "old"), OLD_OPTIONS)
 def test_an_old_flag_is_refused_with_its_new_name(command, old, capsys):
     module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
-    fields = {field.name for field in dataclasses.fields(module.Config)}
+    fields = {field.name: field for field in dataclasses.fields(module.Config)}
     now = renames.new_option(command, old)
     if now not in fields:
         pytest.skip(f"mpbert {command} has no option {now}")
@@ -67,8 +73,26 @@ def test_an_old_flag_is_refused_with_its_new_name(command, old, capsys):
         assert cli.main([command, "a", "b", *words]) == 2
         found = capsys.readouterr().err
         value = words[0].removeprefix(old_flag)
-        line = f"mpbert {command}: {old_flag} is called {flag} now; write {flag}{value}\n"
-        assert found == line
+        said = f"called {flag} now; write {flag}{value}\n"
+        if "args" in fields[now].metadata:
+            said = f"the argument {now.upper()} now; write its value without a flag, "
+        assert found.startswith(f"mpbert {command}: {old_flag} is {said}")
+        assert found.count("\n") == 1
+
+
+def test_an_old_flag_may_be_an_argument_by_now():
+    @dataclass(frozen=True)
+    class Report:
+        corpus: Path = positional("corpus", "read")
+        rows: Path = positional("rows", "read too")
+
+    with pytest.raises(ConfigError, match=r"--conditions is the argument ROWS now; write its val"):
+        parse_config(Report, "report", ["a", "--conditions", "b"])
+
+
+def test_a_file_may_be_called_as_an_option_was():
+    found = parse_config(Fit, "fit", ["baseline", "b", "--method", "baseline"])
+    assert (found.corpus, found.method) == (Path("baseline"), "baseline")
 
 
 def test_an_old_key_of_a_configuration_is_refused_with_its_new_name(tmp_path):
@@ -110,6 +134,25 @@ def test_an_old_manifest_is_read_with_the_new_names(old_output):
     assert found["command"] == "fit"
     assert found["config"] == {"corpus": "corpus", "method": "word2vec", "seed": 1}
     assert set(found) == set(json.loads((old_output / MANIFEST).read_bytes())) - {"checksum"}
+
+
+def test_an_output_has_one_fingerprint_under_old_and_new_names(old_output, tmp_path):
+    now = Fit(tmp_path / "corpus", tmp_path / "again")
+    with output_directory(now.output, "fit", now, [now.corpus]) as out:
+        (out.path / "papers.npy").write_text("vectors")
+    assert b'"method"' in (now.output / MANIFEST).read_bytes()
+    assert fingerprint(now.output) == fingerprint(old_output)
+    other = Fit(tmp_path / "corpus", tmp_path / "other", "sif")
+    with output_directory(other.output, "fit", other, [other.corpus]) as out:
+        (out.path / "papers.npy").write_text("vectors")
+    assert fingerprint(other.output) != fingerprint(old_output)
+
+
+def test_there_and_back_a_manifest_is_the_same(old_output):
+    written = json.loads((old_output / MANIFEST).read_bytes())
+    there = renames.with_new_names(written)
+    assert there != written
+    assert json.dumps(renames.with_old_names(there)) == json.dumps(written)
 
 
 @pytest.mark.parametrize("odd", [{}, {"command": 3}, {"command": "fit", "config": [1]}])
