@@ -59,7 +59,7 @@ def test_pretraining_writes_an_encoder_that_needs_neither_its_folder_nor_its_fla
     manifest = read_manifest(pretrained_here)
     assert (manifest["command"], manifest["counts"]["updates"]) == ("pretrain", 9)
     training = place / "pretrained.training"
-    assert '"num_updates": "9"' in (training / "train.log").read_text()
+    assert '"train_num_updates": "9"' in (training / "train.log").read_text()
     assert list((training / "tensorboard").rglob("*tfevents*"))
     best = torch.load(training / "checkpoint_best.pt", weights_only=True)["model"]
     state = load_file(pretrained_here / "model.safetensors")
