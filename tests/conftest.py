@@ -279,11 +279,11 @@ def fork_server() -> Iterator[BaseContext]:
         "export_vectors",
         "export_encoder",
     )
-    training = ("fairseq_compat", "pretraining", "finetuning")
+    training = ("compat", "pretraining", "finetuning")
     server.set_forkserver_preload(
         [
             *(f"mpbert.commands.{name}" for name in stages),
-            *(f"mpbert.{name}" for name in training),
+            *(f"mpbert.model.fairseq_plugin.{name}" for name in training),
             "fairseq_cli.train",
         ]
     )

@@ -47,11 +47,11 @@ class Noise:
     def __init__(self, train: BinaryContexts, num_papers: int, config: NoiseConfig) -> None:
         self.config = config
         self.citations = citation_counts(train.cited_rows, num_papers)
-        self._negatives = NegativeDistribution(self.citations, config.negative_power)
+        self.distribution = NegativeDistribution(self.citations, config.negative_power)
         units = (train.cited_offsets, train.cited_rows)
         if config.cocitation_unit == "paper":
             units = merge_by_paper(train.citing_rows, *units)
-        self._cocitations = cocitation_counts(*units, num_papers)
+        self.cocitations = cocitation_counts(*units, num_papers)
 
     def positives(
         self,
@@ -71,7 +71,7 @@ class Noise:
             items,
             gold_offsets,
             gold_rows,
-            self._cocitations,
+            self.cocitations,
             self.config.positives,
             self.config.positive_power,
             seed,
@@ -90,7 +90,7 @@ class Noise:
 
         Parameters are those of :meth:`NegativeDistribution.sample`.
         """
-        return self._negatives.sample(
+        return self.distribution.sample(
             items, forbidden_offsets, forbidden_rows, self.config.negatives, seed, visit
         )
 

@@ -15,11 +15,12 @@ import torch
 from contest import contest, print_rates
 
 from mpbert.corpus.binary import BinaryCorpus
+from mpbert.model.config import ModelConfig, ReadingConfig
 from mpbert.model.embedding import embed_sampled
-from mpbert.model.encoder import HierarchicalConfig, PaperEncoder
-from mpbert.model.sampling import SamplingConfig, sample_papers
+from mpbert.model.encoder import PaperEncoder
+from mpbert.model.reading import Reading
 
-PAPERS, MAX_TOKENS, ROUNDS = 64, 16384, 3
+PAPERS, BATCH_TOKENS, ROUNDS = 64, 16384, 3
 
 
 def main() -> None:
@@ -27,11 +28,10 @@ def main() -> None:
     corpus = BinaryCorpus(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/binarized/acl"))
     rows = np.flatnonzero(np.diff(corpus.sentence_offsets) >= 40)[:PAPERS]
     offsets = corpus.sentence_offsets
-    read = sample_papers(
-        offsets[rows], corpus.num_abstract[rows], np.diff(offsets)[rows], rows,
-        SamplingConfig(30, 10, 30), 1, 0,
-    )  # fmt: skip
-    config = HierarchicalConfig(corpus.vocab_size, 256, 1024, 4, 4, 2, 0, 0.1, 0.0, 0.0)
+    sizes = np.diff(offsets)[rows]
+    reading = Reading(ReadingConfig(30, 10, 30), 1)
+    read = reading.papers(offsets[rows], corpus.num_abstract[rows], sizes, rows, 0)
+    config = ModelConfig(corpus.vocab_size, 256, 1024, 4, 4, 2, 0, 0.1, 0.0, 0.0)
     tower = PaperEncoder(config).eval()
     tokens, lengths = corpus.gather(read.sentences)
     texts = [" ".join(map(str, sentence)) for sentence in np.split(tokens, np.cumsum(lengths)[:-1])]
@@ -39,7 +39,7 @@ def main() -> None:
         theirs = _sentence_transformer(corpus.vocab_size, Path(folder))
 
     def ours() -> np.ndarray:
-        return embed_sampled(tower, read, corpus.gather, MAX_TOKENS, autocast_bf16=True)
+        return embed_sampled(tower, read, corpus.gather, BATCH_TOKENS, autocast_bf16=True)
 
     costs = contest({"ours": ours, "theirs": lambda: theirs.encode(texts)}, ROUNDS)
     what = f"embed, {len(read.sentences) / len(rows):.0f} sentences a paper, `small`"

@@ -16,13 +16,16 @@ from padded import PaddedEncoder, cut, pad
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
-from mpbert.model.fairseq_plugin.finetuning.dataset import Examples, Noise, NoiseConfig
+from mpbert.model.config import ModelConfig, NoiseConfig, ReadingConfig
+from mpbert.model.encoder import TwoTower
+from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
+from mpbert.model.noise import Noise
 from mpbert.model.objectives import mpt_src_tgt
 from mpbert.model.packing import pack
-from mpbert.model.sampling import SamplingConfig, sample_manuscripts, sample_papers
+from mpbert.model.reading import Reading
+from mpbert.model.sampling import CitingSentences
 
-MAX_TOKENS, ROUNDS = 65536, 5  # as in finetune/configs/small.flags
+BATCH_TOKENS, ROUNDS = 65536, 5  # as in finetune/configs/small.yaml
 PADDED_TOKENS = 12288  # padded, the whole batch would need some 25 GiB
 Text = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Tokens, tokens of each sentence, sentences of each paper or manuscript."""
@@ -31,19 +34,23 @@ Text = tuple[np.ndarray, np.ndarray, np.ndarray]
 def main() -> None:
     torch.manual_seed(1)
     corpus = BinaryCorpus(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/binarized/acl"))
-    config = HierarchicalConfig(corpus.vocab_size, 256, 1024, 4, 4, 2, 0, 0.1, 0.0, 0.0)
+    config = ModelConfig(corpus.vocab_size, 256, 1024, 4, 4, 2, 0, 0.1, 0.0, 0.0)
     train = corpus.contexts("train")
     noise = Noise(train, corpus.num_papers, NoiseConfig())
-    examples = Examples(corpus, train, noise, SamplingConfig(16, 10, 10), seed=1, shuffle=True)
+    reading, citing = (
+        Reading(ReadingConfig(16, 10, 10), 1),
+        CitingSentences.of(train, corpus.num_papers),
+    )
+    examples = CitationExamples(corpus, train, noise, reading, citing, shuffle=True)
     _beside_padded(config, _Batch(examples, PADDED_TOKENS))
-    _beside_apart(config, _Batch(examples, MAX_TOKENS))
+    _beside_apart(config, _Batch(examples, BATCH_TOKENS))
 
 
 class _Batch:
     """The first examples of the training split: texts, and which paper is what to whom."""
 
-    def __init__(self, examples: Examples, max_tokens: int) -> None:
-        items = examples.batch_by_size(examples.ordered_indices(), max_tokens)[0]
+    def __init__(self, examples: CitationExamples, batch_tokens: int) -> None:
+        items = examples.batch_by_size(examples.ordered_indices(), batch_tokens)[0]
         targets = examples.targets[items, None]
         wanted = np.concatenate([targets, examples.positives[items], examples.negatives[items]], 1)
         self.is_real = wanted >= 0
@@ -71,7 +78,7 @@ class _Batch:
         return step
 
 
-def _beside_padded(config: HierarchicalConfig, batch: _Batch) -> None:
+def _beside_padded(config: ModelConfig, batch: _Batch) -> None:
     towers = PaddedEncoder(config), PaddedEncoder(config)
     padded = [pad(*cut(*text)) for text in (batch.manuscripts, batch.papers)]
 
@@ -88,7 +95,7 @@ def _beside_padded(config: HierarchicalConfig, batch: _Batch) -> None:
     print_rates(what, peer, ">= 5", costs["ours"], costs["padded"], batch.num_tokens, "tokens/s")
 
 
-def _beside_apart(config: HierarchicalConfig, batch: _Batch) -> None:
+def _beside_apart(config: ModelConfig, batch: _Batch) -> None:
     model = TwoTower(config)
     used = batch.places[batch.is_real]
     places = np.zeros_like(batch.places)
@@ -104,25 +111,15 @@ def _beside_apart(config: HierarchicalConfig, batch: _Batch) -> None:
     print_contest(what, f"{len(used)} papers apart", ">= 2", costs["ours"], costs["apart"])
 
 
-def _read_manuscripts(examples: Examples, items: np.ndarray) -> Text:
+def _read_manuscripts(examples: CitationExamples, items: np.ndarray) -> Text:
     corpus, contexts = examples.corpus, examples.contexts
-    context = examples.context_of[items]
-    citing = contexts.citing_rows[context]
-    offsets = corpus.sentence_offsets
-    last = offsets[citing + 1] - 1
-    places = contexts.sentences[context]
-    read = sample_manuscripts(offsets[citing], places, last, items, examples.sampling, 1, 1)
+    read = examples.reading.contexts_of(corpus, contexts, examples.context_of[items], 1, items)
     return *corpus.gather(read.sentences), read.per_item
 
 
-def _read_papers(examples: Examples, rows: np.ndarray) -> Text:
-    corpus = examples.corpus
-    offsets = corpus.sentence_offsets
-    sizes = np.diff(offsets)[rows]
-    read = sample_papers(
-        offsets[rows], corpus.num_abstract[rows], sizes, rows, examples.sampling, 1, 1
-    )
-    return *corpus.gather(read.sentences), read.per_item
+def _read_papers(examples: CitationExamples, rows: np.ndarray) -> Text:
+    read = examples.reading.papers_of(examples.corpus, rows, 1, examples.citing)
+    return *examples.corpus.gather(read.sentences), read.per_item
 
 
 def _repeat(text: Text, papers: np.ndarray) -> Text:

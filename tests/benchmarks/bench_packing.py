@@ -13,7 +13,8 @@ from contest import contest, print_contest
 from torch import nn
 
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.model.encoder import HierarchicalConfig, HierarchicalEncoder
+from mpbert.model.config import ModelConfig
+from mpbert.model.encoder import LevelEncoder
 from mpbert.model.packing import pack
 
 DIM, FFN_DIM, HEADS, LAYERS = 128, 512, 4, 2
@@ -26,8 +27,8 @@ def main() -> None:
     rng = np.random.default_rng(1)
     rows = np.sort(rng.choice(len(corpus.token_offsets) - 1, PAPERS * SENTENCES, replace=False))
     tokens, lengths = corpus.gather(rows)
-    config = HierarchicalConfig(corpus.vocab_size, DIM, FFN_DIM, HEADS, LAYERS, 0, 0, 0.0, 0.0, 0.0)
-    ours = HierarchicalEncoder(config)
+    config = ModelConfig(corpus.vocab_size, DIM, FFN_DIM, HEADS, LAYERS, 0, 0, 0.0, 0.0, 0.0)
+    ours = LevelEncoder(config)
     batch = pack(tokens, lengths, np.full(PAPERS, SENTENCES))
 
     layer = nn.TransformerEncoderLayer(DIM, HEADS, FFN_DIM, dropout=0.0, batch_first=True)
@@ -37,10 +38,10 @@ def main() -> None:
     padded[is_real] = torch.from_numpy(tokens.astype(np.int64))
 
     def step_ours() -> None:
-        ours.encode_sentences(batch.tokens, batch.sentences).square().sum().backward()
+        ours.sentences(ours.bag, batch).square().sum().backward()
 
     def step_theirs() -> None:
-        x = theirs(ours.embedding(padded), src_key_padding_mask=~is_real)
+        x = theirs(ours.bag.embedding(padded), src_key_padding_mask=~is_real)
         (x * is_real[:, :, None]).sum(dim=1).square().sum().backward()
 
     costs = contest({"ours": step_ours, "theirs": step_theirs}, ROUNDS)

@@ -19,8 +19,9 @@ from torch.nn import functional
 from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
 from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.foundation.seeding import named_rng
-from mpbert.model.encoder import HierarchicalConfig, MaskedSentenceModel
+from mpbert.model.config import ModelConfig
 from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
+from mpbert.model.masked_sentences import MaskedSentenceModel
 from mpbert.model.masking import mask_sentences
 from mpbert.model.objectives import masked_sentence_loss
 from mpbert.model.packing import MaskedSentences, PackedPapers, Rows, pack, pack_masked
@@ -34,18 +35,18 @@ PRODUCTS = 4
 
 def main() -> None:
     corpus = BinaryCorpus(Path(sys.argv[1] if len(sys.argv) > 1 else "runs/binarized/acl"))
-    for name, (*sizes, max_tokens, rounds) in SIZES.items():
-        config = HierarchicalConfig(corpus.vocab_size, *sizes, 0.1, 0.0, 0.0)
-        _measure(name, config, corpus, max_tokens, rounds)
+    for name, (*sizes, batch_tokens, rounds) in SIZES.items():
+        config = ModelConfig(corpus.vocab_size, *sizes, 0.1, 0.0, 0.0)
+        _measure(name, config, corpus, batch_tokens, rounds)
 
 
 def _measure(
-    name: str, config: HierarchicalConfig, corpus: BinaryCorpus, max_tokens: int, rounds: int
+    name: str, config: ModelConfig, corpus: BinaryCorpus, batch_tokens: int, rounds: int
 ) -> None:
     torch.manual_seed(1)
     papers = np.flatnonzero(corpus.splits == 0)
     blocks = MaskedBlocks(corpus, papers, SENTENCES, seed=1, shuffle=True)
-    chosen = blocks.batch_by_size(blocks.ordered_indices(), max_tokens)[0]
+    chosen = blocks.batch_by_size(blocks.ordered_indices(), batch_tokens)[0]
     read = corpus.gather(ranges(blocks.first[chosen], blocks.sizes_in_sentences[chosen]))
     tokens, lengths, per_paper = cut(*read, blocks.sizes_in_sentences[chosen])
     batch = mask_sentences(tokens, lengths, per_paper, SENTENCE_MASK, named_rng(1, "masks"))
@@ -93,7 +94,7 @@ def _measure(
     )
 
 
-def operations(config: HierarchicalConfig, papers: PackedPapers, masked: MaskedSentences) -> float:
+def operations(config: ModelConfig, papers: PackedPapers, masked: MaskedSentences) -> float:
     """Return the floating-point operations of matrix products, forward and backward."""
 
     def blocks(rows: Rows, layers: int) -> float:

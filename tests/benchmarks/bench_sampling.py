@@ -13,13 +13,9 @@ import numpy as np
 from contest import Cost, contest, print_contest
 from scipy.sparse import csr_matrix
 
-from mpbert.corpus.cocitation import (
-    NegativeDistribution,
-    citation_counts,
-    cocitation_counts,
-    sample_positives,
-)
+from mpbert.corpus.cocitation import citation_counts, cocitation_counts
 from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.model.noise import NegativeDistribution, sample_positives
 
 NUM_PAPERS, NEGATIVES, POWER = 20_000, 4, 0.75
 

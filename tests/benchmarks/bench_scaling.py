@@ -22,8 +22,9 @@ from contest import contest, print_row, raw_acl, run_command
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.cocitation import cocitation_counts
-from mpbert.model.directory import save_encoder
-from mpbert.model.encoder import HierarchicalConfig, TwoTower
+from mpbert.model.config import Configuration, ModelConfig
+from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.encoder import TwoTower
 
 TIMES = (1, 2, 4, 8)
 S2ORC = {"10 M full texts": 10_000_000 * 6_000, "200 M abstracts": 200_000_000 * 200}  # tokens
@@ -92,19 +93,11 @@ def _repeat(records: list[str], times: int, output: Path) -> None:
 def _write_encoder(binary: Path, output: Path) -> None:
     """Write an encoder of configuration ``tiny`` with random weights: speed is the same."""
     torch.manual_seed(1)
-    config = HierarchicalConfig(
-        BinaryCorpus(binary).vocab_size, 128, 512, 4, 2, 1, 0, 0.0, 0.0, 0.0
-    )
+    config = ModelConfig(BinaryCorpus(binary).vocab_size, 128, 512, 4, 2, 1, 0, 0.0, 0.0, 0.0)
     output.mkdir()
-    settings = {
-        "max_tokens": 50,
-        "manuscript_sentences": 30,
-        "abstract_sentences": 10,
-        "body_sentences": 30,
-        "no_dynamic_sampling": False,
-    }
+    description = EncoderDescription("two-tower", Configuration(config))
     state, tokenizer = TwoTower(config).state_dict(), binary / "tokenizer.json"
-    save_encoder(output, "two-tower", config, state, tokenizer, settings)
+    save_encoder(output, description, state, tokenizer)
 
 
 def _count(corpus: BinaryCorpus) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mpbert.foundation.ragged import ranges, row_numbers
-from mpbert.model.encoder import HierarchicalConfig
+from mpbert.model.config import ModelConfig
 
 SENTENCES, TOKENS = 30, 50
 
@@ -35,7 +35,7 @@ def pad(tokens: np.ndarray, lengths: np.ndarray, per_paper: np.ndarray) -> tuple
     return torch.from_numpy(padded), torch.from_numpy(is_real)
 
 
-def _layers(config: HierarchicalConfig, number: int) -> nn.TransformerEncoder:
+def _layers(config: ModelConfig, number: int) -> nn.TransformerEncoder:
     layer = nn.TransformerEncoderLayer(
         config.dim, config.num_heads, config.ffn_dim, config.dropout, batch_first=True
     )
@@ -45,7 +45,7 @@ def _layers(config: HierarchicalConfig, number: int) -> nn.TransformerEncoder:
 class PaddedEncoder(nn.Module):
     """Sentence encoder, mean, document encoder, on padded tensors."""
 
-    def __init__(self, config: HierarchicalConfig) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
         self.sentence = _layers(config, config.sentence_layers)
@@ -65,7 +65,7 @@ class PaddedEncoder(nn.Module):
 class PaddedMaskedSentences(nn.Module):
     """HIBERT's pretraining on padded tensors; masked sentences alone are decoded."""
 
-    def __init__(self, config: HierarchicalConfig) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.encoder = PaddedEncoder(config)
         self.decoder = _layers(config, config.decoder_layers)

@@ -1,7 +1,7 @@
 """Stages of the work in processes of their own, which are killed, starved and started again."""
 
+import dataclasses
 import hashlib
-import json
 import shutil
 import subprocess
 import time
@@ -11,6 +11,9 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
+
+from mpbert.foundation.manifest import fingerprint
+from mpbert.model.config import ReadingConfig
 
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
 # what a forked process executes: a command of mpbert, or fairseq-train
@@ -138,15 +141,28 @@ def _index(place: Path) -> None:
 
 def _checkpoint(place: Path) -> None:
     import torch
-    from safetensors.torch import load_file
+
+    from mpbert.model.directory import read_description, read_state
 
     path = FORMATS / "pretrained"
-    sizes = json.loads((path / "config.json").read_text())["model"]
-    weights = load_file(path / "model.safetensors")
+    model = dataclasses.asdict(read_description(path).model)
+    noted = {"model": model, "tokenizer": fingerprint(FORMATS / "binary" / "tokenizer.json")}
     checkpoint = {
-        "model": {f"model.{name}": tensor for name, tensor in weights.items()},
-        "cfg": {"model": {"_name": "mpbert_hibert", **sizes}, "task": {}},
+        "model": {f"model.{name}": tensor for name, tensor in read_state(path).items()},
+        "task_state": noted,
         "optimizer_history": [{"num_updates": 2}],
+        "cfg": {
+            "model": {"_name": "mpbert_hibert", "autocast_bf16": False},
+            "task": {**dataclasses.asdict(ReadingConfig()), "max_valid": 5},
+            "criterion": {"label_smoothing": 0.1},
+            "optimization": {"update_freq": [1], "lr": [0.1], "clip_norm": 1.0}
+            | {"max_epoch": 1, "max_update": 2},
+            "optimizer": {"adam_betas": "(0.9, 0.98)", "weight_decay": 0.0},
+            "lr_scheduler": {"_name": "fixed", "warmup_updates": 0},
+            "dataset": {"max_tokens": 100},
+            "checkpoint": {"save_interval_updates": 1},
+            "common": {"seed": 1},
+        },
     }
     torch.save(checkpoint, place / "checkpoint.pt")
 

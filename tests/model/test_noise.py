@@ -10,6 +10,8 @@ from mpbert.foundation.ragged import offsets_of
 from mpbert.model import noise
 from mpbert.model.noise import (
     NegativeDistribution,
+    negative_weights,
+    positive_weights,
     sample_positives,
     sample_positives_from_history,
 )
@@ -25,6 +27,16 @@ LIMIT = {1: 10.8, 2: 13.8, 3: 16.3, 4: 18.5, 5: 20.5}
 def chi_square(counts, probabilities):
     expected = counts.sum() * probabilities
     return ((counts - expected) ** 2 / expected).sum()
+
+
+def test_equation_1_by_pencil():
+    """16 common citations weigh 8 times one: 16^(3/4)."""
+    assert positive_weights(np.array([1, 16, 81]), 0.75).tolist() == pytest.approx([1, 8, 27])
+
+
+def test_equation_2_by_pencil():
+    assert negative_weights(np.array([0, 1, 16]), 0.75).tolist() == pytest.approx([0, 1, 8])
+    assert negative_weights(np.array([0, 1, 16]), 0.0).tolist() == [0, 1, 1]
 
 
 def test_counts_by_pencil():

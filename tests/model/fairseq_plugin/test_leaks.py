@@ -57,7 +57,7 @@ def test_planted_markers_are_caught_in_the_token_arrays(rfc_corpus, tmp_path):
         return with_texts(table, texts)
 
     corpus = edited(rfc_corpus, tmp_path / "corpus", plant)
-    binarize.run(binarize.Config(corpus, tmp_path / "out", vocab_size=400, max_tokens=12))
+    binarize.run(binarize.Config(corpus, tmp_path / "out", vocab_size=400, sentence_tokens=12))
     assert len(marked(texts_of(tmp_path / "out"))) == len(markers)
 
 
@@ -76,7 +76,7 @@ def test_text_of_validation_and_test_papers_does_not_reach_the_tokenizer(
     for name, where in (("held-out", ~in_train), ("training", np.flatnonzero(in_train)[:500])):
         corpus = edited(rfc_corpus, tmp_path / name, lambda t, where=where: change(t, where))
         output = tmp_path / f"{name}-binary"
-        binarize.run(binarize.Config(corpus, output, vocab_size=400, max_tokens=12))
+        binarize.run(binarize.Config(corpus, output, vocab_size=400, sentence_tokens=12))
         found[name] = (output / "tokenizer.json").read_bytes()
     original = (rfc_binary / "tokenizer.json").read_bytes()
     assert found["held-out"] == original
@@ -85,9 +85,9 @@ def test_text_of_validation_and_test_papers_does_not_reach_the_tokenizer(
 
 @pytest.mark.fairseq
 def test_pretraining_reads_training_papers_alone(rfc_binary):
-    from mpbert.model.fairseq_plugin.pretraining.task import PretrainConfig, PretrainTask
+    from mpbert.model.fairseq_plugin.pretraining.task import PretrainOptions, PretrainTask
 
-    task = PretrainTask(PretrainConfig(data=str(rfc_binary), seed=1, max_block_sentences=12))
+    task = PretrainTask(PretrainOptions(data=str(rfc_binary), seed=1, block_sentences=12))
     task.load_dataset("train")
     corpus, train = task.corpus, task.dataset("train")
     papers = np.searchsorted(corpus.sentence_offsets, train.first, side="right") - 1
@@ -116,34 +116,34 @@ def without_test_contexts(rfc_binary, tmp_path_factory):
 def test_noise_distributions_know_nothing_of_validation_and_test_contexts(
     rfc_binary, without_test_contexts, unit
 ):
-    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneConfig, FinetuneTask
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
 
     noises = []
     for path in (rfc_binary, without_test_contexts):
-        task = FinetuneTask(FinetuneConfig(data=str(path), seed=1, cocitation_unit=unit))
+        task = FinetuneTask(FinetuneOptions(data=str(path), seed=1, cocitation_unit=unit))
         task.load_dataset("train")
         task.load_dataset("valid")
         noises.append(task.noise)
     a, b = noises
-    assert np.array_equal(a.negatives.cumulative, b.negatives.cumulative)
-    assert np.array_equal(a.negatives.rows, b.negatives.rows)
+    assert np.array_equal(a.distribution.cumulative, b.distribution.cumulative)
+    assert np.array_equal(a.distribution.rows, b.distribution.rows)
     assert (a.cocitations != b.cocitations).nnz == 0
 
 
 @pytest.mark.fairseq
 def test_noise_counts_are_those_of_the_training_contexts(rfc_binary):
-    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneConfig, FinetuneTask
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
 
     corpus = BinaryCorpus(rfc_binary)
-    noise = FinetuneTask(FinetuneConfig(data=str(rfc_binary), seed=1, negative_power=1.0)).noise
+    noise = FinetuneTask(FinetuneOptions(data=str(rfc_binary), seed=1, negative_power=1.0)).noise
     counts = np.bincount(corpus.contexts("train").cited_rows, minlength=corpus.num_papers)
-    assert np.array_equal(np.flatnonzero(counts), noise.negatives.rows)
-    assert np.array_equal(np.cumsum(counts[counts > 0]), noise.negatives.cumulative)
+    assert np.array_equal(np.flatnonzero(counts), noise.distribution.rows)
+    assert np.array_equal(np.cumsum(counts[counts > 0]), noise.distribution.cumulative)
 
 
 @pytest.mark.fairseq
 def test_fine_tuning_reads_training_papers_alone(rfc_binary, tmp_path):
-    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneConfig, FinetuneTask
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
 
     shutil.copytree(rfc_binary, tmp_path / "binary")
     (tmp_path / "binary" / "manifest.json").unlink()  # it holds the checksums from before
@@ -153,7 +153,7 @@ def test_fine_tuning_reads_training_papers_alone(rfc_binary, tmp_path):
     splits = corpus.splits.copy()
     splits[later] = 2  # those cited most are of the test split now, and training contexts cite them
     np.save(tmp_path / "binary" / "splits.npy", splits)
-    config = FinetuneConfig(data=str(tmp_path / "binary"), seed=1, positives_from="history")
+    config = FinetuneOptions(data=str(tmp_path / "binary"), seed=1, positives_from="history")
     task = FinetuneTask(config)
     task.load_dataset("train")
     train = task.dataset("train")

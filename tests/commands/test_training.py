@@ -1,0 +1,161 @@
+"""``pretrain`` and ``finetune``: from a configuration to an encoder directory, killed or not."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from mpbert.cli import main
+from mpbert.foundation.manifest import read_manifest
+from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.fairseq_plugin.training import expected_updates
+
+pytestmark = pytest.mark.fairseq
+ROOT = Path(__file__).parents[2]
+MODEL = "{dim: 16, ffn_dim: 32, num_heads: 2, sentence_layers: 1, document_layers: 1, "
+MODEL += "attention_dropout: 0}"
+PRETRAIN = f"""
+model: {MODEL}
+reading: {{block_sentences: 12}}
+training: {{batch_tokens: 36000, lr: 0.01, lr_scheduler: fixed, warmup_updates: 0, max_update: 9,
+  save_interval_updates: 3, max_valid: 5}}
+"""
+FINETUNE = f"""
+model: {MODEL}
+reading: {{manuscript_sentences: 4, abstract_sentences: 1, body_sentences: 1}}
+training: {{batch_tokens: 45000, lr: 0.01, lr_scheduler: linear, warmup_updates: 2, max_epoch: 1,
+  max_update: 4, save_interval_updates: 3, max_valid: 20}}
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("training")
+    (path / "pretrain.yaml").write_text(PRETRAIN)
+    (path / "finetune.yaml").write_text(FINETUNE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pretrained_here(place, rfc_binary):
+    words = [str(rfc_binary), str(place / "pretrain.yaml"), str(place / "pretrained")]
+    assert main(["pretrain", *words, "--settings", "decoder_layers=1"]) == 0
+    return place / "pretrained"
+
+
+def test_pretraining_writes_an_encoder_that_needs_neither_its_folder_nor_its_flags(
+    pretrained_here, place, rfc_binary
+):
+    found = read_description(pretrained_here)
+    assert (found.kind, found.model.dim, found.model.decoder_layers) == ("pretrained", 16, 1)
+    assert found.reading.block_sentences == 12 and found.reading.sentence_tokens == 12
+    assert found.configuration.training.lr_scheduler == "fixed"
+    manifest = read_manifest(pretrained_here)
+    assert (manifest["command"], manifest["counts"]["updates"]) == ("pretrain", 9)
+    training = place / "pretrained.training"
+    assert '"train_num_updates": "9"' in (training / "train.log").read_text()
+    assert list((training / "tensorboard").rglob("*tfevents*"))
+    best = torch.load(training / "checkpoint_best.pt", weights_only=True)["model"]
+    state = load_file(pretrained_here / "model.safetensors")
+    assert all(torch.equal(value, best[f"model.{name}"]) for name, value in state.items())
+
+
+def test_a_finished_encoder_is_reused_and_one_of_other_settings_is_refused(
+    pretrained_here, place, rfc_binary, capsys
+):
+    words = [str(rfc_binary), str(place / "pretrain.yaml"), str(pretrained_here)]
+    log = (place / "pretrained.training" / "train.log").read_bytes()
+    assert main(["pretrain", *words, "--settings", "decoder_layers=1"]) == 0
+    assert (place / "pretrained.training" / "train.log").read_bytes() == log
+    assert main(["pretrain", *words, "--settings", "decoder_layers=2"]) == 2
+    assert "was made with another config" in capsys.readouterr().err
+
+
+def test_fine_tuning_starts_from_it_and_keeps_its_sizes(pretrained_here, place, rfc_binary):
+    words = [str(rfc_binary), str(place / "finetune.yaml"), str(place / "towers")]
+    options = ["--init", str(pretrained_here), "--training", str(place / "elsewhere")]
+    assert main(["finetune", *words, *options, "--settings", "objective=mpt-tgt"]) == 0
+    found = read_description(place / "towers")
+    assert (found.kind, found.model.decoder_layers) == ("two-tower", 0)
+    assert found.configuration.objective.objective == "mpt-tgt"
+    assert load_two_tower(place / "towers").config == found.model
+    assert (place / "elsewhere" / "checkpoint_best.pt").exists()
+    pretrained_here.rename(place / "moved")  # export has no more need of it
+    try:
+        checkpoint, output = place / "elsewhere" / "checkpoint_last.pt", place / "again"
+        assert main(["export-encoder", str(checkpoint), str(rfc_binary), str(output)]) == 0
+    finally:
+        (place / "moved").rename(pretrained_here)
+
+
+def test_a_killed_command_takes_its_training_along_and_goes_on_bit_for_bit(
+    pretrained_here, place, rfc_binary, tmp_path
+):
+    words = [str(rfc_binary), str(place / "pretrain.yaml"), str(tmp_path / "out")]
+    command = [sys.executable, "-m", "mpbert", "pretrain", *words, "--settings", "decoder_layers=1"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT) as process:
+        while process.poll() is None and not list(tmp_path.glob("*/checkpoint_last.pt")):
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL and not (tmp_path / "out").exists()
+    log = tmp_path / "out.training" / "train.log"
+    time.sleep(0.5)
+    before = log.read_bytes()
+    time.sleep(1.5)
+    assert log.read_bytes() == before  # nobody trains on
+    assert subprocess.run(command, stderr=subprocess.DEVNULL, cwd=ROOT).returncode == 0
+    found, expected = (p / "model.safetensors" for p in (tmp_path / "out", pretrained_here))
+    assert found.read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--settings", "dmi=3"], "no knob 'dmi'; expected one of"),
+        (["--settings", "dim=8"], "found dim 16, the configuration has 8; expected the same"),
+        (["--settings", "seed=2"], "holds a training with another "),
+        (["--init", "/nowhere"], "/nowhere/config.json: not readable as an encoder"),
+    ],
+)
+def test_wrong_input_is_one_line_and_2(
+    pretrained_here, place, rfc_binary, tmp_path, capsys, options, message
+):
+    words = [str(rfc_binary), str(place / "finetune.yaml"), str(tmp_path / "out")]
+    start = ["--init", str(pretrained_here), "--training", str(tmp_path / "t")]
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "configuration.yaml").write_text(
+        "stage: finetune\ninit: x\ntraining: {seed: 1}"
+    )
+    assert main(["finetune", *words, *start, *options]) == 2
+    error = capsys.readouterr().err.splitlines()
+    assert message in error[-1]
+    assert sum(line.startswith("mpbert finetune: ") for line in error) == 1
+
+
+def test_what_fairseq_refuses_is_the_last_line(place, rfc_binary, tmp_path, capsys):
+    words = [str(rfc_binary), str(place / "finetune.yaml"), str(tmp_path / "out")]
+    nested = ["--settings", "objective=contrastive", "nested_dims=16"]
+    assert main(["finetune", *words, *nested]) == 2
+    error = capsys.readouterr().err.splitlines()
+    assert error[-1].startswith("mpbert finetune: nested_dims 16; expected numbers below 16")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((20, 0.5, 0, 3), 120),  # 40 updates an epoch
+        ((20, 0.5, 100, 3), 100),
+        ((20, 0.5, 1000, 3), 120),
+        ((20, 0.5, 100, 0), 100),
+        ((20, 0.5, 0, 0), None),
+    ],
+)
+def test_the_end_of_a_training_is_known_from_how_far_it_is(arguments, expected):
+    assert expected_updates(*arguments) == expected
