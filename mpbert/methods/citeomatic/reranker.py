@@ -132,9 +132,8 @@ class NNRank(Reranker):
         inputs.set_ranking(rankings[0], self.selector == "on")
         near = rankings[0].without(~is_training[rankings[0].rows]).rows
         learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
-        lists = zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-        checkpoint = self.checkpoint_of(store, seed, len(queries), lists)
-        updates = train(learner, learner.plan(), checkpoint)
+        lists = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
+        updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *lists))
         in_lists = inputs.is_ranked(*sampler.pairs)
         return {
             "words": len(self._vocabulary),
