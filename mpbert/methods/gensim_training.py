@@ -9,7 +9,7 @@ so: gensim 4.4 then takes the reduced windows from memory that nothing has writt
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -70,6 +70,33 @@ def pieces(words: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield words in pieces that gensim reads to the end; none where there is no word."""
     for start in range(0, len(words), _LONGEST):
         yield words[start : start + _LONGEST]
+
+
+class WordSettings(Protocol):
+    """The settings of a training of word vectors."""
+
+    dim: int
+    window: int
+    negatives: int
+    min_count: int
+    learning_rate: float
+    workers: int
+
+
+def word_model(settings: WordSettings, seed: int, skipgram: bool = False) -> "GensimWord2Vec":
+    """Return an untrained Word2Vec: Mikolov et al. (NIPS 2013), with negative sampling."""
+    from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait for
+
+    return GensimWord2Vec(
+        vector_size=settings.dim,
+        sg=int(skipgram),
+        window=settings.window,
+        negative=settings.negatives,
+        min_count=settings.min_count,
+        alpha=settings.learning_rate,
+        seed=seed,
+        workers=settings.workers,
+    )
 
 
 def train(

@@ -1,7 +1,7 @@
 """Search of a part of 1 million vectors beside exact search, which is ours too.
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_approximate.py [runs/binarized/acl]
-[vectors]``. The vectors are of 256 numbers, by latent semantic analysis of sentences of ACL
+[vectors]``. The vectors have 256 dimensions, by latent semantic analysis of sentences of ACL
 papers, fitted on every 40th; queries are 10,000 other sentences. Random vectors would not do:
 they have no neighbourhoods. Choosing the number of lists is in the time, building them is printed
 apart.

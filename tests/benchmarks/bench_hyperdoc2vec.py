@@ -4,7 +4,7 @@ Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_hyperdoc2vec.py [cor
 default is runs/corpus/rfc. Both train on the same words of the training papers, with the same
 vocabulary, dimension, negatives, subsampling and threads; the best of three epochs counts, of each
 in turn, since machines are noisy. Words are counted before subsampling. gensim reads the text from
-a file (``corpus_file``, its fastest way, though in 4.4 its windows are then not drawn) and one by
+a file (``corpus_file``, its fastest way, though in 4.4 its windows are then not sampled) and one by
 one (``corpus_iterable``).
 """
 
@@ -22,6 +22,7 @@ from gensim.models.doc2vec import TaggedLineDocument
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+from mpbert.methods.hyperdoc2vec.trainer import WordPhase
 from mpbert.methods.hyperdoc2vec.word_stream import WordStream, read_words
 
 DIM, NEGATIVES, SAMPLE, MOST_WORDS = 100, 5, 1e-3, 8_000_000
@@ -45,9 +46,11 @@ def prepare_ours(stream: WordStream, window: int, threads: int) -> Callable[[], 
     model.word_out = np.zeros_like(model.word_in)
     model.document_in = model._random(num_papers, rng)
 
+    phase = WordPhase(model, stream, np.arange(num_papers), train_all=True)
+
     def epoch() -> None:
         numba.set_num_threads(threads)
-        model._train_words(stream, np.arange(num_papers), True, rng)
+        phase.run_epoch(0, rng)
 
     return epoch
 
@@ -83,7 +86,7 @@ def main(corpus: str = "runs/corpus/rfc") -> None:
     few = int(np.searchsorted(stream.paper_offsets, MOST_WORDS, side="right")) - 1
     stream = read_words(store, rows[: max(few, 1)], min_count=5)
     num_words = len(stream.tokens)
-    print(f"{num_words:,} words, {len(stream.vocabulary):,} of them different, {DIM} numbers")
+    print(f"{num_words:,} words, {len(stream.vocabulary):,} of them different, {DIM} dimensions")
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "text"
         with path.open("w") as file:

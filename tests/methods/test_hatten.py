@@ -84,10 +84,10 @@ def new_encoder(dim=DIM, num_words=800, heads=4):
 
 
 def fitted(store, folder, *settings, checkpoint=None):
-    baseline = make_embedder("hatten", [f"word_vectors={folder}", *QUICK, *settings])
-    baseline.checkpoint = checkpoint
-    baseline.fit(store, named_rng(1, "test"))
-    return baseline
+    embedder = make_embedder("hatten", [f"word_vectors={folder}", *QUICK, *settings])
+    embedder.checkpoint = checkpoint
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
 
 
 class TestModel:
@@ -309,9 +309,9 @@ class TestLoss:
         assert found.item() == pytest.approx(expected)
 
 
-def recall(baseline, store, split, k):
-    queries, papers = store.contexts(split), baseline.embed_papers(store).vectors
-    asked = baseline.embed_queries(store, queries).vectors
+def recall(embedder, store, split, k):
+    queries, papers = store.contexts(split), embedder.embed_papers(store).vectors
+    asked = embedder.embed_queries(store, queries).vectors
     papers, asked = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (papers, asked))
     scores = asked @ papers.T
     scores[np.arange(len(queries)), queries.citing_rows] = -2
@@ -337,11 +337,11 @@ class TestTraining:
         assert not np.allclose(vectors[0], vectors[2], atol=1e-4)
 
     def test_word_vectors_stay_as_they_are(self, store, folder):
-        baseline = fitted(store, folder, "loops=1", "updates=2")
+        embedder = fitted(store, folder, "loops=1", "updates=2")
         first = (folder / "vectors.txt").read_text().splitlines()[1].split()
-        assert baseline._words[0].as_py() == first[0]
+        assert embedder._words[0].as_py() == first[0]
         expected = np.array(first[1:], dtype=np.float32)
-        assert np.array_equal(baseline._encoder.words[0].numpy(), expected)
+        assert np.array_equal(embedder._encoder.words[0].numpy(), expected)
 
     def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(
         self, store, folder, tmp_path, monkeypatch

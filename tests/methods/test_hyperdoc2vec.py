@@ -174,7 +174,7 @@ def test_added_papers_get_vectors_and_nothing_else_changes_a_bit(part_and_whole,
     assert read_manifest(again)["counts"]["papers_new"] == 0
 
 
-def test_vectors_of_another_baseline_are_refused(rfc_corpus, tmp_path):
+def test_vectors_of_another_embedder_are_refused(rfc_corpus, tmp_path):
     fit_command.run(fit_command.Config(rfc_corpus, tmp_path / "chance", method="chance"))
     with pytest.raises(VectorsError, match=r"hyperdoc2vec.json: unreadable .*made by mpbert fit"):
         add_papers.run(add_papers.Config(tmp_path / "chance", rfc_corpus, tmp_path / "out"))

@@ -18,15 +18,15 @@ def store(rfc_corpus):
 
 
 def fitted(store, *settings, checkpoint=None):
-    baseline = make_embedder("nnselect", [*QUICK, *settings])
-    baseline.checkpoint = checkpoint
-    baseline.fit(store, named_rng(1, "test"))
-    return baseline
+    embedder = make_embedder("nnselect", [*QUICK, *settings])
+    embedder.checkpoint = checkpoint
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
 
 
-def recall_at_10(baseline, store, task):
+def recall_at_10(embedder, store, task):
     queries = store.queries("valid", task)
-    scores = baseline.embed_queries(store, queries).vectors @ baseline.embed_papers(store).vectors.T
+    scores = embedder.embed_queries(store, queries).vectors @ embedder.embed_papers(store).vectors.T
     scores[np.arange(len(queries)), queries.citing_rows] = -np.inf
     best = np.argsort(-scores, axis=1)[:, :10]
     return np.mean([np.isin(queries.cited(i), best[i]).mean() for i in range(len(queries))])
@@ -46,8 +46,8 @@ def test_vectors_have_length_1_and_contexts_read_the_abstract_where_asked(store)
     assert np.array_equal(alone.embed_papers(store).vectors, both.embed_papers(store).vectors)
     papers = alone.embed_papers(store).vectors[contexts.citing_rows]
     nearness = [
-        (baseline.embed_queries(store, contexts).vectors * papers).sum(axis=1).mean()
-        for baseline in (alone, both)
+        (embedder.embed_queries(store, contexts).vectors * papers).sum(axis=1).mean()
+        for embedder in (alone, both)
     ]
     assert nearness[1] > nearness[0] + 0.2
 
@@ -89,8 +89,8 @@ def test_nearest_are_the_largest_products():
 
 
 def test_the_model_is_saved_with_its_words(store, tmp_path):
-    baseline = fitted(store, "epochs=0", "vocab_size=40")
-    baseline.save(store, tmp_path)
+    embedder = fitted(store, "epochs=0", "vocab_size=40")
+    embedder.save(store, tmp_path)
     assert len((tmp_path / "words.txt").read_text().split()) == 40
     assert (tmp_path / "model.safetensors").stat().st_size > 40 * 32 * 4
 

@@ -36,9 +36,9 @@ def made(*settings):
 
 
 def fitted(store, *settings):
-    baseline = made(*settings)
-    baseline.fit(store, named_rng(1, "test"))
-    return baseline
+    embedder = made(*settings)
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
 
 
 @pytest.fixture(scope="module")
@@ -187,10 +187,10 @@ class TestTraining:
                 return loss.item()
 
             monkeypatch.setattr(backward, backward_or_die)
-            baseline = made("epochs=1", "batch=32", "max_positives=200", "learning_rate=0.003")
-            baseline.checkpoint = checkpoint
-            baseline.fit(store, named_rng(1, "test"))
-            return baseline.embed_papers(store).vectors, len(done)
+            embedder = made("epochs=1", "batch=32", "max_positives=200", "learning_rate=0.003")
+            embedder.checkpoint = checkpoint
+            embedder.fit(store, named_rng(1, "test"))
+            return embedder.embed_papers(store).vectors, len(done)
 
         expected, steps = vectors(None)
         with pytest.raises(KeyboardInterrupt):
@@ -269,11 +269,11 @@ class TestErrors:
             fitted(store)
 
 
-def _mrr(baseline, store, task):
+def _mrr(embedder, store, task):
     """Mean reciprocal rank of the first cited paper, of validation queries."""
     queries = store.queries("valid", task)
-    vectors = baseline.embed_queries(store, queries).vectors
-    cosines = _unit(vectors) @ _unit(baseline.embed_papers(store).vectors).T
+    vectors = embedder.embed_queries(store, queries).vectors
+    cosines = _unit(vectors) @ _unit(embedder.embed_papers(store).vectors).T
     cosines[np.arange(len(queries)), queries.citing_rows] = -2
     best = [cosines[i, queries.cited(i)].max() for i in range(len(queries))]
     return np.mean(1 / (1 + (cosines > np.array(best)[:, None]).sum(axis=1)))

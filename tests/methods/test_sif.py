@@ -19,9 +19,9 @@ def store(rfc_corpus):
 
 
 def fitted(store, **settings):
-    baseline = Sif(**{"fields": "abstract", "dim": 8, "window": 5, "epochs": 1, **settings})
-    baseline.fit(store, named_rng(1, "test"))
-    return baseline
+    embedder = Sif(**{"fields": "abstract", "dim": 8, "window": 5, "epochs": 1, **settings})
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
 
 
 def test_a_word_that_is_as_frequent_as_a_weighs_half():
@@ -44,7 +44,7 @@ def test_the_common_component_by_pencil_and_as_numpys_svd():
 
 
 def test_vectors_are_those_of_the_equation(store):
-    baseline = fitted(store, a=1e-2)
+    embedder = fitted(store, a=1e-2)
     plain = fitted(store, a=1e-2, components=0)
     lines = [line.split() for line in sentence_lines(store)]
     total = sum(map(len, lines))
@@ -68,16 +68,16 @@ def test_vectors_are_those_of_the_equation(store):
     train = means[store.paper_splits == "train"]
     common = np.linalg.svd(train)[2][0]
     without = means - np.outer(means @ common, common)
-    assert np.allclose(baseline.embed_papers(store).vectors, without, atol=1e-6)
+    assert np.allclose(embedder.embed_papers(store).vectors, without, atol=1e-6)
     query = by_definition(store.local_texts(store.contexts("valid"))[3])
-    found = baseline.embed_contexts(store, "valid").vectors[3]
+    found = embedder.embed_contexts(store, "valid").vectors[3]
     assert np.allclose(found, query - (query @ common) * common, atol=1e-6)
 
 
 def test_no_training_paper_has_a_common_component_and_the_fields_matter(store):
-    baseline = fitted(store, components=3)
-    papers = baseline.embed_papers(store).vectors
-    assert np.allclose(papers @ baseline._common, 0, atol=1e-5)
+    embedder = fitted(store, components=3)
+    papers = embedder.embed_papers(store).vectors
+    assert np.allclose(papers @ embedder._common, 0, atol=1e-5)
     assert not np.allclose(
         papers, fitted(store, components=3, fields="text").embed_papers(store).vectors
     )

@@ -48,11 +48,11 @@ def folder(store, tmp_path_factory):
 
 
 def fitted(folder, store, *settings):
-    baseline = make_embedder(
+    embedder = make_embedder(
         "transformer", [f"model={folder}", "paper_tokens=30", "context_tokens=20", *settings]
     )
-    baseline.fit(store, named_rng(1, "test"))
-    return baseline
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,11 @@ class TestVectors:
     def test_a_paper_is_its_pooled_title_and_abstract_and_a_query_its_context(
         self, pooling, folder, store
     ):
-        baseline = fitted(
+        embedder = fitted(
             folder, store, "epochs=0", "citing=0", f"pooling={pooling}",
             "paper_tokens=500", "context_tokens=500",
         )  # fmt: skip
-        papers, queries = baseline.embed_papers(store), baseline.embed_contexts(store, "test")
+        papers, queries = embedder.embed_papers(store), embedder.embed_contexts(store, "test")
         tokenizer = AutoTokenizer.from_pretrained(folder)
         texts = [f"{p.title}[SEP]{' '.join(p.abstract)}" for p in store.papers()]
         fitting = [r for r, text in enumerate(texts) if len(tokenizer(text)["input_ids"]) <= 64]
@@ -145,21 +145,21 @@ class TestTexts:
             assert contexts.citing_rows[context] not in without
 
     def test_the_context_that_asks_is_never_in_the_text_of_its_target(self, folder, store):
-        baseline = fitted(folder, store, "epochs=0", "context_tokens=60", "citing=3")
+        embedder = fitted(folder, store, "epochs=0", "context_tokens=60", "citing=3")
         seen = []
-        objective = Contrastive(baseline._encoder, baseline._texts, store, 3, 0.05)
-        original = baseline._texts.sample
+        objective = Contrastive(embedder._encoder, embedder._texts, store, 3, 0.05)
+        original = embedder._texts.sample
 
         def spy(rows, num, rng, without):
             found = original(rows, num, rng, without)
             seen.append((without, found[0]))
             return found
 
-        baseline._texts.sample = spy
+        embedder._texts.sample = spy
         for examples in np.array_split(objective.examples, 40)[:5]:
             objective.backward(examples, np.random.default_rng(1))
             without, drawn = seen[-1]
-            citing = baseline._texts.training.citing_rows
+            citing = embedder._texts.training.citing_rows
             assert len(drawn) and not np.isin(drawn, examples).any()
             assert np.array_equal(without, citing[examples])
             assert not np.isin(citing[drawn], citing[examples]).any()
@@ -226,9 +226,9 @@ class TestObjectives:
         assert _advantage(tuned, store) > _advantage(as_is, store) + 0.05
 
 
-def _advantage(baseline, store):
+def _advantage(embedder, store):
     """By how much a test context is closer to what it cites than to all papers."""
-    papers, queries = baseline.embed_papers(store).vectors, baseline.embed_contexts(store, "test")
+    papers, queries = embedder.embed_papers(store).vectors, embedder.embed_contexts(store, "test")
     cosines = _unit(queries.vectors) @ _unit(papers).T
     contexts = store.contexts("test")
     cited = [cosines[i, contexts.cited(i)].mean() for i in range(len(contexts))]
@@ -252,8 +252,8 @@ class TestTraining:
         schedule = FineTuningSchedule(epochs=1, batch=64, learning_rate=0.001)
 
         def weights(checkpoint, updates=None):
-            baseline = fitted(folder, store, "epochs=0")
-            objective = Contrastive(baseline._encoder, baseline._texts, store, 2, 0.05)
+            embedder = fitted(folder, store, "epochs=0")
+            objective = Contrastive(embedder._encoder, embedder._texts, store, 2, 0.05)
             backward = objective.backward
             done = []
 
@@ -265,8 +265,8 @@ class TestTraining:
 
             objective.backward = backward_or_die
             objective.examples = objective.examples[:300]
-            fine_tune(baseline._encoder, objective, schedule, 1, checkpoint)
-            named = baseline._encoder.model.named_parameters()
+            fine_tune(embedder._encoder, objective, schedule, 1, checkpoint)
+            named = embedder._encoder.model.named_parameters()
             return {k: p.detach() for k, p in named}, len(done)
 
         expected, steps = weights(None)
@@ -348,7 +348,7 @@ class TestErrors:
             fitted(name, store)
 
 
-def test_nothing_heavy_is_imported_for_other_baselines():
+def test_nothing_heavy_is_imported_for_other_methods():
     import ast
     from pathlib import Path
 

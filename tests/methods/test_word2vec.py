@@ -13,14 +13,14 @@ def store(rfc_corpus):
 
 
 def test_a_query_is_the_mean_of_its_known_words_and_an_uncited_paper_is_zero(store):
-    baseline = Word2Vec(dim=8, epochs=1)
-    counts = baseline.fit(store, named_rng(1, "test"))
-    vectors = dict(zip(baseline._words.to_pylist(), baseline._word_vectors, strict=True))
+    embedder = Word2Vec(dim=8, epochs=1)
+    counts = embedder.fit(store, named_rng(1, "test"))
+    vectors = dict(zip(embedder._words.to_pylist(), embedder._word_vectors, strict=True))
     text = store.local_texts(store.contexts("valid"))[3]
     known = [vectors[word] for word in words(text) if word in vectors]
-    found = baseline.embed_contexts(store, "valid").vectors[3]
+    found = embedder.embed_contexts(store, "valid").vectors[3]
     assert np.allclose(found, np.mean(known, axis=0), atol=1e-6)
     cited = np.unique(store.contexts("train").cited_rows)
-    papers = baseline.embed_papers(store).vectors
+    papers = embedder.embed_papers(store).vectors
     assert np.array_equal(np.flatnonzero(papers.any(axis=1)), cited)
     assert counts["papers_with_vector"] == len(cited)

@@ -25,7 +25,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix
 from mpbert.methods.rankings import Ranking, sorted_ranking
 from mpbert.methods.reranking import RERANKERS, Reranker
 from mpbert.methods.training_citations import training_citations
+
+if TYPE_CHECKING:
+    from mpbert.methods.citeomatic.nnrank_model import FeatureScorer
 
 # torch is imported by the methods that need it: other rerankers shall not wait for it
 
@@ -106,11 +109,7 @@ class NNRank(Reranker):
         rng: np.random.Generator,
     ) -> dict[str, int]:
         """Learn from training queries and their lists."""
-        import torch
-
-        from mpbert.methods.citeomatic.nnrank_model import FeatureScorer
         from mpbert.methods.citeomatic.nnrank_training import NNRankLearner
-        from mpbert.methods.torch_training import trained_on
         from mpbert.methods.training import train
 
         seed = int(rng.integers(2**31))
@@ -122,17 +121,7 @@ class NNRank(Reranker):
         ]
         self._citations = training_citations(store)
         inputs = self._inputs(store, queries)
-        idf = inverse_frequencies(store, frequencies)
-        self._scorer = FeatureScorer(
-            idf,
-            _WEIGHT * idf,
-            [matrix.shape[1] for matrix in self._names_of],
-            len(inputs.field_pairs),
-            self.dim,
-            self.metadata_dim,
-            torch.Generator().manual_seed(seed),
-        )
-        self._scorer.to(trained_on())
+        self._scorer = self._new_scorer(inverse_frequencies(store, frequencies), inputs, seed)
         sampler = TripletSampler(
             cited_matrix(queries, store.num_papers),
             queries.citing_rows,
@@ -143,9 +132,8 @@ class NNRank(Reranker):
         inputs.set_ranking(rankings[0], self.selector == "on")
         near = rankings[0].without(~is_training[rankings[0].rows]).rows
         learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
-        lists = zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-        checkpoint = self.checkpoint_of(store, seed, len(queries), lists)
-        updates = train(learner, learner.plan(), checkpoint)
+        lists = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
+        updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *lists))
         in_lists = inputs.is_ranked(*sampler.pairs)
         return {
             "words": len(self._vocabulary),
@@ -153,6 +141,23 @@ class NNRank(Reranker):
             "pairs_cited": len(in_lists),
             "pairs_cited_in_lists": int(in_lists.sum()),
         }
+
+    def _new_scorer(self, idf: np.ndarray, inputs: PairFeatures, seed: int) -> "FeatureScorer":
+        import torch
+
+        from mpbert.methods.citeomatic.nnrank_model import FeatureScorer
+        from mpbert.methods.torch_training import trained_on
+
+        scorer = FeatureScorer(
+            idf,
+            _WEIGHT * idf,
+            [matrix.shape[1] for matrix in self._names_of],
+            len(inputs.field_pairs),
+            self.dim,
+            self.metadata_dim,
+            torch.Generator().manual_seed(seed),
+        )
+        return scorer.to(trained_on())
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the same papers by the odds that the query cites them."""

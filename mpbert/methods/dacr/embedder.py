@@ -108,13 +108,7 @@ class Dacr(Embedder):
                 f"{store.path}: no paper of the training split cites another; DACR learns from "
                 f"citations, choose other years"
             )
-        start = EMBEDDERS["hyperdoc2vec"](
-            dim=self.dim,
-            epochs=self.word_epochs,
-            citation_epochs=self.citation_epochs,
-            noise="citations",
-        )
-        start.checkpoint = self.checkpoint
+        start = self._start()
         counts = start.fit(store, rng)
         self._words = start.words
         self._headings = common_headings(store, contexts, _HEADINGS)
@@ -152,6 +146,17 @@ class Dacr(Embedder):
         if self.known_citations == "none":
             examples = examples.without_known()
         return VectorStore(queries.query_ids, embed(self._model, examples, self.batch_size))
+
+    def _start(self) -> Embedder:
+        """Return the method whose vectors of words and papers are the first ones here."""
+        start = EMBEDDERS["hyperdoc2vec"](
+            dim=self.dim,
+            epochs=self.word_epochs,
+            citation_epochs=self.citation_epochs,
+            noise="citations",
+        )
+        start.checkpoint = self.checkpoint
+        return start
 
     def _schedule(self) -> object:
         from mpbert.methods.dacr.trainer import DacrSchedule

@@ -55,7 +55,8 @@ class Transformer(Embedder):
     name: ClassVar[str] = "transformer"
     resumes: ClassVar[bool] = True
     quick: ClassVar[tuple[str, ...]] = (
-        *("model=random:1x32", "epochs=1", "vocab_size=400", "context_tokens=30"),
+        *("model=random:1x32", "epochs=1", "vocab_size=400"),
+        *("paper_tokens=30", "context_tokens=30"),
     )
     renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "allenai/scibert_scivocab_uncased"

@@ -55,10 +55,7 @@ def read_words(
     flat_lengths = np.concatenate([np.zeros(0, dtype=np.int64), *lengths])
     counts = np.bincount(flat_numbers, minlength=len(found))
     if vocabulary is None:
-        order = np.argsort(-counts, kind="stable")
-        order = order[counts[order] >= min_count]
-        words = list(found)
-        vocabulary = pa.array([words[i] for i in order], pa.large_string())
+        vocabulary, order = _common_words(list(found), counts, min_count)
     else:
         order = np.array([found.get(word, -1) for word in vocabulary.to_pylist()], dtype=np.int64)
     number_of = np.full(len(found) + 1, -1, dtype=np.int32)  # the last: words not found here
@@ -75,3 +72,12 @@ def read_words(
         offsets,
         offsets[offsets_of(per_paper)],
     )
+
+
+def _common_words(
+    words: list[str], counts: np.ndarray, min_count: int
+) -> tuple[pa.Array, np.ndarray]:
+    """Return (V,) words that occur often enough, the commonest first, and their (V,) places."""
+    order = np.argsort(-counts, kind="stable")
+    order = order[counts[order] >= min_count]
+    return pa.array([words[i] for i in order], pa.large_string()), order

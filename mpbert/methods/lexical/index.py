@@ -87,11 +87,13 @@ class LexicalIndex:
         :param excluded_rows: (Q,) row of the citing paper, which is no candidate, or -1.
         :returns: (Q, K) rows and (Q, K) scores; K is smaller than k where the papers are too few.
         """
-        counts, _ = count_matrix(pa.array(texts, pa.string()), self._vocabulary, stemmed=True)
-        queries = self._method.weigh_queries(counts)  # (Q, V)
         k = num_ranked(k, self._weights.shape[1], excluded_rows)
         rows = np.empty((len(texts), k), dtype=np.int64)
         scores = np.empty((len(texts), k))
+        if not len(texts):  # which not every method can weigh
+            return rows, scores
+        counts, _ = count_matrix(pa.array(texts, pa.string()), self._vocabulary, stemmed=True)
+        queries = self._method.weigh_queries(counts)  # (Q, V)
         for start in progress(range(0, len(texts), _BLOCK), "lexical search", "block"):
             block = slice(start, start + _BLOCK)
             dense = (queries[block] @ self._weights).toarray()  # (Q, N)

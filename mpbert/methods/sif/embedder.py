@@ -25,7 +25,7 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.embedding import EMBEDDERS, Embedder
-from mpbert.methods.gensim_training import sentence_lines, train
+from mpbert.methods.gensim_training import sentence_lines, train, word_model
 from mpbert.methods.word_means import means_of_counts
 from mpbert.vectors.store import VectorStore
 
@@ -67,19 +67,8 @@ class Sif(Embedder):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train word vectors, weigh them by frequency, and find the common components."""
-        from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait
-
         seed = int(rng.integers(2**31))
-        model = GensimWord2Vec(
-            vector_size=self.dim,
-            sg=int(self.mode == "skipgram"),
-            window=self.window,
-            negative=self.negatives,
-            min_count=self.min_count,
-            alpha=self.learning_rate,
-            seed=seed,
-            workers=self.workers,
-        )
+        model = word_model(self, seed, skipgram=self.mode == "skipgram")
         checkpoint = self.checkpoint_of(store, seed)
         train(model, sentence_lines(store), self.epochs, checkpoint=checkpoint)
         self._words = pa.array(model.wv.index_to_key, pa.large_string())
