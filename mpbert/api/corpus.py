@@ -3,12 +3,12 @@
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
+from mpbert.api.corpus_tables import citations_of, contexts_of, papers_of, splits_of
 from mpbert.corpus.building import BuildConfig, build_store
 from mpbert.corpus.queries import TASKS, qrels_name
-from mpbert.corpus.records import UNKNOWN_YEAR, Paper
+from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError
@@ -84,21 +84,7 @@ class Corpus:
         >>> papers.groupby("split")["year"].agg(["min", "max"]).columns.tolist()
         ['min', 'max']
         """
-        store = self.store
-        years = pd.array(store.years, "Int32")
-        years[store.years == UNKNOWN_YEAR] = pd.NA
-        return pd.DataFrame(
-            {
-                "title": store.titles,
-                "authors": store.authors,
-                "year": years,
-                "venue": store.venues,
-                "split": store.paper_splits.tolist(),
-                "abstract": store.abstracts(np.arange(store.num_papers)),
-                "num_sentences": np.diff(store.sentence_offsets),
-            },
-            index=pd.Index(store.paper_ids, name="paper_id"),
-        )
+        return papers_of(self.store)
 
     @cached_property
     def contexts(self) -> pd.DataFrame:
@@ -116,7 +102,7 @@ class Corpus:
         >>> list(contexts.columns)
         ['citing_id', 'position', 'sentence', 'around', 'cited_ids', 'year', 'split']
         """
-        return pd.concat([self._contexts_of(split) for split in SPLITS])
+        return pd.concat([contexts_of(self.store, split) for split in SPLITS])
 
     @cached_property
     def citations(self) -> pd.DataFrame:
@@ -130,10 +116,7 @@ class Corpus:
         >>> int(citations["cited_id"].value_counts().iloc[0]) > 10
         True
         """
-        citing, cited = self.store.citations()
-        ids = np.array(self.store.paper_ids, dtype=object)
-        splits = self.store.paper_splits[citing].tolist()
-        return pd.DataFrame({"citing_id": ids[citing], "cited_id": ids[cited], "split": splits})
+        return citations_of(self.store)
 
     @cached_property
     def splits(self) -> pd.DataFrame:
@@ -144,13 +127,7 @@ class Corpus:
         >>> int(corpus.splits["papers"].sum()) == len(corpus.papers)
         True
         """
-        citing, _ = self.store.citations()
-        counts = {
-            "papers": [int((self.store.paper_splits == split).sum()) for split in SPLITS],
-            "contexts": [len(self.store.contexts(split)) for split in SPLITS],
-            "citations": [int((self.store.paper_splits[citing] == s).sum()) for s in SPLITS],
-        }
-        return pd.DataFrame(counts, index=pd.Index(SPLITS, name="split"))
+        return splits_of(self.store)
 
     def paper(self, paper_id: str) -> Paper:
         """Return one paper with all its sentences, which :meth:`Encoder.embed_papers` takes.
@@ -177,22 +154,3 @@ class Corpus:
             if value not in known:
                 raise ConfigError(f"{name} is {value!r}; expected one of {', '.join(known)}")
         return self.path / qrels_name(task, split)
-
-    def _contexts_of(self, split: str) -> pd.DataFrame:
-        contexts, ids = self.store.contexts(split), self.store.paper_ids
-        rows = self.store.sentence_offsets[contexts.citing_rows] + contexts.positions
-        cited = [[ids[row] for row in contexts.cited(i)] for i in range(len(contexts))]
-        years = pd.array(contexts.years, "Int32")
-        years[contexts.years == UNKNOWN_YEAR] = pd.NA
-        return pd.DataFrame(
-            {
-                "citing_id": [ids[row] for row in contexts.citing_rows],
-                "position": contexts.positions,
-                "sentence": self.store.sentence_texts(rows),
-                "around": self.store.local_texts(contexts),
-                "cited_ids": cited,
-                "year": years,
-                "split": split,
-            },
-            index=pd.Index(contexts.query_ids, name="context_id"),
-        )

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mpbert.api.paper_texts import AnyPaper, paper_texts
 from mpbert.corpus.records import Paper
-from mpbert.corpus.text import clean_characters
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
-from mpbert.recommending.manuscripts.sentences import manuscript_at, manuscript_of, read_text
+from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.reading import EncoderReader
-
-AnyPaper = Paper | Mapping[str, Any] | str
 
 
 class Encoder:
@@ -143,7 +141,8 @@ class Encoder:
         if isinstance(papers, pd.DataFrame):
             papers = papers.reset_index().to_dict("records")
         vectors = [
-            self._reader.embed_paper(*_parts(paper, number)) for number, paper in enumerate(papers)
+            self._reader.embed_paper(*paper_texts(paper, number))
+            for number, paper in enumerate(papers)
         ]
         return np.array(vectors, dtype=np.float32).reshape(len(vectors), self.dim)
 
@@ -166,30 +165,3 @@ class Encoder:
             raise OutputError(
                 f"{path}: cannot be written ({reason}); expected a new directory, choose another"
             ) from error
-
-
-def _parts(paper: AnyPaper, number: int) -> tuple[str, list[str], int]:
-    """Return id, sentences with the title first, and how many of these are title and abstract.
-
-    :param number: its place among the papers, for the messages.
-    """
-    if isinstance(paper, Paper):
-        return paper.paper_id, [paper.title, *paper.sentences], paper.num_abstract + 1
-    paper = {"abstract": paper} if isinstance(paper, str) else paper
-    title = clean_characters(_text(paper, "title"))
-    abstract, body = (_sentences(_text(paper, key)) for key in ("abstract", "body"))
-    front = [title, *abstract] if any(map(str.isalpha, title)) else abstract
-    if not front and not body:
-        raise ManuscriptError(f"paper {number} holds no word; expected a title, abstract or body")
-    return _text(paper, "paper_id") or " ".join(front[:1]), [*front, *body], len(front)
-
-
-def _text(paper: Mapping[str, Any], key: str) -> str:
-    """Return a text of a paper; empty where it has none, of which pandas makes a number."""
-    found = paper.get(key)
-    return found if isinstance(found, str) else ""
-
-
-def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text without what looks like a citation marker."""
-    return manuscript_of(read_text(text)).sentences

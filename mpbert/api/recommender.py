@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mpbert.api.answers import answer_table
+from mpbert.api.corpus_tables import years_of
 from mpbert.recommending.manuscripts.files import read_manuscript_file
 from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at
 from mpbert.recommending.recommender import Recommender as IndexRecommender
-from mpbert.recommending.records import Recommendation, Why
-
-_COLUMNS = ("paper_id", "title", "authors", "year", "score", "reasons", "why")
 
 
 class Recommender:
@@ -48,10 +46,8 @@ class Recommender:
         >>> int(recommender.papers.loc["RFC2119", "year"])
         1997
         """
-        years = pd.array(self.index.years, "Int32")
-        years[self.index.years == 0] = pd.NA
-        ids = pd.Index(self.index.paper_ids, name="paper_id")
-        return pd.DataFrame({"title": self.index.titles, "year": years}, index=ids)
+        columns = {"title": self.index.titles, "year": years_of(self.index.years)}
+        return pd.DataFrame(columns, index=pd.Index(self.index.paper_ids, name="paper_id"))
 
     @property
     def vectors(self) -> np.ndarray:
@@ -107,7 +103,7 @@ class Recommender:
         :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
         """
         manuscript = manuscript_at(text, place, title, abstract)
-        return _table(self.index.recommend_at(manuscript, 0, top, year, accepted, ranker))
+        return answer_table(self.index.recommend_at(manuscript, 0, top, year, accepted, ranker))
 
     def recommend_file(
         self, path: str | Path, top: int = 10, year: int | None = None, ranker: str = "both"
@@ -133,7 +129,7 @@ class Recommender:
         check_places(manuscript, str(path))
         tables = {}
         for number, sentence in enumerate(manuscript.places.tolist()):
-            table = _table(self.index.recommend_at(manuscript, number, top, year, (), ranker))
+            table = answer_table(self.index.recommend_at(manuscript, number, top, year, (), ranker))
             table["sentence"] = manuscript.sentences[sentence]
             table["keys"] = [list(manuscript.keys[number])] * len(table)
             tables[number + 1] = table
@@ -153,27 +149,3 @@ class Recommender:
         :raises UnknownPaperError: the index does not hold it.
         """
         return self.index.bibtex(paper_id)
-
-
-def _table(papers: Sequence[Recommendation]) -> pd.DataFrame:
-    records: list[dict[str, Any]] = [
-        {
-            "paper_id": paper.paper_id,
-            "title": paper.title,
-            "authors": list(paper.authors),
-            "year": paper.year,
-            "score": paper.score,
-            "reasons": _reasons(paper.why),
-            "why": paper.why,
-        }
-        for paper in papers
-    ]
-    ranks = pd.RangeIndex(1, len(records) + 1, name="rank")
-    table = pd.DataFrame(records, index=ranks, columns=list(_COLUMNS))
-    return table.astype({"year": "Int32", "score": "float64"})
-
-
-def _reasons(why: Why) -> list[str]:
-    lines = [f"{c.citing_id} cites it, {c.similarity:.2f}: {c.text}" for c in why.citing]
-    together = ", ".join(f"{c.paper_id} ({c.count})" for c in why.companions)
-    return [*lines, f"cited together with {together}"] if together else lines

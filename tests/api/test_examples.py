@@ -9,7 +9,7 @@ import pytest
 
 import mpbert
 
-MODULES = ("corpus", "encoder", "recommender", "measuring")
+MODULES = ("corpus", "encoder", "recommender", "measuring", "comparison")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
