@@ -43,3 +43,8 @@ def run(config: Config) -> None:
     directory = config.training or config.output.with_name(config.output.name + ".training")
     training = Training(FINETUNE, config.data, made, directory, config.init)
     train_encoder(training, config.output, config, config.processes)
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on; the settings are in force already."""
+    return [config.data, *filter(None, [config.init])]
