@@ -22,7 +22,7 @@ def iter_members(path: Path) -> Iterator[tuple[str, Any]]:
     :raises CorpusError: it is neither, or is broken or cut off.
     """
     with files.open_file(path) as file:
-        text = _Text(path, iter(lambda: file.read(_CHUNK), b""))
+        text = _JsonText(path, iter(lambda: file.read(_CHUNK), b""))
         opening = text.take("{[")
         number = 0
         while text.peek() != {"{": "}", "[": "]"}[opening]:
@@ -36,7 +36,7 @@ def iter_members(path: Path) -> Iterator[tuple[str, Any]]:
             number += 1
 
 
-class _Text:
+class _JsonText:
     """Text of a file as far as it was read, and the place in it."""
 
     def __init__(self, path: Path, chunks: Iterator[bytes]) -> None:

@@ -27,14 +27,14 @@ _LONGEST_LINE = 1000  # characters; RFCs have 72
 
 
 @dataclass
-class Section:
+class RfcSection:
     """A heading without its number, and the lines below it, blank ones included."""
 
     heading: str
     lines: list[str] = field(default_factory=list)
 
 
-def split_sections(text: str, counts: Counter[str]) -> list[Section]:
+def split_sections(text: str, counts: Counter[str]) -> list[RfcSection]:
     """Return the sections of an RFC in order; the first holds the title page and has no heading.
 
     :param counts: receives the numbers of page headers, footers and contents lines removed.
@@ -47,12 +47,12 @@ def split_sections(text: str, counts: Counter[str]) -> list[Section]:
     kept = [line for line in lines if not _TOC_LINE.search(line)]
     counts["contents_lines_dropped"] += len(lines) - len(kept)
     body_indent = _body_indent(kept)
-    sections = [Section("")]
+    sections = [RfcSection("")]
     for place, line in enumerate(kept):
         before = kept[place - 1].strip() if place else ""
         after = kept[place + 1].strip() if place + 1 < len(kept) else ""
         if _is_heading(line, before, after, body_indent):
-            sections.append(Section(_HEADING_NUMBER.sub("", line.strip())))
+            sections.append(RfcSection(_HEADING_NUMBER.sub("", line.strip())))
         elif (
             before and not sections[-1].lines and body_indent and line.strip() and not after
         ):  # a heading's second line

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.formats.rfc.layout import Section, split_sections
+from mpbert.corpus.formats.rfc.layout import RfcSection, split_sections
 from mpbert.corpus.formats.rfc.markers import mark, without_mentions
 from mpbert.corpus.formats.rfc.prose import iter_paragraphs, join_lines
 from mpbert.corpus.formats.rfc.references import RfcReferences
@@ -110,7 +110,7 @@ class RfcReader(Reader):
         )
 
     def _abstract(
-        self, abstract: str, sections: list[Section], references: RfcReferences
+        self, abstract: str, sections: list[RfcSection], references: RfcReferences
     ) -> Iterator[RawSentence]:
         if abstract.strip():
             paragraphs = re.split(r"\n\s*\n", _STATUS_NOTE.sub("", abstract.replace("\r", "")))
@@ -121,7 +121,7 @@ class RfcReader(Reader):
         for paragraph in paragraphs:
             yield from _marked(join_lines(paragraph.split("\n")), references)
 
-    def _body(self, sections: list[Section], references: RfcReferences) -> Iterator[RawSection]:
+    def _body(self, sections: list[RfcSection], references: RfcReferences) -> Iterator[RawSection]:
         for section in sections[1:]:
             if _ABSTRACT.match(section.heading) or _REFERENCES.match(section.heading):
                 continue
