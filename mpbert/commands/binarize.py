@@ -69,8 +69,7 @@ def run(config: Config) -> None:
         for split in SPLITS:
             out.counts[f"contexts_{split}"] = _write_contexts(store, split, out.path)
         (out.path / "meta.json").write_text(
-            json.dumps({"vocab_size": vocab_size, "sentence_tokens": config.sentence_tokens})
-            + "\n",
+            json.dumps({"vocab_size": vocab_size, "max_tokens": config.sentence_tokens}) + "\n",
             encoding="utf-8",
         )
         out.counts |= {"papers": store.num_papers, "sentences": lengths, "tokens": tokens}

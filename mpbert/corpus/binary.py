@@ -125,8 +125,7 @@ class BinaryCorpus:
         text = self._read("meta.json")
         try:
             meta = json.loads(text)
-            meta.setdefault("sentence_tokens", meta.get("max_tokens"))  # its name in version 0.1
-            return {name: int(meta[name]) for name in ("vocab_size", "sentence_tokens")}
+            return {name: int(meta[name]) for name in ("vocab_size", "max_tokens")}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._unreadable("meta.json", error) from error
 
@@ -138,7 +137,7 @@ class BinaryCorpus:
     @property
     def sentence_tokens(self) -> int:
         """Tokens at which sentences were cut, without the separator."""
-        return self._meta["sentence_tokens"]
+        return self._meta["max_tokens"]  # its name in the file, since version 0.1
 
     def token_counts(self) -> np.ndarray:
         """Return (V,) how often each token occurs in papers of the training split."""
