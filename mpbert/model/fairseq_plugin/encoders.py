@@ -1,13 +1,12 @@
 """From a configuration to an encoder directory: what pretraining and fine-tuning share."""
 
 import logging
-import os
 from pathlib import Path
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.model.config import ModelConfig
-from mpbert.model.fairseq_plugin.training import Training
+from mpbert.model.fairseq_plugin.training import Training, is_first_process
 
 logger = logging.getLogger(__name__)
 # what an encoder that starts a training brings with it; the rest may differ
@@ -32,7 +31,7 @@ def train_encoder(training: Training, output: Path, config: object, processes: i
         logger.info("%s: exists, reused", output)
         return
     check_inputs(inputs)
-    if os.environ.get("RANK", "0") != "0":
+    if not is_first_process():
         training.run()
         return
     with output_directory(output, training.stage, config, inputs) as out:

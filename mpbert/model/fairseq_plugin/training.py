@@ -51,7 +51,9 @@ class Training:
         :raises ConfigError: the directory is that of a training with another configuration.
         :raises MpbertError: the training failed; ``train.log`` tells more.
         """
-        self._claim()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        if is_first_process():
+            self._claim()
         log = self.directory / "train.log"
         logger.info("%s: training in %s; log: %s", self.stage, self.directory, log)
         _run([*_launcher(processes), *self._words()], log, self)
@@ -79,10 +81,14 @@ class Training:
                     f"{self.directory}: holds a training with another {', '.join(different)} (see "
                     f"{file}); move it away, or choose another --training"
                 )
-        self.directory.mkdir(parents=True, exist_ok=True)
         unfinished = file.with_suffix(".partial")
         unfinished.write_text(yaml.safe_dump(found, sort_keys=False), encoding="utf-8")
         unfinished.replace(file)
+
+
+def is_first_process() -> bool:
+    """Whether this process speaks for all that ``torch.distributed.run`` has started, if any."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def _different(noted: Any, found: dict[str, Any]) -> list[str]:
