@@ -19,6 +19,7 @@ from mpbert.foundation.errors import (
     RowsFailedError,
     printable,
 )
+from mpbert.foundation.extras import missing_package
 from mpbert.foundation.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ def _run(command: str, words: list[str]) -> int:
         message = "interrupted; nothing unfinished was kept"
         return _failed(place, message, "KeyboardInterrupt", 130)
     except Exception as error:
+        if missing := missing_package(error):
+            return _failed(place, str(missing), type(missing).__name__, 2)
         if not is_json():
             raise
         return _failed(place, str(error), type(error).__name__, 1, traceback=True)
