@@ -4,6 +4,8 @@
 the extras are imported where they are used; one that is missing is told in one line.
 """
 
+import importlib.util
+
 from mpbert.foundation.errors import MissingPackageError
 
 # extra -> names under which its packages are imported
@@ -32,3 +34,12 @@ def missing_package(error: Exception) -> MissingPackageError | None:
                 f"pip install 'mpbert[{extra}]'{then}"
             )
     return None
+
+
+def check_installed(name: str) -> None:
+    """Check that a package is there, before a process is started that needs it.
+
+    :raises ModuleNotFoundError: it is not; see :func:`missing_package`.
+    """
+    if importlib.util.find_spec(name) is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)

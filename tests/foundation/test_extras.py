@@ -57,7 +57,7 @@ def exits(found):
 
 
 # commands that import packages of an extra before they know what is asked
-_OF_EXTRAS = {"fit", "add-papers", "rerank", "report", "docs", "completion"}
+_OF_EXTRAS = {"report"}
 
 
 def test_helps_show_or_name_the_extra(without):

@@ -38,7 +38,6 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError, VectorsError
 from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.hyperdoc2vec.examples import Citations
-from mpbert.methods.hyperdoc2vec.trainer import CitationPhase, WordPhase, train_phases
 from mpbert.methods.hyperdoc2vec.word_stream import read_words
 from mpbert.methods.word_means import QUERIES, query_means
 from mpbert.vectors.store import VectorStore
@@ -76,6 +75,12 @@ class HyperDoc2Vec(Embedder):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train both phases on the training papers and their citation contexts."""
+        from mpbert.methods.hyperdoc2vec.trainer import (
+            CitationPhase,
+            WordPhase,
+            train_phases,
+        )  # numba
+
         checkpoint = self.checkpoint_of(store, rng.bit_generator.state)
         sources = np.flatnonzero(store.paper_splits == "train")
         stream = read_words(store, sources, self.min_count)
@@ -173,6 +178,8 @@ class HyperDoc2Vec(Embedder):
         :returns: counts of what was used, for the manifest.
         :raises VectorsError: the store has none of the old papers.
         """
+        from mpbert.methods.hyperdoc2vec.trainer import CitationPhase, train_phases  # numba
+
         row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
         old_rows = np.array([row_of.get(paper_id, -1) for paper_id in store.paper_ids])
         is_new = old_rows < 0
@@ -205,6 +212,8 @@ class HyperDoc2Vec(Embedder):
     def _infer_documents(
         self, store: CorpusStore, rows: np.ndarray, rng: np.random.Generator
     ) -> None:
+        from mpbert.methods.hyperdoc2vec.trainer import WordPhase, train_phases  # numba
+
         self.document_in[rows] = self._random(len(rows), rng)
         stream = read_words(store, rows, vocabulary=self.words)
         train_phases(self, [WordPhase(self, stream, rows, False)], rng)

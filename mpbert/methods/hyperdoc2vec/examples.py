@@ -6,7 +6,8 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, row_numbers
-from mpbert.methods.hyperdoc2vec.negative_sampling import SEGMENT
+
+SEGMENT = 32  # most words of a piece
 
 
 def pieces_of(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -21,8 +21,9 @@ Symbols: V words, N documents, D dimensions, K noise samples, B targets of a bat
 import numpy as np
 from numba import float32, int64, njit, prange, uint64
 
+from mpbert.methods.hyperdoc2vec.examples import SEGMENT
+
 BATCH_SEGMENTS = 8  # pieces of text in a batch: what the threads share
-SEGMENT = 32  # most words of a piece
 BATCH_CITATIONS = 16  # few: frequent words are in most windows, and their changes add up
 _BINS = 1024  # of σ between -8 and 8
 _SIGMOID = (1 / (1 + np.exp(-((np.arange(_BINS) + 0.5) * 16 / _BINS - 8)))).astype(np.float32)

@@ -40,7 +40,7 @@ or is missing there, and what we do:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -51,7 +51,6 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
 from mpbert.methods.rankings import Ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
-from mpbert.methods.sbert_subref.greedy import StepValues, lazy_greedy
 from mpbert.methods.sbert_subref.parts import PARTS, read_parts
 from mpbert.methods.sbert_subref.terms import (
     author_history,
@@ -61,6 +60,9 @@ from mpbert.methods.sbert_subref.terms import (
     unit_relevance,
 )
 from mpbert.methods.training_citations import training_citations
+
+if TYPE_CHECKING:  # it needs numba
+    from mpbert.methods.sbert_subref.greedy import StepValues
 
 FUNCTIONS = ("mmr", "qaiv1", "qaiv2", "qfrv1", "qfrv2")
 _ALPHA = 50.0  # of QFR in the authors' code
@@ -125,6 +127,8 @@ class Submodular(Reranker):
 
         Scores are budget - position, from 0; see the module.
         """
+        from mpbert.methods.sbert_subref.greedy import lazy_greedy  # numba
+
         found = rankings[0].first(self.depth)
         known = _Known(self, store, queries)
         rows = np.full(found.rows.shape, -1, dtype=np.int64)
@@ -157,12 +161,14 @@ class _Known:
             rows, self._history_of = np.unique(queries.citing_rows, return_inverse=True)
             self._histories = author_history(store, rows)
 
-    def steps(self, query: int, candidates: np.ndarray, relevance: np.ndarray) -> StepValues:
+    def steps(self, query: int, candidates: np.ndarray, relevance: np.ndarray) -> "StepValues":
         """Return the step values of a query.
 
         :param candidates: (n,) rows of papers, best first.
         :param relevance: (n,) in 0..1.
         """
+        from mpbert.methods.sbert_subref.greedy import StepValues  # numba
+
         settings, trade_off = self._settings, self._settings.trade_off
         penalty, diversity = _NO_PENALTY, 0.0
         offsets, parts = np.zeros(len(candidates) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)

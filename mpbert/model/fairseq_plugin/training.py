@@ -15,6 +15,7 @@ import yaml
 from tqdm import tqdm
 
 from mpbert.foundation.errors import ConfigError, MpbertError
+from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.processes import end_with_parent
@@ -51,6 +52,7 @@ class Training:
         :raises ConfigError: the directory is that of a training with another configuration.
         :raises MpbertError: the training failed; ``train.log`` tells more.
         """
+        check_installed("fairseq")
         self.directory.mkdir(parents=True, exist_ok=True)
         if is_first_process():
             self._claim()
