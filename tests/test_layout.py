@@ -223,6 +223,20 @@ def test_a_circle_is_caught_however_it_is_written(back):
     assert circle_in({**sources, "mpbert.corpus.splits": "import numpy"}) == []
 
 
+# the options of each command
+_SHARED_NAMES = {"Config"}
+
+
+def test_a_class_name_stands_for_one_class():
+    found = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, times in found.items() if times > 1} <= _SHARED_NAMES
+
+
 def test_every_folder_is_in_the_table():
     found = {path.parent.name for path in PACKAGE.glob("*/*.py")}
     assert found == set(HEIGHT) - {"cli"} == set(PACKAGES)

@@ -14,7 +14,7 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
 from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
 from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
-from mpbert.recommending.recommender import RANKERS, Recommender
+from mpbert.recommending.recommender import RANKERS, IndexRecommender
 from mpbert.recommending.records import Recommendation
 
 FORMATS = ("bibtex", "json", "text")
@@ -59,7 +59,7 @@ def run(config: Config) -> None:
     :raises ManuscriptError: it cannot be read, or marks no place and nobody can be asked.
     """
     manuscript = _read(config.manuscript)
-    recommender = Recommender.open(config.index)
+    recommender = IndexRecommender.open(config.index)
     answers = [
         PlaceAnswer(
             number + 1,

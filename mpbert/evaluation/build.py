@@ -7,7 +7,15 @@ import numpy as np
 from mpbert.evaluation.caption import caption_of
 from mpbert.evaluation.curves import curves_of
 from mpbert.evaluation.measures import mean_measure
-from mpbert.evaluation.report import MAIN, MORE, OF_PAPERS, MeasuredRow, Queries, Report, Setting
+from mpbert.evaluation.report import (
+    MAIN,
+    MORE,
+    OF_PAPERS,
+    MeasuredQueries,
+    MeasuredRow,
+    Report,
+    Setting,
+)
 from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
 from mpbert.evaluation.significance import clusters_of
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
@@ -28,7 +36,7 @@ _Plan = list[tuple[str, str, Sequence[Subset], Sequence[str]]]
 
 def build_report(
     setting: Setting,
-    queries: Queries,
+    queries: MeasuredQueries,
     rows: Sequence[MeasuredRow],
     num_resamples: int = NUM_RESAMPLES,
     num_samples: int = NUM_SAMPLES,

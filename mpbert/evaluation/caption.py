@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from mpbert.evaluation.measures import expected_at_random
-from mpbert.evaluation.report import DEPTH, MAIN, MORE, OF_PAPERS, MeasuredRow, Queries, Setting
+from mpbert.evaluation.report import (
+    DEPTH,
+    MAIN,
+    MORE,
+    OF_PAPERS,
+    MeasuredQueries,
+    MeasuredRow,
+    Setting,
+)
 from mpbert.evaluation.subsets import Subset, subsets_by_num_gold
 from mpbert.evaluation.tables import ALPHA, Resampling, Table
 from mpbert.evaluation.tuned import Budget
@@ -18,7 +26,7 @@ _QUERY = {
 
 def caption_of(
     setting: Setting,
-    queries: Queries,
+    queries: MeasuredQueries,
     rows: Sequence[MeasuredRow],
     by_frequency: Sequence[Subset],
     median: float,
@@ -40,7 +48,7 @@ def caption_of(
     ]
 
 
-def _queries(setting: Setting, queries: Queries) -> list[str]:
+def _queries(setting: Setting, queries: MeasuredQueries) -> list[str]:
     candidates = setting.num_papers - 1
     by_gold = subsets_by_num_gold(queries.num_gold)
     sizes = ", ".join(f"{subset.title}: {len(subset):,}" for subset in by_gold)
@@ -79,7 +87,7 @@ def _tests(setting: Setting, tables: Sequence[Table], resampling: Resampling) ->
 
 
 def _cocitation(
-    setting: Setting, queries: Queries, by_frequency: Sequence[Subset], median: float
+    setting: Setting, queries: MeasuredQueries, by_frequency: Sequence[Subset], median: float
 ) -> list[str]:
     if setting.task != "local" or not any(len(subset) for subset in by_frequency):
         return []

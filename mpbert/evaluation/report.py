@@ -19,7 +19,7 @@ OF_PAPERS = ("MRR", "Recall@10", "MAP@10", "Recall@100", "Recall@1000")  # of th
 
 
 @dataclass(frozen=True)
-class Queries:
+class MeasuredQueries:
     """What is known of the queries without any run; arrays are (Q,).
 
     :param num_gold: number of papers each context cites.

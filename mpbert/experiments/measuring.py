@@ -20,7 +20,7 @@ from mpbert.evaluation.evaluate import (
     num_gold,
     times_citing_paper_ranked,
 )
-from mpbert.evaluation.report import DEPTH, MeasuredRow, Queries, Report, Setting
+from mpbert.evaluation.report import DEPTH, MeasuredQueries, MeasuredRow, Report, Setting
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.experiments.experiment import Experiment, Variant
@@ -187,13 +187,13 @@ def _missing(judged: Judged) -> list[str]:
     return [f"{missing:,} queries are missing in its run and count 0"] * bool(missing)
 
 
-def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> Queries:
+def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> MeasuredQueries:
     citing_ids = citing_papers(qrels.query_ids, plan.task)
     _refuse_unknown(plan, store, [*citing_ids, *qrels.paper_ids])
     train = store.contexts("train")
     counts = cocitation_counts(train.cited_offsets, train.cited_rows, store.num_papers)
     gold_rows = np.array([store.row_of[paper] for paper in qrels.paper_ids])[qrels.codes]
-    return Queries(
+    return MeasuredQueries(
         num_gold(qrels),
         citing_ids,
         store.years[[store.row_of[paper] for paper in citing_ids]],

@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint as recomputed
 from mpbert.foundation.progress import progress
 from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.torch_training import trained_on
-from mpbert.methods.transformer_texts import Layout
+from mpbert.methods.transformer_texts import TextLayout
 
 _CHUNK = 4096  # texts tokenised at once
 
@@ -43,10 +43,10 @@ class PretrainedEncoder:
         self.model.to(self.device).eval()
         self.dim = self.model.config.hidden_size
 
-    def layout(self, paper_tokens: int, context_tokens: int) -> Layout:
+    def layout(self, paper_tokens: int, context_tokens: int) -> TextLayout:
         """Return how texts become rows of tokens that the model can read."""
         tokenizer = self.tokenizer
-        return Layout(
+        return TextLayout(
             start=tokenizer.cls_token_id,
             separator=tokenizer.sep_token_id,
             paper_tokens=paper_tokens,

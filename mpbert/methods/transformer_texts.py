@@ -14,7 +14,7 @@ Tokenize = Callable[[Sequence[str], int], Ragged]
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """How texts become rows of tokens.
 
     :param start: token before every text, or None.

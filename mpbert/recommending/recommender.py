@@ -30,7 +30,7 @@ _DEPTH = 200  # papers of each ranking that are fused
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in retrieval.lexical
 
 
-class Recommender:
+class IndexRecommender:
     """Recommends papers of one index. Reading only: threads may share one recommender."""
 
     def __init__(self, data: IndexData, reader: EncoderReader) -> None:
@@ -47,7 +47,7 @@ class Recommender:
         self._titles = TitleIndex(self._papers["title"].combine_chunks())
 
     @classmethod
-    def open(cls, path: Path | str) -> "Recommender":
+    def open(cls, path: Path | str) -> "IndexRecommender":
         """Return the recommender of an index.
 
         :raises IndexFormatError: it is no index, of another version, or damaged.

@@ -65,7 +65,7 @@ class Recommendation:
     """A ranked paper.
 
     :param score: larger is better; comparable within one answer alone, see
-        :meth:`mpbert.recommending.recommender.Recommender.recommend`.
+        :meth:`mpbert.recommending.recommender.IndexRecommender.recommend`.
     """
 
     paper_id: str

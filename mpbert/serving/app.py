@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 import mpbert
 from mpbert.foundation.errors import MpbertError
-from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.guard import Guard
 from mpbert.serving.limits import Limits, RequestLimits
 from mpbert.serving.map import map_rows, project
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 
 def create_app(
-    recommender: Recommender,
+    recommender: IndexRecommender,
     limits: Limits,
     token: str = "",
     hosts: frozenset[str] | None = None,
@@ -92,7 +92,7 @@ class _Queue:
     it is computed.
     """
 
-    def __init__(self, recommender: Recommender) -> None:
+    def __init__(self, recommender: IndexRecommender) -> None:
         self._thread = ThreadPoolExecutor(1)
         self._known = set(recommender.paper_ids)
 
@@ -110,7 +110,7 @@ class _Queue:
                 raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(self._known)}")
 
 
-def _add_api(app: FastAPI, recommender: Recommender) -> None:
+def _add_api(app: FastAPI, recommender: IndexRecommender) -> None:
     queue = _Queue(recommender)
     positions = _positions(recommender).model_dump_json().encode()
 
@@ -147,7 +147,7 @@ def _add_api(app: FastAPI, recommender: Recommender) -> None:
         return Response(positions, media_type="application/json")
 
 
-def _answer(recommender: Recommender, question: Question) -> Answer:
+def _answer(recommender: IndexRecommender, question: Question) -> Answer:
     start = time.perf_counter()
     found = recommender.recommend(**question.model_dump())
     milliseconds = 1000 * (time.perf_counter() - start)
@@ -155,7 +155,7 @@ def _answer(recommender: Recommender, question: Question) -> Answer:
     return Answer(papers=papers, milliseconds=round(milliseconds, 1))
 
 
-def _positions(recommender: Recommender) -> Positions:
+def _positions(recommender: IndexRecommender) -> Positions:
     rows = map_rows(recommender.vectors)
     x, y = project(recommender.vectors, rows).round(4).T.tolist()
     titles, years = recommender.titles, recommender.years[rows].tolist()

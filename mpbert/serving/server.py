@@ -17,7 +17,7 @@ from uvicorn.supervisors import Multiprocess
 
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.processes import end_with_parent
-from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
 from mpbert.serving.guard import LOOPBACK
@@ -44,7 +44,7 @@ def open_app(service: Service) -> ASGIApp:
 
     :raises MpbertError: the index cannot be read.
     """
-    recommender = Recommender.open(service.index)
+    recommender = IndexRecommender.open(service.index)
     recommender.recommend(_WARM_UP, place=None)
     return create_app(recommender, service.limits, service.token, service.hosts)
 
@@ -68,7 +68,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     service = dataclasses.replace(service, hosts=hosts)
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
-        Recommender.open(service.index)  # to refuse a wrong index before any process starts
+        IndexRecommender.open(service.index)  # to refuse a wrong index before any process starts
     app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
     config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers)
     listener.listen()  # from here on clients wait instead of being refused

@@ -14,7 +14,7 @@ import time
 import numpy as np
 from contest import print_row
 
-from mpbert.recommending.recommender import RANKERS, Recommender
+from mpbert.recommending.recommender import RANKERS, IndexRecommender
 
 CALLS, SENTENCES = 100, 40
 
@@ -24,7 +24,7 @@ def main(path: str = "runs/index/rfc") -> None:
     import torch  # noqa: F401 (its import is no part of opening)
 
     start = time.process_time()
-    recommender = Recommender.open(path)
+    recommender = IndexRecommender.open(path)
     print(f"open {len(recommender.paper_ids):,} papers: {time.process_time() - start:.2f} s")
     sentences = recommender._contexts["text"].to_pylist()
     rng = np.random.default_rng(1)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from mpbert.cli import main
-from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.recommender import IndexRecommender
 
 TEX = r"""
 \title{Mail for everyone}
@@ -54,7 +54,7 @@ def test_json_has_papers_and_reasons_for_each_place(recommend, rfc_index):
         (1, ["dns", "names"], "Names are resolved."),
         (2, [], "Mail is routed."),
     ]
-    known = set(Recommender.open(rfc_index).paper_ids)
+    known = set(IndexRecommender.open(rfc_index).paper_ids)
     for place in places:
         assert [set(paper) for paper in place["papers"]] == [
             {"paper_id", "title", "authors", "year", "score", "why"}
@@ -87,7 +87,7 @@ def test_text_shows_ranks_keys_and_reasons(recommend, rfc_index):
     assert "place 1 [dns, names]: Names are resolved." in out and "\n  10  0.0" in out
     assert "\nplace 2: Mail is routed." in out
     assert "cited together with RFC" in out
-    best = Recommender.open(rfc_index).paper(out.splitlines()[1].split()[2])
+    best = IndexRecommender.open(rfc_index).paper(out.splitlines()[1].split()[2])
     assert f"{best.title} ({best.authors[0]}" in out
 
 

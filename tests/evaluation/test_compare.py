@@ -9,7 +9,7 @@ from mpbert.corpus.trec import Qrels, Run, run_of_lists
 from mpbert.evaluation.build import build_report
 from mpbert.evaluation.compare import MEASURES, ComparedScore, compare
 from mpbert.evaluation.evaluate import Judged, evaluate
-from mpbert.evaluation.report import MeasuredRow, Queries, Setting
+from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Setting
 from mpbert.foundation.errors import ConfigError, RunError
 
 QUERIES = [f"paper{i // 4}#{i % 4}" for i in range(60)]
@@ -58,7 +58,7 @@ def test_intervals_and_tests_are_those_of_the_report(qrels, runs):
     rows = [MeasuredRow(name, name, judged=each) for name, each in judged.items()]
     gold = np.diff(qrels.offsets)
     citing = [query.partition("#")[0] for query in qrels.query_ids]
-    queries = Queries(gold, citing, np.full(60, 2000), np.full(60, np.nan))
+    queries = MeasuredQueries(gold, citing, np.full(60, 2000), np.full(60, np.nan))
     report = build_report(Setting("tiny", "test", 31, seed=3), queries, rows)
     table = report.tables[0]
     for score in found:

@@ -7,7 +7,7 @@ from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
-from mpbert.evaluation.report import MeasuredRow, Queries, Setting
+from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Setting
 from mpbert.evaluation.self_citation import self_citation
 from mpbert.evaluation.tuned import Budget, TunedRow
 
@@ -21,7 +21,7 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 
     """Return a report of rows that find more and more; row 2 is nearly as good as row 1."""
     rng = np.random.default_rng(5)
     num_gold = np.tile(gold, num_queries // 4)
-    queries = Queries(
+    queries = MeasuredQueries(
         num_gold,
         [f"paper{i // 5}" for i in range(num_queries)],
         2017 + np.arange(num_queries) * 3 // num_queries,
@@ -177,7 +177,7 @@ def test_one_row_alone_is_reported_without_tests():
 
 def test_without_queries_of_two_papers_their_columns_are_empty():
     num_gold = np.ones(6, dtype=int)
-    queries = Queries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan))
+    queries = MeasuredQueries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan))
     rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     report = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19)
     texts = render_report(report, {})
@@ -187,7 +187,7 @@ def test_without_queries_of_two_papers_their_columns_are_empty():
 
 
 def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
-    queries = Queries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), np.zeros(6))
+    queries = MeasuredQueries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), np.zeros(6))
     rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     caption = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19).caption
     (line,) = [line for line in caption if line.startswith("Co-citation history")]

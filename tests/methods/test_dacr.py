@@ -9,7 +9,7 @@ from mpbert.corpus.store import Contexts, CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.methods.dacr import examples as dacr_examples
-from mpbert.methods.dacr.examples import CitationExamples, known_citations, read_examples
+from mpbert.methods.dacr.examples import DacrExamples, known_citations, read_examples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
 from mpbert.methods.dacr.trainer import DacrLearner, DacrSchedule, embed
 from mpbert.methods.embedding import make_embedder
@@ -74,19 +74,19 @@ CONTEXTS = ([3, 1, 3], [4]), ([5], []), ([0, 6, 2], [1, 0, 3]), ([], [2, 2]), ([
 
 def test_a_query_is_what_slow_loops_over_words_and_heads_make_of_one_context(model):
     word_rows, paper_rows = zip(*CONTEXTS, strict=True)
-    found = embed(model, CitationExamples(ragged(*word_rows), ragged(*paper_rows)), batch_size=5)
+    found = embed(model, DacrExamples(ragged(*word_rows), ragged(*paper_rows)), batch_size=5)
     expected = [query_of_one_context(model, *context) for context in CONTEXTS]
     assert np.allclose(found, expected, atol=1e-5)
 
 
 def test_other_contexts_of_the_batch_do_not_matter(model):
     word_rows, paper_rows = zip(*CONTEXTS, strict=True)
-    examples = CitationExamples(ragged(*word_rows), ragged(*paper_rows))
+    examples = DacrExamples(ragged(*word_rows), ragged(*paper_rows))
     assert np.allclose(embed(model, examples, 5), embed(model, examples, 1), atol=1e-6)
 
 
 def test_a_context_without_known_citations_has_a_query_and_one_without_anything_is_zero(model):
-    queries = embed(model, CitationExamples(ragged([1, 2], []), ragged([], [])), batch_size=2)
+    queries = embed(model, DacrExamples(ragged([1, 2], []), ragged([], [])), batch_size=2)
     assert np.isfinite(queries).all()
     assert queries[0].any()
     assert not queries[1].any()
@@ -96,7 +96,7 @@ def test_before_training_a_query_is_the_mean_of_words_and_known_citations():
     rng = np.random.default_rng(1)
     matrices = [rng.standard_normal((n, 4)).astype(np.float32) for n in (3, 2, 2)]
     network = DualAttention(*matrices, heads=2, query_dim=3, generator=torch.Generator())
-    found = embed(network, CitationExamples(ragged([0, 2]), ragged([1])), batch_size=1)
+    found = embed(network, DacrExamples(ragged([0, 2]), ragged([1])), batch_size=1)
     expected = (matrices[0][0] + matrices[0][2] + matrices[1][1]) / 3
     assert np.allclose(found, expected, atol=1e-6)
 
@@ -133,7 +133,7 @@ def scores_of_cited(network, examples, cited):
 
 def test_training_raises_the_scores_of_cited_papers_and_spares_papers_never_cited(model, caplog):
     word_rows, paper_rows = zip(*CONTEXTS, strict=True)
-    examples = CitationExamples(ragged(*word_rows), ragged(*paper_rows))
+    examples = DacrExamples(ragged(*word_rows), ragged(*paper_rows))
     cited = ragged([0], [1], [2], [0, 1], [2])
     before, uncited = scores_of_cited(model, examples, cited), model.targets[3:].detach().clone()
     with caplog.at_level(logging.INFO):
@@ -193,7 +193,7 @@ def test_words_of_an_example_are_the_known_words_and_the_kind_of_section(store):
 
 
 def test_thinning_leaves_out_words_and_all_known_citations_of_some_contexts():
-    examples = CitationExamples(ragged(*[range(10)] * 400), ragged(*[[1, 2]] * 400))
+    examples = DacrExamples(ragged(*[range(10)] * 400), ragged(*[[1, 2]] * 400))
     thinned = examples.thinned(0.3, 0.5, np.random.default_rng(1))
     assert abs(thinned.words.lengths.mean() - 7) < 0.2
     assert set(thinned.known.lengths.tolist()) == {0, 2}

@@ -14,7 +14,7 @@ from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.manuscripts.sentences import manuscript_at
-from mpbert.recommending.recommender import RANKERS, Recommender
+from mpbert.recommending.recommender import RANKERS, IndexRecommender
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
@@ -27,7 +27,7 @@ PLACE = TEXT.index(" A relay")
 
 @pytest.fixture(scope="module")
 def recommender(rfc_index):
-    return Recommender.open(rfc_index)
+    return IndexRecommender.open(rfc_index)
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +267,6 @@ def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, mo
     (copy / "manifest.json").write_bytes((rfc_index / "manifest.json").read_bytes())
     (copy / "encoder").symlink_to(rfc_index / "encoder")
     accepted = [data.tables.papers["paper_id"][7].as_py()]
-    found = Recommender.open(copy).recommend(TEXT, PLACE, accepted=accepted, top=3)
+    found = IndexRecommender.open(copy).recommend(TEXT, PLACE, accepted=accepted, top=3)
     assert len(found) == 3 and not any(paper.why.citing for paper in found)
     assert isinstance(tables.contexts, pa.Table)

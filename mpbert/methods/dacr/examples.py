@@ -15,7 +15,7 @@ ABSTRACT, OTHER = 0, 1  # kinds of section; the commonest headings follow
 
 
 @dataclass(frozen=True)
-class CitationExamples:
+class DacrExamples:
     """Citation contexts as numbers.
 
     :param words: (Q,) rows in the vocabulary, unknown words are left out; the last item of each
@@ -29,21 +29,21 @@ class CitationExamples:
     def __len__(self) -> int:
         return len(self.words)
 
-    def take(self, rows: np.ndarray) -> "CitationExamples":
+    def take(self, rows: np.ndarray) -> "DacrExamples":
         """Return these contexts."""
-        return CitationExamples(self.words.take(rows), self.known.take(rows))
+        return DacrExamples(self.words.take(rows), self.known.take(rows))
 
-    def without_known(self) -> "CitationExamples":
+    def without_known(self) -> "DacrExamples":
         """Return the contexts of manuscripts of which no other citation is known."""
         return replace(self, known=self.known.where(np.zeros(len(self.known.items), dtype=bool)))
 
     def thinned(
         self, word_dropout: float, known_dropout: float, rng: np.random.Generator
-    ) -> "CitationExamples":
+    ) -> "DacrExamples":
         """Return the contexts without a share of their words, some without known citations."""
         kept_words = rng.random(len(self.words.items)) >= word_dropout
         kept_known = rng.random(len(self)) >= known_dropout
-        return CitationExamples(
+        return DacrExamples(
             self.words.where(kept_words),
             self.known.where(np.repeat(kept_known, self.known.lengths)),
         )
@@ -51,7 +51,7 @@ class CitationExamples:
 
 def read_examples(
     store: CorpusStore, contexts: Contexts, vocabulary: pa.Array, headings: list[str]
-) -> CitationExamples:
+) -> DacrExamples:
     """Return contexts as numbers.
 
     :param vocabulary: (V,) known words.
@@ -61,7 +61,7 @@ def read_examples(
     names = section_names(store, contexts)
     sections = [ABSTRACT if name is None else kinds.get(name, OTHER) for name in names]
     known = known_words(pa.array(store.local_texts(contexts), pa.large_string()), vocabulary)
-    return CitationExamples(
+    return DacrExamples(
         words=Ragged(
             np.insert(known.items, known.offsets[1:], len(vocabulary) + np.array(sections, int)),
             known.offsets + np.arange(len(known.offsets)),

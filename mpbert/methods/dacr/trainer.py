@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.checkpoint import State
-from mpbert.methods.dacr.examples import CitationExamples
+from mpbert.methods.dacr.examples import DacrExamples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
 from mpbert.methods.ragged_attention import Elements
 from mpbert.methods.ragged_rows import Ragged
@@ -49,7 +49,7 @@ class DacrLearner(TorchLearner):
     def __init__(
         self,
         model: DualAttention,
-        examples: CitationExamples,
+        examples: DacrExamples,
         cited: Ragged,
         schedule: DacrSchedule,
         rng: np.random.Generator,
@@ -96,7 +96,7 @@ class DacrLearner(TorchLearner):
 
 
 @torch.no_grad()
-def embed(model: DualAttention, examples: CitationExamples, batch_size: int) -> np.ndarray:
+def embed(model: DualAttention, examples: DacrExamples, batch_size: int) -> np.ndarray:
     """Return (Q, D) query vectors."""
     queries = [np.zeros((0, model.targets.shape[1]), dtype=np.float32)]
     for start in range(0, len(examples), batch_size):
@@ -105,13 +105,13 @@ def embed(model: DualAttention, examples: CitationExamples, batch_size: int) -> 
     return np.concatenate(queries)
 
 
-def _queries(model: DualAttention, examples: CitationExamples) -> Tensor:
+def _queries(model: DualAttention, examples: DacrExamples) -> Tensor:
     return model(Elements.of(examples.words), Elements.of(examples.known), len(examples))
 
 
 def _loss(
     model: DualAttention,
-    examples: CitationExamples,
+    examples: DacrExamples,
     cited: Ragged,
     noise: np.ndarray,
     weight: float,

@@ -14,7 +14,7 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.methods.ragged_rows import Ragged, joined
-from mpbert.methods.transformer_texts import Layout, Tokenize, joined_abstracts
+from mpbert.methods.transformer_texts import TextLayout, Tokenize, joined_abstracts
 
 
 class AugmentedTexts:
@@ -23,7 +23,7 @@ class AugmentedTexts:
     :param tokenize: the tokenizer.
     """
 
-    def __init__(self, store: CorpusStore, tokenize: Tokenize, layout: Layout) -> None:
+    def __init__(self, store: CorpusStore, tokenize: Tokenize, layout: TextLayout) -> None:
         self._layout, self._tokenize = layout, tokenize
         self.training = store.contexts("train")
         self._contexts = self._context_part(store.local_texts(self.training))

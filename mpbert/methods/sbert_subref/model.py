@@ -20,7 +20,7 @@ from mpbert.foundation.errors import EncoderError
 from mpbert.methods import pretrained_models
 from mpbert.methods.pretrained_encoder import PretrainedEncoder
 from mpbert.methods.torch_training import trained_on
-from mpbert.methods.transformer_texts import Layout
+from mpbert.methods.transformer_texts import TextLayout
 
 logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # as transformers' own
 
@@ -35,10 +35,10 @@ class SentenceEncoder(PretrainedEncoder):
         self.model.to(self.device).eval()
         self.dim = self.model.get_embedding_dimension()
 
-    def layout(self, paper_tokens: int, context_tokens: int) -> Layout:
+    def layout(self, paper_tokens: int, context_tokens: int) -> TextLayout:
         """Return how texts become rows of tokens that the model can read."""
         start, separator = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        return Layout(start, separator, paper_tokens, context_tokens, self.model.max_seq_length)
+        return TextLayout(start, separator, paper_tokens, context_tokens, self.model.max_seq_length)
 
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch."""
