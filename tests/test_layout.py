@@ -5,6 +5,7 @@ import graphlib
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest

@@ -10,7 +10,7 @@ from mpbert.api.answers import answer_table
 from mpbert.api.corpus_tables import years_of
 from mpbert.recommending.manuscripts.files import read_manuscript_file
 from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at
-from mpbert.recommending.recommender import Recommender as IndexRecommender
+from mpbert.recommending.recommender import IndexRecommender
 
 
 class Recommender:

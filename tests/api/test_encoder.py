@@ -4,7 +4,7 @@ import pytest
 from mpbert import Corpus, Encoder
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
 from mpbert.recommending.manuscripts.sentences import manuscript_at
-from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.recommender import IndexRecommender
 
 TEXT = "Mail is relayed by hosts [3]. Names are resolved by servers. It is slow."
 
@@ -15,7 +15,7 @@ def encoder(micro_encoder):
 
 
 def test_a_manuscript_gets_the_vector_that_the_index_asks_with(encoder, rfc_index):
-    reader = Recommender.open(rfc_index)._reader
+    reader = IndexRecommender.open(rfc_index)._reader
     place = TEXT.index(" by servers")
     manuscript = manuscript_at(TEXT, place, "On mail", "We send mail.")
     expected = reader.embed_manuscript(manuscript.sentences, int(manuscript.places[0]))

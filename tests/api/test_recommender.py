@@ -2,7 +2,7 @@ import pytest
 
 from mpbert import Recommender
 from mpbert.foundation.errors import ConfigError, IndexFormatError, ManuscriptError
-from mpbert.recommending.recommender import Recommender as IndexRecommender
+from mpbert.recommending.recommender import IndexRecommender
 
 TEXT = "Mail is routed by names of hosts. Names are resolved by servers. It is slow."
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
-from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -115,7 +115,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def address(planted_index, served):
-    with served(create_app(Recommender.open(planted_index), PATIENT)) as address:
+    with served(create_app(IndexRecommender.open(planted_index), PATIENT)) as address:
         yield address
 
 
@@ -339,7 +339,7 @@ def test_the_states_fit_narrow_and_wide_windows_in_light_and_dark(
     if index is None:
         take_pictures(Page(browser, address), folder)
     else:
-        with served(create_app(Recommender.open(index), PATIENT)) as other:
+        with served(create_app(IndexRecommender.open(index), PATIENT)) as other:
             take_pictures(Page(browser, other), folder)
 
 
