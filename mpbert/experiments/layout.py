@@ -13,10 +13,6 @@ class Layout:
 
     root: Path
 
-    def corpus(self, corpus: str) -> Path:
-        """Return the corpus store."""
-        return self.root / "corpus" / corpus
-
     def binarized(self, corpus: str) -> Path:
         """Return the binary corpus."""
         return self.root / "binarized" / corpus
@@ -52,11 +48,3 @@ class Layout:
     def tuning(self, corpus: str, row: str) -> Path:
         """Return the folder of the trials of a row."""
         return self.root / "tuning" / corpus / row
-
-    def report(self, corpus: str) -> Path:
-        """Return the report."""
-        return self.root / "report" / corpus
-
-    def index(self, corpus: str) -> Path:
-        """Return the index that recommends."""
-        return self.root / "index" / corpus

@@ -104,12 +104,9 @@ def test_vectors_of_another_row_are_those_of_its_chosen_settings_and_of_the_same
 
 def test_every_output_has_its_place_below_the_root():
     layout = Layout(Path("out"))
-    assert layout.corpus("rfc") == Path("out/corpus/rfc")
     assert layout.binarized("rfc") == Path("out/binarized/rfc")
     assert layout.pretrained("rfc", "tiny") == Path("out/pretrained/rfc/tiny")
     assert layout.pretrained_encoder("rfc", "tiny") == Path("out/encoders/rfc/tiny-pretrained")
     assert layout.finetuned("rfc", "bag") == Path("out/finetuned/rfc/bag")
     assert layout.encoder("rfc", "bag") == Path("out/encoders/rfc/bag")
     assert layout.tuning("rfc", "bag") == Path("out/tuning/rfc/bag")
-    assert layout.report("rfc") == Path("out/report/rfc")
-    assert layout.index("rfc") == Path("out/index/rfc")
