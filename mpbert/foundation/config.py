@@ -17,7 +17,7 @@ from mpbert.foundation.command_help import epilog
 from mpbert.foundation.errors import ConfigError, printable
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.option_files import flags_of_file
-from mpbert.foundation.renames import new_option
+from mpbert.foundation.renames import SETTINGS, new_option
 
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
@@ -199,8 +199,7 @@ def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
     values: dict[str, int | float | str] = {}
     for words in settings:
         key, _, text = words.partition("=")
-        if key in getattr(method, "renamed", {}):
-            now = method.renamed[key]
+        if key not in fields and (now := SETTINGS.get(key)) in fields:
             raise ConfigError(f"--settings {words}: {key} is called {now} now; give {now}={text}")
         if key not in fields:
             close = difflib.get_close_matches(key, fields, 1)

@@ -17,7 +17,6 @@ class Method(ABC):
 
     :cvar name: by which rows and commands call it.
     :cvar quick: settings with which it learns the corpus of the tests in a second or two.
-    :cvar renamed: old names of settings, and what they are called now.
     :cvar resumes: whether a killed training goes on, by way of ``checkpoint``.
     :ivar checkpoint: the directory in which training keeps what a killed run goes on from; None:
         nowhere. The command sets it, and removes the directory when the output is written.
@@ -25,7 +24,6 @@ class Method(ABC):
 
     name: ClassVar[str]
     quick: ClassVar[tuple[str, ...]] = ()
-    renamed: ClassVar[dict[str, str]] = {}
     resumes: ClassVar[bool] = False
     checkpoint: Path | None = None
 

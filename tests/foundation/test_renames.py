@@ -8,7 +8,13 @@ import pytest
 
 from mpbert import cli
 from mpbert.foundation import renames
-from mpbert.foundation.config import option, parse_config, positional
+from mpbert.foundation.config import (
+    from_settings,
+    option,
+    parse_config,
+    positional,
+    setting,
+)
 from mpbert.foundation.errors import ConfigError, OutputError
 from mpbert.foundation.manifest import (
     MANIFEST,
@@ -165,3 +171,20 @@ def test_no_present_name_is_an_old_one():
     for command, names in renames.OPTIONS.items():
         assert command in cli.COMMANDS
         assert not names.keys() & set(names.values())
+
+
+def test_settings_of_an_old_output_are_read_under_their_new_names_and_back():
+    config = {"baseline": "sbert", "settings": ["epochs=2", "max_tokens=8192"], "seed": 1}
+    old = {"command": "fit-baseline", "config": config}
+    new = renames.with_new_names(old)
+    assert new["config"]["settings"] == ["epochs=2", "batch_tokens=8192"]
+    assert renames.with_old_names(new) == old
+
+
+def test_an_old_setting_is_refused_with_its_new_name():
+    @dataclass
+    class Method:
+        batch_tokens: int = setting(8192)
+
+    with pytest.raises(ConfigError, match="max_tokens is called batch_tokens now; give batch_tok"):
+        from_settings(Method, ["max_tokens=3"], "a method")

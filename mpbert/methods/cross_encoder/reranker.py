@@ -67,7 +67,6 @@ class CrossEncoder(Reranker):
         *("model=random:1x32", "vocab_size=400", "query_tokens=30", "paper_tokens=30"),
         *("depth=10", "max_queries=60", "learning_rate=0.001"),
     )
-    renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "allenai/scibert_scivocab_uncased"
     query: str = setting("context+abstract", choices=QUERIES)
     query_tokens: int = 256

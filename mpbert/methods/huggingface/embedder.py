@@ -58,7 +58,6 @@ class Transformer(Embedder):
         *("model=random:1x32", "epochs=1", "vocab_size=400"),
         *("paper_tokens=30", "context_tokens=30"),
     )
-    renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "allenai/scibert_scivocab_uncased"
     pooling: str = setting("sum", choices=("cls", "mean", "sum"))
     objective: str = setting("contrastive", choices=("contrastive", "mlm"))

@@ -69,7 +69,6 @@ class Sbert(Embedder):
         *("model=random:1x32", "epochs=1", "vocab_size=400", "paper_tokens=30"),
         *("context_tokens=30", "pairs=papers+contexts", "max_positives=300", "learning_rate=0.001"),
     )
-    renamed: ClassVar[dict[str, str]] = {"max_tokens": "batch_tokens"}
     model: str = "distilbert/distilbert-base-uncased"
     objective: str = setting("siamese", choices=("siamese", "triplet"))
     distance: int = 2
