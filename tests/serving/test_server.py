@@ -44,7 +44,7 @@ class Slow:
 def open_app(service):
     return create_app(Slow(), service.limits)
 
-server.open_app, server.Recommender.open = open_app, lambda index: None
+server.open_app, server.IndexRecommender.open = open_app, lambda index: None
 if __name__ == "__main__":
     service = server.Service(Path("x"), Limits(seconds=60))
     server.serve(service, "127.0.0.1", 0, int(sys.argv[1]))
