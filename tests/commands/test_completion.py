@@ -111,7 +111,7 @@ _SET_UP = {
     ("words", "expected"),
     [
         ("export-", {"export-data", "export-encoder", "export-vectors"}),
-        ("embed --d", {"device", "draws"}),
+        ("embed --b", {"batch-tokens", "bf16"}),
         ("embed --splits t", {"test", "train"}),
         ("export-vectors --format w", {"word2vec", "word2vec-bin"}),
         ("fit --method ", set(EMBEDDERS.names())),
