@@ -81,7 +81,7 @@ def parse_row(name: str, content: object, source: str) -> Row:
     values: dict[str, Any] = {}
     for key, value in content.items():
         if key not in KEYS:
-            known = ", ".join(sorted(KEYS))
+            known = ", ".join(sorted([*KEYS, "base"]))
             hint = f"; {_GONE[key]}" if key in _GONE else ""
             raise ConfigError(f"{source}: unknown key {key!r}; expected one of {known}{hint}")
         kind, parse = KEYS[key]
@@ -184,8 +184,8 @@ def _check_order(rows: Sequence[Row], sources: Mapping[str, str]) -> None:
         for name in row.needs:
             if name not in made:
                 raise ConfigError(
-                    f"{sources[row.name]}: takes something of {name!r}; expected a row of a "
-                    f"smaller order"
+                    f"{sources[row.name]}: takes something of {name!r}; expected a row of "
+                    f"these files, of a smaller order"
                 )
             if name in row.inputs and made[name].task != row.task:
                 raise ConfigError(

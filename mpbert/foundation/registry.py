@@ -32,7 +32,7 @@ class Registry(Generic[T]):
         :raises ValueError: the name is taken.
         """
         if member.name in self._members:
-            raise ValueError(f"two members of {self.family} are called {member.name!r}")
+            raise ValueError(f"two members of {self.family} are called {member.name!r}; rename one")
         self._members[member.name] = member
         return member
 

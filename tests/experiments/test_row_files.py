@@ -133,7 +133,7 @@ def test_without_rows_the_error_says_so(tmp_path):
         (None, "bm25.yaml: found NoneType; expected keys title and method"),
         ({"title": "BM25"}, "bm25.yaml: found no method; expected a line 'method: ...'"),
         ({"method": "bm25"}, "bm25.yaml: found no title; expected a line 'title: ...'"),
-        ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of config, corpora, dim, expected"),
+        ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of base, config, corpora, dim"),
         ({**GOOD, "recipe": "x.sh"}, "unknown key 'recipe'"),
         ({**GOOD, "recipe": "x.sh"}, "; say 'method: mp_bert4cr' and 'config: NAME'"),
         ({**GOOD, "run": "here"}, "; leave it out, the run lies in trec/CORPUS/NAME"),
