@@ -106,8 +106,8 @@ def _members(registry: Registry) -> list[str]:
     for name in registry.names():
         member = registry[name]
         lines.append(f"* **{name}**: {inspect.getdoc(member).partition(chr(10))[0]}")
-        if dataclasses.is_dataclass(member):
-            settings = [_setting(field) for field in dataclasses.fields(member)]
+        fields = dataclasses.fields(member) if dataclasses.is_dataclass(member) else ()
+        if settings := [_setting(field) for field in fields]:
             lines.append(f"  Settings: {', '.join(settings)}.")
     return lines
 

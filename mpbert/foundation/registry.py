@@ -29,8 +29,10 @@ class Registry(Generic[T]):
     def register(self, member: T) -> T:
         """Add a class under its ``name``; use as a decorator.
 
-        :raises ValueError: the name is taken.
+        :raises ValueError: it has no name, or the name is taken.
         """
+        if not getattr(member, "name", ""):
+            raise ValueError(f"{member.__qualname__} has no name; give it one: name = ...")
         if member.name in self._members:
             raise ValueError(f"two members of {self.family} are called {member.name!r}; rename one")
         self._members[member.name] = member

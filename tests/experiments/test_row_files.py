@@ -18,7 +18,8 @@ def _write(folder, **contents):
 
 def test_the_rows_of_this_repository_can_be_read():
     rows = read_rows(ROOT / "eval" / "rows")
-    assert [row.name for row in rows][:2] == ["chance", "word2vec"]
+    assert rows[0].name == "chance"
+    assert [row.order for row in rows] == sorted(row.order for row in rows)
     by_name = {row.name: row for row in rows}
     assert by_name["token_bag"].is_for("mine") and by_name["token_bag"].readings == 5
     tiny = by_name["mp_bert4cr_tiny_mpt_tgt"]
@@ -32,7 +33,7 @@ def test_the_rows_of_this_repository_can_be_read():
 
 def test_the_ablations_of_this_repository_differ_from_the_token_bag():
     rows = {row.name: row for row in read_rows(ROOT / "eval" / "ablations.yaml")}
-    assert len(rows) == 29
+    assert len(rows) >= 29  # those that docs/results tells of
     assert all(row.vocab_size_on == {"rfc": 8000} for row in rows.values() if not row.vectors)
     assert rows["bag_dim_64"].settings == {"dim": 64} and rows["bag_dim_64"].readings == 5
     assert rows["bag_own_tables"].settings == {"shared_tokens": "false"}

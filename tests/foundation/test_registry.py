@@ -34,6 +34,11 @@ def test_a_name_cannot_be_taken_twice(fruits):
         fruits.register(type("Other", (), {"name": "pear"}))
 
 
+def test_a_member_without_a_name_is_refused(fruits):
+    with pytest.raises(ValueError, match="Nameless has no name; give it one"):
+        fruits.register(type("Nameless", (), {}))
+
+
 @pytest.fixture
 def garden(tmp_path, monkeypatch):
     """A package whose modules register fruits, some of them in folders."""
