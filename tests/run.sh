@@ -5,6 +5,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh
-# two cores: threads of several libraries at once only get in each other's way
-export OMP_NUM_THREADS=${OMP_NUM_THREADS:-2}
-"$python" -m pytest "$@"
+# two processes of one thread each: threads of several libraries only get in each other's way
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+"$python" -m pytest --numprocesses 2 --dist loadfile "$@"
