@@ -10,6 +10,7 @@ from mpbert.corpus.trec import Qrels, Run
 from mpbert.evaluation import compare as comparing
 from mpbert.evaluation.compare import MEASURES
 from mpbert.evaluation.evaluate import evaluate as evaluate_run
+from mpbert.foundation.errors import ConfigError
 
 if TYPE_CHECKING:  # it takes half a second to import
     import pandas as pd
@@ -48,6 +49,7 @@ def evaluate(
     """
     import pandas as pd
 
+    _check_measures(measures)
     scores = evaluate_run(qrels_of(qrels), run_of(run, "the run"), measures, _name(run))
     table = pd.DataFrame(scores).set_index(["measure", "subset"])
     return table[["mean", "queries", "missing"]]
@@ -76,11 +78,20 @@ def compare(
     :param seed: of intervals and tests, from 0.
     :param cluster: what the bootstrap and the randomization test take as a whole: ``paper``, all
         queries ``paper#position`` of a citing paper; or ``query``, each by itself.
-    :raises ConfigError: a measure or the cluster is unknown, or there is no run or measure.
+    :raises ConfigError: a measure or the cluster is unknown, there is no run or measure, or
+        ``runs`` is no dictionary.
     :raises RunError: a file is malformed, or a run has queries that the qrels lack.
     """
+    _check_measures(measures)
+    if not isinstance(runs, Mapping):
+        raise ConfigError(f"runs is a {type(runs).__name__}; expected a dictionary: name to run")
     loaded = {name: run_of(run, name) for name, run in runs.items()}
     return Comparison(comparing.compare(qrels_of(qrels), loaded, measures, seed, cluster))
+
+
+def _check_measures(measures: Sequence[str]) -> None:
+    if isinstance(measures, str):
+        raise ConfigError(f"measures is one text, {measures!r}; expected a list, [{measures!r}]")
 
 
 def _name(given: object) -> str:

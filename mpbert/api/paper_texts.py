@@ -19,6 +19,10 @@ def paper_texts(paper: AnyPaper, number: int) -> tuple[str, list[str], int]:
     """
     if isinstance(paper, Paper):
         return paper.paper_id, [paper.title, *paper.sentences], paper.num_abstract + 1
+    if not isinstance(paper, (Mapping, str)):
+        raise ManuscriptError(
+            f"paper {number} is a {type(paper).__name__}; expected a mapping, a text or a paper"
+        )
     paper = {"abstract": paper} if isinstance(paper, str) else paper
     title = clean_characters(_text(paper, "title"))
     abstract, body = (_sentences(_text(paper, key)) for key in ("abstract", "body"))

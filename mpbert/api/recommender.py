@@ -100,7 +100,8 @@ class Recommender:
             * ``why``: the same as a record, :class:`mpbert.recommending.records.Why`.
         :raises ManuscriptError: the place is outside of the text, or there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
-        :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
+        :raises ConfigError: ``top`` is less than 1, ``year`` is no whole number, ``accepted`` is
+            one text, or there is no such ranker.
         """
         manuscript = manuscript_at(text, place, title, abstract)
         return answer_table(self.index.recommend_at(manuscript, 0, top, year, accepted, ranker))
@@ -123,7 +124,8 @@ class Recommender:
         :returns: as :meth:`recommend`, with the number of the place, from 1, before the rank in the
             index, and two more columns: ``sentence`` of the place, ``keys`` that stand there.
         :raises ManuscriptError: the file cannot be read, or marks no place.
-        :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
+        :raises ConfigError: ``top`` is less than 1, ``year`` is no whole number, or there is no
+            such ranker.
         """
         manuscript = read_manuscript_file(Path(path))
         check_places(manuscript, str(path))

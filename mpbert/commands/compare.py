@@ -1,5 +1,6 @@
 """``compare``: qrels and any runs -> their measures side by side, with intervals and tests."""
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from mpbert.evaluation.side_by_side import FORMATS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ def run(config: Config) -> None:
     check_inputs([config.qrels, *config.runs])
     qrels = read_qrels(config.qrels)
     runs = {name: read_run(path) for name, path in zip(names, config.runs, strict=True)}
+    if config.cluster == "paper" and not any("#" in query for query in qrels.query_ids):
+        logger.info("no query id is paper#position: each query counts as a paper of its own")
     scores = compare(qrels, runs, config.measures, config.seed, config.cluster)
     print(FORMATS[config.format](scores))
 

@@ -9,6 +9,7 @@ from pyarrow import csv
 from mpbert.foundation.errors import RunError
 
 _INDEX = pa.dictionary(pa.int32(), pa.string())
+_KINDS = {4: "qrels", 6: "a run"}  # by the fields of a line
 
 
 def bytes_of(path: Path) -> bytes:
@@ -19,8 +20,10 @@ def bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
+        inside = sorted(path.glob("*.run"))
+        hint = f", such as {inside[0]} in this folder" if inside else ""
         raise RunError(
-            f"{path}: cannot be read ({error.strerror}); expected a TREC file"
+            f"{path}: cannot be read ({error.strerror}); expected a TREC file{hint}"
         ) from error
 
 
@@ -67,8 +70,8 @@ def _explain(path: Path, data: bytes, fields: tuple[str, ...], number: pa.DataTy
             continue
         if len(words) != len(fields):
             return RunError(
-                f"{path}:{line_number}: found {len(words)} fields; expected {len(fields)}: "
-                f"'{' '.join(fields)}'"
+                f"{path}:{line_number}: found {len(words)} fields; expected {len(fields)} of "
+                f"{_KINDS[len(fields)]}: {', '.join(fields)}"
             )
         try:
             convert(words[fields.index(named)])

@@ -139,5 +139,5 @@ def _refuse_unknown(
         more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
         raise RunError(
             f"{source}: found {len(unknown):,} unknown {what} ids ({names}{more}); expected ids of "
-            f"{where} only, retrieve again from the same corpus"
+            f"{where} only: check that both are of the same corpus and split"
         )

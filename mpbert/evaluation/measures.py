@@ -98,11 +98,15 @@ def parse_measure(name: str) -> tuple[str, int | None]:
     if name == "MRR":
         return name, None
     known = sorted([*FORMULAS, RUN_MEASURE])
+    named = {each.lower(): each for each in known}
     is_number = cutoff.isdecimal() and len(cutoff) <= _MAX_DIGITS
     if formula not in known or not is_number or int(cutoff) < 1:
+        kind, _, number = name.replace("_", "@").partition("@")  # as trec_eval spells them
+        is_near = kind.lower() in named and number.isdecimal()
+        hint = f"; did you mean {named[kind.lower()]}@{number}?" if is_near else ""
         raise ConfigError(
             f"unknown measure {name!r}; expected one of {', '.join(f'{f}@k' for f in known)}, with "
-            f"k a number from 1, of at most {_MAX_DIGITS} digits, or MRR"
+            f"k a number from 1, of at most {_MAX_DIGITS} digits, or MRR{hint}"
         )
     return formula, int(cutoff)
 

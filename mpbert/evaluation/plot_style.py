@@ -26,7 +26,7 @@ _NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
 def figure_of(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure of so many inches with one plot in it."""
+    """Return a figure with one plot in it, of the given width and height in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots()

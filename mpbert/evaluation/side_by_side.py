@@ -14,7 +14,8 @@ from mpbert.evaluation.compare import ComparedScore
 
 _LEGEND = (
     "Percent, with 95 % intervals; p is that of the difference to the best other run, by a "
-    "randomization test, corrected by Holm."
+    "randomization test, corrected by Holm.\nP is the number of papers that a query cites; a "
+    "query that is missing in the run counts 0."
 )
 
 

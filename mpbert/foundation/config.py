@@ -76,9 +76,9 @@ class CommandParser(ArgumentParser):
 
         :raises ConfigError: instead, where the log is JSON.
         """
-        message = printable(message)
+        message = f"{printable(message)}; see {self.prog} --help"
         if is_json():
-            raise ConfigError(f"{message}; see {self.prog} --help")
+            raise ConfigError(message)
         super().error(message)
 
 

@@ -172,8 +172,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         manifest = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise MpbertError(
-            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert, "
-            f"move it away and make it again"
+            f"{directory}: found no readable {MANIFEST}; expected a finished output of mpbert: "
+            f"name the output itself, or move it away and make it again"
         ) from error
     if not isinstance(manifest, dict):
         raise MpbertError(f"{directory / MANIFEST}: expected a JSON object; make it again")

@@ -32,7 +32,7 @@ def flags_of_file(config_class: type, command: str, path: Path) -> dict[str, lis
     try:
         values = load_yaml(path.read_text(encoding="utf-8")) or {}
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise ConfigError(
             f"{path}: unreadable ({reason}); expected a YAML file of options"
         ) from error

@@ -155,7 +155,7 @@ class NoiseConfig(Section):
 
 @dataclass(frozen=True)
 class ObjectiveConfig(Section):
-    """What is minimised."""
+    """The loss that training makes small, and its constants."""
 
     objective: str = knob(
         "mpt-src-tgt",

@@ -82,9 +82,10 @@ def _read_yaml(path: Path) -> Mapping[str, Any]:
     try:
         content = load_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        near = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+        near = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+        known = f"those beside it: {near}" if near else "finetune/configs/token_bag.yaml"
         raise ConfigError(
-            f"{path}: no such configuration; expected a YAML file, such as those beside it: {near}"
+            f"{path}: no such configuration; expected a YAML file, such as {known}"
         ) from error
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())

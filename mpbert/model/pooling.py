@@ -7,7 +7,9 @@ from mpbert.model.packing import Rows
 
 
 def sum_pool(x: Tensor, rows: Rows) -> Tensor:
-    """Document vectors as sums of their sentence vectors: Zhang & Ma (WI-IAT 2021), Sec. 4.1.2.
+    """Add up the vectors of each row: tokens of a sentence, or sentences of a paper.
+
+    A paper as the sum of its sentence vectors: Zhang & Ma (WI-IAT 2021), Sec. 4.1.2.
 
     :param x: (N, D) vectors of the elements, packed.
     :returns: (M, D) float32, one vector a row: sums of 40 vectors need more than bfloat16.

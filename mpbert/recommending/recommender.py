@@ -121,6 +121,10 @@ class IndexRecommender:
             raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
         if top < 1:
             raise ConfigError(f"top {top}: expected 1 or more")
+        if not isinstance(year, int | np.integer | None):
+            raise ConfigError(f"year is {year!r}; expected a whole number, such as 2015, or None")
+        if isinstance(accepted, str):
+            raise ConfigError(f"accepted is one text, {accepted!r}; expected a list of ids")
         sentence = int(manuscript.places[place])
         accepted_rows = np.array([self._row(paper_id) for paper_id in accepted], dtype=np.int64)
         allowed = np.ones(len(self.paper_ids), dtype=bool)

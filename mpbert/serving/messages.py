@@ -150,6 +150,8 @@ def one_line(errors: list[Any]) -> str:
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "json_invalid":
         where, message = "", f"the body is no JSON: {first['ctx']['error']}"
+    elif isinstance(first["input"], bytes):
+        where, message = "", "the body is not said to be JSON; send content-type: application/json"
     elif first["type"] not in ("missing", "value_error"):
         message = f"{message}; found {_shown(first['input'])}"
     line = f"{where}: {message}" if where else message

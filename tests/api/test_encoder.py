@@ -89,5 +89,7 @@ def test_what_is_wrong_is_refused(encoder, micro_encoder, tmp_path):
         encoder.embed_manuscript(["One."], title="On one")
     with pytest.raises(ManuscriptError, match="paper 1 holds no word"):
         encoder.embed_papers(["One paper.", {"titel": "Two"}])
+    with pytest.raises(ManuscriptError, match="paper 1 is a int; expected a mapping, a text"):
+        encoder.embed_papers(["One paper.", 3])
     with pytest.raises(TypeError, match="papers is one str; expected a list of papers"):
         encoder.embed_papers("One paper.")

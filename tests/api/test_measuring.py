@@ -60,3 +60,9 @@ def test_what_is_wrong_is_refused(tmp_path):
         evaluate(CITED, tmp_path / "none.run")
     with pytest.raises(ConfigError, match="found 0 runs"):
         compare(CITED, {})
+    with pytest.raises(ConfigError, match="runs is a list; expected a dictionary: name to run"):
+        compare(CITED, [RANKED])
+    with pytest.raises(ConfigError, match="measures is one text, 'MAP@10'; expected a list"):
+        evaluate(CITED, RANKED, "MAP@10")
+    with pytest.raises(ConfigError, match=r"did you mean Recall@10\?"):
+        evaluate(CITED, RANKED, ["recall_10"])

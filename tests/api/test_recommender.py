@@ -69,3 +69,10 @@ def test_what_is_wrong_is_refused(recommender, tmp_path):
     (tmp_path / "plain.txt").write_text("Nothing is marked.")
     with pytest.raises(ManuscriptError, match="found no"):
         recommender.recommend_file(tmp_path / "plain.txt")
+
+
+def test_a_year_in_quotes_and_a_single_id_are_refused(recommender):
+    with pytest.raises(ConfigError, match="year is '2015'; expected a whole number"):
+        recommender.recommend(TEXT, year="2015")
+    with pytest.raises(ConfigError, match="accepted is one text, 'RFC1034'; expected a list"):
+        recommender.recommend(TEXT, accepted="RFC1034")

@@ -101,3 +101,12 @@ def test_what_is_wrong_is_one_line(run, files, tmp_path):
     assert code == 2 and "other: found 1 unknown query ids ('zz#1')" in err
     with pytest.raises(SystemExit):
         run("--cluster", "year")
+
+
+def test_ids_that_name_no_paper_are_told(run, files, tmp_path):
+    paths = []
+    for file in files:
+        paths.append(tmp_path / f"{file.parent.name}.other")
+        paths[-1].write_text(file.read_text().replace("#", "_"))
+    assert "each query counts as a paper of its own" in run(paths=paths)[2]
+    assert run()[2] == "" and run("--cluster", "query", paths=paths)[2] == ""

@@ -124,6 +124,7 @@ def test_a_place_is_asked_for_on_a_terminal(recommend):
     ("name", "text", "message"),
     [
         ("paper.txt", "No place.", "paper.txt: found no [CITATION]; put [CITATION] where"),
+        ("paper.tex", "No place.", r"paper.tex: found no \cite{todo}; put \cite{todo} where"),
         ("-", "No place.", "standard input: found no [CITATION]"),
         ("paper.txt", "", "paper.txt: found no [CITATION]"),
         ("paper.md", "[@key]", "paper.md holds no word; expected the sentences around"),

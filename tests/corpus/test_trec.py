@@ -78,7 +78,7 @@ def test_tabs_runs_of_spaces_and_blank_lines_are_read_as_trec_eval_does(tmp_path
     ("text", "message"),
     [
         ("", "found no lines; expected 'query id Q0 paper id rank score tag'"),
-        ("q Q0 a 1 1 x\n\nq Q0 b 2 x\n", ":3: found 5 fields; expected 6: 'query id Q0"),
+        ("q Q0 a 1 1 x\n\nq Q0 b 2 x\n", ":3: found 5 fields; expected 6 of a run: query id, Q0"),
         ("q Q0 a 1 1 x\nq Q0 b 2 high x\n", ":2: found score 'high'; expected a number"),
         ("q Q0 a 1 1 x\n\nq Q0 b 2 nan x\n", ":3: found score nan; expected a finite number"),
         ("q Q0 a 1 -inf x\n", ":1: found score -inf; expected a finite number"),
@@ -104,7 +104,7 @@ def test_a_broken_run_is_refused_with_its_line(tmp_path, text, message):
         ("q 0 a 1\nq 0 b 0.5\n", ":2: found relevance '0.5'; expected 0 or 1"),
         ("q 0 a 1\nq 0 a 1\n", ":2: paper 'a' stands a second time under query 'q'"),
         ("q 0 a 1\nr 0 a 0\n", "query 'r' has no relevant paper"),
-        ("q a 1\n", ":1: found 3 fields; expected 4: 'query id 0 paper id relevance'"),
+        ("q a 1\n", ":1: found 3 fields; expected 4 of qrels: query id, 0, paper id, relevance"),
     ],
 )
 def test_broken_qrels_are_refused_with_their_line(tmp_path, text, message):
@@ -116,6 +116,12 @@ def test_broken_qrels_are_refused_with_their_line(tmp_path, text, message):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(RunError, match="nowhere: cannot be read"):
         read_run(tmp_path / "nowhere")
+
+
+def test_a_folder_is_refused_with_the_run_that_it_holds(tmp_path):
+    (tmp_path / "test.run").write_text("q Q0 a 1 1 x\n")
+    with pytest.raises(RunError, match=r"a TREC file, such as .*/test\.run in this folder"):
+        read_run(tmp_path)
 
 
 def test_ids_with_spaces_and_scores_that_are_no_numbers_are_not_written(tmp_path):

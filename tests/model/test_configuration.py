@@ -105,6 +105,9 @@ def test_a_missing_file_is_refused_with_those_beside_it(written, tmp_path):
     written("")
     with pytest.raises(ConfigError, match=r"b.yaml: no such configuration; .* beside it: a$"):
         read_configuration(tmp_path / "b.yaml", FINETUNE)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match=r"such as finetune/configs/token_bag\.yaml$"):
+        read_configuration(tmp_path / "empty" / "b.yaml", FINETUNE)
 
 
 def test_nested_values_and_configurations_are_the_same():

@@ -70,6 +70,12 @@ def test_a_wrong_body_is_refused_in_one_line(client, recommender, body, line):
     assert recommender.questions == []
 
 
+def test_a_body_without_its_type_is_refused_with_what_to_send(client):
+    refused = client.post("/api/recommend", content=b'{"text": "t"}')
+    line = "the body is not said to be JSON; send content-type: application/json"
+    assert (refused.status_code, refused.json()) == (422, {"error": line})
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -88,7 +88,7 @@ def walk(path: Path, suffixes: Sequence[str]) -> list[Path]:
     if not found:
         raise CorpusError(
             f"{path}: found no file {' or '.join(f'*{suffix}' for suffix in suffixes)} in this "
-            f"folder; expected some, plain or packed as {', '.join(PACKED)}"
+            f"folder; expected some, plain or packed as {', '.join(PACKED)}, or another --reader"
         )
     return sorted(found)
 

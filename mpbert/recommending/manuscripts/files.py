@@ -19,7 +19,7 @@ def read_manuscript_file(path: Path) -> Manuscript:
     if path.suffix.lower() not in SUFFIXES:
         raise ManuscriptError(
             f"{path}: found a name that ends in {path.suffix!r}; expected "
-            f"{', '.join(SUFFIXES)}, rename it or pass it as standard input with -"
+            f"{', '.join(SUFFIXES)}, or its text as standard input with -"
         )
     return read_manuscript(read_utf8(path), path)
 

@@ -117,8 +117,9 @@ def check_places(manuscript: Manuscript, name: str) -> None:
     :raises ManuscriptError: it does not.
     """
     if not len(manuscript.places):
+        mark = r"\cite{todo}" if name.endswith(".tex") else PLACE
         raise ManuscriptError(
-            f"{name}: found no {PLACE}; put {PLACE} where papers are to be recommended"
+            f"{name}: found no {mark}; put {mark} where papers are to be recommended"
         )
     if not manuscript.sentences:
         raise ManuscriptError(
