@@ -29,8 +29,8 @@ def bomb(start: bytes, unit: bytes, mebibytes: int, suffix: str) -> bytes:
 def read(sender, reader: str, source: Path) -> None:
     """Read a corpus and send its errors and the memory it took; runs in a process of its own."""
     import io
+    import logging
     import resource
-    from contextlib import redirect_stderr
 
     from mpbert.corpus.formats.base import READERS
     from mpbert.foundation.errors import CorpusError
@@ -39,12 +39,13 @@ def read(sender, reader: str, source: Path) -> None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     before, errors = peak(), io.StringIO()
-    with redirect_stderr(errors):
-        try:
-            for _ in READERS[reader]().read(source):
-                pass
-        except CorpusError as found:
-            errors.write(str(found))
+    # whatever the process it was forked from has set up
+    logging.basicConfig(stream=errors, format="%(message)s", level=logging.WARNING, force=True)
+    try:
+        for _ in READERS[reader]().read(source):
+            pass
+    except CorpusError as found:
+        errors.write(str(found))
     sender.send((errors.getvalue(), peak() - before))
 
 
