@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import torch
 
 from mpbert.foundation.ragged import offsets_of
@@ -19,15 +18,6 @@ CONFIG = ModelConfig(
     attention_dropout=0.1,
     activation_dropout=0.1,
 )
-
-
-@pytest.fixture
-def papers():
-    """7 papers of 1 to 6 sentences of 1 to 9 tokens."""
-    rng = np.random.default_rng(1)
-    per_paper = np.array([3, 1, 6, 2, 3, 1, 5])
-    lengths = rng.integers(1, 10, per_paper.sum())
-    return rng.integers(4, 50, lengths.sum()), lengths, per_paper
 
 
 def test_masked_sentence_logits_come_from_the_sentence_in_its_document(papers):
