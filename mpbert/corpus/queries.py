@@ -1,8 +1,11 @@
 """What papers are ranked for: citation contexts (local task) or whole papers (global task)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
+
+from mpbert.foundation.ragged import offsets_of, ranges
 
 TASKS = ("local", "global")
 
@@ -35,6 +38,21 @@ class Queries:
     def cited(self, i: int) -> np.ndarray:
         """Rows of the papers which query ``i`` cites."""
         return self.cited_rows[self.cited_offsets[i] : self.cited_offsets[i + 1]]
+
+    def take(self, places: np.ndarray) -> Self:
+        """Return some of the queries, in the order given.
+
+        :param places: (M,) which ones, as int64.
+        """
+        counts = np.diff(self.cited_offsets)[places]
+        cited = ranges(self.cited_offsets[places], counts)
+        ragged = {
+            "query_ids": [self.query_ids[place] for place in places],
+            "cited_offsets": offsets_of(counts),
+            "cited_rows": self.cited_rows[cited],
+        }
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ragged}
+        return replace(self, **ragged, **{name: each[places] for name, each in plain.items()})
 
 
 @dataclass(frozen=True)
