@@ -136,8 +136,8 @@ def _write_cost(directory: Path, report: Report, experiment: Experiment) -> None
     known = [(row, cost) for row, cost in pairs if cost]
     if not known:
         return
-    titles = [row.title for row, _ in known]
-    for suffix, text in render_cost([(row.title, cost) for row, cost in pairs]).items():
+    titles = [row.full_title for row, _ in known]
+    for suffix, text in render_cost([(row.full_title, cost) for row, cost in pairs]).items():
         (directory / f"cost.{suffix}").write_text(text, encoding="utf-8")
     for suffix in ("svg", "png"):
         picture = plot_cost(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mpbert.evaluation.against_lexical import sentence_of
 from mpbert.evaluation.measures import expected_at_random
 from mpbert.evaluation.report import (
     DEPTH,
@@ -31,6 +32,7 @@ def caption_of(
     by_frequency: Sequence[Subset],
     median: float,
     tables: Sequence[Table],
+    against_lexical: Table | None,
     resampling: Resampling,
 ) -> list[str]:
     """Return the sentences below the tables, in order.
@@ -38,13 +40,15 @@ def caption_of(
     :param rows: those that were run.
     :param by_frequency: and ``median``, of :func:`subsets_by_frequency`.
     """
+    against = [sentence_of(against_lexical, rows)] if against_lexical else []
     return [
         *_queries(setting, queries),
         *_tests(setting, tables, resampling),
+        *against,
         *_cocitation(setting, queries, by_frequency, median),
         *_rows(setting, rows),
         _tuning(setting.budget),
-        *(f"{row.title}: {remark}." for row in rows for remark in row.remarks),
+        *(f"{row.full_title}: {remark}." for row in rows for remark in row.remarks),
     ]
 
 
@@ -115,10 +119,18 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "What papers print is of their own corpora and models: it tells how hard those were, "
             "and cannot be compared with the other numbers."
         )
+    if any(row.is_trained or row.other_seeds for row in rows):
+        lines.append(
+            "Seeds: a query's value is its mean over all seeds of a row, in every table and curve; "
+            "self-citation is of the first seed. Intervals draw the seeds of a row anew, too; "
+            "tests take the seeds as they are. A row that takes runs or vectors of others takes "
+            "those of its own seed. One seed: the row was trained once, so how much it depends on "
+            "the seed is not known."
+        )
     if any(row.other_seeds for row in rows):
         lines.append(
             "Over seeds: mean of trainings that differ by their seed alone, ± half of its 95 % "
-            "interval (Student's t). All other tables hold the first of them."
+            "interval (Student's t)."
         )
     if any(row.self_citation for row in rows):
         lines.append(

@@ -15,6 +15,8 @@ from mpbert.evaluation.tuned import Budget, SettingValue, TunedRow
 DEPTH = {"local": 100, "global": 1000}  # task to ranks of the Recall@k curve
 MAIN = ("Recall@10", "MAP@10")
 MORE = ("MRR@10", "nDCG@10")
+FAMILIES = ("chance", "lexical", "trained", "reranker", "fusion")
+CHANCE, LEXICAL_ROW, TRAINED, RERANKER, FUSION = FAMILIES
 OF_PAPERS = ("MRR", "Recall@10", "MAP@10", "Recall@100", "Recall@1000")  # of the global task
 
 
@@ -36,8 +38,11 @@ class MeasuredQueries:
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A row of the tables.
+    """A row of the tables; its numbers are means over the seeds of its training.
 
+    :param title: without the words on its seeds, see :attr:`full_title`.
+    :param family: one of ``FAMILIES``: what kind of method ranks last.
+    :param is_trained: whether it, or what it takes of other rows, depends on a seed of training.
     :param judged: its rankings; None: it was not run.
     :param other_seeds: its rankings after trainings with other seeds.
     :param remarks: what a reader should know of its run.
@@ -57,6 +62,18 @@ class MeasuredRow:
     tuned: TunedRow | None = None
     published: Mapping[str, float | str] = field(default_factory=dict)
     self_citation: SelfCitation | None = None
+    family: str = TRAINED
+    is_trained: bool = False
+
+    @property
+    def all_judged(self) -> list[Judged]:
+        """Its rankings of all seeds, the first seed first; none where it was not run."""
+        return [] if self.judged is None else [self.judged, *self.other_seeds]
+
+    @property
+    def full_title(self) -> str:
+        """What all tables call it: a trained row that was run with one seed says so."""
+        return self.title + ", one seed" * (self.is_trained and len(self.all_judged) == 1)
 
 
 @dataclass(frozen=True)
@@ -85,6 +102,8 @@ class Report:
     """Everything that is printed; tables and curves have the rows of ``rows``, in this order.
 
     :param of_runs: measures of whole runs, without tests: a value for each row.
+    :param against_lexical: each row minus the strongest lexical row of each column, whose entries
+        are compared with none; None: there is no lexical row.
     :param seeds: name of a row that was trained with several seeds, to its scores in the columns of
         the first table.
     """
@@ -97,3 +116,4 @@ class Report:
     seeds: Mapping[str, SeedScores]
     curves: Sequence[Curve]
     caption: Sequence[str]
+    against_lexical: Table | None = None

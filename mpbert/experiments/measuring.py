@@ -26,7 +26,8 @@ from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import learns_from
 from mpbert.experiments.outputs import outdated
-from mpbert.experiments.seeds import takes_seeds
+from mpbert.experiments.pretrained_texts import remarks_on_reading
+from mpbert.experiments.seeds import family_of, is_trained, takes_seeds
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.progress import progress
@@ -66,7 +67,7 @@ class ReportPlan:
     def other_seeds(self, variant: Variant) -> list[Variant]:
         """Return the row with the seeds from 2 on, up to the first whose run lacks."""
         found: list[Variant] = []
-        while takes_seeds(self.experiment, variant.row.name):
+        while takes_seeds(self.experiment.rows, variant.row.name):
             other = dataclasses.replace(variant, seed=len(found) + 2)
             if not self.run_of(other).exists():
                 break
@@ -130,10 +131,13 @@ def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
             remarks.append(f"seed {other.seed}: {problem}")
     if learns_from(row, variant.settings) == plan.split:
         remarks.append("learnt from these very queries, so it cannot be compared with the others")
+    remarks += remarks_on_reading(experiment.rows, row.name, experiment.corpus.name)
     return MeasuredRow(
         row.name,
         row.title,
         row.note,
+        family=family_of(row),
+        is_trained=is_trained(experiment.rows, row.name),
         remarks=tuple(remarks),
         settings=variant.settings,
         tuned=experiment.tuned.rows.get(row.name),

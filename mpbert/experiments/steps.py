@@ -110,17 +110,17 @@ def _rerank_steps(
     words = ["rerank", experiment.corpus, runs, "--reranker", row.method]
     words += ["--runs", *experiment.inputs(variant), *_kind(row)]
     if row.training:
-        steps.append(_training_lists(experiment, row))
-        words += ["--training", experiment.training_lists(row)]
+        steps.append(_training_lists(experiment, variant))
+        words += ["--training", experiment.training_lists(variant)]
     words += [*_seed(variant), *_settings(variant.settings), *_flags("--splits", splits)]
     return [*steps, _step("rerank", words)]
 
 
-def _training_lists(experiment: Experiment, row: Row) -> Step:
-    words = ["retrieve", experiment.corpus, experiment.training_lists(row), "--task", row.task]
-    made = dict(row.training)
+def _training_lists(experiment: Experiment, variant: Variant) -> Step:
+    lists, made = experiment.training_lists(variant), dict(variant.row.training)
+    words = ["retrieve", experiment.corpus, lists, "--task", variant.row.task]
     if name := made.pop("vectors", ""):
-        words += ["--vectors", experiment.vectors(experiment.variant(str(name)))]
+        words += ["--vectors", experiment.vectors(experiment.needed(str(name), variant.seed))]
     else:
         words += ["--lexical", made.pop("lexical", "bm25")]
     words += ["--top", made.pop("top", 10), "--splits", "train"]
