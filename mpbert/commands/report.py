@@ -29,6 +29,7 @@ from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory, read_manifest
+from mpbert.retrieval.pool import POOLS
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class Config:
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
     cluster: str = option(
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
+    )
+    pool: str = option(
+        "known", "candidates of the runs: papers known in the year, or all", choices=POOLS
     )
     seed: int = option(1, "seed of tests and intervals")
     expected: bool = option(False, "compare with the expected scores; fail where they differ")
@@ -105,7 +109,7 @@ def _plan(config: Config) -> ReportPlan:
     rows, corpus = read_rows(config.rows), config.corpus
     tuned = read_tuned(tuned_file(config.tuned, corpus.name))
     configs = config.configs or configs_beside(config.rows)
-    experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs)
+    experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs, config.pool)
     return ReportPlan(experiment, config.split, config.task, config.cluster, config.seed)
 
 

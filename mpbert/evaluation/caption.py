@@ -53,11 +53,10 @@ def caption_of(
 
 
 def _queries(setting: Setting, queries: MeasuredQueries) -> list[str]:
-    candidates = setting.num_papers - 1
     by_gold = subsets_by_num_gold(queries.num_gold)
     sizes = ", ".join(f"{subset.title}: {len(subset):,}" for subset in by_gold)
     chance = [
-        f"{name} {100 * expected_at_random(name, queries.num_gold, candidates).mean():.2f}"
+        f"{name} {100 * _at_random(setting, queries, name):.2f}"
         for name in (OF_PAPERS if setting.task == "global" else (*MAIN, *MORE))
     ]
     return [
@@ -65,12 +64,46 @@ def _queries(setting: Setting, queries: MeasuredQueries) -> list[str]:
         + (f", manifest {setting.fingerprint[:12]}" if setting.fingerprint else "")
         + f". A query is {_QUERY[setting.task]}; queries by the number of papers they cite: "
         f"{sizes}; {len(set(queries.citing_ids)):,} citing papers.",
-        f"Pool: all {setting.num_papers:,} papers of the corpus but the citing one, "
-        f"{candidates:,} candidates a query. Ties: larger score first, then the smaller paper id.",
+        *_pool(setting, queries),
         "Numbers are means over queries, in %. Average precision is divided by the number of "
         "cited papers, as map_cut of trec_eval. A query that a run lacks counts 0.",
         "Expected of a random order (P ≥ 1): " + ", ".join(chance) + ".",
     ]
+
+
+def _at_random(setting: Setting, queries: MeasuredQueries, name: str) -> float:
+    known = queries.num_gold
+    if setting.pool == "known":
+        known = known - queries.num_newer
+    return expected_at_random(name, queries.num_gold, queries.candidates, known).mean()
+
+
+def _pool(setting: Setting, queries: MeasuredQueries) -> list[str]:
+    counts, newer = queries.candidates, int(queries.num_newer.sum())
+    ties = "Ties: larger score first, then the smaller paper id."
+    if setting.pool == "all":
+        return [
+            f"Pool: all {setting.num_papers:,} papers of the corpus but the manuscript itself, "
+            f"{setting.num_papers - 1:,} candidates a query. {ties}"
+        ]
+    lines = [
+        "Pool: papers of the manuscript's year or earlier, but the manuscript itself: from "
+        f"{counts.min():,} to {counts.max():,} candidates a query, {counts.mean():,.0f} on "
+        f"average; --pool all keeps newer ones. {ties}"
+    ]
+    if newer:
+        are, count = ("is", "counts") if newer == 1 else ("are", "count")
+        lines.append(
+            f"Of {queries.num_gold.sum():,} papers that the queries cite, {newer:,} {are} newer "
+            f"than the manuscript: no candidate, so {newer:,} {count} as not found."
+        )
+    if setting.split_by == "random":
+        lines.append(
+            "The split is random: words of training sentences that cite a paper, and vectors "
+            "learnt from training papers, hold some that are newer than a manuscript. Counts of "
+            "citations hold none."
+        )
+    return lines
 
 
 def _tests(setting: Setting, tables: Sequence[Table], resampling: Resampling) -> list[str]:

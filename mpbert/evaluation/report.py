@@ -28,12 +28,16 @@ class MeasuredQueries:
     :param citing_ids: ids of the citing papers.
     :param years: years of the citing papers.
     :param frequency: mean training co-citation frequency of the pairs cited; NaN without a pair.
+    :param candidates: number of papers that may be found.
+    :param num_newer: number of cited papers that are newer than the citing one.
     """
 
     num_gold: np.ndarray
     citing_ids: Sequence[str]
     years: np.ndarray
     frequency: np.ndarray
+    candidates: np.ndarray
+    num_newer: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,13 @@ class MeasuredRow:
 class Setting:
     """What was evaluated, and how.
 
-    :param num_papers: papers of the corpus; all but the citing one are candidates.
+    :param num_papers: papers of the corpus.
     :param task: ``local`` or ``global``.
     :param fingerprint: SHA-256 of the corpus manifest, or empty.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
     :param budget: of tuning; None: nothing was tuned.
+    :param pool: ``known``: papers of the citing paper's year or earlier are candidates, or ``all``.
+    :param split_by: how papers were split, ``year``, ``random`` or ``given``; empty: not known.
     """
 
     corpus: str
@@ -95,6 +101,8 @@ class Setting:
     seed: int = 1
     budget: Budget | None = None
     task: str = "local"
+    pool: str = "known"
+    split_by: str = ""
 
 
 @dataclass(frozen=True)

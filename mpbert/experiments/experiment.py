@@ -47,6 +47,7 @@ class Experiment:
     :param corpus: its store.
     :param tuned: what tuning chose there.
     :param configs: folder with ``pretrain/configs`` and ``finetune/configs``.
+    :param pool: candidates of a query, one of :data:`mpbert.retrieval.pool.POOLS`.
     """
 
     rows: Mapping[str, Row]
@@ -54,14 +55,20 @@ class Experiment:
     layout: Layout
     tuned: Tuned = field(default_factory=Tuned)
     configs: Path = field(default_factory=Path)
+    pool: str = "known"
 
     @staticmethod
     def of(
-        rows: Sequence[Row], corpus: Path, layout: Layout, tuned: Tuned, configs: Path
+        rows: Sequence[Row],
+        corpus: Path,
+        layout: Layout,
+        tuned: Tuned,
+        configs: Path,
+        pool: str = "known",
     ) -> "Experiment":
         """Return the experiment of rows that may have settings of other corpora, too."""
         on = {row.name: row.on(corpus.name) for row in rows}
-        return Experiment(on, corpus, layout, tuned, configs)
+        return Experiment(on, corpus, layout, tuned, configs, pool)
 
     def variant(self, name: str, seed: int = 1) -> Variant:
         """Return a row under the settings that tuning chose."""

@@ -19,6 +19,7 @@ from mpbert.evaluation.evaluate import (
     judge,
     num_gold,
     times_citing_paper_ranked,
+    times_newer_ranked,
 )
 from mpbert.evaluation.report import DEPTH, MeasuredQueries, MeasuredRow, Report, Setting
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
@@ -29,8 +30,9 @@ from mpbert.experiments.outputs import outdated
 from mpbert.experiments.pretrained_texts import remarks_on_reading
 from mpbert.experiments.seeds import family_of, is_trained, takes_seeds
 from mpbert.foundation.errors import ConfigError, RunError
-from mpbert.foundation.manifest import fingerprint
+from mpbert.foundation.manifest import MANIFEST, fingerprint, read_manifest
 from mpbert.foundation.progress import progress
+from mpbert.retrieval.pool import num_candidates
 
 _CUTOFFS = (*range(1, 10), *range(10, 101, 10))  # ranks of self-citation
 
@@ -105,6 +107,8 @@ def measure_rows(plan: ReportPlan) -> Report:
         plan.seed,
         experiment.tuned.budget,
         plan.task,
+        experiment.pool,
+        _split_by(corpus),
     )
     return build_report(setting, _queries(plan, store, qrels), measured)
 
@@ -163,7 +167,7 @@ def _measured(
         judge(read_run(other), qrels, depth, str(other), pool=store.paper_ids)
         for other in map(plan.run_of, plan.other_seeds(variant))
     ]
-    remarks = [*row.remarks, *_remarks(judged, ranked, plan.task, store.num_papers)]
+    remarks = [*row.remarks, *_remarks(plan, judged, ranked, store, qrels)]
     for seed, other in enumerate(others, start=2):
         remarks += [f"seed {seed}: {remark}" for remark in _missing(other)]
     row = dataclasses.replace(row, judged=judged, other_seeds=others, remarks=tuple(remarks))
@@ -175,14 +179,35 @@ def _measured(
     return dataclasses.replace(row, self_citation=self_citation(shared, _CUTOFFS))
 
 
-def _remarks(judged: Judged, ranked: Run, task: str, num_papers: int) -> list[str]:
+def _remarks(
+    plan: ReportPlan, judged: Judged, ranked: Run, store: CorpusStore, qrels: Qrels
+) -> list[str]:
     remarks = _missing(judged)
-    shortest = min(judged.depths[judged.depths > 0], default=0)
-    if 0 < shortest < min(DEPTH[task], num_papers - 1):
+    pool, depths = plan.experiment.pool, judged.depths
+    candidates = num_candidates(store.years, _years(store, qrels.query_ids, plan.task), pool)
+    shorter = (depths > 0) & (depths < np.minimum(DEPTH[plan.task], candidates))
+    if shorter.any():
+        shortest = depths[shorter].min()
         remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
-    if times := times_citing_paper_ranked(ranked, task):
+    if times := times_citing_paper_ranked(ranked, plan.task):
         remarks.append(f"ranks the citing paper itself for {times:,} queries")
+    paper_years = store.years[[store.row_of[paper] for paper in ranked.paper_ids]]
+    newer = times_newer_ranked(ranked, paper_years, _years(store, ranked.query_ids, plan.task))
+    if newer and pool == "known":
+        remarks.append(f"ranks papers newer than the manuscript for {newer:,} queries")
     return remarks
+
+
+def _years(store: CorpusStore, query_ids: Sequence[str], task: str) -> np.ndarray:
+    """Return (Q,) the years of the papers of queries."""
+    return store.years[[store.row_of[paper] for paper in citing_papers(query_ids, task)]]
+
+
+def _split_by(corpus: Path) -> str:
+    """Return how the papers of a corpus were split; empty where its manifest does not tell."""
+    if not (corpus / MANIFEST).is_file():
+        return ""
+    return str(read_manifest(corpus).get("config", {}).get("split", ""))
 
 
 def _missing(judged: Judged) -> list[str]:
@@ -197,11 +222,15 @@ def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> MeasuredQuer
     train = store.contexts("train")
     counts = cocitation_counts(train.cited_offsets, train.cited_rows, store.num_papers)
     gold_rows = np.array([store.row_of[paper] for paper in qrels.paper_ids])[qrels.codes]
+    years = _years(store, qrels.query_ids, plan.task)
+    is_newer = store.years[gold_rows] > np.repeat(years, num_gold(qrels))
     return MeasuredQueries(
         num_gold(qrels),
         citing_ids,
-        store.years[[store.row_of[paper] for paper in citing_ids]],
+        years,
         mean_pair_frequency(qrels.offsets, gold_rows, counts),
+        num_candidates(store.years, years, plan.experiment.pool),
+        np.add.reduceat(is_newer, qrels.offsets[:-1], dtype=np.int64),
     )
 
 

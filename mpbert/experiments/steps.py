@@ -10,6 +10,7 @@ from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.rows import MODEL, Row
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
+from mpbert.retrieval.pool import POOLS
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,13 @@ def _dense(
     words = ["retrieve", experiment.corpus, runs, "--vectors", vectors, *_kind(row)]
     if row.similarity != "cosine":
         words += ["--similarity", row.similarity]
-    words += _flags("--dim", [row.dim or None])
+    words += [*_flags("--dim", [row.dim or None]), *_pool(experiment)]
     return _step("retrieve", [*words, *_flags("--splits", splits)])
 
 
 def _lexical(experiment: Experiment, variant: Variant, runs: Path, splits: Sequence[str]) -> Step:
     words = ["retrieve", experiment.corpus, runs, "--lexical", variant.row.method]
-    words += [*_kind(variant.row), *_settings(variant.settings)]
+    words += [*_kind(variant.row), *_pool(experiment), *_settings(variant.settings)]
     return _step("retrieve", [*words, *_flags("--splits", splits)])
 
 
@@ -123,13 +124,17 @@ def _training_lists(experiment: Experiment, variant: Variant) -> Step:
         words += ["--vectors", experiment.vectors(experiment.needed(str(name), variant.seed))]
     else:
         words += ["--lexical", made.pop("lexical", "bm25")]
-    words += ["--top", made.pop("top", 10), "--splits", "train"]
+    words += ["--top", made.pop("top", 10), "--splits", "train", *_pool(experiment)]
     return _step("training lists", [*words, *_settings(made)])
 
 
 def _kind(row: Row) -> list[object]:
     task = ["--task", row.task] if row.task != "local" else []
     return [*task, *_flags("--top", [row.top or None])]
+
+
+def _pool(experiment: Experiment) -> list[object]:
+    return ["--pool", experiment.pool] if experiment.pool != POOLS[0] else []
 
 
 def _seed(variant: Variant) -> list[object]:

@@ -351,6 +351,28 @@ def test_a_run_that_was_made_with_other_settings_is_remarked(
     assert "The same: the settings" not in shown
 
 
+def test_a_run_of_another_pool_is_remarked(rfc_corpus, no_plots, tmp_path):
+    settings = {"fields": "abstract"}
+    _write_row(tmp_path, "words", method="bm25", settings=settings)
+    run = tmp_path / "out" / "trec" / "rfc" / "words"
+    retrieve.run(
+        retrieve.Config(rfc_corpus, run, lexical="bm25", settings=["fields=abstract"], pool="all")
+    )
+    for pool in ("known", "all"):
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / pool, pool=pool))
+        text = " ".join((tmp_path / pool / "report.txt").read_text().split())
+        assert ("made with other settings or inputs" in text) == (pool == "known")
+        assert ("ranks papers newer than the manuscript for" in text) == (pool == "known")
+        assert ("its shortest list" in text) is False
+    store, known = CorpusStore(rfc_corpus), (tmp_path / "known" / "report.txt").read_text()
+    years = np.sort(store.years)
+    counts = [np.searchsorted(years, year, "right") - 1 for year in store.contexts("test").years]
+    assert f"from {min(counts)} to {max(counts)} candidates" in " ".join(known.split())
+    assert "Pool: all 120 papers of the corpus but the manuscript itself, 119" in " ".join(
+        (tmp_path / "all" / "report.txt").read_text().split()
+    )
+
+
 def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
     with pytest.raises(ConfigError, match="was made by mpbert build-corpus; --replace replaces re"):
         report.run(_config(rfc_corpus, workplace, rfc_corpus, replace=True))

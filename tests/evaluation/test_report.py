@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -38,6 +39,7 @@ def _report(
     families=FAMILIES,
     seeds=3,
     task="local",
+    pool="known",
 ):
     """Return a report of rows that find more and more; row 2 is nearly as good as row 1."""
     rng = np.random.default_rng(5)
@@ -51,6 +53,8 @@ def _report(
             np.tile([0.0, 0, 0, 0, 1, 1, 2.5, 40], num_queries // 4)[:num_queries],
             np.nan,
         ),
+        np.full(num_queries, 100) if pool == "all" else 40 + np.arange(num_queries),
+        np.arange(num_queries) // (num_queries - 1),
     )
     noise = rng.random((num_queries, 20))
     judged, depths = [], np.full(num_queries, 20)
@@ -76,7 +80,7 @@ def _report(
         for r, j in enumerate(judged)
     ]
     table.append(MeasuredRow("absent", "not there yet"))
-    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, 1, budget, task)
+    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, 1, budget, task, pool=pool)
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
 
@@ -108,12 +112,15 @@ def test_a_row_that_was_not_run_is_listed_in_every_format(texts):
 
 def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
     caption = " ".join(report.caption)
+    at_random = np.mean([10 / n for n in range(40, 99)] + [10 / 99 * 2 / 3])
     for words in (
         "Corpus tiny, split test, manifest 0123456789ab",
         "P = 1: 30, P ≥ 1: 60, P ≥ 2: 30; 12 citing papers",
-        "101 papers of the corpus but the citing one, 100 candidates a query",
+        "Pool: papers of the manuscript's year or earlier, but the manuscript itself: from 40 to "
+        "99 candidates a query, 70 on average; --pool all keeps newer ones.",
+        "Of 105 papers that the queries cite, 1 is newer than the manuscript",
         "Ties: larger score first, then the smaller paper id",
-        "Expected of a random order (P ≥ 1): Recall@10 10.00",
+        f"Expected of a random order (P ≥ 1): Recall@10 {100 * at_random:.2f}",
         "1,999 exchanges of whole citing papers",
         "Holm's correction over all comparisons of a table (12, 12, 12)",
         "200 resamples of 12 citing papers (queries of one paper are not independent)",
@@ -121,6 +128,20 @@ def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
         "2 queries are missing in its run and count 0",
     ):
         assert words in caption
+
+
+def test_in_a_pool_of_all_papers_newer_ones_are_candidates():
+    caption = " ".join(_report(pool="all").caption)
+    assert "101 papers of the corpus but the manuscript itself, 100 candidates a query" in caption
+    assert "Recall@10 10.00" in caption and "newer than" not in caption
+
+
+def test_a_random_split_is_told(report):
+    assert "split is random" not in " ".join(report.caption)
+    setting = dataclasses.replace(report.setting, split_by="random")
+    queries = MeasuredQueries(*[np.ones(4, dtype=int)] * 4, np.full(4, 9), np.zeros(4))
+    row = MeasuredRow("a", "a", judged=Judged(np.eye(4, 100, dtype=bool), np.full(4, 9)))
+    assert "The split is random" in " ".join(build_report(setting, queries, [row], 20, 19).caption)
 
 
 def test_a_column_without_queries_is_a_dash_in_the_seeds_too():
@@ -184,7 +205,12 @@ def test_seeds_of_a_row_are_drawn_anew_in_its_intervals():
     found[:, 0] = True
     depths = np.full(40, 20)
     queries = MeasuredQueries(
-        np.ones(40, dtype=int), [f"p{i}" for i in range(40)], np.full(40, 2019), np.full(40, np.nan)
+        np.ones(40, dtype=int),
+        [f"p{i}" for i in range(40)],
+        np.full(40, 2019),
+        np.full(40, np.nan),
+        np.full(40, 10),
+        np.zeros(40, dtype=int),
     )
     none, all_of_them = Judged(hits, depths), Judged(found, depths)
     rows = [
@@ -310,8 +336,8 @@ def test_one_row_alone_is_reported_without_tests():
 
 
 def test_without_queries_of_two_papers_their_columns_are_empty():
-    num_gold = np.ones(6, dtype=int)
-    queries = MeasuredQueries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan))
+    num_gold, pool = np.ones(6, dtype=int), (np.full(6, 10), np.zeros(6))
+    queries = MeasuredQueries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan), *pool)
     rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     report = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19)
     texts = render_report(report, {})
@@ -321,7 +347,8 @@ def test_without_queries_of_two_papers_their_columns_are_empty():
 
 
 def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
-    queries = MeasuredQueries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), np.zeros(6))
+    pool = np.zeros(6), np.full(6, 10), np.zeros(6)
+    queries = MeasuredQueries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), *pool)
     rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     caption = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19).caption
     (line,) = [line for line in caption if line.startswith("Co-citation history")]

@@ -49,6 +49,19 @@ def test_a_lexical_method_has_one_step():
     ]
 
 
+def test_only_another_pool_than_the_default_is_a_flag():
+    rows = {
+        "w": {"method": "word2vec"},
+        "first": {"method": "bm25"},
+        "x": {"method": "nnrank", "inputs": ["first"], "training": {"lexical": "bm25"}},
+    }
+    experiment = _experiment(**rows)
+    for name in rows:
+        assert not any("--pool" in words for words in _words(experiment, name))
+        every = _words(dataclasses.replace(experiment, pool="all"), name)
+        assert [words.split()[0] for words in every if "--pool all" in words] == ["retrieve"]
+
+
 def test_a_reranker_learns_from_lists_of_words_or_of_the_vectors_of_an_earlier_row():
     first = {"method": "bm25"}
     for training, words in (
