@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mpbert.corpus.repeats import Repeats
 from mpbert.evaluation.curves import Curve
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.seeds import SeedScores
@@ -68,6 +69,9 @@ class Setting:
     :param fingerprint: SHA-256 of the corpus manifest, or empty.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
     :param budget: of tuning; None: nothing was tuned.
+    :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
+    :param repeats: contexts of the split that repeat another; None: whole papers, or a corpus store
+        of format 1, in which they were not looked for.
     """
 
     corpus: str
@@ -78,6 +82,8 @@ class Setting:
     seed: int = 1
     budget: Budget | None = None
     task: str = "local"
+    queries: str = "distinct"
+    repeats: Repeats | None = None
 
 
 @dataclass(frozen=True)
