@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+from mpbert.corpus.repeats import Repeats
 from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.plots import plot_report
@@ -54,7 +55,10 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 
         for r, j in enumerate(judged)
     ]
     table.append(MeasuredRow("absent", "not there yet"))
-    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, budget=budget)
+    repeats = Repeats(np.arange(num_queries + 9) >= num_queries, 4, 7)
+    setting = Setting(
+        "tiny", "test", 101, "0123456789abcdef", cluster, budget=budget, repeats=repeats
+    )
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
 
