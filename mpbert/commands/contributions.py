@@ -48,7 +48,7 @@ def run(config: Config) -> None:
 
     check_inputs([config.data, config.encoder, config.vectors])
     corpus = BinaryCorpus(config.data)
-    contexts = corpus.distinct_contexts(config.split)
+    contexts = corpus.contexts(config.split)
     if not len(contexts):
         raise ConfigError(f"{config.data}: no context in split {config.split!r}; choose another")
     papers = VectorStore.load(config.vectors, "papers")
