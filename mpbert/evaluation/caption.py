@@ -78,7 +78,7 @@ def _repeats(setting: Setting) -> list[str]:
     if found is None:
         return [
             "Contexts that repeat another count: the corpus store is of an older version, which "
-            "did not look for them. Build it again."
+            "did not look for them. Move it away and build it again."
         ]
     count = "count all the same" if setting.queries == "all" else "do not count"
     of_these = "the others" if setting.queries == "all" else "those that count"
