@@ -1,6 +1,7 @@
 """Contexts of the same words and citations count once, from the raw papers to the report."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -269,3 +270,15 @@ def test_misses_and_exported_data_leave_repeats_out(place, store, tmp_path, caps
     assert {line.split("\t")[0] for line in lines} == set(FIRST)
     ids = [json.loads(line)["_id"] for line in (tmp_path / "beir" / "queries.jsonl").open()]
     assert set(FIRST) <= set(ids) and not set(REPEATS) & set(ids)
+
+
+@pytest.mark.parametrize("corpus", ["rfc", "acl"])
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_the_page_tells_the_counts_that_are_expected(corpus, split):
+    root = Path(__file__).parents[2]
+    counts = json.loads((root / "datasets" / corpus / "expected.json").read_text())
+    every, repeats = (counts[f"contexts{kind}_{split}"] for kind in ("", "_that_repeat_another"))
+    begin = f"| {corpus.upper()} | {split} | {every:,} | {repeats:,} | {every - repeats:,} | "
+    end = f" | {counts[f'contexts_as_in_training_{split}']:,} |"
+    lines = (root / "docs" / "measuring.md").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith(begin) and line.endswith(end) for line in lines) == 1
