@@ -1,9 +1,11 @@
 """Contexts of the same words and citations count once, from the raw papers to the report."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from mpbert.cli import main
@@ -209,10 +211,6 @@ def test_a_query_of_the_run_that_is_none_of_the_split_is_remarked(place, tmp_pat
 
 
 def test_a_store_of_format_1_counts_all_and_says_so(place, tmp_path, monkeypatch):
-    import shutil
-
-    import pyarrow.parquet as pq
-
     old = tmp_path / "place"
     shutil.copytree(place / "store", old / "store")
     shutil.copytree(place / "out", old / "out")
