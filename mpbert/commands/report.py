@@ -12,7 +12,7 @@ from typing import Optional
 
 import numpy as np
 
-from mpbert.corpus.store import TASKS
+from mpbert.corpus.queries import COUNTED, TASKS
 from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
@@ -45,6 +45,9 @@ class Config:
     )
     task: str = option("local", "rows of contexts, or of whole papers (global)", choices=TASKS)
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
+    queries: str = option(
+        "distinct", "count contexts of the same words and citations once, or all", choices=COUNTED
+    )
     cluster: str = option(
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
     )
@@ -110,7 +113,9 @@ def _plan(config: Config) -> ReportPlan:
     tuned = read_tuned(tuned_file(config.tuned, corpus.name))
     configs = config.configs or configs_beside(config.rows)
     experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs, config.pool)
-    return ReportPlan(experiment, config.split, config.task, config.cluster, config.seed)
+    return ReportPlan(
+        experiment, config.split, config.task, config.cluster, config.seed, config.queries
+    )
 
 
 def _runs(plan: ReportPlan, variants: list[Variant]) -> list[Path]:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mpbert.corpus.cocitation import cocitation_counts
 from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.repeats import Repeats, repeats_of
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.build import build_report
@@ -18,6 +19,7 @@ from mpbert.evaluation.evaluate import (
     citing_papers,
     judge,
     num_gold,
+    part_in_qrels,
     times_citing_paper_ranked,
     times_newer_ranked,
 )
@@ -44,6 +46,7 @@ class ReportPlan:
     :param split: whose queries are measured.
     :param task: ``local`` or ``global``.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
     """
 
     experiment: Experiment
@@ -51,6 +54,12 @@ class ReportPlan:
     task: str = "local"
     cluster: str = "paper"
     seed: int = 1
+    queries: str = "distinct"
+
+    def qrels(self, store: CorpusStore) -> Path:
+        """Return the file of what the queries that count cite."""
+        counted = self.queries if store.knows_repeats else "distinct"  # one file has all of them
+        return store.path / qrels_name(self.task, self.split, counted)
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""
@@ -86,7 +95,7 @@ def measure_rows(plan: ReportPlan) -> Report:
     experiment, variants = plan.experiment, plan.variants()
     corpus = experiment.corpus
     store = CorpusStore(corpus)
-    qrels = read_qrels(corpus / qrels_name(plan.task, plan.split))
+    qrels = read_qrels(plan.qrels(store))
     authors = author_matrix(store.authors)
     planned = [(variant, _planned(plan, variant)) for variant in variants]
     measured = [
@@ -109,6 +118,8 @@ def measure_rows(plan: ReportPlan) -> Report:
         plan.task,
         experiment.pool,
         _split_by(corpus),
+        plan.queries,
+        _repeats(plan, store),
     )
     return build_report(setting, _queries(plan, store, qrels), measured)
 
@@ -161,19 +172,24 @@ def _measured(
     path, depth = plan.run_of(variant), DEPTH[plan.task]
     if not path.exists():
         return row
-    ranked = read_run(path)
-    judged = judge(ranked, qrels, depth, str(path), pool=store.paper_ids)
+    given = read_run(path)
+    judged = judge(given, qrels, depth, str(path), pool=store.paper_ids)
+    ranked = part_in_qrels(given, qrels)
     others = [
         judge(read_run(other), qrels, depth, str(other), pool=store.paper_ids)
         for other in map(plan.run_of, plan.other_seeds(variant))
     ]
     remarks = [*row.remarks, *_remarks(plan, judged, ranked, store, qrels)]
+    queries = store.queries(plan.split, plan.task)
+    if unknown := len(set(given.query_ids).difference(queries.query_ids)):
+        remarks.append(f"{unknown:,} queries of its run are none of the split, and do not count")
     for seed, other in enumerate(others, start=2):
         remarks += [f"seed {seed}: {remark}" for remark in _missing(other)]
     row = dataclasses.replace(row, judged=judged, other_seeds=others, remarks=tuple(remarks))
     if not authors.nnz:
         return row
-    queries = store.queries(plan.split, plan.task)
+    if plan.queries == "distinct":
+        queries = queries.distinct()
     rows, _ = matrices_of_run(ranked, queries.query_ids, store.paper_ids, str(path))
     shared = shares_author(authors, queries.citing_rows, rows[:, : _CUTOFFS[-1]])
     return dataclasses.replace(row, self_citation=self_citation(shared, _CUTOFFS))
@@ -234,11 +250,18 @@ def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> MeasuredQuer
     )
 
 
+def _repeats(plan: ReportPlan, store: CorpusStore) -> Repeats | None:
+    """Return which queries repeat another; None where nobody looked for them."""
+    if plan.task == "local" and store.knows_repeats:
+        return repeats_of(store, plan.split)
+    return None
+
+
 def _refuse_unknown(plan: ReportPlan, store: CorpusStore, papers: Sequence[str]) -> None:
     unknown = [paper for paper in papers if paper not in store.row_of]
     if unknown:
         raise RunError(
-            f"{plan.experiment.corpus / qrels_name(plan.task, plan.split)}: names the paper "
+            f"{plan.qrels(store)}: names the paper "
             f"{unknown[0]!r}, which the corpus lacks; expected queries like 'paper#12', build the "
             f"corpus again"
         )
