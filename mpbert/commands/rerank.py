@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
 from mpbert.foundation.config import from_settings, option, paths_in, positional, resolve_settings
@@ -46,6 +47,9 @@ class Config:
     )
     top: int = option(100, "papers kept per query")
     seed: int = option(1, "seed of every random choice")
+    sample: Optional[int] = option(
+        None, "rerank for a fixed random sample of so many queries of each split", type=int
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot; put the default settings beside the given ones."""
@@ -68,6 +72,8 @@ class Config:
             raise ConfigError(f"{self.reranker} {need}")
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
+        if self.sample is not None and self.sample < 1:
+            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
         object.__setattr__(self, "settings", settings)
 
 
@@ -87,15 +93,14 @@ def run(config: Config) -> None:
     reranker.checkpoint = _checkpoint_path(config)
     store = CorpusStore(config.corpus)
     reranker.check(store)
-    queries_of = {split: store.queries(split, config.task) for split in sorted(set(config.splits))}
-    rankings = {  # before anything is learnt, which may take an hour
-        split: _read(store, queries, config.runs, split) for split, queries in queries_of.items()
+    reranked = {  # read before anything is learnt, which may take an hour
+        split: _of_split(store, config, split) for split in sorted(set(config.splits))
     }
     with output_directory(config.output, "rerank", config, inputs) as out:
         with for_tensorboard(config.output, goes_on=reranker.checkpoint.exists()):
             out.counts.update(_fit(reranker, store, config))
-        for split, queries in queries_of.items():
-            found = reranker.rerank(store, queries, rankings[split])
+        for split, (queries, rankings) in reranked.items():
+            found = reranker.rerank(store, queries, rankings)
             found = found.first(config.top)
             ranked = run_of_lists(queries.query_ids, store.paper_ids, found.rows, found.scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
@@ -136,6 +141,14 @@ def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, in
     places = [config.training] if config.training else config.runs
     rng = named_rng(config.seed, f"rerank {config.reranker}")
     return reranker.fit(store, queries, _read(store, queries, places, split), rng)
+
+
+def _of_split(store: CorpusStore, config: Config, split: str) -> tuple[Queries, list[Ranking]]:
+    """Return the queries of a split, or the sample of them, and what the runs ranked for these."""
+    queries = store.queries(split, config.task)
+    places = fixed_sample(queries, config.sample)
+    rankings = _read(store, queries, config.runs, split)
+    return queries.take(places), [ranking.take(places) for ranking in rankings]
 
 
 def _read(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import TASKS, CorpusStore
 from mpbert.corpus.trec import run_of_matrix, write_run
@@ -47,6 +48,9 @@ class Config:
         ("valid", "test"), "splits to rank for", nargs="+", choices=SPLITS, type=str
     )
     top: int = option(100, "papers ranked per query")
+    sample: Optional[int] = option(
+        None, "rank for a fixed random sample of so many queries of each split", type=int
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -66,6 +70,8 @@ class Config:
             )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
+        if self.sample is not None and self.sample < 1:
+            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
         if self.lexical:  # with the defaults in force: a new default is a new run
             settings = resolve_settings(LEXICAL[self.lexical], self.settings, self.lexical)
             object.__setattr__(self, "settings", settings)
@@ -85,6 +91,7 @@ def run(config: Config) -> None:
         out.counts["papers"] = store.num_papers
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)
+            queries = queries.take(fixed_sample(queries, config.sample))
             rows, scores = index.search(queries, split, config.top)
             ranked = run_of_matrix(queries.query_ids, store.paper_ids, rows, scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)

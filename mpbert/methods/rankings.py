@@ -23,6 +23,13 @@ class Ranking:
         """Return the first k papers of every query."""
         return Ranking(self.rows[:, :k], self.scores[:, :k])
 
+    def take(self, queries: np.ndarray) -> "Ranking":
+        """Return the lists of some queries.
+
+        :param queries: (M,) their places.
+        """
+        return Ranking(self.rows[queries], self.scores[queries])
+
     def without(self, dropped: np.ndarray) -> "Ranking":
         """Return the ranking without some papers.
 

@@ -39,12 +39,21 @@ class VectorSearch:
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (Q, K) rows and (Q, K) scores; training queries find training papers alone."""
-        vectors = self._load(vectors_name(self._task, split), queries.query_ids)
+        vectors = self._vectors_of(queries, split)
         if split != "train":
             return self._index.search(vectors, k, queries.citing_rows)
         pool, own = training_pool(self._store, queries)
         rows, scores = self._kind(self._papers[pool], self._similarity).search(vectors, k, own)
         return pool[rows], scores
+
+    def _vectors_of(self, queries: Queries, split: str) -> np.ndarray:
+        """Return the (Q, D) vectors of queries, which may be some of those of the split."""
+        ids = self._store.queries(split, self._task).query_ids
+        vectors = self._load(vectors_name(self._task, split), ids)
+        if len(queries) == len(ids):
+            return vectors
+        place_of = {query: place for place, query in enumerate(ids)}
+        return vectors[[place_of[query] for query in queries.query_ids]]
 
     def _load(self, name: str, ids: list[str]) -> np.ndarray:
         found = VectorStore.load(self._directory, name).first(self._dim)
