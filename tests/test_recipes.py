@@ -169,8 +169,8 @@ def test_ablations_and_tuning_have_their_rows_and_files(called):
     _, calls = called("eval/ablations.sh", "rfc", "--only", "bag_warm")
     assert calls[0].startswith("make-rows runs/corpus/rfc eval/ablations.yaml runs --configs .")
     assert calls[1].endswith("runs runs/report/rfc-ablations --configs . --replace")
-    _, calls = called("eval/tune.sh", "rfc", "--trials", "2")
-    assert calls[2] == "tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --trials 2"
+    _, calls = called("eval/tune.sh", "rfc", "--cpu-hours", "1")
+    assert calls[2] == "tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --cpu-hours 1"
 
 
 def test_rows_that_recipes_name_are_rows_of_this_repository():

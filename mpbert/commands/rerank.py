@@ -13,6 +13,7 @@ from typing import Optional
 
 import numpy as np
 
+from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
 from mpbert.foundation.config import from_settings, option, paths_in, positional, resolve_settings
@@ -48,6 +49,9 @@ class Config:
     )
     top: int = option(100, "papers kept per query")
     seed: int = option(1, "seed of every random choice")
+    sample: Optional[int] = option(
+        None, "rerank for a fixed random sample of so many queries of each split", type=int
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot; put the default settings beside the given ones."""
@@ -70,6 +74,8 @@ class Config:
             raise ConfigError(f"{self.reranker} {need}")
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
+        if self.sample is not None and self.sample < 1:
+            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
         object.__setattr__(self, "settings", settings)
 
 
@@ -89,15 +95,14 @@ def run(config: Config) -> None:
     reranker.checkpoint = _checkpoint_path(config)
     store = CorpusStore(config.corpus)
     reranker.check(store)
-    queries_of = {split: store.queries(split, config.task) for split in sorted(set(config.splits))}
-    rankings = {  # before anything is learnt, which may take an hour
-        split: _read(store, queries, config.runs, split) for split, queries in queries_of.items()
+    reranked = {  # read before anything is learnt, which may take an hour
+        split: _of_split(store, config, split) for split in sorted(set(config.splits))
     }
     with output_directory(config.output, "rerank", config, inputs) as out:
         with for_tensorboard(config.output, goes_on=reranker.checkpoint.exists()):
             out.counts.update(_fit(reranker, store, config))
-        for split, queries in queries_of.items():
-            found = reranker.rerank(store, queries, rankings[split])
+        for split, (queries, rankings) in reranked.items():
+            found = reranker.rerank(store, queries, rankings)
             found = found.first(config.top)
             ranked = run_of_lists(queries.query_ids, store.paper_ids, found.rows, found.scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
@@ -143,6 +148,14 @@ def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, in
         queries, rankings = queries.take(distinct), [each.take(distinct) for each in rankings]
     rng = named_rng(config.seed, f"rerank {config.reranker}")
     return reranker.fit(store, queries, rankings, rng)
+
+
+def _of_split(store: CorpusStore, config: Config, split: str) -> tuple[Queries, list[Ranking]]:
+    """Return the queries of a split, or the sample of them, and what the runs ranked for these."""
+    queries = store.queries(split, config.task)
+    places = fixed_sample(queries, config.sample)
+    rankings = _read(store, queries, config.runs, split)
+    return queries.take(places), [ranking.take(places) for ranking in rankings]
 
 
 def _read(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.corpus.trec import run_of_lists, write_run
@@ -52,6 +53,9 @@ class Config:
     pool: str = option(
         "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
     )
+    sample: Optional[int] = option(
+        None, "rank for a fixed random sample of so many queries of each split", type=int
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -71,6 +75,8 @@ class Config:
             )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
+        if self.sample is not None and self.sample < 1:
+            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
         if self.lexical:  # with the defaults in force: a new default is a new run
             settings = resolve_settings(LEXICAL[self.lexical], self.settings, self.lexical)
             object.__setattr__(self, "settings", settings)
@@ -90,6 +96,7 @@ def run(config: Config) -> None:
         out.counts["papers"] = store.num_papers
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)
+            queries = queries.take(fixed_sample(queries, config.sample))
             rows, scores = index.search(queries, split, config.top)
             ranked = run_of_lists(queries.query_ids, store.paper_ids, rows, scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)

@@ -1,7 +1,8 @@
 """``tune``: corpus store and rows -> settings of every row, chosen on validation.
 
-All rows have the same budget. Only qrels of the validation split are read. (Our model and other
-embedders embed the test split too, on the row's time; methods rank the validation split alone.)
+All rows have the same budget, in CPU hours. Only qrels of the validation split are read. (Our model
+and other embedders embed the test split too, at the row's cost; methods rank the validation split
+alone, and there a fixed sample of the queries.)
 """
 
 import logging
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+import numpy as np
 import yaml
 
-from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.queries import TASKS, fixed_sample, qrels_name
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_qrels
 from mpbert.evaluation.measures import parse_measure
@@ -23,7 +25,7 @@ from mpbert.experiments.making import left_out
 from mpbert.experiments.row_files import configs_beside, read_rows
 from mpbert.experiments.rows import Row, choose_rows
 from mpbert.experiments.steps import setting_words
-from mpbert.experiments.trials import Tuning, lacking, plan_trials, tune_row
+from mpbert.experiments.trials import Sample, Tuning, lacking, plan_trials, tune_row
 from mpbert.experiments.tuning import Tuned, as_plain, read_tuned
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
@@ -43,8 +45,12 @@ class Config:
     root: Path = positional("root", "folder of all outputs: runs that rows take, trials")
     output: Path = positional("output", "YAML file to write, or to add rows to")
     only: list[str] = option((), "names of the rows to tune; none: all", nargs="+", type=str)
-    trials: int = option(4, "settings tried per row, its own among them")
-    minutes: float = option(15, "after which no trial of a row is begun")
+    cpu_hours: float = option(
+        0.25, "of each row: its own settings are tried, then others while one more fits"
+    )
+    queries: int = option(
+        2000, "queries that trials rank and are measured by, a fixed random sample"
+    )
     measure: str = option("MAP@10", "mean that is to be largest")
     seed: int = option(1, "seed of the choice of trials")
     pool: str = option(
@@ -59,10 +65,10 @@ class Config:
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
         parse_measure(self.measure)
-        if self.trials < 1:
-            raise ConfigError(f"--trials is {self.trials}; expected 1 or more")
-        if not 0 <= self.minutes < math.inf:
-            raise ConfigError(f"--minutes is {self.minutes}; expected 0 or more, and finite")
+        if not 0 <= self.cpu_hours < math.inf:
+            raise ConfigError(f"--cpu-hours is {self.cpu_hours}; expected 0 or more, and finite")
+        if self.queries < 1:
+            raise ConfigError(f"--queries is {self.queries}; expected 1 or more")
 
 
 def run(config: Config) -> None:
@@ -78,7 +84,7 @@ def run(config: Config) -> None:
     failed = []
     for number, (row, plan) in enumerate(zip(rows, plans, strict=True), start=1):
         label = f"[{number}/{len(rows)}] {row.name}"
-        if reason := left_out(row, config.only) or lacking(tuning.experiment, row):
+        if reason := left_out(row, config.only) or lacking(tuning, row):
             logger.info("%s: left out, %s", label, reason)
         elif row.name in tuned.rows and row.name not in config.only:
             logger.info("%s: is in %s; --only tunes it again", label, config.output)
@@ -95,14 +101,28 @@ def run(config: Config) -> None:
 
 
 def _tuning(config: Config) -> Tuning:
-    CorpusStore(config.corpus)
-    qrels = read_qrels(config.corpus / qrels_name("local", _SPLIT))
-    budget = Budget(config.trials, config.minutes, config.measure, _SPLIT, len(qrels))
+    samples = _samples(CorpusStore(config.corpus), config.queries)
+    ranked = {task: len(sample.places) for task, sample in samples.items()}
+    every = {task: len(sample.qrels) for task, sample in samples.items()}
+    budget = Budget(config.cpu_hours, config.measure, _SPLIT, ranked, every, config.pool)
     configs = config.configs or configs_beside(config.rows)
     rows, layout = read_rows(config.rows), Layout(config.root)
     tuned = _read(config.output)
     experiment = Experiment.of(rows, config.corpus, layout, tuned, configs, config.pool)
-    return Tuning(experiment, budget, qrels, config.seed)
+    return Tuning(experiment, budget, samples, config.seed)
+
+
+def _samples(store: CorpusStore, size: int) -> dict[str, Sample]:
+    """Return the queries that trials are measured by, of each task that has some."""
+    samples = {}
+    for task in TASKS:
+        queries = store.queries(_SPLIT, task)
+        if len(queries):
+            qrels = read_qrels(store.path / qrels_name(task, _SPLIT))
+            chosen = set(queries.take(fixed_sample(queries, size)).query_ids)
+            places = np.flatnonzero([query in chosen for query in qrels.query_ids])
+            samples[task] = Sample(qrels, places)
+    return samples
 
 
 def _rows(config: Config, tuning: Tuning) -> list[Row]:
@@ -139,4 +159,5 @@ def _add(output: Path, budget: Budget, name: str, outcome: TunedRow) -> None:
 
 
 def _in_words(budget: Budget) -> str:
-    return f"--trials {budget.trials} --minutes {budget.minutes:g} --measure {budget.measure}"
+    queries = ", ".join(f"{number} {task}" for task, number in budget.queries.items())
+    return f"--cpu-hours {budget.cpu_hours:g} --measure {budget.measure}, {queries} queries"

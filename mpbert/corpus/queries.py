@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.foundation.seeding import named_rng
 
 TASKS = ("local", "global")
 COUNTED = ("distinct", "all")  # which queries count: those that repeat no other, or all
@@ -87,3 +88,23 @@ class Manuscripts(Queries):
 
     An id is that of the paper; cited papers stand in order of rows.
     """
+
+
+def sample_of(queries: Queries, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the places of a random sample of the distinct queries, each as likely as the others.
+
+    :param size: how many; all where there are no more.
+    :returns: (M,) int64, ascending, none twice.
+    """
+    places = np.flatnonzero(~queries.is_repeat)
+    return np.sort(rng.choice(places, min(size, len(places)), replace=False))
+
+
+def fixed_sample(queries: Queries, size: int | None) -> np.ndarray:
+    """Return the places of the sample that tuning ranks and measures, the same every time.
+
+    :param size: None: all queries.
+    """
+    if size is None:
+        return np.arange(len(queries))
+    return sample_of(queries, size, named_rng(1, "sample of queries"))

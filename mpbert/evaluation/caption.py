@@ -17,7 +17,6 @@ from mpbert.evaluation.report import (
 )
 from mpbert.evaluation.subsets import Subset, subsets_by_num_gold
 from mpbert.evaluation.tables import ALPHA, Resampling, Table
-from mpbert.evaluation.tuned import Budget
 
 _QUERY = {
     "local": "a citation context",
@@ -47,7 +46,7 @@ def caption_of(
         *against,
         *_cocitation(setting, queries, by_frequency, median),
         *_rows(setting, rows),
-        _tuning(setting.budget),
+        *_tuning(setting, rows),
         *(f"{row.full_title}: {remark}." for row in rows for remark in row.remarks),
     ]
 
@@ -196,14 +195,24 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
     return lines
 
 
-def _tuning(budget: Budget | None) -> str:
+def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
+    lines, budget = [], setting.budget
     if budget is None:
-        return "Settings are those of the rows; no tuning was done for this report."
-    return (
-        f"Settings were chosen by mean {budget.measure} over all {budget.queries:,} queries of the "
-        f"{budget.split} split, with the same budget for every row that has a space of settings: "
-        f"at most {budget.trials} trials, the row's own settings first, then random ones of its "
-        f"space, none begun after {budget.minutes:g} minutes. Trials none: not tuned; 4 -1: one of "
-        "4 failed. Own settings and spaces of the rows were settled before, with looks at the same "
-        "split."
-    )
+        lines.append("Settings are those of the rows; no tuning was done for this report.")
+    else:
+        ranked, every = budget.queries.get(setting.task, 0), budget.of.get(setting.task, 0)
+        sample = f"a fixed random sample of {ranked:,} of the " if ranked < every else "all "
+        lines.append(
+            f"Settings were chosen by mean {budget.measure} over {sample}{every:,} queries of the "
+            f"{budget.split} split. Every row that has a space of settings has the same budget, "
+            f"{budget.cpu_hours:g} CPU hours. Its own settings are tried first, whatever they "
+            "cost, then random ones of its space, as long as another trial of the mean cost so far "
+            "fits. Trials 7/96 -1: 7 of 96 settings were tried, and one failed; none: not tuned. "
+            "Own settings and spaces of the rows were settled before, with looks at the same split."
+        )
+    if any(row.developed for row in rows):
+        lines.append(
+            "Developed: CPU hours, at least, that our looks at validation had cost before a row's "
+            "own settings were settled; they are taken off its budget. -: not counted."
+        )
+    return lines

@@ -85,6 +85,7 @@ def as_dict(report: Report) -> dict[str, Any]:
                 **{"is_trained": r.is_trained, "num_seeds": len(r.all_judged)},
                 "settings": dict(r.settings),
                 "tuned": vars(r.tuned) if r.tuned else None,
+                "developed": r.developed,
             }
             for r in report.rows
         ],

@@ -53,6 +53,8 @@ class MeasuredRow:
     :param remarks: what a reader should know of its run.
     :param settings: all that are in force, but for the defaults of its method.
     :param tuned: how these were chosen; None: they were not.
+    :param developed: CPU hours that the row's own settings had cost on validation; None: not
+        counted.
     :param published: what its paper prints of its ``corpus``, by measure.
     :param self_citation: ranks of papers of the same authors; None: there are no authors.
     """
@@ -65,6 +67,7 @@ class MeasuredRow:
     remarks: tuple[str, ...] = ()
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     tuned: TunedRow | None = None
+    developed: float | None = None
     published: Mapping[str, float | str] = field(default_factory=dict)
     self_citation: SelfCitation | None = None
     family: str = TRAINED

@@ -61,7 +61,9 @@ def sheets_of(report: Report) -> list[Sheet]:
     if any(row.self_citation for row in report.rows):
         sheets.append(_self_citation(report.rows))
     if any(row.settings or row.tuned for row in report.rows):
-        sheets.append(_settings(report))
+        sheets.append(_settings(report.rows))
+    if report.setting.budget or any(row.developed for row in report.rows):
+        sheets.append(_tuning(report))
     return sheets
 
 
@@ -243,27 +245,31 @@ def _differences(title: str, table: Table, j: int, rows: Sequence[MeasuredRow]) 
     )
 
 
-def _settings(report: Report) -> Sheet:
+def _settings(rows: Sequence[MeasuredRow]) -> Sheet:
+    lines = []
+    for row in rows:
+        words = " ".join(f"{name}={value}" for name, value in row.settings.items())
+        lines.append((row.full_title, [SheetCell(words or "defaults")]))
+    return Sheet("Settings", [], [("settings", 60)], lines)
+
+
+def _tuning(report: Report) -> Sheet:
+    """Return what the choice of settings cost, and what it brought."""
     budget = report.setting.budget
 
     def cells(row: MeasuredRow) -> list[SheetCell]:
-        words = " ".join(f"{name}={value}" for name, value in row.settings.items())
+        developed = "-" if row.developed is None else f"{row.developed:.2f}"
         if row.tuned is None:
-            numbers = ["none", "-", "-"]
-        else:
-            default = math.nan if row.tuned.default is None else row.tuned.default
-            failed = f" -{row.tuned.failed}" if row.tuned.failed else ""
-            numbers = [f"{row.tuned.trials}{failed}", percent(default), percent(row.tuned.score)]
-        return [SheetCell(text) for text in (words or "defaults", *numbers)]
+            return [SheetCell(text) for text in ("none", "-", developed, "-", "-")]
+        default = math.nan if row.tuned.default is None else row.tuned.default
+        failed = f" -{row.tuned.failed}" if row.tuned.failed else ""
+        trials = f"{row.tuned.trials}/{row.tuned.space_size}{failed}"
+        numbers = f"{row.tuned.cpu_hours:.3f}", developed, percent(default)
+        return [SheetCell(text) for text in (trials, *numbers, percent(row.tuned.score))]
 
     return Sheet(
-        "Settings, chosen on validation with the same budget" if budget else "Settings",
-        [],
-        [
-            ("settings", 30),
-            ("trials", 8),
-            (f"{budget.measure if budget else 'score'} own", 12),
-            ("chosen", 10),
-        ],
+        "Tuning on validation, the same budget for every row",
+        [("", 1), ("CPU hours", 2), (budget.measure if budget else "score", 2)],
+        [("trials", 14), ("tuning", 12), ("developed", 12), ("own", 11), ("chosen", 11)],
         [(row.full_title, cells(row)) for row in report.rows],
     )

@@ -11,17 +11,19 @@ Settings = Mapping[str, SettingValue]
 class Budget:
     """What each row may spend.
 
-    :param trials: at most, with that of its own settings.
-    :param minutes: after which no trial is begun; one that runs is not ended.
-    :param measure: the mean of which is to be largest, over all queries of the split.
-    :param queries: number of these.
+    :param cpu_hours: of all trials of a row; the first one may take more.
+    :param measure: the mean of which is to be largest, over the queries that are ranked.
+    :param queries: task to the number of queries of the split that are ranked, a fixed sample.
+    :param of: task to the number of queries there are.
+    :param pool: candidates of a query, ``known`` or ``all``.
     """
 
-    trials: int
-    minutes: float
+    cpu_hours: float
     measure: str
     split: str
-    queries: int
+    queries: Mapping[str, int]
+    of: Mapping[str, int]
+    pool: str = "known"
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,14 @@ class TunedRow:
     :param score: of the chosen settings.
     :param default: score of the row's own settings; None: they failed.
     :param trials: number of settings that were tried, ``failed`` ones among them.
+    :param space_size: number of settings there are to try, the row's own among them.
+    :param cpu_hours: that the trials took.
     """
 
     settings: Settings
     score: float
     default: float | None
     trials: int
-    seconds: float
+    space_size: int
+    cpu_hours: float
     failed: int = 0

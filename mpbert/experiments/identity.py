@@ -13,6 +13,8 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
+from mpbert.model.config import FINETUNE
+from mpbert.model.configuration import read_configuration
 
 _FAMILIES = (EMBEDDERS, LEXICAL, RERANKERS)
 
@@ -40,6 +42,20 @@ def identity_of(row: Row, settings: Settings) -> Hashable:
         return tuple(resolve_settings(families[0][row.method], setting_words(settings), row.method))
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
+
+
+def in_force(experiment: Experiment, row: Row, settings: Settings) -> Hashable:
+    """Return what settings amount to, as :func:`identity_of`, with those of a configuration.
+
+    :raises ConfigError: there is no such method, configuration, setting or value.
+    """
+    if row.method != MODEL:
+        return identity_of(row, settings)
+    file = experiment.config_file(FINETUNE, row.config)
+    try:
+        return read_configuration(file, FINETUNE, setting_words(settings))
+    except ConfigError as error:
+        raise ConfigError(f"row {row.name}: {error}") from error
 
 
 def check_row(experiment: Experiment, name: str) -> None:

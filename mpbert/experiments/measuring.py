@@ -156,6 +156,7 @@ def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
         remarks=tuple(remarks),
         settings=variant.settings,
         tuned=experiment.tuned.rows.get(row.name),
+        developed=row.developed.get(experiment.corpus.name),
         published=row.published,
     )
 

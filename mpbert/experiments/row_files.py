@@ -5,8 +5,9 @@ A row may take over another one and say what is different::
     base: token_bag          # a row of the same files, or a path beside this file without .yaml
     settings: {dim: 64}      # joins and replaces the settings of the base
 
-Its other keys replace those of the base. Title, note, order, and expected and published scores are
-of one row alone, and are never taken over.
+Its other keys replace those of the base. Title, note, order, expected and published scores, and the
+hours of development are of one row alone, and are never taken over; nor is the space, by a row that
+ranks with the vectors of another one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from mpbert.experiments.rows import MODEL, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
-_OWN = ("title", "note", "order", "expected", "published")  # not those of the base
+_OWN = ("title", "note", "order", "expected", "published", "developed")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "readings", "vocab_size_on")
 _GONE = {
     "recipe": "say 'method: mp_bert4cr' and 'config: NAME', with settings in place of flags",
@@ -152,7 +153,8 @@ def _with_base(
         for key in ("settings",)
         if isinstance(found.get(key), dict) and isinstance(own.get(key), dict)
     }
-    return {**{key: v for key, v in found.items() if key not in _OWN}, **own, **joined}
+    left = (*_OWN, "space") if "vectors" in own else _OWN  # whose vectors these are is tuned
+    return {**{key: v for key, v in found.items() if key not in left}, **own, **joined}
 
 
 def _check_keys(row: Row, content: Content, source: str) -> None:
@@ -161,8 +163,8 @@ def _check_keys(row: Row, content: Content, source: str) -> None:
         raise ConfigError(
             f"{source}: found settings beside vectors; those of {row.vectors} are in force"
         )
-    if row.task != "local" and row.space:
-        raise ConfigError(f"{source}: found space; tuning is for rows of the local task only")
+    if row.vectors and row.space:
+        raise ConfigError(f"{source}: found space beside vectors; {row.vectors} is tuned instead")
     wrong = [key for key in _MODEL_KEYS if key in content]
     if row.method != MODEL and wrong:
         raise ConfigError(f"{source}: found {wrong[0]}; it belongs to method {MODEL}")

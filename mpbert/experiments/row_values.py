@@ -127,6 +127,13 @@ def count(value: object, source: str) -> int:
     return value
 
 
+def hours(value: object, source: str) -> float:
+    """Return a number of hours, above 0."""
+    if not _is_score(value) or isinstance(value, bool) or not value:
+        raise ConfigError(f"{source}: found {value!r}; expected a number of CPU hours above 0")
+    return float(value)
+
+
 def _setting(value: object, source: str) -> SettingValue:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ConfigError(f"{source}: found {value!r}; expected a number or a text")
@@ -160,6 +167,7 @@ KEYS: dict[str, tuple[type, Parser]] = {
     "readings": (int, positive),
     "vocab_size_on": (dict, by_corpus(count)),
     "space": (dict, space),
+    "developed": (dict, by_corpus(hours)),
     "corpora": (list, texts),
     "optional": (bool, as_it_is),
     "gpu": (bool, as_it_is),

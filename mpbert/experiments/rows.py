@@ -8,6 +8,7 @@ A row is an entry of YAML, see :mod:`mpbert.experiments.row_files`. One of anoth
     settings_on: {rfc: {k1: 1}}           # optional: other values on some corpora
     similarity: dot                       # optional, of embedders: cosine (default) or dot
     space: {k1: [1.2, 2, 3]}              # optional: values of settings that tuning may try
+    developed: {rfc: 0.9}                 # optional: CPU hours of validation before any tuning
     note: stems                           # optional
     order: 20                             # optional: place in the table
     corpora: [rfc]                        # optional: made by itself on these alone
@@ -89,6 +90,7 @@ class Row:
     :param readings: of our model: random readings of each text whose vectors are averaged.
     :param vocab_size_on: of our model: corpus to tokens of the tokenizer there.
     :param space: what tuning may try: name of a setting to its values.
+    :param developed: corpus to the CPU hours that its own settings had cost on validation there.
     :param corpora: those on which it is made without being named; empty: all.
     :param published: what its paper prints: its ``corpus``, and measure to value.
     :param pretrained_on: what its ready-made model has read; None: it has no such model.
@@ -114,6 +116,7 @@ class Row:
     readings: int = 1
     vocab_size_on: Mapping[str, int] = field(default_factory=dict)
     space: Mapping[str, tuple[SettingValue, ...]] = field(default_factory=dict)
+    developed: Mapping[str, float] = field(default_factory=dict)
     corpora: tuple[str, ...] = ()
     pretrained_on: PretrainedOn | None = None
     optional: bool = False

@@ -35,20 +35,23 @@ def steps_of(
     variant: Variant,
     splits: Sequence[str] = (),
     place: Path | None = None,
+    sample: int | None = None,
 ) -> list[Step]:
     """Return the steps that make a row; each does nothing where its output is finished.
 
     :param splits: to rank for; empty: all.
     :param place: folder for vectors and run, where these are not to be kept; not for our model.
+    :param sample: queries of each split to rank for, a fixed random sample; None: all.
     """
+    ranked = [*_flags("--sample", [sample]), *_flags("--splits", splits)]
     runs = place / "run" if place else experiment.runs(variant)
     if variant.row.method in LEXICAL.names():
-        return [_lexical(experiment, variant, runs, splits)]
+        return [_lexical(experiment, variant, runs, ranked)]
     if variant.row.method in RERANKERS.names():
-        return _rerank_steps(experiment, variant, runs, splits)
+        return _rerank_steps(experiment, variant, runs, ranked)
     own = place and not variant.row.vectors
     vectors = place / "vectors" if own else experiment.vectors(variant)
-    rank = _dense(experiment, variant, vectors, runs, splits)
+    rank = _dense(experiment, variant, vectors, runs, ranked)
     if variant.row.vectors:
         return [rank]
     if variant.row.method == MODEL:
@@ -87,24 +90,26 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
 
 
 def _dense(
-    experiment: Experiment, variant: Variant, vectors: Path, runs: Path, splits: Sequence[str]
+    experiment: Experiment, variant: Variant, vectors: Path, runs: Path, ranked: Sequence[object]
 ) -> Step:
     row = variant.row
     words = ["retrieve", experiment.corpus, runs, "--vectors", vectors, *_kind(row)]
     if row.similarity != "cosine":
         words += ["--similarity", row.similarity]
     words += [*_flags("--dim", [row.dim or None]), *_pool(experiment)]
-    return _step("retrieve", [*words, *_flags("--splits", splits)])
+    return _step("retrieve", [*words, *ranked])
 
 
-def _lexical(experiment: Experiment, variant: Variant, runs: Path, splits: Sequence[str]) -> Step:
+def _lexical(
+    experiment: Experiment, variant: Variant, runs: Path, ranked: Sequence[object]
+) -> Step:
     words = ["retrieve", experiment.corpus, runs, "--lexical", variant.row.method]
     words += [*_kind(variant.row), *_pool(experiment), *_settings(variant.settings)]
-    return _step("retrieve", [*words, *_flags("--splits", splits)])
+    return _step("retrieve", [*words, *ranked])
 
 
 def _rerank_steps(
-    experiment: Experiment, variant: Variant, runs: Path, splits: Sequence[str]
+    experiment: Experiment, variant: Variant, runs: Path, ranked: Sequence[object]
 ) -> list[Step]:
     """Return the steps of a reranker: the lists that it learns from, if it does, and its own."""
     row, steps = variant.row, []
@@ -113,7 +118,7 @@ def _rerank_steps(
     if row.training:
         steps.append(_training_lists(experiment, variant))
         words += ["--training", experiment.training_lists(variant)]
-    words += [*_seed(variant), *_settings(variant.settings), *_flags("--splits", splits)]
+    words += [*_seed(variant), *_settings(variant.settings), *ranked]
     return [*steps, _step("rerank", words)]
 
 

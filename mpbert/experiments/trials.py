@@ -1,7 +1,7 @@
 """Try settings of a row on the validation split; each trial that ended is kept and not repeated.
 
 A trial is a line of ``trials.jsonl`` in the folder of the row's trials. A tuning that was killed
-goes on, and the time of trials that ended counts on; one that a signal ended is tried again. What
+goes on, and what the trials that ended cost counts on; one that a signal ended is tried again. What
 a trial made is removed. A training of our model stays, in directories that bear its settings: of a
 row whose stages others share, the first trial pays for these, such as pretraining.
 """
@@ -9,10 +9,12 @@ row whose stages others share, the first trial pays for these, such as pretraini
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import mpbert
 from mpbert.corpus.trec import Qrels, read_run
@@ -21,13 +23,13 @@ from mpbert.evaluation.measures import depth_needed, mean_measure
 from mpbert.evaluation.tuned import Settings, TunedRow
 from mpbert.experiments.cost import append_record, read_records
 from mpbert.experiments.experiment import Experiment, Variant
-from mpbert.experiments.identity import identity_of
+from mpbert.experiments.identity import in_force
 from mpbert.experiments.outputs import outdated
 from mpbert.experiments.processes import execute
 from mpbert.experiments.row_cost import cost_of
 from mpbert.experiments.rows import MODEL, Row, effective_settings
-from mpbert.experiments.steps import setting_words, steps_of
-from mpbert.experiments.tuning import Budget, Trial, best_of, choose_trials
+from mpbert.experiments.steps import Step, setting_words, steps_of
+from mpbert.experiments.tuning import Budget, Trial, best_of, choose_trials, still_fits
 from mpbert.foundation.errors import MpbertError, OutputError
 from mpbert.foundation.manifest import MANIFEST, fingerprint
 from mpbert.foundation.seeding import named_rng
@@ -36,16 +38,28 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
+class Sample:
+    """The queries of a task that trials are measured by.
+
+    :param qrels: of the whole split.
+    :param places: (M,) of the sample in these.
+    """
+
+    qrels: Qrels
+    places: np.ndarray
+
+
+@dataclass(frozen=True)
 class Tuning:
     """What all rows are tuned with.
 
-    :param qrels: of the split of the budget.
+    :param samples: of each task that has queries.
     :param seed: of the choice of trials.
     """
 
     experiment: Experiment
     budget: Budget
-    qrels: Qrels
+    samples: Mapping[str, Sample]
     seed: int = 1
 
     @property
@@ -55,21 +69,22 @@ class Tuning:
 
 
 def plan_trials(tuning: Tuning, row: Row) -> list[Settings]:
-    """Return what is tried of a row: nothing new first, then random points of its space.
+    """Return what there is to try of a row: nothing new first, then random points of its space.
 
     :raises ConfigError: a value of the space is none of the setting's.
     """
     return choose_trials(
         row.space,
-        tuning.budget.trials,
-        lambda settings: identity_of(row, effective_settings(row, settings)),
+        lambda settings: in_force(tuning.experiment, row, effective_settings(row, settings)),
         named_rng(tuning.seed, f"tune {row.name}"),
     )
 
 
-def lacking(experiment: Experiment, row: Row) -> str:
-    """Return what a row needs of others and is not there; nothing where all is."""
-    for run in experiment.inputs(Variant(row, {})):
+def lacking(tuning: Tuning, row: Row) -> str:
+    """Return what tuning a row needs and is not there; nothing where all is."""
+    if row.task not in tuning.samples:
+        return f"the {tuning.budget.split} split has no queries of task {row.task}"
+    for run in tuning.experiment.inputs(Variant(row, {})):
         if not (run / MANIFEST).exists():
             return f"it takes {run}, which is not made; run mpbert make-rows, then this again"
     return ""
@@ -77,17 +92,18 @@ def lacking(experiment: Experiment, row: Row) -> str:
 
 def tune_row(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> TunedRow | None:
     """Try settings of a row and return the best; None: all failed."""
-    return best_of(list(_trials(tuning, row, plan, label)))
+    return best_of(list(_trials(tuning, row, plan, label)), len(plan))
 
 
 def _trials(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> Iterator[Trial]:
     place = tuning.experiment.layout.tuning(tuning.experiment.corpus.name, row.name)
     log, corpus_id = place / "trials.jsonl", tuning.corpus_id
     ended = {r.get("key"): r for r in read_records(log) if r["corpus"] == corpus_id}
-    measure, seconds = tuning.budget.measure, 0.0
+    measure, spent = tuning.budget.measure, []
+    hours = tuning.budget.cpu_hours - row.developed.get(tuning.experiment.corpus.name, 0.0)
     for number, settings in enumerate(plan):
-        if seconds > 60 * tuning.budget.minutes:
-            logger.info("%s: %d trials took %.0f s, no more", label, number, seconds)
+        if not still_fits(spent, hours):
+            logger.info("%s: %d trials took %.0f CPU s, no more", label, number, sum(spent))
             return
         variant = Variant(row, effective_settings(row, settings))
         key = _key_of(tuning, variant)
@@ -98,26 +114,35 @@ def _trials(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> I
             ended[key] = {"corpus": corpus_id, "key": key, **record}
             if record["exit_code"] >= 0:
                 append_record(log, ended[key])
-        trial = Trial(settings, ended[key]["scores"].get(measure), ended[key]["seconds"])
-        seconds += trial.seconds
-        yield trial
+        spent.append(ended[key]["cpu_seconds"])
+        yield Trial(settings, ended[key]["scores"].get(measure), spent[-1])
 
 
 def _key_of(tuning: Tuning, variant: Variant) -> str:
     """Return all that a trial depends on, beside the corpus: its steps and what settings mean."""
-    steps = steps_of(tuning.experiment, variant, *_ranked(tuning, variant, Path()))
-    made_of = [fingerprint(path) for path in tuning.experiment.inputs(variant)]
-    identity = identity_of(variant.row, variant.settings)
-    parts = [mpbert.__version__, *([step.words] for step in steps), identity]
-    return json.dumps([*parts, made_of] if made_of else parts)
+    experiment, row = tuning.experiment, variant.row
+    made_of = [fingerprint(path) for path in experiment.inputs(variant)]
+    return json.dumps(
+        [
+            mpbert.__version__,
+            [step.words for step in _steps(tuning, variant, Path())],
+            str(in_force(experiment, row, variant.settings)),
+            made_of,
+            [tuning.budget.split, tuning.budget.queries[row.task]],
+        ]
+    )
 
 
-def _ranked(tuning: Tuning, variant: Variant, place: Path) -> tuple[tuple[str, ...], Path | None]:
-    """Return the splits that a trial ranks and the folder it writes to.
+def _steps(tuning: Tuning, variant: Variant, place: Path) -> list[Step]:
+    """Return the steps of a trial.
 
-    A training of our model is kept, so that make-rows finds it; its run holds all splits.
+    A training of our model is kept, so that make-rows finds it; its run holds all queries.
     """
-    return ((), None) if variant.row.method == MODEL else ((tuning.budget.split,), place)
+    if variant.row.method == MODEL:
+        return steps_of(tuning.experiment, variant)
+    budget = tuning.budget
+    sample = budget.queries[variant.row.task]
+    return steps_of(tuning.experiment, variant, (budget.split,), place, sample)
 
 
 def _try(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str, Any]:
@@ -125,57 +150,58 @@ def _try(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str,
     shutil.rmtree(place, ignore_errors=True)
     try:
         if variant.row.method == MODEL:
-            return _try_training(tuning, variant, label)
-        return _try_steps(tuning, variant, place, place / "run", None, label)
+            return _try_training(tuning, variant, place, label)
+        return _try_steps(tuning, variant, place, label)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _try_training(tuning: Tuning, variant: Variant, label: str) -> dict[str, Any]:
+def _try_training(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str, Any]:
     experiment = tuning.experiment
     if problem := outdated(experiment, variant):
         raise OutputError(f"{problem}; remove what is named, and run this again")
     runs = experiment.runs(variant)
     if (runs / MANIFEST).exists():
         cost = cost_of(experiment, variant)
-        return _record(tuning, variant, runs, cost.seconds if cost else 0.0, label)
-    return _try_steps(tuning, variant, None, runs, experiment.cost(variant), label)
+        return _record(tuning, variant, runs, cost.cpu_seconds if cost else 0.0, label)
+    return _try_steps(tuning, variant, place, label)
 
 
-def _try_steps(
-    tuning: Tuning, variant: Variant, place: Path | None, runs: Path, log: Path | None, label: str
-) -> dict[str, Any]:
-    seconds, splits = 0.0, () if place is None else (tuning.budget.split,)
-    for step in steps_of(tuning.experiment, variant, splits, place):
+def _try_steps(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str, Any]:
+    is_kept, cpu_seconds = variant.row.method == MODEL, 0.0
+    runs = tuning.experiment.runs(variant) if is_kept else place / "run"
+    log = tuning.experiment.cost(variant) if is_kept else None
+    for step in _steps(tuning, variant, place):
         found = execute(step, log)
-        seconds = round(seconds + found.seconds, 2)
+        cpu_seconds = round(cpu_seconds + found.cpu_seconds, 2)
         if found.exit_code:
             logger.info("%s: failed, %s: %s", label, step.name, found.last_line)
-            return _plain(variant, {}, seconds, found.exit_code)
-    return _record(tuning, variant, runs, seconds, label)
+            return _plain(variant, {}, cpu_seconds, found.exit_code)
+    return _record(tuning, variant, runs, cpu_seconds, label)
 
 
 def _record(
-    tuning: Tuning, variant: Variant, runs: Path, seconds: float, label: str
+    tuning: Tuning, variant: Variant, runs: Path, cpu_seconds: float, label: str
 ) -> dict[str, Any]:
     """Return the record of a trial whose run was made."""
     try:
-        scores = _scores(runs / f"{tuning.budget.split}.run", tuning)
+        scores = _scores(runs / f"{tuning.budget.split}.run", tuning, variant.row.task)
     except MpbertError as error:  # such as a run that was made of the test split alone
         logger.info("%s: failed, %s", label, error)
-        return _plain(variant, {}, seconds, 2)
-    logger.info("%s: %s in %.1f s", label, scores, seconds)
-    return _plain(variant, scores, seconds, 0)
+        return _plain(variant, {}, cpu_seconds, 2)
+    logger.info("%s: %s in %.1f CPU s", label, scores, cpu_seconds)
+    return _plain(variant, scores, cpu_seconds, 0)
 
 
 def _plain(
-    variant: Variant, scores: dict[str, float], seconds: float, exit_code: int
+    variant: Variant, scores: dict[str, float], cpu_seconds: float, exit_code: int
 ) -> dict[str, Any]:
-    settings = dict(variant.settings)
-    return {"settings": settings, "scores": scores, "seconds": seconds, "exit_code": exit_code}
+    found = {"settings": dict(variant.settings), "scores": scores}
+    return {**found, "cpu_seconds": cpu_seconds, "exit_code": exit_code}
 
 
-def _scores(path: Path, tuning: Tuning) -> dict[str, float]:
-    name, ranked = tuning.budget.measure, read_run(path)
-    judged = judge(ranked, tuning.qrels, depth_needed([name], ranked.longest), str(path))
-    return {name: round(mean_measure(name, judged.hits, num_gold(tuning.qrels)), 6)}
+def _scores(path: Path, tuning: Tuning, task: str) -> dict[str, float]:
+    name, ranked, sample = tuning.budget.measure, read_run(path), tuning.samples[task]
+    judged = judge(ranked, sample.qrels, depth_needed([name], ranked.longest), str(path))
+    gold = num_gold(sample.qrels)[sample.places]
+    return {name: round(mean_measure(name, judged.hits[sample.places], gold), 6)}

@@ -1,7 +1,7 @@
 """Tuning: which settings are tried, under one budget for all rows, and what came of it."""
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,16 +30,15 @@ class Trial:
 
     settings: Settings
     score: float | None
-    seconds: float
+    cpu_seconds: float
 
 
 def choose_trials(
     space: Mapping[str, tuple[SettingValue, ...]],
-    num_trials: int,
     identity: Callable[[Settings], Hashable],
     rng: np.random.Generator,
 ) -> list[dict[str, SettingValue]]:
-    """Return what is tried: nothing new first, then distinct random points of the grid.
+    """Return what there is to try: nothing new first, then all other points in random order.
 
     :param identity: maps settings that go over the row's own to what they amount to; no two trials
         have the same.
@@ -50,26 +49,41 @@ def choose_trials(
     chosen: list[dict[str, SettingValue]] = [{}]
     seen = {identity({})}
     for place in rng.permutation(len(points)):
-        if len(chosen) >= num_trials:
-            break
         if (found := identity(points[place])) not in seen:
             seen.add(found)
             chosen.append(points[place])
     return chosen
 
 
-def best_of(trials: list[Trial]) -> TunedRow | None:
+def still_fits(spent: Sequence[float], cpu_hours: float) -> bool:
+    """Whether another trial of the mean cost fits into what is left; the first one always does.
+
+    :param spent: CPU seconds of the trials so far.
+    :param cpu_hours: of all trials; what development took before is taken off.
+    """
+    return not spent or sum(spent) * (1 + 1 / len(spent)) <= 3600 * cpu_hours
+
+
+def best_of(trials: Sequence[Trial], space_size: int) -> TunedRow | None:
     """Return the outcome of the trials of a row; of equal ones the first. None: all failed.
 
     :param trials: in order; the first is that of the row's own settings.
+    :param space_size: number of settings there are to try.
     """
     scored = [trial for trial in trials if trial.score is not None]
     if not scored:
         return None
     best = max(scored, key=lambda trial: trial.score)
-    seconds = round(sum(trial.seconds for trial in trials), 1)
-    failed = len(trials) - len(scored)
-    return TunedRow(best.settings, best.score, trials[0].score, len(trials), seconds, failed)
+    hours = round(sum(trial.cpu_seconds for trial in trials) / 3600, 4)
+    return TunedRow(
+        best.settings,
+        best.score,
+        trials[0].score,
+        len(trials),
+        space_size,
+        hours,
+        len(trials) - len(scored),
+    )
 
 
 def tuned_file(path: Path | None, corpus: str) -> Path | None:
@@ -109,6 +123,7 @@ def parse_tuned(content: object, source: str) -> Tuned:
     """
     try:
         budget = Budget(**content["budget"])
+        dict(budget.queries), dict(budget.of)
         rows = {str(name): TunedRow(**row) for name, row in content["rows"].items()}
         for row in rows.values():
             dict(row.settings)

@@ -44,7 +44,7 @@ class VectorSearch:
 
         :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
         """
-        vectors = self._load(vectors_name(self._task, split), queries.query_ids)
+        vectors = self._vectors_of(queries, split)
         k = min(k, self._store.num_papers - 1)
         rows = np.full((len(queries), k), -1, dtype=np.int64)
         scores = np.full((len(queries), k), -np.inf)
@@ -54,6 +54,15 @@ class VectorSearch:
             length = found[0].shape[1]
             rows[places, :length], scores[places, :length] = found
         return rows, scores
+
+    def _vectors_of(self, queries: Queries, split: str) -> np.ndarray:
+        """Return the (Q, D) vectors of queries, which may be some of those of the split."""
+        ids = self._store.queries(split, self._task).query_ids
+        vectors = self._load(vectors_name(self._task, split), ids)
+        if len(queries) == len(ids):
+            return vectors
+        place_of = {query: place for place, query in enumerate(ids)}
+        return vectors[[place_of[query] for query in queries.query_ids]]
 
     def _load(self, name: str, ids: list[str]) -> np.ndarray:
         found = VectorStore.load(self._directory, name).first(self._dim)

@@ -319,8 +319,10 @@ def test_configurations_of_this_repository_exist_and_have_the_settings(row):
 @pytest.mark.parametrize("folder", [True, False])
 def test_settings_chosen_by_tuning_go_over_those_of_the_row(rfc_corpus, place, scripted, folder):
     _write(place, chance=CHANCE)
-    budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
-    row = {"settings": {"dim": 4}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    budget = {"cpu_hours": 1, "measure": "MAP@10", "split": "valid"}
+    budget |= {"queries": {"local": 9}, "of": {"local": 12}}
+    row = {"settings": {"dim": 4}, "score": 0.2, "default": 0.1, "trials": 2}
+    row |= {"space_size": 5, "cpu_hours": 0.5}
     Path("tuned").mkdir()
     text = yaml.safe_dump({"budget": budget, "rows": {"chance": row}})
     Path("tuned/rfc.yaml").write_text(text)

@@ -325,8 +325,10 @@ def test_losses_of_trainings_are_drawn_apart_from_the_report(
 
 
 def test_settings_chosen_by_tuning_are_reported(rfc_corpus, no_plots, tmp_path):
-    budget = {"trials": 2, "minutes": 1, "measure": "MAP@10", "split": "valid", "queries": 9}
-    row = {"settings": {"window": 3}, "score": 0.2, "default": 0.1, "trials": 2, "seconds": 3.0}
+    budget = {"cpu_hours": 1, "measure": "MAP@10", "split": "valid"}
+    budget |= {"queries": {"local": 9}, "of": {"local": 12}, "pool": "known"}
+    row = {"settings": {"window": 3}, "score": 0.2, "default": 0.1, "trials": 2}
+    row |= {"space_size": 5, "cpu_hours": 0.5}
     row["failed"] = 1
     _write_row(tmp_path, "x", settings={"window": 2, "epochs": 5})
     _write_run(tmp_path, "x", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))

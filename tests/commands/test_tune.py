@@ -1,12 +1,18 @@
 import json
+import math
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from mpbert.commands import retrieve, tune
+from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import read_qrels, read_run
+from mpbert.evaluation.evaluate import judge, num_gold
+from mpbert.evaluation.measures import mean_measure
 from mpbert.experiments import trials
 from mpbert.experiments.measured import Measured
 from mpbert.foundation.errors import ConfigError, MpbertError
@@ -45,22 +51,48 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     (corpus / "qrels.test.txt").unlink()  # it is not read
     (corpus / "manifest.json").unlink()  # it tells of that file
     found = _tune(corpus)
-    queries = len(CorpusStore(rfc_corpus).contexts("valid").distinct())
+    store = CorpusStore(rfc_corpus)
+    of_tasks = {task: store.queries("valid", task).distinct() for task in ("global", "local")}
+    queries = {task: len(found) for task, found in of_tasks.items()}
     assert list(found) == ["budget", "rows"]
     assert found["budget"] == {
-        **{"trials": 4, "minutes": 15, "measure": "MAP@10", "split": "valid"},
-        "queries": queries,
+        **{"cpu_hours": 0.25, "measure": "MAP@10", "split": "valid"},
+        **{"queries": queries, "of": queries, "pool": "known"},
     }
     row = found["rows"].pop("bm25")
     assert found["rows"] == {}
-    assert (row["settings"], row["trials"]) == ({"k1": 2}, 2)
+    assert (row["settings"], row["trials"], row["space_size"]) == ({"k1": 2}, 2, 2)
     assert row["score"] > row["default"] > 0.1
+    assert 0 < row["cpu_hours"] == round(sum(r["cpu_seconds"] for r in _records()) / 3600, 4)
     assert [path.name for path in LOG.parent.iterdir()] == ["trials.jsonl"]
 
     LOG.write_text(LOG.read_text().splitlines()[0] + "\n")  # killed in the second trial
     again = _tune(corpus, only=["bm25"])["rows"]["bm25"]
     assert [record["settings"] for record in _records()] == [{"k1": 0.001}, {"k1": 2}]
-    assert {**again, "seconds": 0} == {**row, "seconds": 0}
+    assert {**again, "cpu_hours": 0} == {**row, "cpu_hours": 0}
+
+
+def test_a_sample_of_the_queries_is_ranked_and_measured_in_both_tasks(
+    rfc_corpus, place, monkeypatch, capfd
+):
+    ranked, scores = {}, trials._scores
+    monkeypatch.setattr(
+        trials,
+        "_scores",
+        lambda path, *more: ranked.setdefault(more[-1], read_run(path)) and scores(path, *more),
+    )
+    whole = {**BM25, "task": "global", "space": {"k1": [0.001]}}
+    _write(place, bm25={**BM25, "space": {"k1": [0.001]}}, whole=whole)
+    found = _tune(rfc_corpus, queries=10)
+    assert found["budget"]["queries"] == {"local": 10, "global": 10}
+    assert found["budget"]["of"]["local"] > found["budget"]["of"]["global"] > 10
+    for task, name in (("local", "bm25"), ("global", "whole")):
+        qrels = read_qrels(rfc_corpus / qrels_name(task, "valid"))
+        assert len(ranked[task]) == 10
+        part = judge(ranked[task], qrels, 10)
+        is_ranked = np.isin(qrels.query_ids, ranked[task].query_ids)
+        mean = mean_measure("MAP@10", part.hits[is_ranked], num_gold(qrels)[is_ranked])
+        assert found["rows"][name]["score"] == pytest.approx(mean, abs=1e-6) and mean > 0.1
 
 
 def test_a_row_waits_for_the_rows_it_takes_runs_of_and_is_tried_anew_when_they_change(
@@ -82,17 +114,29 @@ def test_a_row_waits_for_the_rows_it_takes_runs_of_and_is_tried_anew_when_they_c
         assert len(_records(log)) == 2 * number
 
 
+def test_a_run_of_all_queries_is_measured_by_the_sample_alone(rfc_corpus, place):
+    """As those of our model, which make-rows finds."""
+    _write(place, bm25=BM25)
+    options = {"lexical": "bm25", "splits": ["valid"]}
+    for name, sample in (("all", None), ("some", 10)):
+        retrieve.run(retrieve.Config(rfc_corpus, Path(name), **options, sample=sample))
+    config = tune.Config(rfc_corpus, Path("rows"), Path("out"), Path("tuned.yaml"), queries=10)
+    tuning = tune._tuning(config)
+    scores = [trials._scores(Path(name, "valid.run"), tuning, "local") for name in ("all", "some")]
+    assert scores[0] == scores[1]
+
+
 @pytest.fixture
 def quick(monkeypatch):
-    """Steps that take 31 s by their own account, and fail where told to; what they were asked."""
+    """Steps that take 31 CPU s by their own account, and fail where told; what they were asked."""
     asked, failing = [], []
 
     def execute(step, log):
         asked.append(step.words)
-        return Measured(31.0, 31.0, 100, int(step.words[-1] in failing), "no room")
+        return Measured(16.0, 31.0, 100, int(step.words[-1] in failing), "no room")
 
     monkeypatch.setattr(trials, "execute", execute)
-    monkeypatch.setattr(trials, "_scores", lambda path, tuning: {"MAP@10": len(asked) / 10})
+    monkeypatch.setattr(trials, "_scores", lambda path, *_: {"MAP@10": len(asked) / 10})
     return asked, failing
 
 
@@ -102,21 +146,37 @@ def test_only_the_validation_split_is_ranked_and_measured(rfc_corpus, place, qui
     fits, ranks = quick[0][::2], quick[0][1::2]
     assert len(fits[0]) == 5
     assert sorted(words[-1] for words in fits[1:]) == ["dim=200", "dim=50"]
-    assert all(words[-2:] == ("--splits", "valid") for words in ranks)
+    local = len(CorpusStore(rfc_corpus).contexts("valid").distinct())
+    assert all(words[-4:] == ("--sample", f"{local}", "--splits", "valid") for words in ranks)
 
 
-def test_no_trial_is_begun_after_the_time_and_the_time_counts_on(rfc_corpus, place, quick):
+def test_no_trial_is_begun_that_does_not_fit_and_what_trials_cost_counts_on(
+    rfc_corpus, place, quick
+):
     _write(place, bm25={**BM25, "space": {"k1": [1, 2, 3, 4, 5, 6, 7]}})
-    assert _tune(rfc_corpus, minutes=1)["rows"]["bm25"]["trials"] == 2
-    assert len(quick[0]) == 2
-    assert _tune(rfc_corpus, minutes=1, only=["bm25"])["rows"]["bm25"]["seconds"] == 62
-    assert len(quick[0]) == 2
+    hours = 3 * 31 / 3600  # three fit, not a minute more
+    found = _tune(rfc_corpus, cpu_hours=hours)["rows"]["bm25"]
+    assert (found["trials"], found["space_size"]) == (3, 8)
+    assert len(quick[0]) == 3
+    again = _tune(rfc_corpus, cpu_hours=hours, only=["bm25"])["rows"]["bm25"]
+    assert again["cpu_hours"] == round(hours, 4)
+    assert len(quick[0]) == 3
+    queries = r"\d+ local, \d+ global queries"
     with pytest.raises(
         ConfigError,
-        match=r"tuned.yaml: is of another budget \(--trials 4 --minutes 1 --measure MAP@10; here "
-        r"--trials 4 --minutes 2 --measure MAP@10\)",
+        match=r"tuned.yaml: is of another budget \(--cpu-hours 0.0258333 --measure MAP@10, "
+        rf"{queries}; here --cpu-hours 0 --measure MAP@10, {queries}\)",
     ):
-        _tune(rfc_corpus, minutes=2)
+        _tune(rfc_corpus, cpu_hours=0)
+    with pytest.raises(
+        ConfigError, match=r"is of another budget .*; here .* 9 local, 9 global que"
+    ):
+        _tune(rfc_corpus, cpu_hours=hours, queries=9)
+
+
+def test_without_a_budget_the_rows_own_settings_are_measured(rfc_corpus, place, quick):
+    _write(place, bm25=BM25)
+    assert _tune(rfc_corpus, cpu_hours=0)["rows"]["bm25"]["trials"] == len(quick[0]) == 1
 
 
 def test_rows_that_are_in_the_file_are_left_and_others_added(rfc_corpus, place, quick, caplog):
@@ -146,16 +206,18 @@ def test_a_trial_that_fails_has_no_score_and_a_row_without_any_is_named(
 
 def test_our_model_is_tuned_by_trainings_that_are_kept(rfc_corpus, place, quick, monkeypatch):
     monkeypatch.setattr(trials, "outdated", lambda *_: "")
-    ours = {"title": "Ours", "method": "mp_bert4cr", "config": "bag", "settings": {"dim": 8}}
-    _write(place, ours={**ours, "space": {"lr": [0.1, 0.2]}})
+    ours = {"title": "Ours", "method": "mp_bert4cr", "config": "bag", "settings": {"dim": 12}}
+    _write(place, ours={**ours, "space": {"lr": [0.1, 0.2, 0.3]}})
+    Path("configs/finetune/configs").mkdir(parents=True)
+    Path("configs/finetune/configs/bag.yaml").write_text("training: {lr: 0.3}")
     Path("out/trec/rfc/ours").mkdir(parents=True)
     Path("out/trec/rfc/ours/manifest.json").write_text("{}")  # make-rows made it
     Path("out/cost/rfc").mkdir(parents=True)
-    cost = {"seconds": 20, "cpu_seconds": 1, "peak_mib": 1, "exit_code": 0, "cores": 2}
+    cost = {"seconds": 1, "cpu_seconds": 20, "peak_mib": 1, "exit_code": 0, "cores": 2}
     steps = ("binarize", "finetune", "embed", "retrieve")
     records = [json.dumps({"step": step, **cost}) for step in steps]
     Path("out/cost/rfc/ours.jsonl").write_text("\n".join(records) + "\n")
-    rows = _tune(rfc_corpus)["rows"]
+    rows = _tune(rfc_corpus, configs=Path("configs"))["rows"]
     trained = [words for words in quick[0] if words[0] == "finetune"]
     assert sorted((words[3], words[-1]) for words in trained) == [
         (f"out/encoders/rfc/ours-lr-{lr}", f"lr={lr}") for lr in (0.1, 0.2)
@@ -163,7 +225,7 @@ def test_our_model_is_tuned_by_trainings_that_are_kept(rfc_corpus, place, quick,
     assert all("--splits" not in words for words in quick[0])
     assert rows["ours"]["trials"] == 3
     log = Path("out/tuning/rfc/ours/trials.jsonl")
-    assert [record["seconds"] for record in _records(log)] == [80, 124, 124]
+    assert [record["cpu_seconds"] for record in _records(log)] == [80, 124, 124]
 
 
 def test_a_run_without_the_validation_split_is_a_trial_that_failed(
@@ -192,10 +254,15 @@ def test_a_row_without_a_space_that_is_asked_for_is_named(rfc_corpus, place, cap
     assert caplog.messages == ["chance has no space of settings; nothing to tune"]
 
 
-@pytest.mark.parametrize("minutes", ["nan", "inf", "-1"])
-def test_a_time_without_end_is_refused(minutes):
-    message = rf"--minutes is {float(minutes)}; expected 0 or more, and finite"
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cpu_hours": math.nan}, "--cpu-hours is nan; expected 0 or more, and finite"),
+        ({"cpu_hours": math.inf}, "--cpu-hours is inf; expected 0 or more, and finite"),
+        ({"cpu_hours": -1}, "--cpu-hours is -1; expected 0 or more, and finite"),
+        ({"queries": 0}, "--queries is 0; expected 1 or more"),
+    ],
+)
+def test_a_budget_without_end_or_without_queries_is_refused(options, message):
     with pytest.raises(ConfigError, match=message):
-        tune.Config(
-            Path("corpus"), Path("rows"), Path("out"), Path("tuned.yaml"), minutes=float(minutes)
-        )
+        tune.Config(Path("corpus"), Path("rows"), Path("out"), Path("tuned.yaml"), **options)

@@ -16,8 +16,8 @@ from mpbert.evaluation.sheets import sheets_of
 from mpbert.evaluation.tuned import Budget, TunedRow
 
 SETTINGS = {"dim": 100, "learning_rate": 0.025, "window": 20, "fields": "abstract+citing"}
-TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 61.5)
-BUDGET = Budget(6, 10, "MAP@10", "valid", 1234)
+TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 96, 0.2312, 1)
+BUDGET = Budget(0.25, "MAP@10", "valid", {"local": 1200, "global": 26}, {"local": 1234})
 TITLES = ("chance", "BM25, title + abstract", "A <b>bold</b> | 100 % [x]_1 & ~ \\ end")
 
 
@@ -72,6 +72,7 @@ def _report(
             remarks=("2 queries are missing in its run and count 0",) if r == 2 else (),
             settings=SETTINGS if r == 1 and budget else {},
             tuned=TUNED if r == 1 and budget else None,
+            developed=0.75 if r == 2 and budget else None,
             published={"corpus": "AAN", "MRR": 0.25, "F1@20": 0.125} if r == 1 else {},
             self_citation=self_citation(j.hits, (1, 10, 100)) if r else None,
             other_seeds=others[: seeds - 1] if r == 2 else (),
@@ -274,26 +275,38 @@ def test_whole_papers_are_compared_by_mrr_too_and_without_a_lexical_row_nothing_
     assert json.loads(texts["json"])["against_lexical"] is None
 
 
-def test_settings_are_in_the_appendix_with_how_they_were_chosen(report, texts):
-    title = "Settings, chosen on validation with the same budget"
+def test_settings_are_in_the_appendix_and_what_their_choice_cost(report, texts):
+    title = "Tuning on validation, the same budget for every row"
     for suffix in ("txt", "md", "tex", "html"):
         assert title in texts[suffix]
-    lines = texts["txt"].split(title)[1].splitlines()
+    settings, tuning = texts["txt"].split("\nSettings\n")[1].split(title)
+    words = "dim=100 learning_rate=0.025 window=20 fields=abstract+citing"
+    assert words.split() == settings.split(TITLES[1])[1].split(TITLES[2])[0].split()
+    lines = tuning.splitlines()
     assert [line.split() for line in lines[2:7]] == [
-        ["settings", "trials", "MAP@10", "own", "chosen"],
-        ["chance", "defaults", "none", "-", "-"],
-        [*TITLES[1].split(), "dim=100", "learning_rate=0.025", "6", "30.00", "31.42"],
-        ["window=20"],
-        ["fields=abstract+citing"],
+        ["CPU", "hours", "MAP@10"],
+        ["trials", "tuning", "developed", "own", "chosen"],
+        ["chance", "none", "-", "-", "-", "-"],
+        [*TITLES[1].split(), "6/96", "-1", "0.231", "-", "30.00", "31.42"],
+        [*TITLES[2].split(), "none", "-", "0.75", "-", "-"],
     ]
     found = json.loads(texts["json"])
     assert found["budget"] == vars(BUDGET)
     assert found["rows"][1]["tuned"] == vars(TUNED)
     assert found["rows"][1]["settings"] == SETTINGS
+    assert [row["developed"] for row in found["rows"]] == [None, None, 0.75]
+    caption = " ".join(report.caption)
     assert (
-        "chosen by mean MAP@10 over all 1,234 queries of the valid split, with the same budget for "
-        "every row that has a space of settings: at most 6 trials"
-    ) in " ".join(report.caption)
+        "chosen by mean MAP@10 over a fixed random sample of 1,200 of the 1,234 queries of the "
+        "valid split. Every row that has a space of settings has the same budget, 0.25 CPU hours."
+    ) in caption
+    assert "Developed: CPU hours, at least" in caption
+
+
+def test_a_task_whose_queries_are_all_ranked_has_no_sample():
+    budget = Budget(0.25, "MAP@10", "valid", {"local": 1234}, {"local": 1234})
+    caption = " ".join(_report(budget=budget).caption)
+    assert "mean MAP@10 over all 1,234 queries of the valid split" in caption
 
 
 def test_without_tuning_the_report_says_so():

@@ -140,6 +140,20 @@ def test_configurations_are_looked_for_two_folders_above_the_rows(tmp_path, monk
     assert configs_beside(Path("rows")) == tmp_path.parent
 
 
+def test_a_space_is_taken_over_but_not_by_a_row_with_the_vectors_of_another(tmp_path):
+    (tmp_path / "first.yaml").write_text(
+        "{title: A, method: chance, space: {dim: [4, 8]}, developed: {rfc: 1.5}}"
+    )
+    (tmp_path / "second.yaml").write_text("{base: first, title: B, order: 2000}")
+    (tmp_path / "third.yaml").write_text("{base: first, title: C, vectors: first, order: 2000}")
+    first, second, third = read_rows(tmp_path)
+    assert first.space == second.space == {"dim": (4, 8)}
+    assert third.space == {}
+    assert (first.developed, second.developed) == ({"rfc": 1.5}, {})
+    with pytest.raises(ConfigError, match="found space beside vectors; first is tuned instead"):
+        parse_row("x", {**GOOD, "vectors": "first", "settings": {}, "space": {"k1": [1]}}, "x")
+
+
 def test_without_rows_the_error_says_so(tmp_path):
     with pytest.raises(ConfigError, match=r"found no \*.yaml; expected one file per row"):
         read_rows(tmp_path)
@@ -153,7 +167,7 @@ def test_without_rows_the_error_says_so(tmp_path):
         (None, "bm25.yaml: found NoneType; expected keys title and method"),
         ({"title": "BM25"}, "bm25.yaml: found no method; expected a line 'method: ...'"),
         ({"method": "bm25"}, "bm25.yaml: found no title; expected a line 'title: ...'"),
-        ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of base, config, corpora, dim"),
+        ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of base, config, corpora, dev"),
         ({**GOOD, "recipe": "x.sh"}, "unknown key 'recipe'"),
         ({**GOOD, "recipe": "x.sh"}, "; say 'method: mp_bert4cr' and 'config: NAME'"),
         ({**GOOD, "run": "here"}, "; leave it out, the run lies in trec/CORPUS/NAME"),
@@ -171,7 +185,8 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "settings": {"k1": [2]}}, "bm25.yaml: settings, k1: found [2]; expected a numb"),
         ({**GOOD, "space": {"k1": 2}}, "bm25.yaml: space, k1: found 2; expected a list of values"),
         ({**GOOD, "space": {"k1": [True]}}, "space, k1: found True; expected a number or a text"),
-        ({**GOOD, "space": {"k1": [1]}, "task": "global"}, "found space; tuning is for rows of th"),
+        ({**GOOD, "developed": {"rfc": 0}}, "developed, rfc: found 0; expected a number of CPU h"),
+        ({**GOOD, "developed": {"rfc": True}}, "developed, rfc: found True; expected a number"),
         ({**GOOD, "title": "x" * 41}, "the title has 41 characters; expected one line of at most"),
         ({**GOOD, "expected": {"rfc": 3}}, "bm25.yaml: expected, rfc: found 3; expected 'Recall"),
         (

@@ -86,7 +86,7 @@ def test_outputs_bear_the_name_of_the_row_below_the_root():
 
 def test_other_settings_of_our_model_and_other_seeds_have_directories_of_their_own():
     chosen = {"lr": 0.003, "init": "a b"}
-    rows = {name: TunedRow(chosen, 0.2, 0.1, 2, 3.0) for name in ("ours", "bm25")}
+    rows = {name: TunedRow(chosen, 0.2, 0.1, 2, 3, 0.1) for name in ("ours", "bm25")}
     experiment = _experiment(Tuned(None, rows), bm25=GOOD, ours=OURS)
     assert experiment.variant("ours").name == "ours-init-a_b-lr-0.003"
     assert experiment.variant("ours", seed=2).name == "ours-init-a_b-lr-0.003-seed-2"
@@ -95,7 +95,7 @@ def test_other_settings_of_our_model_and_other_seeds_have_directories_of_their_o
 
 def test_vectors_of_another_row_are_those_of_its_chosen_settings_and_of_the_same_seed():
     nested = {"title": "N", "method": "mp_bert4cr", "vectors": "ours", "dim": 64}
-    tuned = Tuned(None, {"ours": TunedRow({"lr": 3}, 0.2, 0.1, 2, 3.0)})
+    tuned = Tuned(None, {"ours": TunedRow({"lr": 3}, 0.2, 0.1, 2, 3, 0.1)})
     experiment = _experiment(tuned, ours=OURS, nested=nested)
     variant = experiment.variant("nested", seed=2)
     assert experiment.vectors(variant) == Path("out/vectors/rfc/ours-lr-3-seed-2")

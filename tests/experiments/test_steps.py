@@ -35,10 +35,10 @@ def test_an_embedder_is_fitted_and_ranks_by_its_vectors():
     fit, rank = _words(experiment, "w")
     assert fit == "fit data/rfc out/vectors/rfc/w --method word2vec --settings dim=3"
     assert rank == "retrieve data/rfc out/trec/rfc/w --vectors out/vectors/rfc/w --similarity dot"
-    fit, rank = _words(experiment, "w", splits=("valid",), place=Path("p"))
+    fit, rank = _words(experiment, "w", splits=("valid",), place=Path("p"), sample=20)
     assert fit.startswith("fit data/rfc p/vectors ")
     assert rank.endswith(
-        "retrieve data/rfc p/run --vectors p/vectors --similarity dot --splits valid"
+        "retrieve data/rfc p/run --vectors p/vectors --similarity dot --sample 20 --splits valid"
     )
 
 

@@ -11,45 +11,50 @@ from mpbert.experiments.tuning import (
     choose_trials,
     parse_tuned,
     read_tuned,
+    still_fits,
     tuned_file,
 )
 from mpbert.foundation.errors import ConfigError
 
 SPACE = {"k1": (1.2, 2, 3), "b": (0.5, 0.75)}
-BUDGET = Budget(6, 10, "MAP@10", "valid", 665)
+BUDGET = Budget(0.25, "MAP@10", "valid", {"local": 600, "global": 26}, {"local": 665, "global": 26})
 
 
-def _choose(num_trials, seed=1, own=None):
-    own = {"k1": 2.0, "b": 0.75} if own is None else own
+def _choose(seed=1):
+    own = {"k1": 2.0, "b": 0.75}
     rng = np.random.default_rng(seed)
-    return choose_trials(SPACE, num_trials, lambda s: tuple({**own, **s}.values()), rng)
+    return choose_trials(SPACE, lambda s: tuple({**own, **s}.values()), rng)
 
 
 def test_the_rows_own_settings_come_first_and_no_trial_amounts_to_another():
-    trials = _choose(4)
+    trials = _choose()
     assert trials[0] == {}
-    assert len({tuple(trial.items()) for trial in trials}) == len(trials) == 4
+    assert len({tuple(trial.items()) for trial in trials}) == len(trials) == 6
     assert {"k1": 2, "b": 0.75} not in trials
 
 
-def test_a_small_grid_is_tried_as_a_whole():
-    assert len(_choose(20)) == 6
+def test_a_seed_chooses_the_order_of_the_others():
+    assert _choose(3) == _choose(3)
+    assert len({str(_choose(seed)) for seed in range(8)}) > 1
 
 
-def test_a_larger_budget_begins_with_the_trials_of_a_smaller_and_a_seed_chooses_them():
-    assert _choose(6)[:3] == _choose(3)
-    assert len({str(_choose(3, seed)) for seed in range(8)}) > 1
+def test_another_trial_is_begun_while_one_of_the_mean_cost_fits():
+    assert still_fits([], 0)  # the row's own settings, whatever they cost
+    assert still_fits([1200, 1200], 1)
+    assert not still_fits([1200, 1201], 1)
+    assert still_fits([3000, 0], 1.25) and not still_fits([3000], 1.25)
 
 
 def test_the_best_trial_is_chosen_and_of_equal_ones_the_first():
-    trials = [Trial({}, 0.2, 1.0), Trial({"k1": 3}, 0.3, 2.0), Trial({"k1": 1}, 0.3, 3.04)]
-    assert best_of(trials) == TunedRow({"k1": 3}, 0.3, 0.2, 3, 6.0)
-    assert best_of([Trial({}, None, 1.0), trials[1]]).default is None
-    assert best_of([Trial({}, None, 1.0)]) is None
+    trials = [Trial({}, 0.2, 36.0), Trial({"k1": 3}, 0.3, 72.0), Trial({"k1": 1}, 0.3, 18.4)]
+    assert best_of(trials, 9) == TunedRow({"k1": 3}, 0.3, 0.2, 3, 9, 0.0351)
+    failed = best_of([Trial({}, None, 1.0), trials[1]], 9)
+    assert (failed.default, failed.failed) == (None, 1)
+    assert best_of([Trial({}, None, 1.0)], 9) is None
 
 
 def test_the_outcome_survives_its_file_and_is_sorted(tmp_path):
-    rows = {name: TunedRow({"k1": 3, "b": 1}, 0.3, None, 6, 7.5) for name in ("z", "a")}
+    rows = {name: TunedRow({"k1": 3, "b": 1}, 0.3, None, 6, 9, 7.5) for name in ("z", "a")}
     path = tmp_path / "rfc.yaml"
     path.write_text(yaml.safe_dump(as_plain(Tuned(BUDGET, rows)), sort_keys=False))
     assert path.read_text().index("  a:") < path.read_text().index("  z:")
@@ -70,7 +75,15 @@ def test_without_a_file_nothing_is_tuned(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [None, {}, {"budget": {}, "rows": {}}, {"budget": vars(BUDGET), "rows": {"a": 3}}]
+    "content",
+    [
+        None,
+        {},
+        {"budget": {}, "rows": {}},
+        {"budget": vars(BUDGET), "rows": {"a": 3}},
+        {"budget": {**vars(BUDGET), "queries": 665}, "rows": {}},
+        {"budget": {"trials": 4, "minutes": 15, "measure": "MAP@10"}, "rows": {}},  # up to 0.20
+    ],
 )
 def test_a_file_of_something_else_is_refused(content):
     with pytest.raises(ConfigError, match=r"tuned.yaml: found no budget and rows as mpbert tune w"):

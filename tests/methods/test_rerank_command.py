@@ -72,6 +72,18 @@ def test_what_a_reranker_learns_from_is_read_after_what_it_ranks(
         rerank.run(rerank.Config(rfc_corpus, tmp_path / "out", [one, tmp_path / "nothing"]))
 
 
+def test_a_sample_is_reranked_by_what_all_queries_taught(rfc_corpus, runs, tmp_path):
+    inputs, found = [runs / "local" / "abstract", runs / "local" / "citing"], {}
+    for name, sample in (("all", None), ("some", 30)):
+        rerank.run(rerank.Config(rfc_corpus, tmp_path / name, runs=inputs, sample=sample))
+        run = (tmp_path / name / "test.run").read_text().splitlines()
+        found[name] = {line.removesuffix(name) for line in run}
+    assert found["some"] < found["all"]
+    assert len(read_run(tmp_path / "some" / "test.run")) == 30
+    with pytest.raises(ConfigError, match="--sample is 0; expected 1 or more, or leave it out"):
+        rerank.Config(rfc_corpus, tmp_path / "none", runs=inputs, sample=0)
+
+
 def test_reciprocal_ranks_need_no_validation_queries(rfc_corpus, runs, tmp_path):
     inputs = []
     for name in ("abstract", "citing"):

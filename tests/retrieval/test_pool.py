@@ -23,7 +23,7 @@ def queries_of(store, citing_rows):
     return Queries(
         [f"q{i}" for i in range(len(citing_rows))], citing_rows,
         offsets_of(np.zeros(len(citing_rows), dtype=np.int64)), np.zeros(0, dtype=np.int64),
-        store.years[citing_rows],
+        store.years[citing_rows], np.zeros(len(citing_rows), dtype=bool),
     )  # fmt: skip
 
 
@@ -34,6 +34,7 @@ def made(tmp_path, num_papers, num_queries, seed, split="test", num_years=9):
     store = corpus_of(years, rng.choice(["train", "valid", "test"], num_papers))
     of_split = np.flatnonzero(store.paper_splits == split)
     queries = queries_of(store, rng.choice(of_split, num_queries))
+    store.queries = lambda *_: queries
     papers = rng.standard_normal((12, 4)).astype(np.float32)[rng.integers(0, 12, num_papers)]
     papers[::3] = 0
     vectors = rng.standard_normal((num_queries, 4)).astype(np.float32)
@@ -120,6 +121,7 @@ def test_approximate_search_keeps_to_the_pool_and_finds_nearly_all_of_it(
     rng = np.random.default_rng(2)
     store = corpus_of(rng.integers(2000, 2003, 3000), ["test"] * 3000)
     queries = queries_of(store, rng.integers(0, 3000, 300))
+    store.queries = lambda *_: queries
     papers = rng.standard_normal((3000, 16)).astype(np.float32)
     VectorStore(store.paper_ids, papers).save(tmp_path, "papers")
     VectorStore(queries.query_ids, papers[queries.citing_rows] + 0.1).save(

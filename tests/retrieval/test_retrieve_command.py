@@ -87,11 +87,28 @@ def test_the_same_inputs_give_the_same_bytes_and_a_second_run_reuses_them(
         assert one.read_bytes() == two.read_bytes()
 
 
+@pytest.mark.parametrize("kind", ["vectors", "lexical"])
+def test_a_sample_is_ranked_as_among_all_queries(rfc_corpus, vectors, tmp_path, kind):
+    how = {"vectors": vectors} if kind == "vectors" else {"lexical": "bm25"}
+    runs = {}
+    for name, sample in (("all", None), ("some", 40), ("again", 40), ("plenty", 10**6)):
+        retrieve.run(retrieve.Config(rfc_corpus, tmp_path / name, **how, top=9, sample=sample))
+        runs[name] = (tmp_path / name / "valid.run").read_text().splitlines()
+    lines = [{line.removesuffix(name) for line in found} for name, found in runs.items()]
+    assert len(lines[1]) == 40 * 9
+    assert lines[1] == lines[2] < lines[3] <= lines[0]
+    distinct = CorpusStore(rfc_corpus).contexts("valid").distinct()
+    assert {line.split()[0] for line in lines[3]} == set(distinct.query_ids)
+    assert len(read_run(tmp_path / "some" / "test.run")) == 40
+
+
 def test_one_thing_to_search_is_needed(tmp_path):
     with pytest.raises(ConfigError, match="expected one of --vectors and --lexical"):
         retrieve.Config(tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="--top is 0; expected 1 or more"):
         retrieve.Config(tmp_path, tmp_path, lexical="bm25", top=0)
+    with pytest.raises(ConfigError, match="--sample is 0; expected 1 or more, or leave it out"):
+        retrieve.Config(tmp_path, tmp_path, lexical="bm25", sample=0)
     with pytest.raises(ConfigError, match="--settings are of a lexical method"):
         retrieve.Config(tmp_path, tmp_path, vectors=tmp_path, settings=["k1=1"])
     with pytest.raises(ConfigError, match="--similarity is of vectors"):

@@ -1,0 +1,75 @@
+"""The rows of this repository: what tuning may try of each."""
+
+from pathlib import Path
+
+import pytest
+
+from mpbert.evaluation.tuned import Budget
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.layout import Layout
+from mpbert.experiments.row_files import read_rows
+from mpbert.experiments.trials import Tuning, plan_trials
+from mpbert.experiments.tuning import Tuned
+from mpbert.methods.lexical.index import LEXICAL
+
+ROOT = Path(__file__).parents[2]
+ROWS = read_rows(ROOT / "eval" / "rows")
+BUDGET = Budget(0.25, "MAP@10", "valid", {}, {})
+# rows that run here, without a GPU or a download, and have no space
+NO_SPACE = {
+    "chance": "random vectors have nothing to choose",
+    "fusion": "learns its weights from the queries that would measure it",
+    "fusion_priors": "as fusion",
+    "fusion_reranked": "as fusion",
+    "fusion_token_bag": "as fusion",
+    "global_fusion_learnt": "as fusion",
+    "fusion_reciprocal": "weighs all inputs alike, with the constant of its paper",
+    "global_fusion_reciprocal": "as fusion_reciprocal",
+    "global_nnselect": "ranks with the vectors of nnselect, which is tuned",
+    "global_sbert": "ranks with the vectors of sbert, which is tuned",
+    "global_hatten": "ranks with the vectors of hatten, which is tuned",
+}
+
+
+def test_every_row_that_runs_here_has_a_space_or_a_reason():
+    without = {row.name for row in ROWS if not (row.space or row.gpu or row.optional)}
+    assert without == set(NO_SPACE)
+
+
+def test_rows_of_a_paper_as_it_is_are_not_tuned():
+    assert not [row.name for row in ROWS if row.name.endswith("_paper") and row.space]
+
+
+@pytest.mark.parametrize("corpus", ["rfc", "acl"])
+def test_methods_take_every_point_of_every_space(corpus):
+    experiment = Experiment.of(ROWS, Path(corpus), Layout(Path("out")), Tuned(), ROOT)
+    tuning = Tuning(experiment, BUDGET, {})
+    for row in experiment.rows.values():
+        if row.space:
+            assert len(row.space) <= 6, row.name
+            assert all(2 <= len(values) <= 4 for values in row.space.values()), row.name
+            points = len(plan_trials(tuning, row))
+            assert points > 2, row.name
+
+
+def test_lexical_rows_may_read_what_the_model_reads():
+    rows = [row for row in ROWS if row.method in LEXICAL.names() and row.task == "local"]
+    for row in rows:
+        if not row.gpu:
+            assert "context+abstract" in row.space["query"], row.name
+            assert 10 in row.space["citing_weight"], row.name
+
+
+def test_no_vector_of_the_token_bag_grows_beyond_its_own():
+    [row] = [row for row in ROWS if row.name == "token_bag"]
+    assert max(row.space["dim"]) == 512
+    assert set(row.developed) == {"rfc", "acl"}
+
+
+def test_settings_of_a_configuration_are_not_tried_again():
+    experiment = Experiment.of(ROWS, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
+    plan = plan_trials(Tuning(experiment, BUDGET, {}), experiment.rows["token_bag"])
+    own = {"lr": 0.003, "max_epoch": 2, "temperature": 0.05, "dim": 512, "dropout": 0.2}
+    assert plan[0] == {}
+    assert {**own, "count_correction": 0.5} not in plan
+    assert {**own, "count_correction": 0} in plan
