@@ -44,6 +44,7 @@ def caption_of(
         *_cocitation(setting, queries, by_frequency, median),
         *_rows(setting, rows),
         _tuning(setting.budget),
+        *_earlier(rows),
         *(f"{row.title}: {remark}." for row in rows for remark in row.remarks),
     ]
 
@@ -128,6 +129,11 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "favours them."
         )
     return lines
+
+
+def _earlier(rows: Sequence[MeasuredRow]) -> list[str]:
+    titles = "; ".join(row.title for row in rows if row.is_earlier)
+    return [f"Measured earlier, on these very queries: {titles}."] * bool(titles)
 
 
 def _tuning(budget: Budget | None) -> str:

@@ -72,6 +72,7 @@ def as_dict(report: Report) -> dict[str, Any]:
                 **{"name": r.name, "title": r.title, "note": r.note, "remarks": list(r.remarks)},
                 "settings": dict(r.settings),
                 "tuned": vars(r.tuned) if r.tuned else None,
+                "published": dict(r.published),
             }
             for r in report.rows
         ],

@@ -45,6 +45,7 @@ class MeasuredRow:
     :param tuned: how these were chosen; None: they were not.
     :param published: what its paper prints of its ``corpus``, by measure.
     :param self_citation: ranks of papers of the same authors; None: there are no authors.
+    :param is_earlier: whether it was measured earlier, of at least one seed.
     """
 
     name: str
@@ -57,6 +58,7 @@ class MeasuredRow:
     tuned: TunedRow | None = None
     published: Mapping[str, float | str] = field(default_factory=dict)
     self_citation: SelfCitation | None = None
+    is_earlier: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Measure the rows of a report: their runs beside the qrels, and what a reader should know."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +23,12 @@ from mpbert.evaluation.evaluate import (
 from mpbert.evaluation.report import DEPTH, MeasuredQueries, MeasuredRow, Report, Setting
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.evaluation.subsets import mean_pair_frequency
+from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import learns_from
+from mpbert.experiments.kept import KeptRun, read_kept, recipe_of, subject_of, write_kept
 from mpbert.experiments.outputs import outdated
+from mpbert.experiments.row_cost import cost_with_inputs
 from mpbert.experiments.seeds import takes_seeds
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import fingerprint
@@ -41,6 +44,8 @@ class ReportPlan:
     :param split: whose queries are measured.
     :param task: ``local`` or ``global``.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    :param kept: folder of results of :mod:`mpbert.experiments.kept`: those of runs that are here
+        are written there, those of other runs are taken from there.
     """
 
     experiment: Experiment
@@ -48,10 +53,25 @@ class ReportPlan:
     task: str = "local"
     cluster: str = "paper"
     seed: int = 1
+    kept: Path | None = None
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""
         return self.experiment.runs(variant) / f"{self.split}.run"
+
+    def kept_file(self, variant: Variant) -> Path | None:
+        """Return the file that is taken in place of the run, which is not here; None: no such."""
+        path = self.kept and self.kept / f"{variant.name}.npz"
+        return path if path and path.is_file() and not self.run_of(variant).exists() else None
+
+    def is_known(self, variant: Variant) -> bool:
+        """Whether the run is here, or its result was kept."""
+        return self.run_of(variant).exists() or self.kept_file(variant) is not None
+
+    def cost(self, name: str) -> RowCost | None:
+        """Return what a row took, with all rows that it needs; None where that is not known."""
+        path = self.kept_file(self.experiment.variant(name))
+        return read_kept(path, {}).cost if path else cost_with_inputs(self.experiment, name)
 
     def variants(self) -> list[Variant]:
         """Return the rows of the task that are for the corpus, or were made there anyway."""
@@ -60,15 +80,15 @@ class ReportPlan:
             variant
             for variant in chosen
             if variant.row.task == self.task
-            and (variant.row.is_for(self.experiment.corpus.name) or self.run_of(variant).exists())
+            and (variant.row.is_for(self.experiment.corpus.name) or self.is_known(variant))
         ]
 
     def other_seeds(self, variant: Variant) -> list[Variant]:
-        """Return the row with the seeds from 2 on, up to the first whose run lacks."""
+        """Return the row with the seeds from 2 on, up to the first that is not known."""
         found: list[Variant] = []
         while takes_seeds(self.experiment, variant.row.name):
             other = dataclasses.replace(variant, seed=len(found) + 2)
-            if not self.run_of(other).exists():
+            if not self.is_known(other):
                 break
             found.append(other)
         return found
@@ -84,11 +104,10 @@ def measure_rows(plan: ReportPlan) -> Report:
     corpus = experiment.corpus
     store = CorpusStore(corpus)
     qrels = read_qrels(corpus / qrels_name(plan.task, plan.split))
-    authors = author_matrix(store.authors)
+    source = _Source(store, qrels, author_matrix(store.authors), _subject(plan, store, qrels))
     planned = [(variant, _planned(plan, variant)) for variant in variants]
     measured = [
-        _measured(plan, variant, row, store, qrels, authors)
-        for variant, row in progress(planned, "report", "row")
+        _measured(plan, variant, row, source) for variant, row in progress(planned, "report", "row")
     ]
     if all(row.judged is None for row in measured):
         raise ConfigError(
@@ -120,14 +139,29 @@ def scores_of(report: Report) -> dict[str, dict[str, float]]:
     }
 
 
+@dataclass(frozen=True)
+class _Source:
+    """What all rows are measured with.
+
+    :param authors: (N, A) of :func:`author_matrix`.
+    :param subject: of :func:`subject_of`.
+    """
+
+    store: CorpusStore
+    qrels: Qrels
+    authors: sparse.csr_array
+    subject: Mapping[str, str | int]
+
+
+def _subject(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> dict[str, str | int]:
+    name, depth = plan.experiment.corpus.name, DEPTH[plan.task]
+    return subject_of(name, plan.split, plan.task, depth, qrels, store.paper_ids)
+
+
 def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
     """Return a row with what is known without its run."""
     row, experiment = variant.row, plan.experiment
-    problem = outdated(experiment, variant)
-    remarks = [f"the settings of this report are not those of its run; {problem}"] * bool(problem)
-    for other in plan.other_seeds(variant):
-        if problem := outdated(experiment, other):
-            remarks.append(f"seed {other.seed}: {problem}")
+    remarks = []
     if learns_from(row, variant.settings) == plan.split:
         remarks.append("learnt from these very queries, so it cannot be compared with the others")
     return MeasuredRow(
@@ -141,34 +175,63 @@ def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
     )
 
 
-def _measured(
-    plan: ReportPlan,
-    variant: Variant,
-    row: MeasuredRow,
-    store: CorpusStore,
-    qrels: Qrels,
-    authors: sparse.csr_array,
-) -> MeasuredRow:
+def _measured(plan: ReportPlan, variant: Variant, row: MeasuredRow, source: _Source) -> MeasuredRow:
     """Return a row with its rankings; as it is where it was not run."""
-    path, depth = plan.run_of(variant), DEPTH[plan.task]
-    if not path.exists():
+    if not plan.is_known(variant):
         return row
-    ranked = read_run(path)
-    judged = judge(ranked, qrels, depth, str(path), pool=store.paper_ids)
-    others = [
-        judge(read_run(other), qrels, depth, str(other), pool=store.paper_ids)
-        for other in map(plan.run_of, plan.other_seeds(variant))
-    ]
-    remarks = [*row.remarks, *_remarks(judged, ranked, plan.task, store.num_papers)]
+    seeds = [variant, *plan.other_seeds(variant)]
+    first, *others = (_result(plan, each, source) for each in seeds)
+    remarks = [*row.remarks, *first.remarks]
     for seed, other in enumerate(others, start=2):
-        remarks += [f"seed {seed}: {remark}" for remark in _missing(other)]
-    row = dataclasses.replace(row, judged=judged, other_seeds=others, remarks=tuple(remarks))
-    if not authors.nnz:
-        return row
+        remarks += [f"seed {seed}: {remark}" for remark in other.remarks]
+    return dataclasses.replace(
+        row,
+        judged=first.judged,
+        other_seeds=[other.judged for other in others],
+        remarks=tuple(remarks),
+        self_citation=first.self_citation,
+        is_earlier=any(plan.kept_file(each) for each in seeds),
+    )
+
+
+def _result(plan: ReportPlan, variant: Variant, source: _Source) -> KeptRun:
+    """Return the result of a run, or the one that was kept of it."""
+    recipe = recipe_of(plan.experiment, variant)
+    if path := plan.kept_file(variant):
+        found = read_kept(path, source.subject)
+        other = [name for name in recipe if found.recipe.get(name) != recipe[name]]
+        remark = f"measured earlier with other settings than these of {', '.join(other)}"
+        return dataclasses.replace(found, remarks=(*[remark] * bool(other), *found.remarks))
+    found = _result_of_run(plan, variant, source)
+    if plan.kept:
+        name = variant.row.name
+        found = dataclasses.replace(
+            found,
+            settings=variant.settings,
+            recipe=recipe,
+            cost=cost_with_inputs(plan.experiment, name) if variant.seed == 1 else None,
+        )
+        write_kept(plan.kept / f"{variant.name}.npz", found, source.subject)
+    return found
+
+
+def _result_of_run(plan: ReportPlan, variant: Variant, source: _Source) -> KeptRun:
+    """Measure a run; what lies around the rankings is found for the first seed alone."""
+    path, store = plan.run_of(variant), source.store
+    ranked = read_run(path)
+    judged = judge(ranked, source.qrels, DEPTH[plan.task], str(path), pool=store.paper_ids)
+    remarks = [problem] if (problem := outdated(plan.experiment, variant)) else []
+    if variant.seed > 1:
+        return KeptRun(judged, remarks=(*remarks, *_missing(judged)))
+    remarks = [f"the settings of this report are not those of its run; {each}" for each in remarks]
+    remarks += _remarks(judged, ranked, plan.task, store.num_papers)
+    if not source.authors.nnz:
+        return KeptRun(judged, remarks=tuple(remarks))
     queries = store.queries(plan.split, plan.task)
     rows, _ = matrices_of_run(ranked, queries.query_ids, store.paper_ids, str(path))
-    shared = shares_author(authors, queries.citing_rows, rows[:, : _CUTOFFS[-1]])
-    return dataclasses.replace(row, self_citation=self_citation(shared, _CUTOFFS))
+    shared = shares_author(source.authors, queries.citing_rows, rows[:, : _CUTOFFS[-1]])
+    own = self_citation(shared, _CUTOFFS)
+    return KeptRun(judged, remarks=tuple(remarks), self_citation=own)
 
 
 def _remarks(judged: Judged, ranked: Run, task: str, num_papers: int) -> list[str]:

@@ -5,8 +5,8 @@ A row may take over another one and say what is different::
     base: token_bag          # a row of the same files, or a path beside this file without .yaml
     settings: {dim: 64}      # joins and replaces the settings of the base
 
-Its other keys replace those of the base. Title, note, order, and expected and published scores are
-of one row alone, and are never taken over.
+Its other keys replace those of the base. Title, note, order and published scores are of one row
+alone, and are never taken over.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,11 @@ from mpbert.experiments.rows import MODEL, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
-_OWN = ("title", "note", "order", "expected", "published")  # not those of the base
+_OWN = ("title", "note", "order", "published")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "readings", "vocab_size_on")
 _GONE = {
     "recipe": "say 'method: mp_bert4cr' and 'config: NAME', with settings in place of flags",
+    "expected": "leave it out, report --expected takes an earlier report.json",
     "run": "leave it out, the run lies in trec/CORPUS/NAME below the root",
 }
 Content = Mapping[str, Any]

@@ -157,7 +157,7 @@ HELP = {
     "report": CommandHelp(
         "mpbert report runs/corpus/rfc eval/rows runs runs/report/rfc --replace",
         "a corpus store, rows, and their runs below the root",
-        "report.txt, .md, .tex, .html, .json; plots of scores, cost and training as .svg and .png",
+        "report.txt, .md, .tex, .html, .json; cost.txt, .md, .json; plots as .svg and .png",
     ),
     "build-index": CommandHelp(
         "mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag "
