@@ -158,10 +158,10 @@ def test_all_rows_are_made_and_reported_and_failed_ones_are_told(called):
 
 
 def test_a_report_of_another_split_or_task_has_a_place_of_its_own(called):
-    _, calls = called("eval/report.sh", "rfc", "valid", "global", "--expected")
+    _, calls = called("eval/report.sh", "rfc", "valid", "global", "--expected", "x.json")
     assert calls == [
         "report runs/corpus/rfc eval/rows runs runs/report/rfc-global-valid --tuned eval/tuned "
-        "--split valid --task global --replace --expected"
+        "--split valid --task global --replace --expected x.json"
     ]
 
 

@@ -17,7 +17,7 @@ from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.training_curves import plot_training
 from mpbert.experiments.cost import render_cost
-from mpbert.experiments.expected import Comparison, compare_reports, read_report
+from mpbert.experiments.expected import ReportComparison, compare_reports, read_report
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.measuring import ReportPlan, measure_rows, scores_of
@@ -169,7 +169,7 @@ def _print(output: Path) -> None:
         print("\n" + (output / "cost.txt").read_text(encoding="utf-8"), end="")
 
 
-def _print_comparison(comparison: Comparison, config: Config) -> None:
+def _print_comparison(comparison: ReportComparison, config: Config) -> None:
     print(
         f"\nBeside {config.expected}: OK within the tolerance, CLOSE within twice, else DIFFERENT"
     )

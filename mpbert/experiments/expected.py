@@ -45,7 +45,7 @@ class ScoreCheck:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReportComparison:
     """All scores of two reports.
 
     :param checks: of the rows of both, by row.
@@ -81,7 +81,7 @@ class Comparison:
 
 def compare_reports(
     found: Mapping[str, Any], expected: Mapping[str, Any], trained: Set[str], source: str
-) -> Comparison:
+) -> ReportComparison:
     """Set all columns of all tables beside those of an earlier report.
 
     :param found: and ``expected``, of :func:`mpbert.evaluation.render.as_dict`.
@@ -113,7 +113,7 @@ def compare_reports(
         for column in dict.fromkeys([*there[row], *here[row]])
     ]
     missing = [row for row in there if row not in here]
-    return Comparison(checks, missing, [row for row in here if row not in there])
+    return ReportComparison(checks, missing, [row for row in here if row not in there])
 
 
 def read_report(path: Path) -> dict[str, Any]:

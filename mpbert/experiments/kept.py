@@ -13,10 +13,13 @@ The same result has the same bytes.
 import hashlib
 import io
 import json
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
@@ -34,7 +37,12 @@ from mpbert.foundation.ragged import row_numbers
 _SELF_CITATION = ("cutoffs", "mean_rank", "best_rank", "share")
 # keys of a row, beside its settings, on which its run depends
 _MAKING = ("method", "similarity", "task", "top", "vectors", "dim", "inputs", "training")
-_BROKEN = (OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, zipfile.BadZipFile)
+# what numpy, zipfile and zlib raise where an archive is damaged, and we where a part is missing
+_BROKEN = (
+    *(OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, AttributeError),
+    *(RuntimeError, SyntaxError, TokenError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 
 @dataclass(frozen=True)

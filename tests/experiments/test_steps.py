@@ -8,7 +8,7 @@ from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.row_files import parse_row
-from mpbert.experiments.seeds import takes_seeds
+from mpbert.experiments.seeds import is_trained, takes_seeds
 from mpbert.experiments.steps import steps_of
 from mpbert.experiments.tuning import Tuned
 
@@ -118,6 +118,22 @@ def test_rows_that_are_trained_take_seeds():
     assert "out/trec/rfc/dense-seed-3 --vectors out/vectors/rfc/dense-seed-3" in rank
     assert "--seed 2" in _words(experiment, "learnt", seed=2)[1]
     assert "--vectors out/vectors/rfc/dense-seed-2" in _words(experiment, "other", seed=2)[0]
+
+
+def test_rows_are_trained_that_learn_something_or_take_what_was_learnt():
+    equal = {"settings": {"method": "reciprocal"}}
+    experiment = _experiment(
+        words={"method": "bm25"},
+        drawn={"method": "chance"},
+        dense={"method": "word2vec"},
+        other={"method": "word2vec", "vectors": "dense", "task": "global"},
+        ours=OURS,
+        weighted={"method": "fusion", "inputs": ["words", "drawn"]},
+        equal={"method": "fusion", "inputs": ["words", "drawn"], **equal},
+        mixed={"method": "fusion", "inputs": ["words", "dense"], **equal},
+    )
+    found = {name for name in experiment.rows if is_trained(experiment, name)}
+    assert found == {"dense", "other", "ours", "weighted", "mixed"}
 
 
 @pytest.mark.parametrize(
