@@ -30,6 +30,7 @@ COMMANDS = {
     "check": "outputs -> whether their files are as they were written",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
+    "fill-tables": "results files -> the tables of pages that are made of them",
     "docs": "a page of documentation for each command",
     "completion": "completion of commands, flags and values for bash, zsh or tcsh",
 }
@@ -200,6 +201,11 @@ HELP = {
         "--format word2vec-bin",
         "a vectors directory",
         "files that gensim, numpy, TensorBoard, pyarrow, safetensors or FAISS open",
+    ),
+    "fill-tables": CommandHelp(
+        "mpbert fill-tables README.md docs/results/index.md",
+        "Markdown pages, and the report.json and cost.json that their markers name",
+        "the same pages, with the table below each marker made anew",
     ),
     "docs": CommandHelp(
         "mpbert docs docs/commands",
