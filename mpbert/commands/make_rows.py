@@ -17,6 +17,7 @@ from mpbert.experiments.rows import choose_rows
 from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
+from mpbert.retrieval.pool import POOLS
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Config:
         None, "what mpbert tune chose: its file, or a folder of CORPUS.yaml", type=Path
     )
     seeds: int = option(1, "train rows with so many seeds; report gives their mean")
+    pool: str = option(
+        "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
+    )
     configs: Optional[Path] = option(
         None,
         "folder with pretrain/configs and finetune/configs; none: two folders above ROWS",
@@ -55,5 +59,6 @@ def run(config: Config) -> None:
     choice = choose_rows(rows, name, config.only)
     tuned = read_tuned(tuned_file(config.tuned, name))
     configs = config.configs or configs_beside(config.rows)
-    experiment = Experiment.of(rows, config.corpus, Layout(config.root), tuned, configs)
+    layout = Layout(config.root)
+    experiment = Experiment.of(rows, config.corpus, layout, tuned, configs, config.pool)
     make_rows(experiment, choice, config.seeds)

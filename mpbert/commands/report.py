@@ -20,14 +20,15 @@ from mpbert.experiments.cost import render_cost
 from mpbert.experiments.expected import ReportComparison, compare_reports, read_report
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.layout import Layout
-from mpbert.experiments.measuring import ReportPlan, measure_rows, scores_of
+from mpbert.experiments.measuring import measure_rows, scores_of
+from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_files import configs_beside, read_rows, row_files
-from mpbert.experiments.seeds import is_trained
 from mpbert.experiments.training_curves import read_training_curves
 from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory, read_manifest
+from mpbert.retrieval.pool import POOLS
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class Config:
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
     cluster: str = option(
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
+    )
+    pool: str = option(
+        "known", "candidates of the runs: papers known in the year, or all", choices=POOLS
     )
     seed: int = option(1, "seed of tests and intervals")
     kept: Optional[Path] = option(
@@ -97,17 +101,15 @@ def run(config: Config) -> None:
             out.counts["rows_not_run"] = len(report.not_run)
     _print(config.output)
     if expected:
-        names = {variant.row.name for variant in variants}
-        trained = {name for name in names if is_trained(plan.experiment, name)}
         found = read_report(config.output / "report.json")
-        _print_comparison(compare_reports(found, expected, trained, str(config.expected)), config)
+        _print_comparison(compare_reports(found, expected, str(config.expected)), config)
 
 
 def _plan(config: Config) -> ReportPlan:
     rows, corpus = read_rows(config.rows), config.corpus
     tuned = read_tuned(tuned_file(config.tuned, corpus.name))
     configs = config.configs or configs_beside(config.rows)
-    experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs)
+    experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs, config.pool)
     return ReportPlan(
         experiment, config.split, config.task, config.cluster, config.seed, config.kept
     )
@@ -142,8 +144,8 @@ def _write_cost(directory: Path, report: Report, plan: ReportPlan) -> None:
     known = [(row, cost) for row, cost in pairs if cost]
     if not known:
         return
-    titles = [row.title for row, _ in known]
-    for suffix, text in render_cost([(r.name, r.title, cost) for r, cost in pairs]).items():
+    titles = [row.full_title for row, _ in known]
+    for suffix, text in render_cost([(r.name, r.full_title, cost) for r, cost in pairs]).items():
         (directory / f"cost.{suffix}").write_text(text, encoding="utf-8")
     for suffix in ("svg", "png"):
         picture = plot_cost(

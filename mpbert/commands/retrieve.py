@@ -1,8 +1,9 @@
-"""``retrieve``: vectors or words -> a TREC run per split, over all papers of the corpus.
+"""``retrieve``: vectors or words -> a TREC run per split, over the papers of a pool.
 
 Queries are citation contexts (task ``local``) or whole papers by title and abstract (``global``).
 
-The citing paper itself is no candidate for its own queries: it is known, and never relevant.
+Candidates are the papers of the manuscript's year or earlier, or all. The citing paper itself is no
+candidate for its own queries: it is known, and never relevant.
 """
 
 from dataclasses import dataclass
@@ -10,20 +11,21 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import TASKS, CorpusStore
-from mpbert.corpus.trec import run_of_matrix, write_run
+from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.corpus.trec import run_of_lists, write_run
 from mpbert.foundation.config import from_settings, option, positional, resolve_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch, check_fields
 from mpbert.retrieval.dense import SIMILARITIES
+from mpbert.retrieval.pool import POOLS, num_candidates
 from mpbert.retrieval.vector_search import VectorSearch, check_training_queries
 
 
 @dataclass(frozen=True)
 class Config:
-    """Rank all papers of the corpus for every citation context of a split."""
+    """Rank papers of the corpus for every citation context of a split."""
 
     corpus: Path = positional("corpus", "corpus store to read")
     output: Path = positional("output", "directory of runs to write: valid.run, test.run")
@@ -47,6 +49,9 @@ class Config:
         ("valid", "test"), "splits to rank for", nargs="+", choices=SPLITS, type=str
     )
     top: int = option(100, "papers ranked per query")
+    pool: str = option(
+        "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -86,10 +91,11 @@ def run(config: Config) -> None:
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)
             rows, scores = index.search(queries, split, config.top)
-            ranked = run_of_matrix(queries.query_ids, store.paper_ids, rows, scores)
+            ranked = run_of_lists(queries.query_ids, store.paper_ids, rows, scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
             out.counts[f"queries_{split}"] = len(queries)
             out.counts[f"citing_papers_excluded_{split}"] = len(queries)
+            out.counts[f"newer_papers_excluded_{split}"] = _num_newer(store, queries, config.pool)
             print(f"{split}: {len(queries):,} queries, {store.num_papers:,} papers")
 
 
@@ -101,8 +107,20 @@ def inputs_of(config: Config) -> list[Path]:
 def _index_of(store: CorpusStore, config: Config) -> LexicalSearch | VectorSearch:
     if config.lexical:
         method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
-        return LexicalSearch(store, method)
+        return LexicalSearch(store, method, config.pool)
     check_training_queries(config.vectors, config.task, config.splits)
     return VectorSearch(
-        store, config.vectors, config.task, config.similarity, config.dim, config.approximate
+        store,
+        config.vectors,
+        config.task,
+        config.similarity,
+        config.dim,
+        config.approximate,
+        config.pool,
     )
+
+
+def _num_newer(store: CorpusStore, queries: Queries, pool: str) -> int:
+    """Return how many papers are no candidates because of their year, over all queries."""
+    counts = num_candidates(store.years, queries.years, pool)
+    return int((store.num_papers - 1 - counts).sum())

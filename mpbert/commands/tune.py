@@ -27,6 +27,7 @@ from mpbert.experiments.tuning import Tuned, as_plain, read_tuned
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import beside, claimed
+from mpbert.retrieval.pool import POOLS
 
 logger = logging.getLogger(__name__)
 _SPLIT = "valid"
@@ -45,6 +46,9 @@ class Config:
     minutes: float = option(15, "after which no trial of a row is begun")
     measure: str = option("MAP@10", "mean that is to be largest")
     seed: int = option(1, "seed of the choice of trials")
+    pool: str = option(
+        "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
+    )
     configs: Optional[Path] = option(
         None,
         "folder with pretrain/configs and finetune/configs; none: two folders above ROWS",
@@ -95,7 +99,8 @@ def _tuning(config: Config) -> Tuning:
     budget = Budget(config.trials, config.minutes, config.measure, _SPLIT, len(qrels))
     configs = config.configs or configs_beside(config.rows)
     rows, layout = read_rows(config.rows), Layout(config.root)
-    experiment = Experiment.of(rows, config.corpus, layout, _read(config.output), configs)
+    tuned = _read(config.output)
+    experiment = Experiment.of(rows, config.corpus, layout, tuned, configs, config.pool)
     return Tuning(experiment, budget, qrels, config.seed)
 
 

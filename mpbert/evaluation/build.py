@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mpbert.evaluation.against_lexical import build_against_lexical
 from mpbert.evaluation.caption import caption_of
 from mpbert.evaluation.curves import curves_of
 from mpbert.evaluation.measures import mean_measure
@@ -49,7 +50,7 @@ def build_report(
     """
     run = [row for row in rows if row.judged is not None]
     not_run = [row for row in rows if row.judged is None]
-    hits = [row.judged.hits for row in run]
+    hits = [[judged.hits for judged in row.all_judged] for row in run]
     by_gold = subsets_by_num_gold(queries.num_gold)
     by_frequency, median = subsets_by_frequency(queries.frequency)
     by_paper, num_queries = setting.cluster == "paper", len(queries.num_gold)
@@ -57,7 +58,10 @@ def build_report(
     resampling = Resampling(clusters, num_resamples, num_samples)
     plan = _plan(setting.task, by_gold, by_frequency)
     tables = _tables(plan, hits, queries.num_gold, resampling, setting.seed)
-    caption = caption_of(setting, queries, run, by_frequency, median, tables, resampling)
+    against = build_against_lexical(
+        setting, by_gold, [row.family for row in run], hits, queries.num_gold, resampling
+    )
+    caption = caption_of(setting, queries, run, by_frequency, median, tables, against, resampling)
     if not_run:
         caption.append("Not run: " + "; ".join(row.title for row in not_run) + ".")
     return Report(
@@ -66,11 +70,16 @@ def build_report(
         not_run=not_run,
         tables=tables,
         of_runs={
-            name: [mean_measure(name, h, queries.num_gold) for h in hits] for name in _OF_RUNS
+            name: [
+                float(np.mean([mean_measure(name, h, queries.num_gold) for h in seeds]))
+                for seeds in hits
+            ]
+            for name in _OF_RUNS
         },
         seeds=_seeds(run, queries.num_gold, tables[0].columns),
         curves=curves_of(queries.num_gold, queries.frequency, queries.years, hits),
         caption=caption,
+        against_lexical=against,
     )
 
 
@@ -92,7 +101,7 @@ def _plan(task: str, by_gold: Sequence[Subset], by_frequency: Sequence[Subset]) 
 
 def _tables(
     plan: _Plan,
-    hits: Sequence[np.ndarray],
+    hits: Sequence[Sequence[np.ndarray]],
     num_gold: np.ndarray,
     resampling: Resampling,
     seed: int,
@@ -115,9 +124,7 @@ def _seeds(
     rows: Sequence[MeasuredRow], num_gold: np.ndarray, columns: Sequence[Column]
 ) -> dict[str, SeedScores]:
     return {
-        row.name: scores_over_seeds(
-            [row.judged.hits, *(judged.hits for judged in row.other_seeds)], num_gold, columns
-        )
+        row.name: scores_over_seeds([judged.hits for judged in row.all_judged], num_gold, columns)
         for row in rows
         if row.other_seeds
     }

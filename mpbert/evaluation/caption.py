@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mpbert.evaluation.against_lexical import sentence_of
 from mpbert.evaluation.measures import expected_at_random
 from mpbert.evaluation.report import (
     DEPTH,
@@ -31,6 +32,7 @@ def caption_of(
     by_frequency: Sequence[Subset],
     median: float,
     tables: Sequence[Table],
+    against_lexical: Table | None,
     resampling: Resampling,
 ) -> list[str]:
     """Return the sentences below the tables, in order.
@@ -38,23 +40,24 @@ def caption_of(
     :param rows: those that were run.
     :param by_frequency: and ``median``, of :func:`subsets_by_frequency`.
     """
+    against = [sentence_of(against_lexical, rows)] if against_lexical else []
     return [
         *_queries(setting, queries),
         *_tests(setting, tables, resampling),
+        *against,
         *_cocitation(setting, queries, by_frequency, median),
         *_rows(setting, rows),
         _tuning(setting.budget),
         *_earlier(rows),
-        *(f"{row.title}: {remark}." for row in rows for remark in row.remarks),
+        *(f"{row.full_title}: {remark}." for row in rows for remark in row.remarks),
     ]
 
 
 def _queries(setting: Setting, queries: MeasuredQueries) -> list[str]:
-    candidates = setting.num_papers - 1
     by_gold = subsets_by_num_gold(queries.num_gold)
     sizes = ", ".join(f"{subset.title}: {len(subset):,}" for subset in by_gold)
     chance = [
-        f"{name} {100 * expected_at_random(name, queries.num_gold, candidates).mean():.2f}"
+        f"{name} {100 * _at_random(setting, queries, name):.2f}"
         for name in (OF_PAPERS if setting.task == "global" else (*MAIN, *MORE))
     ]
     return [
@@ -62,12 +65,46 @@ def _queries(setting: Setting, queries: MeasuredQueries) -> list[str]:
         + (f", manifest {setting.fingerprint[:12]}" if setting.fingerprint else "")
         + f". A query is {_QUERY[setting.task]}; queries by the number of papers they cite: "
         f"{sizes}; {len(set(queries.citing_ids)):,} citing papers.",
-        f"Pool: all {setting.num_papers:,} papers of the corpus but the citing one, "
-        f"{candidates:,} candidates a query. Ties: larger score first, then the smaller paper id.",
+        *_pool(setting, queries),
         "Numbers are means over queries, in %. Average precision is divided by the number of "
         "cited papers, as map_cut of trec_eval. A query that a run lacks counts 0.",
         "Expected of a random order (P ≥ 1): " + ", ".join(chance) + ".",
     ]
+
+
+def _at_random(setting: Setting, queries: MeasuredQueries, name: str) -> float:
+    known = queries.num_gold
+    if setting.pool == "known":
+        known = known - queries.num_newer
+    return expected_at_random(name, queries.num_gold, queries.candidates, known).mean()
+
+
+def _pool(setting: Setting, queries: MeasuredQueries) -> list[str]:
+    counts, newer = queries.candidates, int(queries.num_newer.sum())
+    ties = "Ties: larger score first, then the smaller paper id."
+    if setting.pool == "all":
+        return [
+            f"Pool: all {setting.num_papers:,} papers of the corpus but the manuscript itself, "
+            f"{setting.num_papers - 1:,} candidates a query. {ties}"
+        ]
+    lines = [
+        "Pool: papers of the manuscript's year or earlier, but the manuscript itself: from "
+        f"{counts.min():,} to {counts.max():,} candidates a query, {counts.mean():,.0f} on "
+        f"average; --pool all keeps newer ones. {ties}"
+    ]
+    if newer:
+        are, count = ("is", "counts") if newer == 1 else ("are", "count")
+        lines.append(
+            f"Of {queries.num_gold.sum():,} papers that the queries cite, {newer:,} {are} newer "
+            f"than the manuscript: no candidate, so {newer:,} {count} as not found."
+        )
+    if setting.split_by == "random":
+        lines.append(
+            "The split is random: words of training sentences that cite a paper, and vectors "
+            "learnt from training papers, hold some that are newer than a manuscript. Counts of "
+            "citations hold none."
+        )
+    return lines
 
 
 def _tests(setting: Setting, tables: Sequence[Table], resampling: Resampling) -> list[str]:
@@ -116,10 +153,18 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "What papers print is of their own corpora and models: it tells how hard those were, "
             "and cannot be compared with the other numbers."
         )
+    if any(row.is_trained or row.other_seeds for row in rows):
+        lines.append(
+            "Seeds: a query's value is its mean over all seeds of a row, in every table and curve; "
+            "self-citation is of the first seed. Intervals draw the seeds of a row anew, too; "
+            "tests take the seeds as they are. A row that takes runs or vectors of others takes "
+            "those of its own seed. One seed: the row was trained once, so how much it depends on "
+            "the seed is not known."
+        )
     if any(row.other_seeds for row in rows):
         lines.append(
             "Over seeds: mean of trainings that differ by their seed alone, ± half of its 95 % "
-            "interval (Student's t). All other tables hold the first of them."
+            "interval (Student's t)."
         )
     if any(row.self_citation for row in rows):
         lines.append(
@@ -132,7 +177,7 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
 
 
 def _earlier(rows: Sequence[MeasuredRow]) -> list[str]:
-    titles = "; ".join(row.title for row in rows if row.is_earlier)
+    titles = "; ".join(row.full_title for row in rows if row.is_earlier)
     return [f"Measured earlier, on these very queries: {titles}."] * bool(titles)
 
 

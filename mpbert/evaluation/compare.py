@@ -124,7 +124,7 @@ def _tested(
         "main",
         "",
         columns,
-        [each.hits for each in judged.values()],
+        [[each.hits] for each in judged.values()],
         gold,
         Resampling(clusters, NUM_RESAMPLES, NUM_SAMPLES),
         named_rng(seed, "report table main"),

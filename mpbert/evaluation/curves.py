@@ -1,6 +1,6 @@
 """Curves of the report: one measure of each row by rank, by co-citation history, by year."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,23 +29,27 @@ class Curve:
 
 
 def curves_of(
-    num_gold: np.ndarray, frequency: np.ndarray, years: np.ndarray, hits: Sequence[np.ndarray]
+    num_gold: np.ndarray,
+    frequency: np.ndarray,
+    years: np.ndarray,
+    hits: Sequence[Sequence[np.ndarray]],
 ) -> list[Curve]:
     """Return recall by rank, and Recall@10 by co-citation history and by year.
 
     :param num_gold: (Q,) number of papers each query cites.
     :param frequency: (Q,) mean training co-citation frequency of the pairs cited; NaN: no pair.
     :param years: (Q,) years of the citing papers.
-    :param hits: for each row (Q, K), whether the paper at each rank is relevant.
+    :param hits: for each row and each of its seeds (Q, K), whether the paper at each rank is
+        relevant; values are means over the seeds.
     :returns: those with more than one point.
     """
     size = len(num_gold)
-    recalls = np.array([recall_curve(h, num_gold) for h in hits])  # (R, K)
+    recalls = _over_seeds(lambda h: recall_curve(h, num_gold), hits)  # (R, K)
     ranks = list(range(1, recalls.shape[1] + 1))
     curves = [
         Curve("recall", "Recall@k, P ≥ 1", "k", "Recall@k", ranks, [size] * len(ranks), recalls)
     ]
-    at_10 = np.array([measure("Recall@10", h, num_gold) for h in hits])  # (R, Q)
+    at_10 = _over_seeds(lambda h: measure("Recall@10", h, num_gold), hits)  # (R, Q)
     bins = np.digitize(frequency, _EDGES, right=True)  # NaN comes last
     bins = np.where(np.isnan(frequency), -1, bins)
     names = ["0", *(f"≤ {edge:g}" for edge in _EDGES[1:])]
@@ -67,6 +71,12 @@ def curves_of(
         )
     )
     return [curve for curve in curves if len(curve.x) > 1]
+
+
+def _over_seeds(
+    value: Callable[[np.ndarray], np.ndarray], hits: Sequence[Sequence[np.ndarray]]
+) -> np.ndarray:
+    return np.array([np.mean([value(h) for h in seeds], axis=0) for seeds in hits])
 
 
 def _grouped(

@@ -124,6 +124,16 @@ def times_citing_paper_ranked(run: Run, task: str) -> int:
     return int((np.repeat(citing, np.diff(run.offsets)) == run.codes).sum())
 
 
+def times_newer_ranked(run: Run, paper_years: np.ndarray, years: np.ndarray) -> int:
+    """Return for how many queries a paper newer than the manuscript is ranked.
+
+    :param paper_years: (P,) years of ``run.paper_ids``.
+    :param years: (Q,) years of the manuscripts of ``run.query_ids``.
+    """
+    queries = row_numbers(np.diff(run.offsets))
+    return len(np.unique(queries[paper_years[run.codes] > years[queries]]))
+
+
 def _places(ids: Sequence[str], known: Sequence[str]) -> np.ndarray:
     """Return the place of each id among the known ones, -1 where it is unknown."""
     places = pc.index_in(pa.array(ids, pa.string()), pa.array(known, pa.string()))

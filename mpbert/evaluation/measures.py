@@ -176,36 +176,46 @@ def recall_curve(hits: np.ndarray, num_gold: np.ndarray) -> np.ndarray:
     return np.cumsum(gain)
 
 
-def expected_at_random(name: str, num_gold: np.ndarray, num_candidates: int) -> np.ndarray:
+def expected_at_random(
+    name: str, num_gold: np.ndarray, num_candidates: np.ndarray, num_known: np.ndarray | None = None
+) -> np.ndarray:
     """Return (Q,) the expectation of a measure over all orders of n candidates, all as likely.
 
-        E Recall@k = k/n              E nDCG@k = G/n · Σ_{i <= k} 1/log2(i+1) / (ideal)
-        E AP@k     = 1/n · Σ_{i <= k} 1/i · (1 + (i-1)·(G-1)/(n-1))
+        E Recall@k = k/n · R/G        E nDCG@k = R/n · Σ_{i <= k} 1/log2(i+1) / (ideal)
+        E AP@k     = R/(n·G) · Σ_{i <= k} 1/i · (1 + (i-1)·(R-1)/(n-1))
         E RR@k     = Σ_{i <= k} 1/i · P(first relevant paper at i)
-        E P@k      = G/max(k, n)
+        E P@k      = R/max(k, n)
+
+    with R relevant papers among the candidates. A query without candidates has 0.
 
     :param name: such as ``MAP@10``.
-    :param num_gold: (Q,) number of relevant papers, all of them candidates.
-    :param num_candidates: n, without the citing paper itself.
+    :param num_gold: (Q,) number of relevant papers, G.
+    :param num_candidates: (Q,) n, without the citing paper itself.
+    :param num_known: (Q,) R; None: all relevant papers are candidates.
     """
     formula, k = _of_query(name)
-    n = num_candidates
+    known = num_gold if num_known is None else num_known
+    kinds, each = np.unique(
+        np.stack([num_gold, num_candidates, known]), axis=1, return_inverse=True
+    )
+    found = [_expected(formula, k, *map(int, kind)) if kind[1] else 0.0 for kind in kinds.T]
+    return np.array(found, dtype=np.float64)[each.ravel()]
+
+
+def _expected(formula: str, k: int | None, gold: int, n: int, known: int) -> float:
+    """Return the expectation for a query of ``gold`` relevant papers, ``known`` of n candidates."""
     if formula == "P":
-        return num_gold / max(k, n)
-    k = n if k is None else min(k, n)
-    ranks, gold = np.arange(1, k + 1), num_gold[:, None]
+        return known / max(k, n)
+    cutoff = n if k is None else min(k, n)
+    ranks = np.arange(1, cutoff + 1)
     if formula == "Recall":
-        return np.full(len(num_gold), k / n)
+        return cutoff / n * known / gold
     if formula == "MAP":
-        others = (ranks - 1) * (gold - 1) / max(n - 1, 1)  # (Q, k) relevant papers before rank i
-        return ((1 + others) / ranks).sum(axis=1) / n
+        others = (ranks - 1) * (known - 1) / max(n - 1, 1)  # relevant papers before rank i
+        return float(((1 + others) / ranks).sum() / n * known / gold)
     if formula == "nDCG":
-        return (
-            num_gold
-            / n
-            * _discounts(k).sum()
-            / np.cumsum(_discounts(k))[np.minimum(num_gold, k) - 1]
-        )
-    none_so_far = np.cumprod(np.maximum(n - gold - ranks + 1, 0) / (n - ranks + 1), axis=1)
-    before = np.concatenate([np.ones_like(none_so_far[:, :1]), none_so_far[:, :-1]], axis=1)
-    return ((before - none_so_far) / ranks).sum(axis=1)
+        ideal = _discounts(min(gold, k)).sum()
+        return float(known / n * _discounts(cutoff).sum() / ideal)
+    none_so_far = np.cumprod(np.maximum(n - known - ranks + 1, 0) / (n - ranks + 1))
+    before = np.concatenate([[1.0], none_so_far[:-1]])
+    return float(((before - none_so_far) / ranks).sum())

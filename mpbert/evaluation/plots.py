@@ -21,7 +21,7 @@ def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
 
     :param suffix: ``svg`` or ``png``.
     """
-    titles = [row.title for row in report.rows]
+    titles = [row.full_title for row in report.rows]
     with rc_context(STYLE):
         figures = {curve.name: (curve.title, _lines(curve, titles)) for curve in report.curves}
         main = report.tables[0]
@@ -30,7 +30,7 @@ def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
         if known:
             figures["self_citation"] = (
                 "Self-citation: ranks of papers that share an author",
-                _self_citation([r.title for r in known], [r.self_citation for r in known]),
+                _self_citation([r.full_title for r in known], [r.self_citation for r in known]),
             )
         return {name: (title, save(figure, suffix)) for name, (title, figure) in figures.items()}
 

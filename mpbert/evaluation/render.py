@@ -18,6 +18,7 @@ from mpbert.evaluation.sheets import Sheet, SheetCell, sheets_of
 from mpbert.evaluation.tables import Table
 
 WIDTH = 100  # columns of the txt report
+TITLE_WIDTH = 40  # of these, for titles; longer ones are broken
 _TEMPLATES = Path(__file__).parent / "templates"
 _ASCII = str.maketrans({"±": "+-", "≥": ">=", "≤": "<=", "–": "-", "·": "."})
 _TEX = {
@@ -46,7 +47,9 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
         "txt": re.sub(
             " +\n",
             "\n",
-            _environment(_to_text).get_template("report.txt.j2").render(context, width=WIDTH),
+            _environment(_to_text)
+            .get_template("report.txt.j2")
+            .render(context, width=WIDTH, title_width=TITLE_WIDTH),
         ),
         "md": _environment(_escaper(_MD)).get_template("report.md.j2").render(context),
         "tex": _environment(_escaper(_TEX)).get_template("report.tex.j2").render(context),
@@ -69,7 +72,9 @@ def as_dict(report: Report) -> dict[str, Any]:
         "caption": list(report.caption),
         "rows": [
             {
-                **{"name": r.name, "title": r.title, "note": r.note, "remarks": list(r.remarks)},
+                **{"name": r.name, "title": r.full_title, "note": r.note},
+                **{"remarks": list(r.remarks), "family": r.family},
+                **{"is_trained": r.is_trained, "num_seeds": len(r.all_judged)},
                 "settings": dict(r.settings),
                 "tuned": vars(r.tuned) if r.tuned else None,
                 "published": dict(r.published),
@@ -78,6 +83,9 @@ def as_dict(report: Report) -> dict[str, Any]:
         ],
         "not_run": [{"name": r.name, "title": r.title} for r in report.not_run],
         "tables": {table.name: _table_as_dict(table, report) for table in report.tables},
+        "against_lexical": (
+            _table_as_dict(report.against_lexical, report) if report.against_lexical else None
+        ),
         "of_runs": {
             measure: {row.name: _number(v) for row, v in zip(report.rows, values, strict=True)}
             for measure, values in report.of_runs.items()
@@ -192,15 +200,16 @@ def _wrapped(value: str, width: int) -> str:
 
 
 def _broken(sheet: Sheet) -> Iterator[tuple[str, list[SheetCell]]]:
-    """Yield the lines of a sheet: an entry that is too long for its column takes several."""
+    """Yield the lines of a sheet: what is too long for its column takes several."""
     for title, cells in sheet.rows:
+        titles = textwrap.wrap(_to_text(title), TITLE_WIDTH, subsequent_indent="  ")
         pieces = [
             textwrap.wrap(_to_text(cell.text), size - 2, break_on_hyphens=False)
             for cell, (_, size) in zip(cells, sheet.heads, strict=True)
         ]
         if max(map(len, pieces)) < 2:
-            yield title, cells
+            yield titles[0], list(cells)
+            yield from ((line, [SheetCell("")] * len(cells)) for line in titles[1:])
             continue
-        for line in itertools.zip_longest(*pieces, fillvalue=""):
-            yield title, [SheetCell(text) for text in line]
-            title = ""
+        for line, *words in itertools.zip_longest(titles, *pieces, fillvalue=""):
+            yield line, [SheetCell(text) for text in words]

@@ -15,6 +15,8 @@ from mpbert.evaluation.tuned import Budget, SettingValue, TunedRow
 DEPTH = {"local": 100, "global": 1000}  # task to ranks of the Recall@k curve
 MAIN = ("Recall@10", "MAP@10")
 MORE = ("MRR@10", "nDCG@10")
+FAMILIES = ("chance", "lexical", "trained", "reranker", "fusion")
+CHANCE, LEXICAL_ROW, TRAINED, RERANKER, FUSION = FAMILIES
 OF_PAPERS = ("MRR", "Recall@10", "MAP@10", "Recall@100", "Recall@1000")  # of the global task
 
 
@@ -26,18 +28,25 @@ class MeasuredQueries:
     :param citing_ids: ids of the citing papers.
     :param years: years of the citing papers.
     :param frequency: mean training co-citation frequency of the pairs cited; NaN without a pair.
+    :param candidates: number of papers that may be found.
+    :param num_newer: number of cited papers that are newer than the citing one.
     """
 
     num_gold: np.ndarray
     citing_ids: Sequence[str]
     years: np.ndarray
     frequency: np.ndarray
+    candidates: np.ndarray
+    num_newer: np.ndarray
 
 
 @dataclass(frozen=True)
 class MeasuredRow:
-    """A row of the tables.
+    """A row of the tables; its numbers are means over the seeds of its training.
 
+    :param title: without the words on its seeds, see :attr:`full_title`.
+    :param family: one of ``FAMILIES``: what kind of method ranks last.
+    :param is_trained: whether it, or what it takes of other rows, depends on a seed of training.
     :param judged: its rankings; None: it was not run.
     :param other_seeds: its rankings after trainings with other seeds.
     :param remarks: what a reader should know of its run.
@@ -59,17 +68,31 @@ class MeasuredRow:
     published: Mapping[str, float | str] = field(default_factory=dict)
     self_citation: SelfCitation | None = None
     is_earlier: bool = False
+    family: str = TRAINED
+    is_trained: bool = False
+
+    @property
+    def all_judged(self) -> list[Judged]:
+        """Its rankings of all seeds, the first seed first; none where it was not run."""
+        return [] if self.judged is None else [self.judged, *self.other_seeds]
+
+    @property
+    def full_title(self) -> str:
+        """What all tables call it: a trained row that was run with one seed says so."""
+        return self.title + ", one seed" * (self.is_trained and len(self.all_judged) == 1)
 
 
 @dataclass(frozen=True)
 class Setting:
     """What was evaluated, and how.
 
-    :param num_papers: papers of the corpus; all but the citing one are candidates.
+    :param num_papers: papers of the corpus.
     :param task: ``local`` or ``global``.
     :param fingerprint: SHA-256 of the corpus manifest, or empty.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
     :param budget: of tuning; None: nothing was tuned.
+    :param pool: ``known``: papers of the citing paper's year or earlier are candidates, or ``all``.
+    :param split_by: how papers were split, ``year``, ``random`` or ``given``; empty: not known.
     """
 
     corpus: str
@@ -80,6 +103,8 @@ class Setting:
     seed: int = 1
     budget: Budget | None = None
     task: str = "local"
+    pool: str = "known"
+    split_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +112,8 @@ class Report:
     """Everything that is printed; tables and curves have the rows of ``rows``, in this order.
 
     :param of_runs: measures of whole runs, without tests: a value for each row.
+    :param against_lexical: each row minus the strongest lexical row of each column, whose entries
+        are compared with none; None: there is no lexical row.
     :param seeds: name of a row that was trained with several seeds, to its scores in the columns of
         the first table.
     """
@@ -99,3 +126,4 @@ class Report:
     seeds: Mapping[str, SeedScores]
     curves: Sequence[Curve]
     caption: Sequence[str]
+    against_lexical: Table | None = None

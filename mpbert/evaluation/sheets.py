@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpbert.evaluation.against_lexical import strongest_rows
 from mpbert.evaluation.report import MeasuredRow, Report
 from mpbert.evaluation.tables import Table
 
@@ -46,7 +47,7 @@ class Sheet:
 
 def sheets_of(report: Report) -> list[Sheet]:
     """Return the tables of scores, seeds, intervals and tests, self-citation, then settings."""
-    titles = [row.title for row in report.rows]
+    titles = [row.full_title for row in report.rows]
     tables = [table for table in report.tables if any(len(c.subset) for c in table.columns)]
     sheets = [_scores(table, titles) for table in tables]
     sheets.append(_of_runs(report))
@@ -55,6 +56,8 @@ def sheets_of(report: Report) -> list[Sheet]:
     if any(row.published for row in report.rows):
         sheets.append(_published(report))
     sheets += [_intervals(report.tables[0], titles), _tests(report.tables[0], report.rows)]
+    if report.against_lexical:
+        sheets += _against_lexical(report.against_lexical, report.rows)
     if any(row.self_citation for row in report.rows):
         sheets.append(_self_citation(report.rows))
     if any(row.settings or row.tuned for row in report.rows):
@@ -110,7 +113,7 @@ def _of_runs(report: Report) -> Sheet:
     measures = report.of_runs
     rows = [
         (
-            row.title,
+            row.full_title,
             [SheetCell(percent(v[r]), is_best=v[r] == max(v)) for v in measures.values()],
         )
         for r, row in enumerate(report.rows)
@@ -131,7 +134,9 @@ def _seeds(report: Report) -> Sheet:
                 "-" if math.isnan(mean) else f"{percent(mean)}±{percent(half)}"
                 for mean, half in pairs
             ]
-            lines.append((row.title, [SheetCell(text) for text in (str(found.num_seeds), *cells)]))
+            lines.append(
+                (row.full_title, [SheetCell(text) for text in (str(found.num_seeds), *cells)])
+            )
     heads = [("n", 4), *((columns[j].measure, 14) for j in shown)]
     subsets = dict.fromkeys(columns[j].subset.title for j in shown)
     groups = [("", 1), *((title, len(_WITH_INTERVALS)) for title in subsets)]
@@ -151,12 +156,12 @@ def _published(report: Report) -> Sheet:
             for value in (report.of_runs[m][r], float(row.published.get(m, math.nan)))
         ]
         cells = [*map(percent, numbers), str(row.published.get("corpus", "-"))]
-        lines.append((row.title, [SheetCell(text) for text in cells]))
+        lines.append((row.full_title, [SheetCell(text) for text in cells]))
     return Sheet("Beside the numbers that papers print of other corpora", [], heads, lines)
 
 
 def _self_citation(rows: Sequence[MeasuredRow]) -> Sheet:
-    known = [(row.title, row.self_citation) for row in rows if row.self_citation]
+    known = [(row.full_title, row.self_citation) for row in rows if row.self_citation]
     shown = [c for c, k in enumerate(known[0][1].cutoffs) if k in _CUTOFFS]
     lines = []
     for title, found in known:
@@ -196,6 +201,31 @@ def _intervals(table: Table, titles: Sequence[str]) -> Sheet:
 
 def _tests(table: Table, rows: Sequence[MeasuredRow]) -> Sheet:
     j = next(j for j in _overall(table) if table.columns[j].measure == _TESTED)
+    best = int(np.argmax(table.means[:, j]))
+    second = int(table.others[best, j])
+    against = f"minus {rows[best].full_title}" if len(rows) > 1 else "no other row"
+    label = f"{against} (that row: minus {rows[second].full_title})" if len(rows) > 1 else against
+    return _differences(f"{_TESTED}, P ≥ 1: each row {label}", table, j, rows)
+
+
+def _against_lexical(table: Table, rows: Sequence[MeasuredRow]) -> list[Sheet]:
+    """Return a sheet for each column: measure and subset."""
+    return [
+        _differences(
+            f"{column.measure}, {column.subset.title}: each row minus the strongest lexical row, "
+            f"{rows[strongest].full_title}",
+            table,
+            j,
+            rows,
+        )
+        for j, (column, strongest) in enumerate(
+            zip(table.columns, strongest_rows(table), strict=True)
+        )
+    ]
+
+
+def _differences(title: str, table: Table, j: int, rows: Sequence[MeasuredRow]) -> Sheet:
+    """Return the differences of a column of a table, with intervals and tests."""
 
     def cells(r: int) -> list[SheetCell]:
         return [
@@ -205,15 +235,11 @@ def _tests(table: Table, rows: Sequence[MeasuredRow]) -> Sheet:
             SheetCell(_p_value(table.p_t_test[r, j])),
         ]
 
-    best = int(np.argmax(table.means[:, j]))
-    second = int(table.others[best, j])
-    against = f"minus {rows[best].title}" if len(rows) > 1 else "no other row"
-    label = f"{against} (that row: minus {rows[second].title})" if len(rows) > 1 else against
     return Sheet(
-        f"{_TESTED}, P ≥ 1: each row {label}",
+        title,
         [],
         [("difference", 12), ("95 % interval", 18), ("p exchange", 12), ("p t-test", 10)],
-        [(row.title, cells(r)) for r, row in enumerate(rows)],
+        [(row.full_title, cells(r)) for r, row in enumerate(rows)],
     )
 
 
@@ -239,5 +265,5 @@ def _settings(report: Report) -> Sheet:
             (f"{budget.measure if budget else 'score'} own", 12),
             ("chosen", 10),
         ],
-        [(row.title, cells(row)) for row in report.rows],
+        [(row.full_title, cells(row)) for row in report.rows],
     )

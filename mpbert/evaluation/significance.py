@@ -84,6 +84,25 @@ def bootstrap_means(data: ClusterSums, num_resamples: int, rng: np.random.Genera
     return means
 
 
+def with_drawn_seeds(
+    samples: np.ndarray, num_seeds: Sequence[int], rng: np.random.Generator
+) -> np.ndarray:
+    """Return (B, R, J) means of rows over their seeds, drawn anew, with replacement, each time.
+
+    :param samples: (B, S, J) of :func:`bootstrap_means`, a row for each seed of each row.
+    :param num_seeds: (R,) how many of the S are of each row; one is always drawn.
+    """
+    means, start = np.empty((len(samples), len(num_seeds), samples.shape[2])), 0
+    for r, n in enumerate(num_seeds):
+        own = samples[:, start : start + n]
+        if n > 1:
+            drawn = rng.integers(n, size=(len(samples), n))
+            own = np.take_along_axis(own, drawn[:, :, None], axis=1)
+        means[:, r] = own.mean(axis=1)
+        start += n
+    return means
+
+
 def percentile_interval(samples: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Return the percentile interval along the first axis; NaN where all samples are NaN.
 

@@ -1,6 +1,6 @@
 """Tables of means over queries: rows are systems, columns are a measure on a subset of queries."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,14 @@ from mpbert.evaluation.significance import (
     percentile_interval,
     randomization_p_values,
     t_test_p_values,
+    with_drawn_seeds,
 )
 from mpbert.evaluation.subsets import Subset
 
 ALPHA = 0.05
 NUM_RESAMPLES = 2000  # of the bootstrap
 NUM_SAMPLES = 9999  # of the randomization tests
+Compared = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ class Table:
 
     :param name: one word, for files.
     :param title: what the table shows.
-    :param means: from 0 to 1.
+    :param means: from 0 to 1, over queries and over the seeds of a row.
     :param low: and ``high``, ends of the 95 % intervals of the means.
-    :param others: row each row is compared with, the best other one; -1 where it stands alone.
+    :param others: row each row is compared with; -1 where it is compared with none.
     :param differences: mean of the row minus mean of the other one.
     :param differences_low: and ``differences_high``, ends of the 95 % intervals of the differences.
     :param p_randomization: and ``p_t_test``, p-values after Holm's correction over the table.
@@ -102,25 +104,29 @@ def build_table(
     name: str,
     title: str,
     columns: Sequence[Column],
-    hits: Sequence[np.ndarray],
+    hits: Sequence[Sequence[np.ndarray]],
     num_gold: np.ndarray,
     resampling: Resampling,
     rng: np.random.Generator,
     whole: bool = False,
+    compared_with: Compared = best_other_rows,
 ) -> Table:
     """Measure, test and give intervals.
 
-    :param hits: for each row (Q, K), whether the paper at each rank is relevant.
+    :param hits: for each row and each of its seeds (Q, K), whether the paper at each rank is
+        relevant. The value of a query is the mean over the seeds.
     :param num_gold: (Q,) number of relevant papers.
     :param whole: no ranking goes on beyond K, as in :func:`mpbert.evaluation.measures.measure`.
+    :param compared_with: from the means to the row each row is compared with.
     """
-    values = np.array([_values(columns, h, num_gold, whole) for h in hits])  # (R, J, Q)
+    of_seeds = [[_values(columns, h, num_gold, whole) for h in seeds] for seeds in hits]
+    values = np.array([np.mean(seeds, axis=0) for seeds in of_seeds])  # (R, J, Q)
     masks = np.array([column.subset.mask for column in columns])  # (J, Q)
     data = cluster_sums(values, masks, resampling.clusters)
     means = data.means
-    others, cells = best_other_rows(means), np.arange(len(columns))
+    others, cells = compared_with(means), np.arange(len(columns))
     alone = others < 0
-    drawn = bootstrap_means(data, resampling.num_resamples, rng)  # (B, R, J)
+    drawn = _resampled(of_seeds, masks, resampling, rng)  # (B, R, J)
     low, high = percentile_interval(drawn)
     differences_low, differences_high = percentile_interval(drawn - drawn[:, others, cells])
     p_randomization = randomization_p_values(data, others, resampling.num_samples, rng)
@@ -138,6 +144,22 @@ def build_table(
         p_randomization=_corrected(p_randomization, others),
         p_t_test=_corrected(t_test_p_values(values, masks, others), others),
     )
+
+
+def _resampled(
+    of_seeds: Sequence[Sequence[Sequence[np.ndarray]]],
+    masks: np.ndarray,
+    resampling: Resampling,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return (B, R, J) means of resamples of the clusters and of the seeds of each row.
+
+    :param of_seeds: for each row and each of its seeds (J, Q), the measure of each query.
+    """
+    flat = np.array([values for seeds in of_seeds for values in seeds])  # (S, J, Q)
+    data = cluster_sums(flat, masks, resampling.clusters)
+    drawn = bootstrap_means(data, resampling.num_resamples, rng)  # (B, S, J)
+    return with_drawn_seeds(drawn, [len(seeds) for seeds in of_seeds], rng)
 
 
 def _values(

@@ -15,8 +15,9 @@ NOTE = (
     "all times it ran. A row that takes runs or vectors of other rows costs what they do, too; "
     "another stage that rows share counts for the row that was made first. Peak memory "
     "is that of the largest process, without that of a GPU. Begun: steps, killed and failed ones "
-    "among them. -: not made by make-rows."
+    "among them. Of several seeds the first is told. -: not made by make-rows."
 )
+_TITLE = 40  # characters of a line of the text; longer titles are broken
 _HEADS = {  # to its width in characters
     "fit, embed, s": 14,
     "rank, s": 9,
@@ -121,8 +122,10 @@ def render_cost(rows: Sequence[tuple[str, str, RowCost | None]]) -> dict[str, st
     """
     heads, widths = list(_HEADS), list(_HEADS.values())
     lines = [(title, _cells(cost)) for _, title, cost in rows]
-    text = ["WHAT THE ROWS COST", "-" * 100, " " * 40 + _right(heads, widths)]
-    text += [title.ljust(40) + _right(cells, widths) for title, cells in lines]
+    text = ["WHAT THE ROWS COST", "-" * 100, " " * _TITLE + _right(heads, widths)]
+    for title, cells in lines:
+        first, *more = textwrap.wrap(title, _TITLE, subsequent_indent="  ")
+        text += [first.ljust(_TITLE) + _right(cells, widths), *more]
     markdown = ["| | " + " | ".join(heads) + " |", "|:--" + "|--:" * len(heads) + "|"]
     markdown += [f"| {_escaped(title)} | " + " | ".join(cells) + " |" for title, cells in lines]
     return {

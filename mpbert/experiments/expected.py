@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,12 +80,11 @@ class ReportComparison:
 
 
 def compare_reports(
-    found: Mapping[str, Any], expected: Mapping[str, Any], trained: Set[str], source: str
+    found: Mapping[str, Any], expected: Mapping[str, Any], source: str
 ) -> ReportComparison:
     """Set all columns of all tables beside those of an earlier report.
 
     :param found: and ``expected``, of :func:`mpbert.evaluation.render.as_dict`.
-    :param trained: names of the rows that have the tolerance of trained ones.
     :param source: what the messages call the earlier report.
     :raises ConfigError: it is of another corpus or split, or has none of the rows.
     """
@@ -101,6 +100,7 @@ def compare_reports(
             f"{source}: has none of the rows of this report, such as {next(iter(here))}; expected "
             f"a report of the same rows"
         )
+    trained = {row["name"] for row in found["rows"] if row["is_trained"]}
     checks = [
         ScoreCheck(
             row,

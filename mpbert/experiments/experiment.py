@@ -8,6 +8,7 @@ from pathlib import Path
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.rows import MODEL, Row, effective_settings
+from mpbert.experiments.seeds import takes_seeds
 from mpbert.experiments.tuning import Tuned
 
 
@@ -46,6 +47,7 @@ class Experiment:
     :param corpus: its store.
     :param tuned: what tuning chose there.
     :param configs: folder with ``pretrain/configs`` and ``finetune/configs``.
+    :param pool: candidates of a query, one of :data:`mpbert.retrieval.pool.POOLS`.
     """
 
     rows: Mapping[str, Row]
@@ -53,19 +55,29 @@ class Experiment:
     layout: Layout
     tuned: Tuned = field(default_factory=Tuned)
     configs: Path = field(default_factory=Path)
+    pool: str = "known"
 
     @staticmethod
     def of(
-        rows: Sequence[Row], corpus: Path, layout: Layout, tuned: Tuned, configs: Path
+        rows: Sequence[Row],
+        corpus: Path,
+        layout: Layout,
+        tuned: Tuned,
+        configs: Path,
+        pool: str = "known",
     ) -> "Experiment":
         """Return the experiment of rows that may have settings of other corpora, too."""
         on = {row.name: row.on(corpus.name) for row in rows}
-        return Experiment(on, corpus, layout, tuned, configs)
+        return Experiment(on, corpus, layout, tuned, configs, pool)
 
     def variant(self, name: str, seed: int = 1) -> Variant:
         """Return a row under the settings that tuning chose."""
         row = self.rows[name]
         return Variant(row, effective_settings(row, self.tuned.settings(name)), seed)
+
+    def needed(self, name: str, seed: int) -> Variant:
+        """Return what a row of a seed takes of another row: its seed, if that row takes seeds."""
+        return self.variant(name, seed if takes_seeds(self.rows, name) else 1)
 
     def runs(self, variant: Variant) -> Path:
         """Return where ``SPLIT.run`` lies."""
@@ -74,20 +86,24 @@ class Experiment:
     def vectors(self, variant: Variant) -> Path:
         """Return the vectors that a row ranks by: its own, or those of another row."""
         if variant.row.vectors:
-            variant = self.variant(variant.row.vectors, variant.seed)
+            variant = self.needed(variant.row.vectors, variant.seed)
         return self.layout.vectors(self.corpus.name, variant.name)
 
     def inputs(self, variant: Variant) -> list[Path]:
-        """Return the runs that a reranker takes."""
-        return [self.runs(self.variant(name)) for name in variant.row.inputs]
+        """Return the runs that a reranker takes, of its own seed where they take seeds."""
+        return [self.runs(self.needed(name, variant.seed)) for name in variant.row.inputs]
 
     def cost(self, variant: Variant) -> Path:
         """Return the file of what its steps took."""
         return self.layout.cost(self.corpus.name, variant.name)
 
-    def training_lists(self, row: Row) -> Path:
+    def training_lists(self, variant: Variant) -> Path:
         """Return where the lists lie that a reranker learns from: equal ones are shared."""
+        row = variant.row
         words = [f"{key}-{value}" for key, value in sorted(row.training.items())]
+        vectors = str(row.training.get("vectors", ""))
+        if vectors and (seed := self.needed(vectors, variant.seed).seed) > 1:
+            words.append(f"seed-{seed}")
         name = "-".join(["training", row.task, *words])
         return self.layout.runs(self.corpus.name, name)
 

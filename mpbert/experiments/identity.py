@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.outputs import output_of
+from mpbert.experiments.pretrained_texts import check_pretrained_on
 from mpbert.experiments.rows import MODEL, Row
 from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
@@ -54,6 +55,7 @@ def check_row(experiment: Experiment, name: str) -> None:
         if not experiment.tuned.settings(name):
             raise
         raise ConfigError(f"{error} (settings that tuning chose)") from error
+    check_pretrained_on(row, variant.settings)
     for stage, config in (("finetune", row.config), ("pretrain", row.pretrained)):
         file = experiment.config_file(stage, config)
         if config and not file.is_file():

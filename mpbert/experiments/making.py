@@ -38,7 +38,7 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1) -> None:
         (row, seed)
         for seed in range(1, seeds + 1)
         for row in rows
-        if seed == 1 or takes_seeds(experiment, row.name)
+        if seed == 1 or takes_seeds(experiment.rows, row.name)
     ]
     failed: dict[str, bool] = {}  # name of a row to whether it may fail
     for number, (row, seed) in enumerate(planned, start=1):

@@ -5,10 +5,12 @@ from typing import Any
 
 from mpbert.corpus.store import TASKS
 from mpbert.evaluation.tuned import SettingValue
+from mpbert.experiments.rows import PretrainedOn
 from mpbert.foundation.errors import ConfigError
 
 MAX_TITLE = 40  # characters, so that a table of six columns fits a terminal of 100
 SIMILARITIES = ("cosine", "dot")
+_MAY_HOLD = ("yes", "maybe", "no")  # whether texts may hold the citations of test papers
 Parser = Callable[[Any, str], Any]
 
 
@@ -86,6 +88,24 @@ def published(value: object, source: str) -> dict[str, SettingValue]:
     return found
 
 
+def pretrained_on(value: Mapping[object, object], source: str) -> PretrainedOn:
+    """Return what a ready-made model has read, and by corpus whether that may hold the test."""
+    form = "'{texts: Wikipedia, holds_test: {acl: maybe, rfc: no}}'"
+    texts, holds = value.get("texts"), value.get("holds_test")
+    if set(value) != {"texts", "holds_test"} or not isinstance(texts, str) or not texts.strip():
+        raise ConfigError(f"{source}: found {dict(value)!r}; expected {form}")
+    answers = settings(holds, f"{source}, holds_test")
+    words = {"true": "yes", "false": "no"}  # as YAML reads yes and no
+    plain = {corpus: words.get(str(answer), answer) for corpus, answer in answers.items()}
+    for corpus, answer in plain.items():
+        if answer not in _MAY_HOLD:
+            raise ConfigError(
+                f"{source}, holds_test, {corpus}: found {answer!r}; expected one of "
+                f"{', '.join(_MAY_HOLD)}"
+            )
+    return PretrainedOn(" ".join(texts.split()), plain)
+
+
 def count(value: object, source: str) -> int:
     """Return a whole number of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -128,4 +148,5 @@ KEYS: dict[str, tuple[type, Parser]] = {
     "note": (str, as_it_is),
     "order": (int, as_it_is),
     "published": (dict, published),
+    "pretrained_on": (dict, pretrained_on),
 }

@@ -26,6 +26,11 @@ Further keys, all optional::
     training: {lexical: bm25, top: 10}    # of one that learns from lists: how those are made, or
     training: {vectors: hatten, top: 20}  # with the vectors of which row
 
+A row whose ``model`` was trained elsewhere, one that is not ``random:...``, says what it has read,
+and by corpus whether that may hold the citations of the test papers: ``yes``, ``maybe``, ``no``::
+
+    pretrained_on: {texts: Wikipedia, holds_test: {acl: no, rfc: maybe}}
+
 A row of our own model::
 
     method: mp_bert4cr
@@ -46,6 +51,19 @@ from mpbert.evaluation.tuned import Settings, SettingValue
 from mpbert.foundation.errors import ConfigError
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
+
+
+@dataclass(frozen=True)
+class PretrainedOn:
+    """What a ready-made model has read.
+
+    :param texts: as words of a sentence, after "has read".
+    :param holds_test: corpus to ``yes``, ``maybe`` or ``no``: whether these texts may hold the
+        citations of its test papers.
+    """
+
+    texts: str
+    holds_test: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -71,6 +89,7 @@ class Row:
     :param space: what tuning may try: name of a setting to its values.
     :param corpora: those on which it is made without being named; empty: all.
     :param published: what its paper prints: its ``corpus``, and measure to value.
+    :param pretrained_on: what its ready-made model has read; None: it has no such model.
     :param optional: whether it may fail.
     :param gpu: whether it is left out where there is no GPU.
     """
@@ -93,6 +112,7 @@ class Row:
     vocab_size_on: Mapping[str, int] = field(default_factory=dict)
     space: Mapping[str, tuple[SettingValue, ...]] = field(default_factory=dict)
     corpora: tuple[str, ...] = ()
+    pretrained_on: PretrainedOn | None = None
     optional: bool = False
     gpu: bool = False
     note: str = ""

@@ -1,31 +1,38 @@
-"""Which rows are trained, and which can be trained with several seeds."""
+"""Which rows can be trained with several seeds, and what kind of row each is."""
 
-from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.identity import learns_from
-from mpbert.experiments.rows import MODEL
+from collections.abc import Mapping
+
+from mpbert.evaluation.report import CHANCE, FUSION, LEXICAL_ROW, RERANKER, TRAINED
+from mpbert.experiments.rows import MODEL, Row
 from mpbert.methods.embedding import EMBEDDERS
+from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.reranking import RERANKERS
 
-_UNTRAINED = ("chance",)  # embedders whose vectors are drawn
+_BY_NAME = {"chance": CHANCE, "fusion": FUSION}  # methods that are a family of their own
 
 
-def takes_seeds(experiment: Experiment, name: str) -> bool:
-    """Whether a row is trained, or ranks with the vectors of one that is.
+def takes_seeds(rows: Mapping[str, Row], name: str) -> bool:
+    """Whether a row is trained, or takes vectors, runs or lists of one that is.
 
-    Rerankers are trained where they learn from lists; the weights of a fusion take no seed.
+    The weights of a fusion take no seed, but its inputs do: seed k of it takes theirs.
+
+    :param rows: by name, with all that the row needs.
     """
-    row = experiment.rows[name]
-    if row.vectors:
-        return takes_seeds(experiment, row.vectors)
-    return row.method == MODEL or row.method in EMBEDDERS.names() or bool(row.training)
+    row = rows[name]
+    makes_vectors = row.method == MODEL or row.method in EMBEDDERS.names()
+    learns = bool(row.training) or (makes_vectors and not row.vectors)
+    return learns or any(takes_seeds(rows, needed) for needed in row.needs)
 
 
-def is_trained(experiment: Experiment, name: str) -> bool:
-    """Whether anything was trained for a row, or for one that it takes vectors or runs of."""
-    variant = experiment.variant(name)
-    row = variant.row
-    if any(is_trained(experiment, need) for need in row.needs):
-        return True
-    if row.vectors or row.method in _UNTRAINED:
-        return False
-    own = row.method == MODEL or row.method in EMBEDDERS.names()
-    return own or bool(learns_from(row, variant.settings))
+def is_trained(rows: Mapping[str, Row], name: str) -> bool:
+    """Whether a row depends on the seed of a training: random vectors alone learn nothing."""
+    return takes_seeds(rows, name) and family_of(rows[name]) != CHANCE
+
+
+def family_of(row: Row) -> str:
+    """Return the kind of a row, one of :data:`mpbert.evaluation.report.FAMILIES`."""
+    if row.method in _BY_NAME:
+        return _BY_NAME[row.method]
+    if row.method in LEXICAL.names():
+        return LEXICAL_ROW
+    return RERANKER if row.method in RERANKERS.names() else TRAINED

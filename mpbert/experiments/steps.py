@@ -10,6 +10,7 @@ from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.rows import MODEL, Row
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
+from mpbert.retrieval.pool import POOLS
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,13 @@ def _dense(
     words = ["retrieve", experiment.corpus, runs, "--vectors", vectors, *_kind(row)]
     if row.similarity != "cosine":
         words += ["--similarity", row.similarity]
-    words += _flags("--dim", [row.dim or None])
+    words += [*_flags("--dim", [row.dim or None]), *_pool(experiment)]
     return _step("retrieve", [*words, *_flags("--splits", splits)])
 
 
 def _lexical(experiment: Experiment, variant: Variant, runs: Path, splits: Sequence[str]) -> Step:
     words = ["retrieve", experiment.corpus, runs, "--lexical", variant.row.method]
-    words += [*_kind(variant.row), *_settings(variant.settings)]
+    words += [*_kind(variant.row), *_pool(experiment), *_settings(variant.settings)]
     return _step("retrieve", [*words, *_flags("--splits", splits)])
 
 
@@ -110,26 +111,30 @@ def _rerank_steps(
     words = ["rerank", experiment.corpus, runs, "--reranker", row.method]
     words += ["--runs", *experiment.inputs(variant), *_kind(row)]
     if row.training:
-        steps.append(_training_lists(experiment, row))
-        words += ["--training", experiment.training_lists(row)]
+        steps.append(_training_lists(experiment, variant))
+        words += ["--training", experiment.training_lists(variant)]
     words += [*_seed(variant), *_settings(variant.settings), *_flags("--splits", splits)]
     return [*steps, _step("rerank", words)]
 
 
-def _training_lists(experiment: Experiment, row: Row) -> Step:
-    words = ["retrieve", experiment.corpus, experiment.training_lists(row), "--task", row.task]
-    made = dict(row.training)
+def _training_lists(experiment: Experiment, variant: Variant) -> Step:
+    lists, made = experiment.training_lists(variant), dict(variant.row.training)
+    words = ["retrieve", experiment.corpus, lists, "--task", variant.row.task]
     if name := made.pop("vectors", ""):
-        words += ["--vectors", experiment.vectors(experiment.variant(str(name)))]
+        words += ["--vectors", experiment.vectors(experiment.needed(str(name), variant.seed))]
     else:
         words += ["--lexical", made.pop("lexical", "bm25")]
-    words += ["--top", made.pop("top", 10), "--splits", "train"]
+    words += ["--top", made.pop("top", 10), "--splits", "train", *_pool(experiment)]
     return _step("training lists", [*words, *_settings(made)])
 
 
 def _kind(row: Row) -> list[object]:
     task = ["--task", row.task] if row.task != "local" else []
     return [*task, *_flags("--top", [row.top or None])]
+
+
+def _pool(experiment: Experiment) -> list[object]:
+    return ["--pool", experiment.pool] if experiment.pool != POOLS[0] else []
 
 
 def _seed(variant: Variant) -> list[object]:

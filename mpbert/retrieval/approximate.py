@@ -3,17 +3,21 @@
 For millions of papers. A sample of the queries is searched exactly; the number of lists that are
 read is doubled until these queries find enough of their ten nearest papers. Scores are exact; what
 may happen is that a paper is missed.
+
+The lists are learnt at the first search, of the candidates alone: each part of the papers has lists
+of its own. Queries that are no more than the sample are all searched exactly.
 """
 
 import logging
 import math
+from functools import cached_property
+from typing import Self
 
 import faiss
 import numpy as np
 
 from mpbert.foundation.seeding import named_rng
 from mpbert.retrieval.dense import PAPERS, RESCORED, DenseIndex, parts_of
-from mpbert.retrieval.ranking import num_ranked
 from mpbert.vectors.normal import normalized
 
 logger = logging.getLogger(__name__)
@@ -38,25 +42,34 @@ class ApproximateIndex(DenseIndex):
         self, vectors: np.ndarray, similarity: str = "cosine", recall: float = 0.98, seed: int = 1
     ) -> None:
         super().__init__(vectors, similarity)
-        self._recall = recall
-        dim, size = vectors.shape[1], len(self._rows)
-        self._is_exact = size < _FEWEST
-        if self._is_exact:
-            return
+        self._recall, self._seed = recall, seed
+
+    def within(self, papers: np.ndarray) -> Self:
+        """Return an index of some of the papers, with lists of its own."""
+        part = super().within(papers)
+        if part is not self:
+            part.__dict__.pop("_learnt", None)
+        return part
+
+    @cached_property
+    def _learnt(self) -> tuple[faiss.IndexRefineFlat, faiss.IndexIVF]:
+        """The index, and the lists in it."""
+        dim, size = self._vectors.shape[1], len(self._rows)
         num_lists = max(1, int(4 * math.sqrt(size)))
         codes = dim // 2 if dim % 2 == 0 else dim
-        self._lists = faiss.index_factory(
+        lists = faiss.index_factory(
             dim, f"IVF{num_lists},PQ{codes}x4fs", faiss.METRIC_INNER_PRODUCT
         )
-        self._lists.cp.niter, self._lists.cp.seed = _ROUNDS, seed
-        self._lists.cp.min_points_per_centroid = 1
-        self._index = faiss.IndexRefineFlat(self._lists)
-        self._index.k_factor = _CANDIDATES
-        chosen = named_rng(seed, "papers of lists").permutation(size)[: _PER_LIST * num_lists]
-        self._index.train(self._unit(self._rows[np.sort(chosen)]))
+        lists.cp.niter, lists.cp.seed = _ROUNDS, self._seed
+        lists.cp.min_points_per_centroid = 1
+        index = faiss.IndexRefineFlat(lists)
+        index.k_factor = _CANDIDATES
+        chosen = named_rng(self._seed, "papers of lists").permutation(size)
+        chosen = np.sort(chosen[: _PER_LIST * num_lists])
+        index.train(self._unit(self._rows[chosen]))
         for part in parts_of(size, PAPERS):
-            self._index.add(self._unit(self._rows[part]))
-        self._rng = named_rng(seed, "queries searched exactly")
+            index.add(self._unit(self._rows[part]))
+        return index, lists
 
     def search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
@@ -65,31 +78,33 @@ class ApproximateIndex(DenseIndex):
 
         As :meth:`DenseIndex.search`. Queries whose lists hold too few papers are searched exactly.
         """
-        if self._is_exact:
+        if len(self._rows) < _FEWEST or len(queries) <= _SAMPLE:
             return super().search(queries, k, excluded_rows)
-        sample = np.sort(self._rng.permutation(len(queries))[:_SAMPLE])
+        _, lists = self._learnt
+        rng = named_rng(self._seed, "queries searched exactly")
+        sample = np.sort(rng.permutation(len(queries))[:_SAMPLE])
         nearest = min(k, _NEAREST)
         excluded_rows = np.broadcast_to(excluded_rows, len(queries))
         exact, _ = super().search(queries[sample], nearest, excluded_rows[sample])
-        self._lists.nprobe = 1
+        lists.nprobe = 1
         while True:
             found, _ = self._search_lists(queries[sample], nearest, excluded_rows[sample])
             recall = (found[:, :, None] == exact[:, None]).any(2).mean() if exact.size else 1.0
-            if recall >= self._recall or self._lists.nprobe >= self._lists.nlist:
+            if recall >= self._recall or lists.nprobe >= lists.nlist:
                 break
-            self._lists.nprobe = min(2 * self._lists.nprobe, self._lists.nlist)
+            lists.nprobe = min(2 * lists.nprobe, lists.nlist)
         logger.info(
             "%d of %d lists: %.4f of the %d nearest papers found, by %d queries",
-            self._lists.nprobe, self._lists.nlist, recall, nearest, len(sample),
+            lists.nprobe, lists.nlist, recall, nearest, len(sample),
         )  # fmt: skip
         return self._search_lists(queries, k, excluded_rows)
 
     def _search_lists(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        k = num_ranked(k, len(self._vectors), excluded_rows)
+        k = self._num_ranked(k, excluded_rows)
         depth = min(k + 1, len(self._rows))
-        lowest, places = self._index.search(normalized(queries), max(depth, 1))
+        lowest, places = self._learnt[0].search(normalized(queries), max(depth, 1))
         is_short = (places < 0).any(axis=1)
         rows, scores = np.zeros((len(queries), k), dtype=np.int64), np.zeros((len(queries), k))
         full = np.flatnonzero(~is_short)

@@ -10,7 +10,9 @@ A method that has no vector of a paper, but zeros, knows nothing of it and canno
 papers come last. By the formula they would score 0, above all papers of negative similarity.
 """
 
+import copy
 from collections.abc import Callable
+from typing import Self
 
 import faiss
 import numpy as np
@@ -39,7 +41,7 @@ SIMILARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class DenseIndex:
-    """All papers by their vectors.
+    """All papers by their vectors; :meth:`within` is an index of some of them.
 
     :param vectors: (N, D), of any length, mapped or not; they are not copied. A paper whose row
         is zeros has no vector and gets the least score there can be.
@@ -53,7 +55,23 @@ class DenseIndex:
         lengths = np.concatenate([np.zeros(0), *lengths])  # (N,)
         self._longest = lengths.max(initial=0.0) or 1.0
         self._has_vector = lengths > 0
-        self._rows = np.flatnonzero(self._has_vector)  # (M,)
+        self._choose(np.ones(len(vectors), dtype=bool))
+
+    def within(self, papers: np.ndarray) -> Self:
+        """Return an index of some of the papers; vectors and their lengths are shared.
+
+        :param papers: (N,) whether a paper is a candidate.
+        """
+        if np.array_equal(papers, self._is_candidate):
+            return self
+        part = copy.copy(self)
+        part._choose(papers)
+        return part
+
+    def _choose(self, papers: np.ndarray) -> None:
+        self._is_candidate = papers  # (N,)
+        self._rows = np.flatnonzero(papers & self._has_vector)  # (M,)
+        self._rest = np.flatnonzero(papers & ~self._has_vector)
 
     def search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
@@ -65,10 +83,12 @@ class DenseIndex:
         :returns: (Q, K) rows and (Q, K) float64 scores; K is smaller than k where the papers are
             too few.
         """
-        k = num_ranked(k, len(self._vectors), excluded_rows)
+        k = self._num_ranked(k, excluded_rows)
         excluded_rows = np.broadcast_to(excluded_rows, len(queries))
         rows = np.empty((len(queries), k), dtype=np.int64)
         scores = np.empty((len(queries), k))
+        if not k:
+            return rows, scores
         todo = np.arange(len(queries))
         for spare in _SPARE:
             found, lowest = self._propose(queries[todo], min(k + 1 + spare, len(self._rows)))
@@ -82,6 +102,11 @@ class DenseIndex:
         for query in todo:
             rows[query], scores[query] = self._search_all(queries[query], k, excluded_rows[query])
         return rows, scores
+
+    def _num_ranked(self, k: int, excluded_rows: np.ndarray) -> int:
+        inside = self._is_candidate[np.maximum(excluded_rows, 0)]
+        num_papers = len(self._rows) + len(self._rest)
+        return num_ranked(k, num_papers, np.where(inside, excluded_rows, -1))
 
     def _propose(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (Q, depth) rows of the largest float32 scores, and (Q,) the least of these."""
@@ -129,7 +154,7 @@ class DenseIndex:
         is_complete = found.shape[1] == len(self._rows)
         rows = found
         if is_complete:
-            rest = np.flatnonzero(~self._has_vector)[: k + 1]
+            rest = self._rest[: k + 1]
             rows = np.hstack([rows, np.broadcast_to(rest, (len(rows), len(rest)))])
         rows = np.sort(rows, axis=1)
         papers = self._exact(rows.ravel()).reshape(*rows.shape, -1)
@@ -149,10 +174,10 @@ class DenseIndex:
         self, query: np.ndarray, k: int, excluded_row: int
     ) -> tuple[np.ndarray, np.ndarray]:
         exact = self._prepare(query[None])[0].astype(np.float64)
-        scores = np.empty((1, len(self._vectors)))
-        for part in parts_of(len(self._vectors), _CONVERTED):
-            scores[0, part] = np.einsum("d,nd->n", exact, self._exact(part))
-        scores[0, ~self._has_vector] = -np.inf  # enough others: see the caller
+        scores = np.full((1, len(self._vectors)), -np.inf)  # enough have a vector: see the caller
+        for part in parts_of(len(self._rows), _CONVERTED):
+            rows = self._rows[part]
+            scores[0, rows] = np.einsum("d,nd->n", exact, self._exact(rows))
         rows, best = top_k(scores, k, np.array([excluded_row]))
         return rows[0], best[0]
 

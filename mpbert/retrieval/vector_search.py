@@ -8,7 +8,7 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import ConfigError
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import DenseIndex
-from mpbert.retrieval.training_pool import training_pool
+from mpbert.retrieval.pool import candidates_by_year
 from mpbert.vectors.store import VectorStore, check_ids, vectors_name
 
 
@@ -20,6 +20,7 @@ class VectorSearch:
     :param similarity: ``cosine`` or ``dot``.
     :param dim: how many dimensions of each vector are used, the first ones; None: all.
     :param approximate: whether a part of the vectors is searched.
+    :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
     :raises VectorsError: it is of another corpus.
     """
 
@@ -31,20 +32,28 @@ class VectorSearch:
         similarity: str = "cosine",
         dim: int | None = None,
         approximate: bool = False,
+        pool: str = "known",
     ) -> None:
         self._store, self._directory, self._task, self._dim = store, directory, task, dim
-        self._similarity, self._kind = similarity, ApproximateIndex if approximate else DenseIndex
-        self._papers = self._load("papers", store.paper_ids)
-        self._index = self._kind(self._papers, similarity)
+        self._pool = pool
+        kind = ApproximateIndex if approximate else DenseIndex
+        self._index = kind(self._load("papers", store.paper_ids), similarity)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (Q, K) rows and (Q, K) scores; training queries find training papers alone."""
+        """Return rankings, best first; training queries find training papers alone.
+
+        :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
+        """
         vectors = self._load(vectors_name(self._task, split), queries.query_ids)
-        if split != "train":
-            return self._index.search(vectors, k, queries.citing_rows)
-        pool, own = training_pool(self._store, queries)
-        rows, scores = self._kind(self._papers[pool], self._similarity).search(vectors, k, own)
-        return pool[rows], scores
+        k = min(k, self._store.num_papers - 1)
+        rows = np.full((len(queries), k), -1, dtype=np.int64)
+        scores = np.full((len(queries), k), -np.inf)
+        for places, papers in candidates_by_year(self._store, queries, split, self._pool):
+            index = self._index.within(papers)
+            found = index.search(vectors[places], k, queries.citing_rows[places])
+            length = found[0].shape[1]
+            rows[places, :length], scores[places, :length] = found
+        return rows, scores
 
     def _load(self, name: str, ids: list[str]) -> np.ndarray:
         found = VectorStore.load(self._directory, name).first(self._dim)

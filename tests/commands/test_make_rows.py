@@ -160,6 +160,41 @@ def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
         make_rows.Config(rfc_corpus, Path("rows"), Path("out"), seeds=0)
 
 
+def test_rows_of_trained_rows_are_made_with_each_seed_of_these(rfc_corpus, place, caplog, capfd):
+    caplog.set_level("INFO", "mpbert")
+    settings = {"method": "reciprocal"}
+    fused = {"title": "F", "method": "fusion", "inputs": ["chance", "bm25"], "settings": settings}
+    _write(place, chance=CHANCE, bm25=BM25, fused={**fused, "order": 4})
+    _run(rfc_corpus, seeds=2)
+    made = [line.split(":")[0] for line in caplog.messages if "made in" in line]
+    assert made == [
+        *("[1/5] chance", "[2/5] bm25", "[3/5] fused"),
+        *("[4/5] chance, seed 2", "[5/5] fused, seed 2"),
+    ]
+    runs = Path("out/trec/rfc")
+    inputs = yaml.safe_load((runs / "fused-seed-2" / "config.yaml").read_text())["runs"]
+    assert inputs == ["out/trec/rfc/chance-seed-2", "out/trec/rfc/bm25"]
+    texts = {(runs / name / "test.run").read_text() for name in ("fused", "fused-seed-2")}
+    assert len(texts) == 2
+
+
+def test_a_row_with_a_ready_made_model_has_to_say_what_that_has_read(rfc_corpus, place):
+    ready = {"title": "R", "method": "sbert"}
+    _write(place, ready=ready)
+    message = (
+        r"row ready: its model distilbert/distilbert-base-uncased was trained elsewhere; expected "
+        r"a line 'pretrained_on: \{texts"
+    )
+    with pytest.raises(ConfigError, match=message):
+        _run(rfc_corpus)
+    read = {"texts": "Wikipedia", "holds_test": {"rfc": "no"}}
+    start = {"settings": {"model": "random:1x32"}}
+    _write(place, ready={**ready, **start, "pretrained_on": read})
+    with pytest.raises(ConfigError, match="row ready: found pretrained_on, but it takes no model"):
+        _run(rfc_corpus)
+    assert not Path("out").exists()
+
+
 def test_a_row_is_made_anew_for_another_corpus_of_the_same_name(rfc_corpus, place, caplog, capfd):
     _write(place, bm25=BM25)
     _run(rfc_corpus)

@@ -125,12 +125,59 @@ def test_runs_of_other_seeds_give_mean_and_interval(rfc_corpus, no_plots, tmp_pa
         scores.append(content["tables"]["main"]["scores"]["row"]["MAP@10 P>=2"]["mean"])
     mean, half = np.mean(scores), 4.302653 * np.std(scores, ddof=1) / 3**0.5  # t of 2 degrees
     assert half > 0
-    assert found["seeds"]["row"]["num_seeds"] == 3
+    assert found["seeds"]["row"]["num_seeds"] == found["rows"][0]["num_seeds"] == 3
+    in_table = found["tables"]["main"]["scores"]["row"]["MAP@10 P>=2"]["mean"]
+    assert in_table == pytest.approx(mean, abs=2e-6)
     assert found["seeds"]["row"]["MAP@10 P>=2"] == pytest.approx(
         {"mean": mean, "half_width": half}, abs=2e-6
     )
     text = (tmp_path / "report" / "report.txt").read_text()
     assert f"{100 * mean:.2f}+-{100 * half:.2f}" in text
+
+
+def test_a_trained_row_of_one_seed_says_so_and_words_need_no_seed(
+    rfc_corpus, no_plots, tmp_path, capsys
+):
+    run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
+    trained = {"method": "word2vec", "title": "T" * 40, "order": 1}
+    _write_row(tmp_path, "dense", **trained)
+    _write_row(tmp_path, "words", title="Words", method="bm25", order=2)
+    fused = {"method": "fusion", "order": 3}
+    _write_row(tmp_path, "fused", title="Fused", inputs=["dense", "words"], **fused)
+    _write_row(tmp_path, "other", title="Chance", method="chance", order=4)
+    for name in ("dense", "words", "fused", "other", "dense-seed-2"):
+        _write_run(tmp_path, name, run)
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    shown = capsys.readouterr().out
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert {row["name"]: (row["title"], row["family"]) for row in found["rows"]} == {
+        "dense": ("T" * 40, "trained"),
+        "words": ("Words", "lexical"),
+        "fused": ("Fused, one seed", "fusion"),
+        "other": ("Chance", "chance"),
+    }
+    assert max(map(len, shown.splitlines())) <= 100
+    assert "each row minus the strongest lexical row, Words\n" in shown
+    assert found["against_lexical"]["scores"]["fused"]["MAP@10 P>=2"]["other"] == "words"
+
+
+def test_what_a_ready_made_model_has_read_is_remarked_of_all_rows_that_take_it(
+    rfc_corpus, no_plots, tmp_path, capsys
+):
+    run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
+    read = {"texts": "Wikipedia", "holds_test": {"acl": False, "rfc": "maybe"}}
+    _write_row(tmp_path, "ready", method="sbert", title="Ready", pretrained_on=read, order=1)
+    _write_row(tmp_path, "on", method="submodular", title="On it", inputs=["ready"], order=2)
+    _write_row(tmp_path, "words", method="bm25", title="Words", order=3)
+    for name in ("ready", "on", "words"):
+        _write_run(tmp_path, name, run)
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    sentence = "has read Wikipedia; that may hold citations of the test papers: maybe"
+    shown = " ".join(capsys.readouterr().out.split())
+    for title in ("Ready, one seed", "On it, one seed"):
+        assert f"{title}: {sentence}." in shown
+    rows = json.loads((tmp_path / "report" / "report.json").read_text())["rows"]
+    assert [sentence in row["remarks"] for row in rows] == [True, True, False]
 
 
 def _made(folder):
@@ -161,7 +208,15 @@ def test_numbers_that_papers_print_stand_beside_ours(rfc_corpus, no_plots, tmp_p
     text = (tmp_path / "report" / "report.txt").read_text()
     own = json.loads((tmp_path / "report" / "report.json").read_text())["of_runs"]
     numbers = (own["MRR"]["row"], 0.3493, own["F1@20"]["row"], 0.14)
-    line = ["From", "a", "paper", *(f"{100 * value:.2f}" for value in numbers), "AAN"]
+    line = [
+        "From",
+        "a",
+        "paper,",
+        "one",
+        "seed",
+        *(f"{100 * value:.2f}" for value in numbers),
+        "AAN",
+    ]
     assert line in [words.split() for words in text.splitlines()]
     assert "cannot be compared" in " ".join(text.split())
 
@@ -247,7 +302,7 @@ def test_what_rows_cost_is_printed_and_stands_apart(
     assert ours == theirs
     shown = capsys.readouterr().out
     assert "WHAT THE ROWS COST" in shown
-    assert ["better", "-", "12.5", "20.0", "345", "2", "0"] in [
+    assert ["better,", "one", "seed", "-", "12.5", "20.0", "345", "2", "0"] in [
         line.split() for line in shown.splitlines()
     ]
 
@@ -294,6 +349,28 @@ def test_a_run_that_was_made_with_other_settings_is_remarked(
     remarks = {row["name"]: " ".join(row["remarks"]) for row in rows}
     assert f"{path}: made with other settings or inputs" in remarks["other"]
     assert "The same: the settings" not in shown
+
+
+def test_a_run_of_another_pool_is_remarked(rfc_corpus, no_plots, tmp_path):
+    settings = {"fields": "abstract"}
+    _write_row(tmp_path, "words", method="bm25", settings=settings)
+    run = tmp_path / "out" / "trec" / "rfc" / "words"
+    retrieve.run(
+        retrieve.Config(rfc_corpus, run, lexical="bm25", settings=["fields=abstract"], pool="all")
+    )
+    for pool in ("known", "all"):
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / pool, pool=pool))
+        text = " ".join((tmp_path / pool / "report.txt").read_text().split())
+        assert ("made with other settings or inputs" in text) == (pool == "known")
+        assert ("ranks papers newer than the manuscript for" in text) == (pool == "known")
+        assert ("its shortest list" in text) is False
+    store, known = CorpusStore(rfc_corpus), (tmp_path / "known" / "report.txt").read_text()
+    years = np.sort(store.years)
+    counts = [np.searchsorted(years, year, "right") - 1 for year in store.contexts("test").years]
+    assert f"from {min(counts)} to {max(counts)} candidates" in " ".join(known.split())
+    assert "Pool: all 120 papers of the corpus but the manuscript itself, 119" in " ".join(
+        (tmp_path / "all" / "report.txt").read_text().split()
+    )
 
 
 def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
@@ -366,7 +443,7 @@ def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
     report.run(_config(rfc_corpus, here, here / "none", kept=tmp_path / "kept"))
     none = json.loads((here / "none" / "report.json").read_text())
     assert none["tables"] == theirs["tables"]
-    assert "Measured earlier, on these very queries: a; b." in none["caption"]
+    assert "Measured earlier, on these very queries: a, one seed; b." in none["caption"]
 
 
 def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_anew(

@@ -17,7 +17,7 @@ def random_vectors(corpus, path):
 
 def test_an_approximate_run_holds_most_of_the_exact_one(rfc_corpus, tmp_path, capsys):
     random_vectors(rfc_corpus, tmp_path / "vectors")
-    flags = [f"--vectors={tmp_path / 'vectors'}", "--splits=test", "--top=3"]
+    flags = [f"--vectors={tmp_path / 'vectors'}", "--splits=test", "--top=3", "--pool=all"]
     for name, more in (("exact", []), ("part", ["--approximate"])):
         assert cli.main(["retrieve", str(rfc_corpus), str(tmp_path / name), *flags, *more]) == 0
         assert ("nearest papers found" in capsys.readouterr().err) == (name == "part")

@@ -58,7 +58,9 @@ def test_intervals_and_tests_are_those_of_the_report(qrels, runs):
     rows = [MeasuredRow(name, name, judged=each) for name, each in judged.items()]
     gold = np.diff(qrels.offsets)
     citing = [query.partition("#")[0] for query in qrels.query_ids]
-    queries = MeasuredQueries(gold, citing, np.full(60, 2000), np.full(60, np.nan))
+    queries = MeasuredQueries(
+        gold, citing, np.full(60, 2000), np.full(60, np.nan), np.full(60, 30), np.zeros(60)
+    )
     report = build_report(Setting("tiny", "test", 31, seed=3), queries, rows)
     table = report.tables[0]
     for score in found:

@@ -53,7 +53,7 @@ def test_f1_is_of_the_mean_precision_and_the_mean_recall_by_pencil():
 def test_f1_has_no_value_for_a_query_and_says_so():
     for ask in (
         lambda: measure("F1@4", HITS, NUM_GOLD),
-        lambda: expected_at_random("F1@4", NUM_GOLD, 9),
+        lambda: expected_at_random("F1@4", NUM_GOLD, np.full(len(NUM_GOLD), 9)),
     ):
         with pytest.raises(ConfigError, match=r"F1@4 is a measure of a run.*such as P@4 or Recall"):
             ask()
@@ -117,16 +117,19 @@ def test_measures_equal_those_of_ir_measures():
 
 
 @pytest.mark.parametrize("formula", sorted(FORMULAS))
-@pytest.mark.parametrize("gold", [1, 2, 3])
+@pytest.mark.parametrize(("gold", "known"), [(1, 1), (2, 2), (3, 3), (3, 1), (2, 0)])
 @pytest.mark.parametrize("k", [1, 2, 4, 9])
-def test_the_expectation_at_random_is_the_mean_over_all_orders(formula, gold, k):
+def test_the_expectation_at_random_is_the_mean_over_all_orders(formula, gold, known, k):
     num_candidates = 5
-    orders = itertools.combinations(range(num_candidates), gold)  # ranks of the relevant papers
+    orders = itertools.combinations(range(num_candidates), known)  # ranks of the relevant papers
     hits = np.array([[rank in ranks for rank in range(num_candidates)] for ranks in orders])
     hits = np.pad(hits, ((0, 0), (0, 9 - num_candidates)))  # lists end before a cutoff of 9
     name = f"{formula}@{k}"
     expected = measure(name, hits, np.full(len(hits), gold)).mean()
-    assert np.allclose(expected_at_random(name, np.array([gold]), num_candidates), expected)
+    other = np.array([7, gold]), np.array([0, num_candidates]), np.array([0, known])
+    assert np.allclose(expected_at_random(name, *other), [0, expected])  # 0 without candidates
+    if known == gold:
+        assert np.allclose(expected_at_random(name, *other[:2])[1], expected)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -5,10 +6,12 @@ import pytest
 
 from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import Judged
+from mpbert.evaluation.measures import mean_measure, measure
 from mpbert.evaluation.plots import plot_report
 from mpbert.evaluation.render import render_report
-from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Setting
+from mpbert.evaluation.report import DEPTH, MeasuredQueries, MeasuredRow, Setting
 from mpbert.evaluation.self_citation import self_citation
+from mpbert.evaluation.sheets import sheets_of
 from mpbert.evaluation.tuned import Budget, TunedRow
 
 SETTINGS = {"dim": 100, "learning_rate": 0.025, "window": 20, "fields": "abstract+citing"}
@@ -17,7 +20,27 @@ BUDGET = Budget(6, 10, "MAP@10", "valid", 1234)
 TITLES = ("chance", "BM25, title + abstract", "A <b>bold</b> | 100 % [x]_1 & ~ \\ end")
 
 
-def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 2, 3)):
+FAMILIES = ("chance", "lexical", "trained")
+
+
+def _hits(noise, rate, num_gold, depth):
+    """Return hits of lists of 20 papers, looked at to a depth, where noise is below a rate."""
+    hits = noise < rate
+    hits &= np.cumsum(hits, axis=1) <= num_gold[:, None]
+    return np.pad(hits, ((0, 0), (0, depth - 20)))
+
+
+def _report(
+    num_queries=60,
+    rows=3,
+    cluster="paper",
+    budget=BUDGET,
+    gold=(1, 1, 2, 3),
+    families=FAMILIES,
+    seeds=3,
+    task="local",
+    pool="known",
+):
     """Return a report of rows that find more and more; row 2 is nearly as good as row 1."""
     rng = np.random.default_rng(5)
     num_gold = np.tile(gold, num_queries // 4)
@@ -30,14 +53,15 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 
             np.tile([0.0, 0, 0, 0, 1, 1, 2.5, 40], num_queries // 4)[:num_queries],
             np.nan,
         ),
+        np.full(num_queries, 100) if pool == "all" else 40 + np.arange(num_queries),
+        np.arange(num_queries) // (num_queries - 1),
     )
     noise = rng.random((num_queries, 20))
-    judged = []
+    judged, depths = [], np.full(num_queries, 20)
     for r, rate in list(enumerate((0.02, 0.1, 0.105)))[:rows]:
-        hits = (noise if r else rng.random(noise.shape)) < rate
-        hits &= np.cumsum(hits, axis=1) <= num_gold[:, None]
-        hits = np.pad(hits, ((0, 0), (0, 80)))  # lists of 20 papers, looked at to rank 100
-        judged.append(Judged(hits, np.full(num_queries, 20)))
+        hits = _hits(noise if r else rng.random(noise.shape), rate, num_gold, DEPTH[task])
+        judged.append(Judged(hits, depths))
+    others = [Judged(_hits(noise, rate, num_gold, DEPTH[task]), depths) for rate in (0.11, 0.1)]
     table = [
         MeasuredRow(
             f"row{r}",
@@ -49,12 +73,14 @@ def _report(num_queries=60, rows=3, cluster="paper", budget=BUDGET, gold=(1, 1, 
             tuned=TUNED if r == 1 and budget else None,
             published={"corpus": "AAN", "MRR": 0.25, "F1@20": 0.125} if r == 1 else {},
             self_citation=self_citation(j.hits, (1, 10, 100)) if r else None,
-            other_seeds=judged[:2] if r == 2 else (),
+            other_seeds=others[: seeds - 1] if r == 2 else (),
+            family=families[r],
+            is_trained=r == 2,
         )
         for r, j in enumerate(judged)
     ]
     table.append(MeasuredRow("absent", "not there yet"))
-    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, budget=budget)
+    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, 1, budget, task, pool=pool)
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
 
@@ -86,12 +112,15 @@ def test_a_row_that_was_not_run_is_listed_in_every_format(texts):
 
 def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
     caption = " ".join(report.caption)
+    at_random = np.mean([10 / n for n in range(40, 99)] + [10 / 99 * 2 / 3])
     for words in (
         "Corpus tiny, split test, manifest 0123456789ab",
         "P = 1: 30, P ≥ 1: 60, P ≥ 2: 30; 12 citing papers",
-        "101 papers of the corpus but the citing one, 100 candidates a query",
+        "Pool: papers of the manuscript's year or earlier, but the manuscript itself: from 40 to "
+        "99 candidates a query, 70 on average; --pool all keeps newer ones.",
+        "Of 105 papers that the queries cite, 1 is newer than the manuscript",
         "Ties: larger score first, then the smaller paper id",
-        "Expected of a random order (P ≥ 1): Recall@10 10.00",
+        f"Expected of a random order (P ≥ 1): Recall@10 {100 * at_random:.2f}",
         "1,999 exchanges of whole citing papers",
         "Holm's correction over all comparisons of a table (12, 12, 12)",
         "200 resamples of 12 citing papers (queries of one paper are not independent)",
@@ -101,6 +130,20 @@ def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
         assert words in caption
 
 
+def test_in_a_pool_of_all_papers_newer_ones_are_candidates():
+    caption = " ".join(_report(pool="all").caption)
+    assert "101 papers of the corpus but the manuscript itself, 100 candidates a query" in caption
+    assert "Recall@10 10.00" in caption and "newer than" not in caption
+
+
+def test_a_random_split_is_told(report):
+    assert "split is random" not in " ".join(report.caption)
+    setting = dataclasses.replace(report.setting, split_by="random")
+    queries = MeasuredQueries(*[np.ones(4, dtype=int)] * 4, np.full(4, 9), np.zeros(4))
+    row = MeasuredRow("a", "a", judged=Judged(np.eye(4, 100, dtype=bool), np.full(4, 9)))
+    assert "The split is random" in " ".join(build_report(setting, queries, [row], 20, 19).caption)
+
+
 def test_a_column_without_queries_is_a_dash_in_the_seeds_too():
     texts = render_report(_report(gold=(1, 1, 1, 1)), {})
     lines = texts["txt"].split("Over n seeds of training")[1]
@@ -108,6 +151,123 @@ def test_a_column_without_queries_is_a_dash_in_the_seeds_too():
     assert cells[0] == "3"
     assert all("+-" in cell for cell in cells[1:3])
     assert cells[3:] == ["-", "-"]
+
+
+def test_every_value_is_the_mean_over_the_seeds_of_a_row(report):
+    row = report.rows[2]
+    num_gold = np.tile((1, 1, 2, 3), 15)
+    assert len(row.all_judged) == 3
+    for table in report.tables:
+        for j, column in enumerate(table.columns):
+            each = [measure(column.measure, judged.hits, num_gold) for judged in row.all_judged]
+            assert len({values.mean() for values in each}) == 3
+            expected = np.mean([values[column.subset.mask].mean() for values in each])
+            assert table.means[2, j] == pytest.approx(expected)
+    for name, values in report.of_runs.items():
+        each = [mean_measure(name, judged.hits, num_gold) for judged in row.all_judged]
+        assert values[2] == pytest.approx(np.mean(each))
+    (curve,) = [curve for curve in report.curves if curve.name == "recall"]
+    at_10 = [measure("Recall@10", judged.hits, num_gold).mean() for judged in row.all_judged]
+    assert curve.values[2][9] == pytest.approx(np.mean(at_10))
+    found = report.seeds["row2"]
+    assert np.allclose(found.means, report.tables[0].means[2])
+
+
+def test_a_trained_row_of_one_seed_says_so_in_every_table_and_format():
+    report = _report(seeds=1)
+    texts = render_report(report, {})
+    shown = TITLES[2] + ", one seed"
+    assert [row.full_title for row in report.rows] == [*TITLES[:2], shown]
+    assert json.loads(texts["json"])["rows"][2]["title"] == shown
+    assert json.loads(texts["json"])["rows"][2]["num_seeds"] == 1
+    for suffix, sign in (("html", "end"), ("md", "end"), ("tex", "end"), ("txt", "end,")):
+        lines = [line for line in texts[suffix].splitlines() if sign in line and "% " in line]
+        assert len(lines) > 8
+        without = [line for line in lines if f"{sign}, one seed" not in line]
+        assert suffix == "txt" or not without
+    text = texts["txt"].splitlines()
+    assert max(map(len, text)) <= 100
+    broken = [i for i, line in enumerate(text) if line.startswith(TITLES[2][:30])]
+    tables = [i for i in broken if ": 2 queries" not in " ".join(text[i : i + 2])]
+    assert len(tables) > 8 and all(text[i + 1] == "  one seed" for i in tables)
+    assert "One seed: the row was trained once" in " ".join(report.caption)
+
+
+def test_rows_of_several_seeds_or_without_training_do_not_say_one_seed(report):
+    assert [row.full_title for row in report.rows] == list(TITLES)
+    assert report.not_run[0].full_title == "not there yet"
+    assert MeasuredRow("a", "A", is_trained=True).full_title == "A"  # it was not run
+
+
+def test_seeds_of_a_row_are_drawn_anew_in_its_intervals():
+    hits = np.zeros((40, 100), dtype=bool)
+    found = hits.copy()
+    found[:, 0] = True
+    depths = np.full(40, 20)
+    queries = MeasuredQueries(
+        np.ones(40, dtype=int),
+        [f"p{i}" for i in range(40)],
+        np.full(40, 2019),
+        np.full(40, np.nan),
+        np.full(40, 10),
+        np.zeros(40, dtype=int),
+    )
+    none, all_of_them = Judged(hits, depths), Judged(found, depths)
+    rows = [
+        MeasuredRow("a", "a", judged=none, other_seeds=[all_of_them], is_trained=True),
+        MeasuredRow("b", "b", judged=none, other_seeds=[none], is_trained=True),
+    ]
+    table = build_report(Setting("tiny", "test", 11), queries, rows, 300, 19).tables[0]
+    j = [column.name for column in table.columns].index("MAP@10 P>=1")
+    assert (table.means[0, j], table.low[0, j], table.high[0, j]) == (0.5, 0, 1)
+    assert (table.low[1, j], table.high[1, j]) == (0, 0)
+    assert (table.differences_low[0, j], table.differences_high[0, j]) == (0, 1)
+
+
+def test_each_row_is_compared_with_the_strongest_lexical_row_of_each_column():
+    report = _report(families=("lexical", "lexical", "trained"))
+    table, main = report.against_lexical, report.tables[0]
+    names = [column.name for column in table.columns]
+    assert names == ["Recall@10 P>=1", "MAP@10 P>=1", "Recall@10 P>=2", "MAP@10 P>=2"]
+    assert table.others.T.tolist() == [[1, -1, 1]] * 4
+    assert table.num_comparisons == 8
+    for j, name in enumerate(names):
+        means = main.means[:, [column.name for column in main.columns].index(name)]
+        assert np.allclose(table.differences[[0, 2], j], means[[0, 2]] - means[1])
+    ends = (table.differences_low, table.differences_high)
+    low, high = (end[[0, 2]] for end in ends)
+    assert (low < table.differences[[0, 2]]).all() and (table.differences[[0, 2]] < high).all()
+    assert (high[0] < 0).all()  # chance is worse
+    assert np.isnan(table.differences[1]).all() and np.isnan(table.p_randomization[1]).all()
+    sheets = [s for s in sheets_of(report) if "minus the strongest lexical row" in s.title]
+    assert len(sheets) == 4
+    assert sheets[3].title.startswith("MAP@10, P ≥ 2: ") and sheets[3].title.endswith(TITLES[1])
+    assert [cell.text for cell in sheets[3].rows[1][1]] == ["-"] * 4
+    assert sheets[3].rows[2][1][0].text == f"{100 * table.differences[2, 3]:+.2f}"
+    caption = " ".join(report.caption)
+    assert (
+        f"these very queries: {TITLES[1]} (Recall@10 P ≥ 1, MAP@10 P ≥ 1, Recall@10 P ≥ 2, MAP"
+        in caption
+    )
+    assert "covers the 8 comparisons of these tables" in caption
+    found = json.loads(render_report(report, {})["json"])["against_lexical"]["scores"]
+    assert found["row2"]["MAP@10 P>=2"]["other"] == "row1"
+    assert found["row1"]["MAP@10 P>=2"] == {
+        **found["row1"]["MAP@10 P>=2"],
+        **{"other": None, "difference": None, "p_randomization": None, "p_t_test": None},
+    }
+
+
+def test_whole_papers_are_compared_by_mrr_too_and_without_a_lexical_row_nothing_is():
+    report = _report(families=("lexical", "trained", "trained"), task="global")
+    names = [column.name for column in report.against_lexical.columns]
+    assert names == ["MRR P>=1", "Recall@10 P>=1", "MAP@10 P>=1"]
+    without = _report(families=("chance", "trained", "trained"))
+    assert without.against_lexical is None
+    assert "lexical" not in " ".join(without.caption)
+    texts = render_report(without, {})
+    assert "strongest lexical" not in texts["txt"]
+    assert json.loads(texts["json"])["against_lexical"] is None
 
 
 def test_settings_are_in_the_appendix_with_how_they_were_chosen(report, texts):
@@ -176,8 +336,8 @@ def test_one_row_alone_is_reported_without_tests():
 
 
 def test_without_queries_of_two_papers_their_columns_are_empty():
-    num_gold = np.ones(6, dtype=int)
-    queries = MeasuredQueries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan))
+    num_gold, pool = np.ones(6, dtype=int), (np.full(6, 10), np.zeros(6))
+    queries = MeasuredQueries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan), *pool)
     rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     report = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19)
     texts = render_report(report, {})
@@ -187,7 +347,8 @@ def test_without_queries_of_two_papers_their_columns_are_empty():
 
 
 def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
-    queries = MeasuredQueries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), np.zeros(6))
+    pool = np.zeros(6), np.full(6, 10), np.zeros(6)
+    queries = MeasuredQueries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), *pool)
     rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
     caption = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19).caption
     (line,) = [line for line in caption if line.startswith("Co-citation history")]

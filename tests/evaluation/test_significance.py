@@ -13,6 +13,7 @@ from mpbert.evaluation.significance import (
     percentile_interval,
     randomization_p_values,
     t_test_p_values,
+    with_drawn_seeds,
 )
 
 
@@ -51,6 +52,17 @@ def test_every_row_is_compared_with_the_best_other_one():
     means = np.array([[0.1, 0.3], [0.2, 0.3], [0.0, 0.1]])
     assert best_other_rows(means).tolist() == [[1, 1], [0, 0], [1, 0]]
     assert best_other_rows(means[:1]).tolist() == [[-1, -1]]
+
+
+def test_seeds_are_drawn_with_replacement_and_a_single_one_always():
+    samples = np.broadcast_to(np.array([1.0, 2, 4, 8])[None, :, None], (4000, 4, 2))
+    means = with_drawn_seeds(samples, (1, 3), np.random.default_rng(1))
+    assert (means[:, 0] == 1).all()
+    assert (means[:, 1, 0] == means[:, 1, 1]).all()  # one draw for all columns
+    drawn = np.unique(means[:, 1, 0].round(9))
+    possible = {sum(chosen) / 3 for chosen in itertools.product((2, 4, 8), repeat=3)}
+    assert np.allclose(drawn, sorted({round(mean, 9) for mean in possible}))
+    assert means[:, 1, 0].mean() == pytest.approx(14 / 3, abs=0.1)
 
 
 def test_bootstrap_means_of_one_cluster_are_its_mean():

@@ -14,7 +14,7 @@ from mpbert.foundation.errors import ConfigError
 
 
 def _report(corpus="rfc", split="test", **tables):
-    """Return a report of tables: name to row to column to mean."""
+    """Return a report of tables: name to row to column to mean; the row b is a trained one."""
     content = {
         name: {
             "scores": {
@@ -24,7 +24,9 @@ def _report(corpus="rfc", split="test", **tables):
         }
         for name, rows in tables.items()
     }
-    return {"corpus": corpus, "split": split, "tables": content}
+    names = dict.fromkeys(row for rows in tables.values() for row in rows)
+    rows = [{"name": name, "is_trained": name == "b"} for name in names]
+    return {"corpus": corpus, "split": split, "rows": rows, "tables": content}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_all_columns_of_all_tables_are_compared_trained_rows_with_more_tolerance
     here = _report(
         main={"a": {"x": 0.507, "y": 0.2}, "b": {"x": 0.507, "y": None}}, more={"a": {"z": 0.3}}
     )
-    found = compare_reports(here, earlier, {"b"}, "file")
+    found = compare_reports(here, earlier, "file")
     verdicts = {(check.row, check.column): check.verdict for check in found.checks}
     assert verdicts == {
         ("a", "main x"): "CLOSE",
@@ -70,7 +72,7 @@ def test_all_columns_of_all_tables_are_compared_trained_rows_with_more_tolerance
 def test_rows_and_columns_of_one_report_alone_are_named():
     earlier = _report(main={"a": {"x": 0.5}, "gone": {"x": 0.5}})
     found = compare_reports(
-        _report(main={"a": {"x": 0.5, "y": 0.1}, "added": {"x": 0.1}}), earlier, set(), "file"
+        _report(main={"a": {"x": 0.5, "y": 0.1}, "added": {"x": 0.1}}), earlier, "file"
     )
     assert (found.missing, found.new) == (["gone"], ["added"])
     assert found.num_different == 2  # the row that is gone, and a column that came
@@ -91,7 +93,7 @@ def test_rows_and_columns_of_one_report_alone_are_named():
 def test_reports_that_cannot_be_compared_are_refused(other, message):
     here = {"main": {"a": {"x": 0.5}}}
     with pytest.raises(ConfigError, match=message):
-        compare_reports(_report(**here), _report(**{**here, **other}), set(), "file")
+        compare_reports(_report(**here), _report(**{**here, **other}), "file")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"tables": {"main": {"scores": 3}}}', None])

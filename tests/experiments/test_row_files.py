@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.experiments.row_files import configs_beside, parse_row, read_rows
+from mpbert.experiments.rows import PretrainedOn
 from mpbert.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -111,6 +112,24 @@ def test_what_a_paper_prints_names_its_corpus_and_numbers():
     for wrong in ({"corpus": 3}, {"MRR": "high"}):
         with pytest.raises(ConfigError, match=r"^a.yaml: published, .*expected 'corpus: NAME'"):
             parse_row("a", {**GOOD, "published": wrong}, "a.yaml")
+
+
+def test_what_a_ready_made_model_has_read_is_a_text_and_answers_by_corpus():
+    given = {"texts": "Wikipedia\n  and books", "holds_test": {"acl": "maybe", "rfc": False}}
+    found = parse_row("a", {**GOOD, "pretrained_on": given}, "a.yaml").pretrained_on
+    assert found == PretrainedOn("Wikipedia and books", {"acl": "maybe", "rfc": "no"})
+    for wrong, message in (
+        ({"texts": "x"}, r"expected '{texts: Wikipedia, holds_test"),
+        ({**given, "texts": " "}, r"expected '{texts: Wikipedia, holds_test"),
+        ({**given, "year": 2019}, r"expected '{texts: Wikipedia, holds_test"),
+        ({**given, "holds_test": ["acl"]}, "holds_test: found .*; expected names"),
+        (
+            {**given, "holds_test": {"acl": "perhaps"}},
+            "holds_test, acl: found 'perhaps'; expected one of yes, maybe, no",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=f"^a.yaml: pretrained_on.*{message}"):
+            parse_row("a", {**GOOD, "pretrained_on": wrong}, "a.yaml")
 
 
 def test_configurations_are_looked_for_two_folders_above_the_rows(tmp_path, monkeypatch):

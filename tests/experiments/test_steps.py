@@ -8,7 +8,7 @@ from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.row_files import parse_row
-from mpbert.experiments.seeds import is_trained, takes_seeds
+from mpbert.experiments.seeds import family_of, is_trained, takes_seeds
 from mpbert.experiments.steps import steps_of
 from mpbert.experiments.tuning import Tuned
 
@@ -47,6 +47,19 @@ def test_a_lexical_method_has_one_step():
     assert _words(_experiment(b=row), "b") == [
         "retrieve data/rfc out/trec/rfc/b --lexical bm25 --task global --top 9 --settings k1=2"
     ]
+
+
+def test_only_another_pool_than_the_default_is_a_flag():
+    rows = {
+        "w": {"method": "word2vec"},
+        "first": {"method": "bm25"},
+        "x": {"method": "nnrank", "inputs": ["first"], "training": {"lexical": "bm25"}},
+    }
+    experiment = _experiment(**rows)
+    for name in rows:
+        assert not any("--pool" in words for words in _words(experiment, name))
+        every = _words(dataclasses.replace(experiment, pool="all"), name)
+        assert [words.split()[0] for words in every if "--pool all" in words] == ["retrieve"]
 
 
 def test_a_reranker_learns_from_lists_of_words_or_of_the_vectors_of_an_earlier_row():
@@ -101,6 +114,53 @@ def test_a_row_may_rank_by_the_first_dimensions_of_the_vectors_of_another():
     ]
 
 
+def test_a_reranker_of_a_seed_takes_runs_and_lists_of_that_seed_where_they_have_seeds():
+    dense, words = {"method": "hatten"}, {"method": "bm25"}
+    fused = {"method": "fusion", "inputs": ["words", "dense"]}
+    lists = {"method": "nnrank", "inputs": ["words"], "training": {"vectors": "dense", "top": 7}}
+    of_words = {**lists, "training": {"lexical": "bm25", "top": 7}}
+    second = {"method": "submodular", "inputs": ["fused"]}
+    plain = {"method": "fusion", "inputs": ["words", "words"]}
+    rows = {"words": words, "dense": dense, "fused": fused, "second": second}
+    experiment = _experiment(**rows, listed=lists, of_words=of_words, plain=plain)
+    (fuse,) = _words(experiment, "fused", seed=2)
+    assert "--runs out/trec/rfc/words out/trec/rfc/dense-seed-2 " in fuse
+    assert fuse.startswith("rerank data/rfc out/trec/rfc/fused-seed-2 ")
+    assert "--runs out/trec/rfc/fused-seed-3 " in _words(experiment, "second", seed=3)[0]
+    places = {}
+    for name, seed in (("listed", 1), ("listed", 2), ("of_words", 1), ("of_words", 2)):
+        make, rerank = _words(experiment, name, seed)
+        places[name, seed] = make.split()[2]
+        assert f"--training {places[name, seed]}" in rerank
+        vectors = f"--vectors out/vectors/rfc/dense{f'-seed-{seed}' * (seed > 1)} "
+        assert (vectors in make) == (name == "listed")
+    assert places["listed", 1] == "out/trec/rfc/training-local-top-7-vectors-dense"
+    assert places["listed", 2] == places["listed", 1] + "-seed-2"
+    assert places["of_words", 1] == places["of_words", 2]
+    trained = {name for name in experiment.rows if is_trained(experiment.rows, name)}
+    assert trained == {"dense", "fused", "second", "listed", "of_words"}
+
+
+def test_each_row_is_of_one_family():
+    lists = {"training": {"lexical": "bm25"}, "inputs": ["words"]}
+    experiment = _experiment(
+        words={"method": "bm25"},
+        tfidf={"method": "tfidf"},
+        random={"method": "chance"},
+        dense={"method": "word2vec"},
+        ours=OURS,
+        learnt={"method": "nnrank", **lists},
+        walked={"method": "navigation", "inputs": ["words"]},
+        fused={"method": "fusion", "inputs": ["words", "dense"]},
+    )
+    assert {name: family_of(row) for name, row in experiment.rows.items()} == {
+        **{"words": "lexical", "tfidf": "lexical", "random": "chance", "dense": "trained"},
+        **{"ours": "trained", "learnt": "reranker", "walked": "reranker", "fused": "fusion"},
+    }
+    trained = {name for name in experiment.rows if is_trained(experiment.rows, name)}
+    assert trained == {"dense", "ours", "learnt", "fused"}  # random vectors learn nothing
+
+
 def test_rows_that_are_trained_take_seeds():
     lists = {"method": "nnrank", "inputs": ["words"], "training": {"lexical": "bm25"}}
     experiment = _experiment(
@@ -111,29 +171,13 @@ def test_rows_that_are_trained_take_seeds():
         learnt=lists,
         fused={"method": "fusion", "inputs": ["words", "dense"]},
     )
-    found = {name for name in experiment.rows if takes_seeds(experiment, name)}
-    assert found == {"dense", "other", "ours", "learnt"}
+    found = {name for name in experiment.rows if takes_seeds(experiment.rows, name)}
+    assert found == {"dense", "other", "ours", "learnt", "fused"}
     fit, rank = _words(experiment, "dense", seed=3)
     assert fit == "fit data/rfc out/vectors/rfc/dense-seed-3 --method word2vec --seed 3"
     assert "out/trec/rfc/dense-seed-3 --vectors out/vectors/rfc/dense-seed-3" in rank
     assert "--seed 2" in _words(experiment, "learnt", seed=2)[1]
     assert "--vectors out/vectors/rfc/dense-seed-2" in _words(experiment, "other", seed=2)[0]
-
-
-def test_rows_are_trained_that_learn_something_or_take_what_was_learnt():
-    equal = {"settings": {"method": "reciprocal"}}
-    experiment = _experiment(
-        words={"method": "bm25"},
-        drawn={"method": "chance"},
-        dense={"method": "word2vec"},
-        other={"method": "word2vec", "vectors": "dense", "task": "global"},
-        ours=OURS,
-        weighted={"method": "fusion", "inputs": ["words", "drawn"]},
-        equal={"method": "fusion", "inputs": ["words", "drawn"], **equal},
-        mixed={"method": "fusion", "inputs": ["words", "dense"], **equal},
-    )
-    found = {name for name in experiment.rows if is_trained(experiment, name)}
-    assert found == {"dense", "other", "ours", "weighted", "mixed"}
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,10 @@ class TestLexicalMethods:
     ):
         queries = store.queries("train", task)
         found = [lexical(name, each).search(queries, "train", TOP) for each in (store, other_texts)]
-        assert (store.paper_splits[found[0][0]] == "train").all()
+        rows = found[0][0]
+        assert (store.paper_splits[rows[rows >= 0]] == "train").all()
+        newer = store.years[rows] > queries.years[:, None]
+        assert not (newer & (rows >= 0)).any()
         assert np.array_equal(found[0][0], found[1][0])
 
     def test_unknown_words_tie_all_papers(self, name, task, unknown_words):

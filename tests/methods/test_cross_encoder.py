@@ -187,10 +187,12 @@ class TestTexts:
         chosen, counts = texts.citing_contexts(rows, own, sample=3)
         pair = np.repeat(np.arange(len(rows)), counts)
         assert (training.citing_rows[chosen] != own[pair]).all()
+        assert (training.years[chosen] <= store.years[own[pair]]).all()
         cites = [rows[p] in training.cited(c) for p, c in zip(pair, chosen, strict=True)]
         assert all(cites) and counts.max() == 2
+        years = store.years
         others = [
-            min(2, int(((training.cited_rows == row) & (training.citing_rows[each] != o)).sum()))
+            min(2, int(((rows == row) & (own != o) & (years[own] <= years[o])).sum()))
             for row, o in zip(rows[:200], own[:200], strict=True)
         ]
         assert counts[:200].tolist() == others

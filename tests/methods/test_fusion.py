@@ -1,3 +1,4 @@
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
@@ -95,6 +96,20 @@ def test_a_better_ranking_gets_the_larger_weight_and_fusion_is_no_worse(store):
     assert recall(fusion.rerank(store, queries, rankings)) > max(alone) + 0.05
     of_each = fusion.weights[:9].reshape(3, 3).sum(axis=1)
     assert of_each[0] < min(of_each[1:])
+
+
+def test_citations_are_those_known_in_the_year_of_the_query(store):
+    training = store.contexts("train")
+    paper = np.bincount(training.cited_rows).argmax()
+    each = np.repeat(training.years, np.diff(training.cited_offsets))
+    citing_years = each[training.cited_rows == paper]
+    assert len(np.unique(citing_years)) > 2
+    years = np.arange(citing_years.min() - 1, citing_years.max() + 2)
+    queries = queries_of(*[[0]] * len(years))
+    queries = dataclasses.replace(queries, years=years)
+    ranking = Ranking(np.full((len(years), 1), paper), np.ones((len(years), 1)))
+    found = Fusion()._candidates(store, queries, [ranking]).features[:, -2]
+    assert np.allclose(np.expm1(found), [(citing_years <= year).sum() for year in years])
 
 
 def test_rankings_without_any_cited_paper_cannot_teach(store):

@@ -75,6 +75,21 @@ def test_top_k_breaks_ties_at_the_cutoff_by_row():
     assert rows.tolist() == [[1, 3, 0, 2]] and best.tolist() == [[3, 2, 1, 1]]
 
 
+@pytest.mark.parametrize("name", LEXICAL.names())
+def test_newer_papers_are_no_candidates_and_words_weigh_what_they_do_among_all(name, store):
+    index = LexicalIndex(LEXICAL[name](), *paper_counts(store, "abstract", stemmed=True))
+    years, num_papers = store.years, store.num_papers
+    own = np.arange(num_papers)
+    rows, scores = index.search(store.titles, 50, own, (years, years))
+    every, all_scores = index.search(store.titles, num_papers, own)
+    for i, year in enumerate(years):
+        known = (years[every[i]] <= year) & (every[i] != i)
+        length = min(50, known.sum())
+        assert rows[i][:length].tolist() == every[i][known][:50].tolist()
+        assert scores[i][:length].tolist() == all_scores[i][known][:50].tolist()
+        assert (rows[i][length:] == -1).all() and (scores[i][length:] == -np.inf).all()
+
+
 @pytest.fixture(scope="module")
 def store(rfc_corpus):
     return CorpusStore(rfc_corpus)

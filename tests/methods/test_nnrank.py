@@ -108,7 +108,7 @@ def test_training_makes_validation_better_than_before(store, runs, task, setting
         assert scores[1] > mean_reciprocal_rank(queries, ranking.rows)
 
 
-def inputs_of_two_papers():
+def inputs_of_two_papers(years=(2000, 2020, 2020, 2020)):
     """Two queries, of papers 2 and 3, over the words a, b, c; paper 2 cites paper 0 in training."""
     queries = [sparse.csr_array(np.array(m, dtype=np.float32)) for m in
                ([[1, 1, 0], [0, 0, 1]], [[0, 2, 1], [1, 0, 0]])]  # fmt: skip
@@ -116,8 +116,9 @@ def inputs_of_two_papers():
               ([[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1]],
                [[0, 1, 1], [0, 0, 1], [0, 0, 0], [1, 1, 1]])]  # fmt: skip
     citations = sparse.csr_array(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0], [0] * 4]))
+    years = np.array(years)
     inputs = PairFeatures(
-        queries, papers, [(0, 0), (1, 1)], [], np.array([2, 3]), citations.astype(np.float32)
+        queries, papers, [(0, 0), (1, 1)], [], np.array([2, 3]), citations.astype(np.float32), years
     )
     ranking = Ranking(np.array([[0, 1, 3], [1, -1, -1]]), np.array([[5, 3, 1.0], [2, NONE, NONE]]))
     inputs.set_ranking(ranking, True)
@@ -157,6 +158,12 @@ def test_features_of_equation_3_by_pencil():
             dtype=torch.float32,
         ),
     )
+
+
+def test_citations_by_newer_papers_than_the_query_are_not_known():
+    inputs = inputs_of_two_papers((2000, 2020, 2010, 2009))  # paper 1, of 2020, cites paper 0
+    found = inputs.numbers(np.array([0, 1]), np.array([0, 0]))
+    assert found[:, 0].tolist() == [0, 0]  # query 0 cites it itself; query 1 is older than both
 
 
 def test_training_reads_the_same_features_as_ranking_does():

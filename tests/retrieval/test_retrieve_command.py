@@ -3,8 +3,8 @@ import pytest
 
 from mpbert.commands import retrieve
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import read_qrels, read_run
-from mpbert.foundation.errors import ConfigError, VectorsError
+from mpbert.corpus.trec import matrices_of_run, read_qrels, read_run
+from mpbert.foundation.errors import ConfigError, OutputError, VectorsError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.chance.embedder import Chance
@@ -33,6 +33,43 @@ def test_every_query_of_the_qrels_is_ranked_without_its_own_paper(rfc_corpus, ve
             assert len(set(ranked)) == 30 and query.rpartition("#")[0] not in ranked
         counts = read_manifest(output)["counts"]
         assert counts[f"queries_{split}"] == counts[f"citing_papers_excluded_{split}"] == len(run)
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_newer_papers_are_ranked_where_all_are_asked_for(rfc_corpus, vectors, tmp_path, words):
+    store, search = CorpusStore(rfc_corpus), {"lexical": "bm25"} if words else {"vectors": vectors}
+    lists = {}
+    for pool in ("known", "all"):
+        config = retrieve.Config(rfc_corpus, tmp_path / pool, top=200, pool=pool, **search)
+        retrieve.run(config)
+        queries = store.contexts("valid")
+        run = read_run(tmp_path / pool / "valid.run")
+        rows, _ = matrices_of_run(run, queries.query_ids, store.paper_ids, "run")
+        newer = (rows >= 0) & (store.years[rows] > queries.years[:, None])
+        assert newer.any() == (pool == "all")
+        counts = read_manifest(tmp_path / pool)["counts"]
+        kept = (rows >= 0) & ~newer
+        lists[pool] = [row[has].tolist() for row, has in zip(rows, kept, strict=True)]
+        left_out = len(queries) * (store.num_papers - 1) - (rows >= 0).sum()
+        assert counts["newer_papers_excluded_valid"] == left_out
+        assert (left_out > 0) == (pool == "known")
+    assert lists["known"] == lists["all"]  # what stays keeps its order
+    with pytest.raises(OutputError, match="was made with another config"):
+        retrieve.run(retrieve.Config(rfc_corpus, tmp_path / "all", top=200, **search))
+
+
+def test_a_training_query_finds_training_papers_of_its_year_or_earlier(rfc_corpus, tmp_path):
+    store = CorpusStore(rfc_corpus)
+    retrieve.run(
+        retrieve.Config(rfc_corpus, tmp_path / "run", lexical="bm25", splits=["train"], top=200)
+    )
+    queries = store.contexts("train")
+    run = read_run(tmp_path / "run" / "train.run")
+    rows, _ = matrices_of_run(run, queries.query_ids, store.paper_ids, "run")
+    for i, own in enumerate(queries.citing_rows):
+        known = (store.paper_splits == "train") & (store.years <= store.years[own])
+        known[own] = False
+        assert set(rows[i][rows[i] >= 0].tolist()) == set(np.flatnonzero(known).tolist())
 
 
 def test_the_same_inputs_give_the_same_bytes_and_a_second_run_reuses_them(

@@ -8,6 +8,7 @@ from scipy import sparse
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.citeomatic.field_bags import shared_words
 from mpbert.methods.rankings import Ranking, places_of
+from mpbert.methods.training_citations import CitationsByYear
 
 _MOST_NAMES = 8  # authors of a paper: App. A, Table 8
 
@@ -21,6 +22,7 @@ class PairFeatures:
     :param names: (N, A) of each kind of metadata, see :func:`names_matrix`.
     :param citing_rows: (Q,) rows of the queries' papers.
     :param citations: (N, N) of training papers: row cites column.
+    :param years: (N,) of all papers.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class PairFeatures:
         names: Sequence[sparse.csr_array],
         citing_rows: np.ndarray,
         citations: sparse.csr_array,
+        years: np.ndarray,
     ) -> None:
         self.queries, self.papers, self.names = queries, papers, names
         self.field_pairs, self.citing_rows = list(field_pairs), citing_rows
@@ -39,6 +42,7 @@ class PairFeatures:
         self.num_papers = papers[0].shape[0]
         self.in_citations = citations.sum(axis=0)
         citing, cited = citations.nonzero()
+        self._years, self._known = years, CitationsByYear(cited, years[citing])
         self._cited = np.sort(citing.astype(np.int64) * self.num_papers + cited)
 
     def set_ranking(self, ranking: Ranking, is_read: bool) -> None:
@@ -56,9 +60,13 @@ class PairFeatures:
         return places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper) >= 0
 
     def numbers(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
-        """Return (P, 2) float32: ln(1 + in-citations but the query's own), score of the ranking."""
-        own = self.citing_rows[query].astype(np.int64) * self.num_papers + paper
-        others = self.in_citations[paper] - (places_of(self._cited, own) >= 0)
+        """Return (P, 2) float32: ln(1 + in-citations but the query's own), score of the ranking.
+
+        In-citations are those up to the query's year.
+        """
+        citing = self.citing_rows[query].astype(np.int64)
+        is_own = places_of(self._cited, citing * self.num_papers + paper) >= 0
+        others = self._known.until(paper, self._years[citing]) - is_own
         place = places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper)
         scores = np.append(self._scores, 0.0)[place]
         return np.stack([np.log1p(others), scores], axis=1).astype(np.float32)

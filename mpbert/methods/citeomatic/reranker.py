@@ -11,8 +11,8 @@ Where the paper is silent, or differs from its code (allenai/citeomatic), and wh
   will have to tell apart. Cited papers that a list lacks are positives all the same.
 * *Score of the ranking*: from 0 for the last to 1 for the first paper of a list, since training
   lists come from another retriever than those to rerank may; 0 for a paper that the list lacks.
-* *In-citations* are those by training papers, ln(1 + n), where n leaves out the query's own
-  citation. The code takes one off every candidate.
+* *In-citations* are those by training papers of the query's year or earlier, ln(1 + n), where n
+  leaves out the query's own citation. The code takes one off every candidate.
 * *Words that are shared* have one weight wherever they stand; at first a twentieth of their inverse
   document frequency. L2 penalties are left out, and keyphrases, which no corpus of ours has.
 * *Local queries*, which the paper has not: a context is compared with title and with abstract; the
@@ -199,4 +199,5 @@ class NNRank(Reranker):
             self._names_of,
             queries.citing_rows,
             self._citations,
+            store.years,
         )

@@ -6,7 +6,7 @@
   (HAtten's reranker: Gu, Gao and Hahnloser, ECIR 2022, Sec. 4.2). Of both, the context stays whole
   and title and abstract lose what is too much, as in that paper's code.
 * The *candidate* may be followed by a few training sentences that cite it, none of the query's own
-  paper. They get at most half of its tokens; title and abstract get the rest.
+  paper or of a newer one. They get at most half of its tokens; title and abstract get the rest.
 * A row that is still too long for the model loses tokens of its longer part (Nogueira, Jiang, Cho
   and Lin, 2020, Sec. 3).
 
@@ -172,12 +172,16 @@ class PairTexts:
     def citing_contexts(
         self, rows: np.ndarray, own: np.ndarray, sample: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers of training contexts that cite each candidate, and (M,) how many."""
+        """Return numbers of training contexts that cite each candidate, and (M,) how many.
+
+        None is of the query's own paper, or of one that is newer.
+        """
         counts = self._num_citing[rows]
         places = ranges(offsets_of(self._num_citing)[:-1][rows], counts)
         pair = row_numbers(counts)
-        foreign = self._owners[places] != own[pair]
-        places, counts = places[foreign], np.bincount(pair[foreign], minlength=len(rows))
+        owners, years = self._owners[places], self._store.years
+        known = (owners != own[pair]) & (years[owners] <= years[own[pair]])
+        places, counts = places[known], np.bincount(pair[known], minlength=len(rows))
         keys = hashed_uniform(self._seed, "citing sentences", sample, places)
         taken = smallest_per_row(keys, counts, self._citing)
         return self._contexts[places[taken]], np.minimum(counts, self._citing)

@@ -4,7 +4,8 @@
 * ``learnt``: score(d) = w · f(q, d), with weights learnt on validation. For each ranking i the
   features are its score, from 0 for the last to 1 for the first paper of the list, 1 / (k + rank),
   and whether it has the paper; then, with ``priors=citations``, the logarithms of the paper's
-  training citations and of its age. The weights maximise the likelihood of the cited papers,
+  training citations up to the query's year, and of its age. The weights maximise the likelihood of
+  the cited papers,
 
       Σ_q mean_{g cited by q} log ( exp(w·f(q, g)) / Σ_d exp(w·f(q, d)) ) - λ/2 · |w|²,
 
@@ -25,6 +26,7 @@ from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.rankings import Ranking, Union, union
 from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.methods.training_citations import CitationsByYear
 
 _PENALTY = 1e-4  # λ per query
 
@@ -98,9 +100,10 @@ class Fusion(Reranker):
         found = union(rankings, store.num_papers)
         columns = [feature for r in rankings for feature in self._features(found, r, store)]
         if self.priors == "citations":
-            cited = np.bincount(store.contexts("train").cited_rows, minlength=store.num_papers)
-            age = queries.years[found.queries] - store.years[found.rows]
-            columns += [np.log1p(cited[found.rows]), np.log1p(np.maximum(age, 0))]
+            years = queries.years[found.queries]
+            age = years - store.years[found.rows]
+            cited = _training_contexts(store).until(found.rows, years)
+            columns += [np.log1p(cited), np.log1p(np.maximum(age, 0))]
         return Candidates(found, np.stack(columns, axis=1))
 
     def _features(self, found: Union, ranking: Ranking, store: CorpusStore) -> list[np.ndarray]:
@@ -108,6 +111,12 @@ class Fusion(Reranker):
         has = places >= 0
         scores = np.where(has, ranking.scaled_scores()[found.queries, places], 0.0)
         return [scores, reciprocal_ranks(places, self.k), has.astype(float)]
+
+
+def _training_contexts(store: CorpusStore) -> CitationsByYear:
+    training = store.contexts("train")
+    years = np.repeat(training.years, np.diff(training.cited_offsets))
+    return CitationsByYear(training.cited_rows, years)
 
 
 def reciprocal_ranks(places: np.ndarray, k: int) -> np.ndarray:

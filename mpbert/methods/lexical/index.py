@@ -79,13 +79,22 @@ class LexicalIndex:
         self._weights = method.weigh_papers(counts).T.tocsr()  # (V, N)
 
     def search(
-        self, texts: Sequence[str], k: int, excluded_rows: np.ndarray
+        self,
+        texts: Sequence[str],
+        k: int,
+        excluded_rows: np.ndarray,
+        years: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k papers of largest score for each query text, best first.
 
+        Words weigh what they do among all papers of the index, candidates or not.
+
         :param texts: (Q,) query texts.
         :param excluded_rows: (Q,) row of the citing paper, which is no candidate, or -1.
-        :returns: (Q, K) rows and (Q, K) scores; K is smaller than k where the papers are too few.
+        :param years: (N,) of the papers, and (Q,) the last year whose papers are candidates of a
+            query; None: all papers are.
+        :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there; K is
+            smaller than k where the papers are too few.
         """
         k = num_ranked(k, self._weights.shape[1], excluded_rows)
         rows = np.empty((len(texts), k), dtype=np.int64)
@@ -97,5 +106,8 @@ class LexicalIndex:
         for start in progress(range(0, len(texts), _BLOCK), "lexical search", "block"):
             block = slice(start, start + _BLOCK)
             dense = (queries[block] @ self._weights).toarray()  # (Q, N)
+            if years:
+                dense[years[0] > years[1][block, None]] = -np.inf
             rows[block], scores[block] = top_k(dense, k, excluded_rows[block])
+        rows[scores == -np.inf] = -1
         return rows, scores

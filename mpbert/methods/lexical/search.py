@@ -6,27 +6,40 @@ from mpbert.corpus.fields import paper_counts, query_texts, split_fields
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.index import LexicalIndex, LexicalMethod
-from mpbert.retrieval.training_pool import training_pool
+from mpbert.retrieval.pool import training_pool
 
 
 class LexicalSearch:
-    """All papers of a corpus by their words."""
+    """All papers of a corpus by their words.
 
-    def __init__(self, store: CorpusStore, method: LexicalMethod) -> None:
-        self._store, self._method = store, method
+    :param pool: one of :data:`mpbert.retrieval.pool.POOLS`; what words weigh is the same in each.
+    """
+
+    def __init__(self, store: CorpusStore, method: LexicalMethod, pool: str = "known") -> None:
+        self._store, self._method, self._pool = store, method, pool
         self._counts, self._vocabulary = paper_counts(store, method.fields, stemmed=True)
         self._index = LexicalIndex(method, self._counts, self._vocabulary)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (Q, K) rows and (Q, K) scores; training queries find training papers alone."""
+        """Return rankings, best first; training queries find training papers alone.
+
+        :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
+        """
         method = self._method
         texts = query_texts(self._store, queries, method.citing_weight, method.query)
         if split != "train":
-            return self._index.search(texts, k, queries.citing_rows)
-        pool, own = training_pool(self._store, queries)
-        index = LexicalIndex(method, self._counts[pool], self._vocabulary)
-        rows, scores = index.search(texts, k, own)
-        return pool[rows], scores
+            years = self._years(self._store.years, queries)
+            return self._index.search(texts, k, queries.citing_rows, years)
+        papers, own = training_pool(self._store, queries)
+        index = LexicalIndex(method, self._counts[papers], self._vocabulary)
+        years = self._years(self._store.years[papers], queries)
+        rows, scores = index.search(texts, k, own, years)
+        return np.where(rows >= 0, papers[rows], -1), scores
+
+    def _years(
+        self, of_papers: np.ndarray, queries: Queries
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        return (of_papers, queries.years) if self._pool == "known" else None
 
 
 def check_fields(method: LexicalMethod, splits: list[str]) -> None:

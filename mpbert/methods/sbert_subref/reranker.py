@@ -25,8 +25,9 @@ or is missing there, and what we do:
   is added to any of the functions. References are those of training papers.
 * *Parts.* The code takes the fifth letter of a paper's id for its venue. The paper has clusters of
   venues or authors, so do we; with ``trade_off=0`` QAI is Eq. 6 alone.
-* *Citing papers* are training papers; in ``qaiv2`` those among the candidates, while the code
-  counts those of the whole index. Years since publication are one at least.
+* *Citing papers* are training papers of the query's year or earlier; in ``qaiv2`` those among the
+  candidates, while the code counts those of the whole index. Years since publication are one at
+  least.
 * *QFRv2* is in neither. It is reconstructed from an older set function in the same code, relevance
   plus coverage less λ·redundancy, with redundancy over pairs as in QFRv1.
 * *Scores.* The code has those of a search engine, without a bound; with ours in 0..1 its α = 50
@@ -59,7 +60,7 @@ from mpbert.methods.sbert_subref.terms import (
     per_year,
     unit_relevance,
 )
-from mpbert.methods.training_citations import training_citations
+from mpbert.methods.training_citations import CitationsByYear, training_citations
 
 if TYPE_CHECKING:  # it needs numba
     from mpbert.methods.sbert_subref.greedy import StepValues
@@ -150,10 +151,10 @@ class _Known:
         self._settings, self._queries, self._years = settings, queries, store.years
         if settings._by_parts:
             self._parts = read_parts(store, settings.parts)
-            self._citing = training_citations(
-                store, np.float64
-            ).T.tocsr()  # (N, N): row is cited by column
-            self._num_citing = np.diff(self._citing.indptr)
+            citations = training_citations(store, np.float64)
+            self._citing = citations.T.tocsr()  # (N, N): row is cited by column
+            citing, cited = citations.nonzero()
+            self._by_year = CitationsByYear(cited, store.years[citing])
         else:
             self._vectors = paper_vectors(store, settings.similarity)
         self._histories = None
@@ -170,16 +171,17 @@ class _Known:
         from mpbert.methods.sbert_subref.greedy import StepValues  # numba
 
         settings, trade_off = self._settings, self._settings.trade_off
-        penalty, diversity = _NO_PENALTY, 0.0
+        penalty, diversity, year = _NO_PENALTY, 0.0, self._queries.years[query]
         offsets, parts = np.zeros(len(candidates) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         if settings._by_parts:
             offsets, parts = self._parts_of(candidates)
             diversity = 1 - trade_off
             if settings.function == "qaiv1":
-                ages = self._queries.years[query] - self._years[candidates]
-                modular = trade_off * per_year(self._num_citing[candidates], ages)
+                num_citing = self._by_year.until(candidates, year)
+                modular = trade_off * per_year(num_citing, year - self._years[candidates])
             else:
                 citing = self._citing[candidates][:, candidates].toarray()
+                citing *= self._years[candidates] <= year
                 modular, penalty = trade_off * citing.sum(axis=1), trade_off * citing
         elif settings.function == "mmr":
             similarity = cosines(self._vectors, candidates)
