@@ -7,7 +7,7 @@ import pandas as pd
 
 from mpbert.api.corpus_tables import citations_of, contexts_of, papers_of, splits_of
 from mpbert.corpus.building import BuildConfig, build_store
-from mpbert.corpus.queries import TASKS, qrels_name
+from mpbert.corpus.queries import COUNTED, TASKS, qrels_name
 from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
@@ -95,12 +95,14 @@ class Corpus:
         * ``citing_id``: id of the paper whose sentence it is; ``year`` and ``split`` are its own;
         * ``position``: of the sentence among those of its paper, from 0;
         * ``sentence``: the citing sentence; ``around``: with the ones before and after it;
-        * ``cited_ids``: list of ids, in the order in which the sentence cites them.
+        * ``cited_ids``: list of ids, in the order in which the sentence cites them;
+        * ``is_repeat``: an earlier context of validation or test has the same words and cites the
+          same papers, so that measures do not count it.
 
         >>> from mpbert import Corpus
         >>> contexts = Corpus("runs/corpus/rfc").contexts
         >>> list(contexts.columns)
-        ['citing_id', 'position', 'sentence', 'around', 'cited_ids', 'year', 'split']
+        ['citing_id', 'position', 'sentence', 'around', 'cited_ids', 'year', 'split', 'is_repeat']
         """
         return pd.concat([contexts_of(self.store, split) for split in SPLITS])
 
@@ -140,7 +142,7 @@ class Corpus:
         """
         return self.store.paper(paper_id)
 
-    def qrels(self, split: str = "test", task: str = "local") -> Path:
+    def qrels(self, split: str = "test", task: str = "local", queries: str = "distinct") -> Path:
         """Return the file of what the queries of a split cite, for :func:`mpbert.evaluate`.
 
         >>> from mpbert import Corpus
@@ -148,9 +150,11 @@ class Corpus:
         'qrels.valid.txt'
 
         :param task: ``local``, a query is a citation context; ``global``, it is a whole paper.
-        :raises ConfigError: there is no such split or task.
+        :param queries: ``distinct``, without contexts that repeat another of the split, or ``all``.
+        :raises ConfigError: there is no such split or task, or no such choice of queries.
         """
-        for name, value, known in (("split", split, SPLITS), ("task", task, TASKS)):
+        choices = ("split", split, SPLITS), ("task", task, TASKS), ("queries", queries, COUNTED)
+        for name, value, known in choices:
             if value not in known:
                 raise ConfigError(f"{name} is {value!r}; expected one of {', '.join(known)}")
-        return self.path / qrels_name(task, split)
+        return self.path / qrels_name(task, split, queries)

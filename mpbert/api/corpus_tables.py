@@ -25,7 +25,7 @@ def papers_of(store: CorpusStore) -> pd.DataFrame:
 
 
 def contexts_of(store: CorpusStore, split: str) -> pd.DataFrame:
-    """Return the citation contexts of one split by ``context_id``, in the order of the qrels."""
+    """Return the citation contexts of one split by ``context_id``, in the order of the corpus."""
     contexts, ids = store.contexts(split), store.paper_ids
     rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
     return pd.DataFrame(
@@ -37,6 +37,7 @@ def contexts_of(store: CorpusStore, split: str) -> pd.DataFrame:
             "cited_ids": [[ids[row] for row in contexts.cited(i)] for i in range(len(contexts))],
             "year": years_of(contexts.years),
             "split": split,
+            "is_repeat": contexts.is_repeat,
         },
         index=pd.Index(contexts.query_ids, name="context_id"),
     )

@@ -39,13 +39,14 @@ def evaluate(
     lie: ``evaluate(corpus.qrels("test"), "runs/trec/rfc/bm25/test.run")``.
 
     :param qrels: what each query cites: a TREC file, or query id to ids of papers.
-    :param run: what was found: a TREC file, or query id to ids of papers, best first.
+    :param run: what was found: a TREC file, or query id to ids of papers, best first. Queries that
+        ``qrels`` lacks are left out, as trec_eval does.
     :param measures: Recall, P, F1, MAP, MRR or nDCG with a cutoff such as ``MAP@10``, or ``MRR``.
     :returns: by ``measure`` and ``subset`` of the queries, ``P=1``, ``P>=1`` (all) or ``P>=2`` by
         the number of papers that a query cites. Columns: ``mean`` from 0 to 1, NaN where the subset
         is empty; ``queries``; ``missing``, those that are not in the run and count 0.
     :raises ConfigError: a measure is unknown.
-    :raises RunError: a file is malformed, or the run has queries that the qrels lack.
+    :raises RunError: a file is malformed, or the qrels lack all queries of the run.
     """
     import pandas as pd
 
@@ -80,7 +81,7 @@ def compare(
         queries ``paper#position`` of a citing paper; or ``query``, each by itself.
     :raises ConfigError: a measure or the cluster is unknown, there is no run or measure, or
         ``runs`` is no dictionary.
-    :raises RunError: a file is malformed, or a run has queries that the qrels lack.
+    :raises RunError: a file is malformed, or the qrels lack all queries of a run.
     """
     _check_measures(measures)
     if not isinstance(runs, Mapping):

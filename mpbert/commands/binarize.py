@@ -142,6 +142,7 @@ def _write_contexts(store: CorpusStore, split: str, path: Path) -> int:
         "sentences": title_offsets[contexts.citing_rows] + 1 + contexts.positions,
         "cited_offsets": contexts.cited_offsets,
         "cited_rows": contexts.cited_rows.astype(np.int32),
+        "is_repeat": contexts.is_repeat,
     }
     for name, array in arrays.items():
         np.save(path / f"contexts.{split}.{name}.npy", array)

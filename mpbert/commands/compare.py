@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.evaluation.compare import CLUSTERS, MEASURES, compare
+from mpbert.evaluation.evaluate import part_in_qrels
 from mpbert.evaluation.measures import parse_measure
 from mpbert.evaluation.side_by_side import FORMATS
 from mpbert.foundation.config import option, positional
@@ -45,7 +46,7 @@ def run(config: Config) -> None:
     """Print the table.
 
     :raises ConfigError: a measure is unknown, or a run is given twice.
-    :raises RunError: a file is malformed, or a run has queries that the qrels lack.
+    :raises RunError: a file is malformed, or the qrels lack all queries of a run.
     """
     for name in config.measures:
         parse_measure(name)  # before the files are read
@@ -55,6 +56,9 @@ def run(config: Config) -> None:
     runs = {name: read_run(path) for name, path in zip(names, config.runs, strict=True)}
     if config.cluster == "paper" and not any("#" in query for query in qrels.query_ids):
         logger.info("no query id is paper#position: each query counts as a paper of its own")
+    for name, ranked in runs.items():
+        if others := len(ranked) - len(part_in_qrels(ranked, qrels, name)):
+            logger.info("%s: left out %s queries that the qrels lack", name, f"{others:,}")
     scores = compare(qrels, runs, config.measures, config.seed, config.cluster)
     print(FORMATS[config.format](scores))
 

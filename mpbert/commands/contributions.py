@@ -19,7 +19,9 @@ class Config:
     data: Path = positional("data", "binary corpus to read")
     encoder: Path = positional("encoder", "encoder directory")
     vectors: Path = positional("vectors", "vectors of the papers, made by embed with this encoder")
-    split: str = option("test", "split whose contexts are read", choices=["test", "valid"])
+    split: str = option(
+        "test", "split whose contexts are read, without repeats", choices=["test", "valid"]
+    )
     contexts: int = option(2000, "most contexts to read, evenly spaced over the split")
     seed: int = option(1, "seed of the reading")
     device: str = option("auto", "cpu, cuda or auto")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.corpus.trec import read_qrels, read_run
-from mpbert.evaluation.evaluate import evaluate
+from mpbert.evaluation.evaluate import evaluate, part_in_qrels
 from mpbert.evaluation.measures import parse_measure
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs
@@ -29,7 +29,7 @@ def run(config: Config) -> None:
     """Print a line per measure and a column per subset.
 
     :raises ConfigError: a measure is unknown.
-    :raises RunError: a file is malformed, or the run has queries that the qrels lack.
+    :raises RunError: a file is malformed, or the qrels lack all queries of the run.
     """
     for name in config.measures:
         parse_measure(name)  # before the files are read
@@ -49,3 +49,5 @@ def run(config: Config) -> None:
     for name in measures:
         means = [score.mean for score in scores if score.measure == name]
         print(line(name, ["-" if math.isnan(mean) else f"{100 * mean:.2f}" for mean in means]))
+    if others := len(ranked) - len(part_in_qrels(ranked, qrels, str(config.ranked))):
+        print(f"left out {others:,} queries of the run that the qrels lack")

@@ -16,6 +16,7 @@ class Config:
 
     The text of a paper is its abstract. A query is a citing sentence with its neighbours (local),
     or title and abstract of a paper (global), which is then to be left out of its own results.
+    Sentences of validation and test that repeat another are left out.
     """
 
     corpus: Path = positional("corpus", "corpus store to read")

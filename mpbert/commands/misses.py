@@ -16,7 +16,10 @@ from mpbert.foundation.manifest import check_inputs
 
 @dataclass(frozen=True)
 class Config:
-    """Print citations that a run misses, sorted by cause, with what was ranked instead."""
+    """Print citations that a run misses, sorted by cause, with what was ranked instead.
+
+    Contexts that repeat another of the split are left out.
+    """
 
     corpus: Path = positional("corpus", "corpus store to read")
     ranked: Path = positional("ranked", "TREC run of its contexts, such as test.run")
@@ -41,8 +44,12 @@ def run(config: Config) -> None:
     given = read_run(config.ranked)
     _refuse_other_split(given, store, config)
     ranked, _ = matrices_of_run(given, contexts.query_ids, store.paper_ids, str(config.ranked))
+    distinct = np.flatnonzero(~contexts.is_repeat)
+    if repeats := len(contexts) - len(distinct):
+        print(f"{repeats:,} of {len(contexts):,} queries repeat another and are left out\n")
+    contexts, ranked = contexts.take(distinct), ranked[distinct]
     misses = find_misses(store, contexts, ranked, config.top)
-    if missing := len(contexts) - len(given):
+    if missing := int((ranked[:, 0] < 0).sum()):
         print(f"{missing:,} of {len(contexts):,} queries are missing in the run\n")
     print(f"{len(misses.ranks):,} of {misses.num_citations:,} citations missed at {config.top}:\n")
     print("| cause, the first that holds | misses | share |\n|:--|--:|--:|")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.corpus.store import TASKS
+from mpbert.corpus.queries import COUNTED, TASKS
 from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
@@ -44,6 +44,9 @@ class Config:
     )
     task: str = option("local", "rows of contexts, or of whole papers (global)", choices=TASKS)
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
+    queries: str = option(
+        "distinct", "count contexts of the same words and citations once, or all", choices=COUNTED
+    )
     cluster: str = option(
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
     )
@@ -111,7 +114,13 @@ def _plan(config: Config) -> ReportPlan:
     configs = config.configs or configs_beside(config.rows)
     experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs, config.pool)
     return ReportPlan(
-        experiment, config.split, config.task, config.cluster, config.seed, config.kept
+        experiment,
+        config.split,
+        config.task,
+        config.cluster,
+        config.seed,
+        config.queries,
+        config.kept,
     )
 
 

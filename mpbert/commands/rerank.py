@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+import numpy as np
+
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
 from mpbert.foundation.config import from_settings, option, paths_in, positional, resolve_settings
@@ -124,6 +126,7 @@ def _files_of(config: Config) -> list[Path]:
 
 
 def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, int]:
+    """Learn from the queries that repeat no other."""
     split = reranker.learns_from
     if not split:
         return {}
@@ -134,8 +137,12 @@ def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, in
             f"from them: choose settings or a reranker that learn from none or from others"
         )
     places = [config.training] if config.training else config.runs
+    rankings = _read(store, queries, places, split)
+    if queries.is_repeat.any():
+        distinct = np.flatnonzero(~queries.is_repeat)
+        queries, rankings = queries.take(distinct), [each.take(distinct) for each in rankings]
     rng = named_rng(config.seed, f"rerank {config.reranker}")
-    return reranker.fit(store, queries, _read(store, queries, places, split), rng)
+    return reranker.fit(store, queries, rankings, rng)
 
 
 def _read(

@@ -12,6 +12,7 @@ from typing import Optional
 
 import yaml
 
+from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_qrels
 from mpbert.evaluation.measures import parse_measure
@@ -95,7 +96,7 @@ def run(config: Config) -> None:
 
 def _tuning(config: Config) -> Tuning:
     CorpusStore(config.corpus)
-    qrels = read_qrels(config.corpus / f"qrels.{_SPLIT}.txt")
+    qrels = read_qrels(config.corpus / qrels_name("local", _SPLIT))
     budget = Budget(config.trials, config.minutes, config.measure, _SPLIT, len(qrels))
     configs = config.configs or configs_beside(config.rows)
     rows, layout = read_rows(config.rows), Layout(config.root)

@@ -1,7 +1,8 @@
 """A corpus store as BEIR data: Thakur et al. (NeurIPS Datasets 2021), as MTEB and pyserini read it.
 
 ``corpus.jsonl`` holds all papers, ``queries.jsonl`` the queries of all splits, ``qrels/SPLIT.tsv``
-what the queries of a split cite; ``valid`` is called ``dev`` there. A query of the global task has
+what the queries of a split cite; ``valid`` is called ``dev`` there. Contexts that repeat another of
+their split are left out. A query of the global task has
 the id of its paper. That paper is in the corpus too: it is to be left out of its own results, as
 BEIR's evaluation does where the two ids are the same.
 """
@@ -32,7 +33,7 @@ def write_beir(corpus: CorpusStore, task: str, directory: Path) -> dict[str, int
     (directory / "qrels").mkdir()
     with (directory / "queries.jsonl").open("w", encoding="utf-8") as file:
         for split in SPLITS:
-            queries = corpus.queries(split, task)
+            queries = corpus.queries(split, task).distinct()
             for line in _query_lines(corpus, queries):
                 file.write(line)
             _write_judgements(corpus, queries, directory / "qrels" / f"{_NAME_OF[split]}.tsv")

@@ -27,12 +27,14 @@ class BinaryContexts:
 
     :param sentences: (Q,) sentence number of the citing sentence; ``citing_rows`` (Q,) its paper.
     :param cited_offsets: (Q + 1,) context i cites ``cited_rows[cited_offsets[i]:...[i + 1]]``.
+    :param is_repeat: (Q,) bool, whether it repeats an earlier one of a split other than training.
     """
 
     citing_rows: np.ndarray
     sentences: np.ndarray
     cited_offsets: np.ndarray
     cited_rows: np.ndarray
+    is_repeat: np.ndarray
 
     def __len__(self) -> int:
         return len(self.citing_rows)
@@ -106,11 +108,26 @@ class BinaryCorpus:
 
     def contexts(self, split: str) -> BinaryContexts:
         """Return the contexts of one split; training asks for no other than its own."""
+        citing_rows, sentences, offsets, cited = (
+            np.asarray(self._map(f"contexts.{split}.{name}"))
+            for name in ("citing_rows", "sentences", "cited_offsets", "cited_rows")
+        )
+        is_repeat = np.zeros(len(citing_rows), dtype=bool)
+        if (self.path / f"contexts.{split}.is_repeat.npy").is_file():  # not in format 1
+            is_repeat = np.asarray(self._map(f"contexts.{split}.is_repeat"))
+        return BinaryContexts(citing_rows, sentences, offsets, cited, is_repeat)
+
+    def distinct_contexts(self, split: str) -> BinaryContexts:
+        """Return the contexts of one split that repeat no other."""
+        contexts = self.contexts(split)
+        kept = np.flatnonzero(~contexts.is_repeat)
+        counts = np.diff(contexts.cited_offsets)[kept]
         return BinaryContexts(
-            *(
-                np.asarray(self._map(f"contexts.{split}.{name}"))
-                for name in ("citing_rows", "sentences", "cited_offsets", "cited_rows")
-            )
+            contexts.citing_rows[kept],
+            contexts.sentences[kept],
+            offsets_of(counts),
+            contexts.cited_rows[ranges(contexts.cited_offsets[kept], counts)],
+            contexts.is_repeat[kept],
         )
 
     def training_contexts(self) -> BinaryContexts:

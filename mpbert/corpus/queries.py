@@ -8,11 +8,18 @@ import numpy as np
 from mpbert.foundation.ragged import offsets_of, ranges
 
 TASKS = ("local", "global")
+COUNTED = ("distinct", "all")  # which queries count: those that repeat no other, or all
 
 
-def qrels_name(task: str, split: str) -> str:
-    """Return the name of the file that says which papers the queries of a task cite."""
-    return f"qrels.{split}.txt" if task == "local" else f"qrels.{task}.{split}.txt"
+def qrels_name(task: str, split: str, queries: str = "distinct") -> str:
+    """Return the name of the file that says which papers the queries of a task cite.
+
+    :param queries: ``distinct``, without contexts that repeat another of the split, or ``all``. For
+        whole papers and for training contexts, of which none is a repeat, both are one file.
+    """
+    if task != "local":
+        return f"qrels.{task}.{split}.txt"
+    return f"qrels.{split}{'.all' * (queries == 'all' and split != 'train')}.txt"
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,8 @@ class Queries:
     :param cited_offsets: (Q + 1,), query i owns ``cited_rows[offsets[i]:offsets[i + 1]]``.
     :param cited_rows: rows of the cited papers, which are to be found.
     :param years: (Q,), year of the citing paper.
+    :param is_repeat: (Q,), bool, whether an earlier query of the split has the same words and cites
+        the same papers, see :mod:`mpbert.corpus.repeats`; False for whole papers and in training.
     """
 
     query_ids: list[str]
@@ -31,6 +40,7 @@ class Queries:
     cited_offsets: np.ndarray
     cited_rows: np.ndarray
     years: np.ndarray
+    is_repeat: np.ndarray
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -38,6 +48,10 @@ class Queries:
     def cited(self, i: int) -> np.ndarray:
         """Rows of the papers which query ``i`` cites."""
         return self.cited_rows[self.cited_offsets[i] : self.cited_offsets[i + 1]]
+
+    def distinct(self) -> Self:
+        """Return the queries that repeat no other; measures count these."""
+        return self.take(np.flatnonzero(~self.is_repeat)) if self.is_repeat.any() else self
 
     def take(self, places: np.ndarray) -> Self:
         """Return some of the queries, in the order given.

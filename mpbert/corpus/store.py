@@ -161,7 +161,7 @@ class CorpusStore:
         return self._read("contexts")
 
     def contexts(self, split: str) -> Contexts:
-        """Return the citation contexts of one split; training code asks for ``train`` alone.
+        """Return all citation contexts of one split; training code asks for ``train`` alone.
 
         :raises ValueError: ``split`` is none of train, valid and test.
         """
@@ -176,7 +176,18 @@ class CorpusStore:
             cited_offsets=np.concatenate([[0], np.cumsum(lengths)]),
             cited_rows=pc.list_flatten(table["cited_rows"]).to_numpy(),
             years=table["year"].to_numpy(),
+            is_repeat=self._is_repeat(table),
         )
+
+    @property
+    def knows_repeats(self) -> bool:
+        """Whether repeats were looked for: not in a store of format 1, where none is a repeat."""
+        return "is_repeat" in self._contexts.column_names
+
+    def _is_repeat(self, contexts: pa.Table) -> np.ndarray:
+        if not self.knows_repeats:
+            return np.zeros(contexts.num_rows, dtype=bool)
+        return contexts["is_repeat"].to_numpy(zero_copy_only=False)
 
     def manuscripts(self, split: str) -> Manuscripts:
         """Return the papers of one split that cite papers of the corpus.
@@ -194,6 +205,7 @@ class CorpusStore:
             cited_offsets=offsets_of(counts),
             cited_rows=cited[wanted],  # citations are sorted by citing row
             years=self.years[rows],
+            is_repeat=np.zeros(len(rows), dtype=bool),
         )
 
     def queries(self, split: str, task: str) -> Queries:

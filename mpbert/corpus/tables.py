@@ -1,5 +1,6 @@
 """Writes the Parquet tables and the qrels of a corpus store: same papers, same bytes."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import Links
 from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.repeats import Key, Repeats, context_keys, find_repeats
 from mpbert.corpus.splits import SPLITS
 
 _PAPERS_PER_ROW_GROUP = 1000
@@ -25,10 +27,11 @@ def write_tables(
     :param splits: split of each paper.
     :returns: counts of what was written.
     """
+    repeats = _find_repeats(papers, links, splits)
     tables = {
         "papers": _papers(papers, splits),
         "sections": _sections(papers),
-        "contexts": _contexts(papers, links, splits),
+        "contexts": _contexts(papers, links, splits, repeats),
         "citations": pa.table(
             {"citing_row": links.citations[:, 0], "cited_row": links.citations[:, 1]}
         ),
@@ -36,15 +39,19 @@ def write_tables(
     for name, table in tables.items():
         pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
     _write_sentences(directory / "sentences.parquet", papers)
-    contexts = [
-        (f"{papers[row].paper_id}#{place}", row, cited) for row, place, cited in links.contexts
-    ]
-    whole = [(papers[row].paper_id, row, [cited]) for row, cited in links.citations.tolist()]
-    for task, queries in (("local", contexts), ("global", whole)):
-        for split in SPLITS:
-            of_split = [query for query in queries if splits[query[1]] == split]
-            _write_qrels(directory / qrels_name(task, split), papers, of_split)
-    return _counts(papers, links, splits)
+    _write_all_qrels(directory, papers, links, splits, repeats)
+    return _counts(papers, links, splits, repeats)
+
+
+def _find_repeats(papers: list[CleanPaper], links: Links, splits: np.ndarray) -> dict[str, Repeats]:
+    """Return the repeats of ``valid`` and ``test``, each in the order of their contexts."""
+    texts = (papers[row].sentences[position].as_py() for row, position, _ in links.contexts)
+    keys = context_keys(texts, (cited for _, _, cited in links.contexts))
+    of_split: dict[str, list[Key]] = {split: [] for split in SPLITS}
+    for key, (row, _, _) in zip(keys, links.contexts, strict=True):
+        of_split[str(splits[row])].append(key)
+    training = set(of_split["train"])
+    return {split: find_repeats(of_split[split], training) for split in ("valid", "test")}
 
 
 def _papers(papers: list[CleanPaper], splits: np.ndarray) -> pa.Table:
@@ -74,8 +81,13 @@ def _sections(papers: list[CleanPaper]) -> pa.Table:
     )
 
 
-def _contexts(papers: list[CleanPaper], links: Links, splits: np.ndarray) -> pa.Table:
+def _contexts(
+    papers: list[CleanPaper], links: Links, splits: np.ndarray, repeats: dict[str, Repeats]
+) -> pa.Table:
     citing = [row for row, _, _ in links.contexts]
+    is_repeat = np.zeros(len(citing), dtype=bool)
+    for split, found in repeats.items():
+        is_repeat[splits[citing] == split] = found.is_repeat
     positions = [position for _, position, _ in links.contexts]
     ids = [f"{papers[row].paper_id}#{position}" for row, position, _ in links.contexts]
     return pa.table(
@@ -86,6 +98,7 @@ def _contexts(papers: list[CleanPaper], links: Links, splits: np.ndarray) -> pa.
             "cited_rows": pa.array([rows for _, _, rows in links.contexts], pa.list_(pa.int32())),
             "split": pa.array(splits[citing].tolist() if citing else [], pa.string()),
             "year": pa.array([papers[row].year for row in citing], pa.int32()),
+            "is_repeat": pa.array(is_repeat),
         }
     )
 
@@ -117,6 +130,27 @@ def _blocks(total: int, size: int) -> Iterator[range]:
         yield range(start, min(start + size, total))
 
 
+def _write_all_qrels(
+    directory: Path,
+    papers: list[CleanPaper],
+    links: Links,
+    splits: np.ndarray,
+    repeats: dict[str, Repeats],
+) -> None:
+    contexts = [
+        (f"{papers[row].paper_id}#{place}", row, cited) for row, place, cited in links.contexts
+    ]
+    whole = [(papers[row].paper_id, row, [cited]) for row, cited in links.citations.tolist()]
+    for task, queries in (("local", contexts), ("global", whole)):
+        for split in SPLITS:
+            of_split = [query for query in queries if splits[query[1]] == split]
+            _write_qrels(directory / qrels_name(task, split, "all"), papers, of_split)
+    for split, found in repeats.items():
+        of_split = [query for query in contexts if splits[query[1]] == split]
+        distinct = list(itertools.compress(of_split, ~found.is_repeat))
+        _write_qrels(directory / qrels_name("local", split), papers, distinct)
+
+
 def _write_qrels(
     path: Path, papers: list[CleanPaper], queries: list[tuple[str, int, list[int]]]
 ) -> None:
@@ -125,7 +159,9 @@ def _write_qrels(
             file.writelines(f"{query} 0 {papers[row].paper_id} 1\n" for row in cited_rows)
 
 
-def _counts(papers: list[CleanPaper], links: Links, splits: np.ndarray) -> Counter[str]:
+def _counts(
+    papers: list[CleanPaper], links: Links, splits: np.ndarray, repeats: dict[str, Repeats]
+) -> Counter[str]:
     counts = Counter(
         papers=len(papers),
         sentences=sum(len(p.sentences) for p in papers),
@@ -139,4 +175,7 @@ def _counts(papers: list[CleanPaper], links: Links, splits: np.ndarray) -> Count
     counts.update(f"papers_citing_{split}" for split in splits[citing].tolist())
     counts.update(f"papers_{split}" for split in splits.tolist())
     counts.update(f"contexts_{splits[row]}" for row, _, _ in links.contexts)
+    for split, found in repeats.items():
+        counts[f"contexts_that_repeat_another_{split}"] = found.num_repeats
+        counts[f"contexts_as_in_training_{split}"] = found.in_training
     return counts

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from mpbert.corpus.trec_lines import bytes_of, line_number, read_lines
 from mpbert.foundation.errors import RunError
-from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 
 _QRELS = ("query id", "0", "paper id", "relevance")
 _RUN = ("query id", "Q0", "paper id", "rank", "score", "tag")
@@ -68,6 +68,16 @@ class Run:
     def longest(self) -> int:
         """Number of papers of the longest ranking, at least 1."""
         return int(np.diff(self.offsets).max(initial=1))
+
+    def take(self, places: np.ndarray) -> "Run":
+        """Return the rankings of some queries, in the order given.
+
+        :param places: (M,) which ones, as int64.
+        """
+        lengths = np.diff(self.offsets)[places]
+        kept = ranges(self.offsets[places], lengths)
+        ids = [self.query_ids[place] for place in places]
+        return Run(ids, offsets_of(lengths), self.paper_ids, self.codes[kept], self.scores[kept])
 
 
 def read_qrels(path: Path) -> Qrels:

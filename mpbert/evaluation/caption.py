@@ -65,6 +65,7 @@ def _queries(setting: Setting, queries: MeasuredQueries) -> list[str]:
         + (f", manifest {setting.fingerprint[:12]}" if setting.fingerprint else "")
         + f". A query is {_QUERY[setting.task]}; queries by the number of papers they cite: "
         f"{sizes}; {len(set(queries.citing_ids)):,} citing papers.",
+        *_repeats(setting),
         *_pool(setting, queries),
         "Numbers are means over queries, in %. Average precision is divided by the number of "
         "cited papers, as map_cut of trec_eval. A query that a run lacks counts 0.",
@@ -105,6 +106,26 @@ def _pool(setting: Setting, queries: MeasuredQueries) -> list[str]:
             "citations hold none."
         )
     return lines
+
+
+def _repeats(setting: Setting) -> list[str]:
+    """Say which contexts repeat another, and whether they count."""
+    if setting.task != "local":
+        return []
+    found = setting.repeats
+    if found is None:
+        return [
+            "Contexts that repeat another count: the corpus store is of an older version, which "
+            "did not look for them. Move it away and build it again."
+        ]
+    count = "count all the same" if setting.queries == "all" else "do not count"
+    of_these = "the others" if setting.queries == "all" else "those that count"
+    return [
+        f"Repeats: of {found.num_contexts:,} contexts of the split, {found.num_repeats:,} have the "
+        f"words and the citations of an earlier one, and {count}. The largest group of equal "
+        f"contexts has {found.largest:,}. Of {of_these}, {found.in_training:,} have the words and "
+        f"the citations of a training context."
+    ]
 
 
 def _tests(setting: Setting, tables: Sequence[Table], resampling: Resampling) -> list[str]:

@@ -81,7 +81,7 @@ def compare(
         citing paper, or ``query``.
     :returns: by measure, then by subset, then by run, in the order given.
     :raises ConfigError: a measure or the cluster is unknown, or there is no run.
-    :raises RunError: a run has queries that the qrels lack.
+    :raises RunError: the qrels lack all queries of a run.
     """
     _check(runs, measures, cluster)
     gold = num_gold(qrels)

@@ -1,7 +1,7 @@
 """A run beside the qrels: which ranks hold relevant papers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +22,21 @@ class Judged:
 
     :param hits: (Q, K) whether the paper at each rank is relevant; False beyond the end of a list.
     :param depths: (Q,) number of ranked papers, at most K; 0 where the run lacks the query.
+    :param num_other: number of queries of the run that the qrels lack; they do not count.
     """
 
     hits: np.ndarray
     depths: np.ndarray
+    num_other: int = 0
 
     @property
     def num_missing(self) -> int:
         """Number of queries that the run lacks; each of their measures is 0."""
         return int((self.depths == 0).sum())
+
+    def take(self, places: np.ndarray) -> "Judged":
+        """Return the rankings of some of the queries, in the order given."""
+        return replace(self, hits=self.hits[places], depths=self.depths[places])
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,9 @@ def evaluate(
 
     :param measures: such as ``Recall@10``, see :mod:`mpbert.evaluation.measures`.
     :param source: what the messages call the run.
-    :returns: by measure, then by subset.
+    :returns: by measure, then by subset; queries that the qrels lack do not count.
     :raises ConfigError: a measure is unknown.
-    :raises RunError: the run has queries that the qrels lack.
+    :raises RunError: the qrels lack all queries of the run.
     """
     depth = min(depth_needed(measures, run.longest), run.longest)
     judged, gold = judge(run, qrels, depth, source), num_gold(qrels)
@@ -84,15 +90,18 @@ def judge(
 ) -> Judged:
     """Look up the first papers of every query in the qrels.
 
+    Queries that the qrels lack are left out, as trec_eval does.
+
     :param depth: K, ranks to look at.
     :param source: what the messages call the run.
     :param pool: ids of all candidates, where the run is to be checked for others.
-    :raises RunError: the run has queries that the qrels lack, or papers outside the pool.
+    :raises RunError: the qrels lack all queries of the run, or it has papers outside the pool.
     """
-    queries = _places(run.query_ids, qrels.query_ids)
-    _refuse_unknown(source, "query", run.query_ids, queries, "the qrels")
     if pool is not None:
-        _refuse_unknown(source, "paper", run.paper_ids, _places(run.paper_ids, pool), "the corpus")
+        _refuse_papers_outside(source, run, pool)
+    part = part_in_qrels(run, qrels, source)
+    num_other, run = len(run) - len(part), part
+    queries = _places(run.query_ids, qrels.query_ids)
     kept = np.minimum(np.diff(run.offsets), depth)
     depths = np.zeros(len(qrels), dtype=np.int64)
     depths[queries] = kept
@@ -103,7 +112,22 @@ def judge(
     found = np.minimum(np.searchsorted(gold, keys), len(gold) - 1)
     hits = np.zeros((len(qrels), depth), dtype=bool)
     hits[owners, ranges(np.zeros_like(kept), kept)] = (papers >= 0) & (gold[found] == keys)
-    return Judged(hits, depths)
+    return Judged(hits, depths, num_other)
+
+
+def part_in_qrels(run: Run, qrels: Qrels, source: str = "this run") -> Run:
+    """Return the rankings of those queries that the qrels hold.
+
+    :param source: what the messages call the run.
+    :raises RunError: there is none, though the run has queries.
+    """
+    known = np.flatnonzero(_places(run.query_ids, qrels.query_ids) >= 0)
+    if len(run) and not len(known):
+        raise RunError(
+            f"{source}: found none of the {len(qrels):,} queries of the qrels, but "
+            f"{_named(run.query_ids)}; expected a run of the same corpus and split"
+        )
+    return run if len(known) == len(run) else run.take(known)
 
 
 def num_gold(qrels: Qrels) -> np.ndarray:
@@ -140,14 +164,16 @@ def _places(ids: Sequence[str], known: Sequence[str]) -> np.ndarray:
     return pc.fill_null(places, -1).to_numpy().astype(np.int64)
 
 
-def _refuse_unknown(
-    source: str, what: str, ids: Sequence[str], places: np.ndarray, where: str
-) -> None:
-    unknown = np.flatnonzero(places < 0)
+def _refuse_papers_outside(source: str, run: Run, pool: Sequence[str]) -> None:
+    unknown = np.flatnonzero(_places(run.paper_ids, pool) < 0)
     if len(unknown):
-        names = ", ".join(repr(ids[i]) for i in unknown[:_NAMED])
-        more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
+        names = _named([run.paper_ids[i] for i in unknown])
         raise RunError(
-            f"{source}: found {len(unknown):,} unknown {what} ids ({names}{more}); expected ids of "
-            f"{where} only: check that both are of the same corpus and split"
+            f"{source}: found {len(unknown):,} unknown paper ids ({names}); "
+            f"expected ids of the corpus only: check that both are of the same corpus and split"
         )
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+    return ", ".join(map(repr, ids[:_NAMED])) + more

@@ -24,11 +24,11 @@ CAUSES = (
 class Misses:
     """Citations that a run does not have among its first papers.
 
-    :param contexts: (M,) place of the context among those of the split.
+    :param contexts: (M,) place of the context among those that were given.
     :param cited_rows: (M,) the paper that was not found.
     :param ranks: (M,) its rank in the run, from 1; 0 where it is not in the list.
     :param causes: (M,) place in ``CAUSES``: the first that holds.
-    :param num_citations: of the split, found or not.
+    :param num_citations: of these contexts, found or not.
     """
 
     contexts: np.ndarray

@@ -69,6 +69,14 @@ def as_dict(report: Report) -> dict[str, Any]:
         "cluster": setting.cluster,
         "seed": setting.seed,
         "budget": vars(setting.budget) if setting.budget else None,
+        "queries": setting.queries,
+        "repeats": setting.repeats
+        and {
+            "contexts": setting.repeats.num_contexts,
+            "repeats": setting.repeats.num_repeats,
+            "largest": setting.repeats.largest,
+            "in_training": setting.repeats.in_training,
+        },
         "caption": list(report.caption),
         "rows": [
             {

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mpbert.corpus.repeats import Repeats
 from mpbert.evaluation.curves import Curve
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.seeds import SeedScores
@@ -93,6 +94,9 @@ class Setting:
     :param budget: of tuning; None: nothing was tuned.
     :param pool: ``known``: papers of the citing paper's year or earlier are candidates, or ``all``.
     :param split_by: how papers were split, ``year``, ``random`` or ``given``; empty: not known.
+    :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
+    :param repeats: contexts of the split that repeat another; None: whole papers, or a corpus store
+        of format 1, in which they were not looked for.
     """
 
     corpus: str
@@ -105,6 +109,8 @@ class Setting:
     task: str = "local"
     pool: str = "known"
     split_by: str = ""
+    queries: str = "distinct"
+    repeats: Repeats | None = None
 
 
 @dataclass(frozen=True)

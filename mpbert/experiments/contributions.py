@@ -32,7 +32,7 @@ def contributions(
 
     :param embed: readings -> (R, D) vectors of manuscripts.
     :param papers: (N, D) vectors of the papers to find.
-    :param most: most contexts that are read, evenly spaced.
+    :param most: most contexts that are read, evenly spaced over those that repeat no other.
     """
     index = DenseIndex(papers)
 
@@ -46,8 +46,9 @@ def contributions(
         return found
 
     sums = Contributions()
-    chosen = min(most, len(contexts))
-    spaced = np.linspace(0, len(contexts) - 1, chosen).astype(np.int64)
+    distinct = np.flatnonzero(~contexts.is_repeat)
+    chosen = min(most, len(distinct))
+    spaced = distinct[np.linspace(0, len(distinct) - 1, chosen).astype(np.int64)]
     for part in progress(parts_of(chosen, _BLOCK), "leave out", "block"):
         items = spaced[part]
         sums.add(reading.contexts_of(corpus, contexts, items, 0), items, scores)

@@ -53,6 +53,7 @@ class KeptRun:
     :param settings: that were in force, but for the defaults of the method.
     :param recipe: the row, and each that it needs, to a digest of all that its run depends on.
     :param remarks: what a reader should know of the run.
+    :param counted: which queries remarks and self-citation are of, ``distinct`` or ``all``.
     :param cost: with that of the rows it needs; None where it is not known.
     """
 
@@ -62,6 +63,7 @@ class KeptRun:
     remarks: tuple[str, ...] = ()
     self_citation: SelfCitation | None = None
     cost: RowCost | None = None
+    counted: str = "distinct"
 
 
 def subject_of(
@@ -112,6 +114,7 @@ def write_kept(path: Path, run: KeptRun, subject: Mapping[str, str | int]) -> No
     about = {
         **{"subject": dict(subject), "settings": dict(run.settings), "recipe": dict(run.recipe)},
         **{"remarks": list(run.remarks), "cost": asdict(run.cost) if run.cost else None},
+        "counted": run.counted,
     }
     text = json.dumps(about, ensure_ascii=False, allow_nan=False, sort_keys=True)
     arrays = {
@@ -159,6 +162,7 @@ def read_kept(path: Path, subject: Mapping[str, str | int]) -> KeptRun:
             tuple(about["remarks"]),
             SelfCitation(*(found[key] for key in _SELF_CITATION)) if "share" in found else None,
             RowCost(**about["cost"]) if about["cost"] else None,
+            about["counted"],
         )
     except _BROKEN as error:
         if isinstance(error, RunError):

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.corpus.cocitation import cocitation_counts
-from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.repeats import Repeats, repeats_of
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import Qrels, read_qrels
+from mpbert.corpus.trec import Qrels
 from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import citing_papers, num_gold
 from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Report, Setting
@@ -35,8 +35,7 @@ def measure_rows(plan: ReportPlan) -> Report:
     experiment, variants = plan.experiment, plan.variants()
     corpus = experiment.corpus
     store = CorpusStore(corpus)
-    qrels = read_qrels(corpus / qrels_name(plan.task, plan.split))
-    source = source_of(plan, store, qrels)
+    source = source_of(plan, store)
     planned = [(variant, _planned(plan, variant)) for variant in variants]
     measured = [
         _measured(plan, variant, row, source) for variant, row in progress(planned, "report", "row")
@@ -57,8 +56,10 @@ def measure_rows(plan: ReportPlan) -> Report:
         plan.task,
         experiment.pool,
         _split_by(corpus),
+        plan.queries,
+        _repeats(plan, store),
     )
-    return build_report(setting, _queries(plan, store, qrels), measured)
+    return build_report(setting, _queries(plan, store, source.qrels), measured)
 
 
 def scores_of(report: Report) -> dict[str, dict[str, float]]:
@@ -137,11 +138,18 @@ def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> MeasuredQuer
     )
 
 
+def _repeats(plan: ReportPlan, store: CorpusStore) -> Repeats | None:
+    """Return which queries repeat another; None where nobody looked for them."""
+    if plan.task == "local" and store.knows_repeats:
+        return repeats_of(store, plan.split)
+    return None
+
+
 def _refuse_unknown(plan: ReportPlan, store: CorpusStore, papers: Sequence[str]) -> None:
     unknown = [paper for paper in papers if paper not in store.row_of]
     if unknown:
         raise RunError(
-            f"{plan.experiment.corpus / qrels_name(plan.task, plan.split)}: names the paper "
+            f"{plan.qrels(store)}: names the paper "
             f"{unknown[0]!r}, which the corpus lacks; expected queries like 'paper#12', build the "
             f"corpus again"
         )

@@ -4,6 +4,8 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.store import CorpusStore
 from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.kept import read_kept
@@ -18,6 +20,7 @@ class ReportPlan:
     :param split: whose queries are measured.
     :param task: ``local`` or ``global``.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
     :param kept: folder of results of :mod:`mpbert.experiments.kept`: those of runs that are here
         are written there, those of other runs are taken from there.
     """
@@ -27,7 +30,16 @@ class ReportPlan:
     task: str = "local"
     cluster: str = "paper"
     seed: int = 1
+    queries: str = "distinct"
     kept: Path | None = None
+
+    def qrels(self, store: CorpusStore, queries: str = "") -> Path:
+        """Return the file of what queries cite.
+
+        :param queries: ``distinct`` or ``all``; empty: those that count.
+        """
+        counted = (queries or self.queries) if store.knows_repeats else "distinct"
+        return store.path / qrels_name(self.task, self.split, counted)
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""

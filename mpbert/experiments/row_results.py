@@ -8,11 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_run
+from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import (
     Judged,
     citing_papers,
     judge,
+    part_in_qrels,
     times_citing_paper_ranked,
     times_newer_ranked,
 )
@@ -33,32 +34,35 @@ class Source:
     """What all rows are measured with.
 
     :param store: the corpus.
-    :param qrels: of all queries that the runs rank.
+    :param qrels: of the queries that count.
+    :param qrels_of_all: of all that the runs rank.
+    :param counted: (Q,) places of those that count, among all.
     :param authors: (N, A) of :func:`author_matrix`.
     :param subject: of :func:`subject_of`.
     """
 
     store: CorpusStore
     qrels: Qrels
+    qrels_of_all: Qrels
+    counted: np.ndarray
     authors: sparse.csr_array
     subject: Mapping[str, str | int]
 
 
-def source_of(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> Source:
-    """Return what all rows are measured with.
-
-    :param qrels: of all queries that the runs rank.
-    """
-    experiment = plan.experiment
-    subject = subject_of(
-        experiment.corpus.name, plan.split, plan.task, DEPTH[plan.task], qrels, store.paper_ids
-    )
+def source_of(plan: ReportPlan, store: CorpusStore) -> Source:
+    """Return what all rows are measured with."""
+    experiment, qrels = plan.experiment, read_qrels(plan.qrels(store))
+    qrels_of_all = read_qrels(plan.qrels(store, "all"))
+    place_of = {query: place for place, query in enumerate(qrels_of_all.query_ids)}
+    counted = np.array([place_of[query] for query in qrels.query_ids], dtype=np.int64)
+    name, depth = experiment.corpus.name, DEPTH[plan.task]
+    subject = subject_of(name, plan.split, plan.task, depth, qrels_of_all, store.paper_ids)
     subject["pool"] = experiment.pool
-    return Source(store, qrels, author_matrix(store.authors), subject)
+    return Source(store, qrels, qrels_of_all, counted, author_matrix(store.authors), subject)
 
 
 def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
-    """Return the result of a run, or the one that was kept of it.
+    """Return the result of a run, or the one that was kept of it, of the queries that count.
 
     :raises RunError: the run or the file is malformed, or of another corpus.
     :raises OutputError: the result cannot be kept.
@@ -68,7 +72,13 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
         found = read_kept(path, source.subject)
         other = [name for name in recipe if found.recipe.get(name) != recipe[name]]
         remark = f"measured earlier with other settings than these of {', '.join(other)}"
-        return dataclasses.replace(found, remarks=(*[remark] * bool(other), *found.remarks))
+        own = found.self_citation if found.counted == plan.queries else None  # means over queries
+        return dataclasses.replace(
+            found,
+            judged=found.judged.take(source.counted),
+            remarks=(*[remark] * bool(other), *found.remarks),
+            self_citation=own,
+        )
     found = _result_of_run(plan, variant, source)
     if plan.kept:
         name = variant.row.name
@@ -76,25 +86,34 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
             found,
             settings=variant.settings,
             recipe=recipe,
+            counted=plan.queries,
             cost=cost_with_inputs(plan.experiment, name) if variant.seed == 1 else None,
         )
         write_kept(plan.kept / f"{variant.name}.npz", found, source.subject)
-    return found
+    return dataclasses.replace(found, judged=found.judged.take(source.counted))
 
 
 def _result_of_run(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
-    """Measure a run; what lies around the rankings is found for the first seed alone."""
-    path, store = plan.run_of(variant), source.store
-    ranked = read_run(path)
-    judged = judge(ranked, source.qrels, DEPTH[plan.task], str(path), pool=store.paper_ids)
+    """Measure a run, of all queries; what lies around the rankings is of those that count.
+
+    That is found for the first seed alone.
+    """
+    path, store, depth = plan.run_of(variant), source.store, DEPTH[plan.task]
+    given = read_run(path)
+    judged = judge(given, source.qrels_of_all, depth, str(path), pool=store.paper_ids)
+    counted = judged.take(source.counted)
     remarks = [problem] if (problem := outdated(plan.experiment, variant)) else []
     if variant.seed > 1:
-        return KeptRun(judged, remarks=(*remarks, *_missing(judged)))
+        return KeptRun(judged, remarks=(*remarks, *_missing(counted)))
     remarks = [f"the settings of this report are not those of its run; {each}" for each in remarks]
-    remarks += _remarks(plan, judged, ranked, store, source.qrels)
+    ranked, queries = part_in_qrels(given, source.qrels), store.queries(plan.split, plan.task)
+    remarks += _remarks(plan, counted, ranked, store, source.qrels)
+    if unknown := len(set(given.query_ids).difference(queries.query_ids)):
+        remarks.append(f"{unknown:,} queries of its run are none of the split, and do not count")
     if not source.authors.nnz:
         return KeptRun(judged, remarks=tuple(remarks))
-    queries = store.queries(plan.split, plan.task)
+    if plan.queries == "distinct":
+        queries = queries.distinct()
     rows, _ = matrices_of_run(ranked, queries.query_ids, store.paper_ids, str(path))
     shared = shares_author(source.authors, queries.citing_rows, rows[:, : _CUTOFFS[-1]])
     own = self_citation(shared, _CUTOFFS)

@@ -23,6 +23,13 @@ class Ranking:
         """Return the first k papers of every query."""
         return Ranking(self.rows[:, :k], self.scores[:, :k])
 
+    def take(self, places: np.ndarray) -> "Ranking":
+        """Return the rankings of some queries, in the order given.
+
+        :param places: (M,) which ones, as int64.
+        """
+        return Ranking(self.rows[places], self.scores[places])
+
     def without(self, dropped: np.ndarray) -> "Ranking":
         """Return the ranking without some papers.
 

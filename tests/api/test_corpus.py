@@ -49,7 +49,10 @@ def test_papers_are_those_of_the_store(corpus, rfc_corpus):
 def test_contexts_are_the_queries_of_the_qrels(corpus):
     for split in ("train", "valid", "test"):
         qrels = read_qrels(corpus.qrels(split))
-        own = corpus.contexts[corpus.contexts["split"] == split]
+        every = corpus.contexts[corpus.contexts["split"] == split]
+        assert every.index.tolist() == read_qrels(corpus.qrels(split, queries="all")).query_ids
+        own = every[~every["is_repeat"]]
+        assert (len(own) < len(every)) == (split != "train")
         assert own.index.tolist() == qrels.query_ids
         for query, cited in enumerate(own["cited_ids"]):
             codes = qrels.codes[qrels.offsets[query] : qrels.offsets[query + 1]]
@@ -92,6 +95,8 @@ def test_what_is_wrong_is_refused(corpus, raw, tmp_path):
         Corpus(tmp_path)
     with pytest.raises(ConfigError, match="split is 'dev'; expected one of train, valid, test"):
         corpus.qrels("dev")
+    with pytest.raises(ConfigError, match="queries is 'some'; expected one of distinct, all"):
+        corpus.qrels("test", queries="some")
     with pytest.raises(ConfigError, match="split is 'dev'; expected one of given, random, year"):
         Corpus.build(raw, tmp_path / "store", split="dev", reader="csv")
     with pytest.raises(ConfigError, match="unknown reader 'json'; expected one of"):

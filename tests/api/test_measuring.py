@@ -54,7 +54,7 @@ def test_what_is_wrong_is_refused(tmp_path):
         compare(CITED, {"mine": {"q": "x"}})
     with pytest.raises(RunError, match="the qrels: query 'q' has no relevant paper"):
         evaluate({"q": []}, {})
-    with pytest.raises(RunError, match=r"the run: found 1 unknown query ids \('c#1'\)"):
+    with pytest.raises(RunError, match=r"the run: found none of the \d queries .*, but 'c#1'"):
         evaluate(CITED, {"c#1": ["x"]})
     with pytest.raises(RunError, match=r"none\.run: cannot be read"):
         evaluate(CITED, tmp_path / "none.run")

@@ -98,9 +98,18 @@ def test_what_is_wrong_is_one_line(run, files, tmp_path):
     other = tmp_path / "other.run"
     other.write_text("zz#1 Q0 a 1 1.0 t\n")
     code, _, err = run(paths=[files[0], other])
-    assert code == 2 and "other: found 1 unknown query ids ('zz#1')" in err
+    assert code == 2 and "queries of the qrels, but 'zz#1'; expected a run" in err
     with pytest.raises(SystemExit):
         run("--cluster", "year")
+
+
+def test_queries_that_the_qrels_lack_are_left_out_and_counted(run, files, tmp_path):
+    alone, more = run(paths=files[:2])[1], tmp_path / "more" / "test.run"
+    more.parent.mkdir()
+    more.write_text(files[1].read_text() + "zz#1 Q0 a 1 1.0 t\nzz#2 Q0 a 1 1.0 t\n")
+    code, out, err = run(paths=[files[0], more])
+    assert code == 0 and out == alone
+    assert err.endswith("test: left out 2 queries that the qrels lack\n")
 
 
 def test_ids_that_name_no_paper_are_told(run, files, tmp_path):

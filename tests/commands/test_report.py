@@ -92,12 +92,15 @@ def test_the_report_tells_how_a_row_ranks_papers_of_the_same_authors(
     assert (written / "self_citation.svg").exists()
     found = json.loads((written / "report.json").read_text())["self_citation"]["better"]
     lines = (workplace / "out/trec/rfc/better/test.run").read_text().splitlines()
+    distinct = store.contexts("test").distinct().query_ids
     sharing = {}  # query to ranks
     for query, _, paper, rank, *_ in map(str.split, lines):
+        if query not in distinct:
+            continue
         citing, cited = (store.row_of[each] for each in (query.rpartition("#")[0], paper))
         if {*map(str.lower, store.authors[citing])} & {*map(str.lower, store.authors[cited])}:
             sharing.setdefault(query, []).append(int(rank))
-    num_queries = len(store.contexts("test"))
+    num_queries = len(distinct)
     at_20 = found["cutoffs"].index(20)
     best = [min(ranks) for ranks in sharing.values() if min(ranks) <= 20]
     assert 0 < len(best) < num_queries
@@ -186,7 +189,8 @@ def _made(folder):
 
 
 def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(rfc_corpus, no_plots, tmp_path):
-    run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
+    store = CorpusStore(rfc_corpus)
+    run, num_queries = _rank(store, "test", 0.5, 1), len(store.contexts("test").distinct())
     places = [_write_run(tmp_path, f"row{suffix}", run) for suffix in ("", "-seed-2", "-seed-3")]
     lines = (places[0] / "test.run").read_text().splitlines(keepends=True)
     kept = [line for line in lines if line.split()[0] == run.query_ids[0]]
@@ -196,7 +200,7 @@ def test_what_is_wrong_with_the_run_of_another_seed_is_remarked(rfc_corpus, no_p
     _write_row(tmp_path, "row")
     report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
     found = json.loads((tmp_path / "report" / "report.json").read_text())["rows"][0]["remarks"]
-    assert f"seed 2: {len(run) - 1:,} queries are missing in its run and count 0" in found
+    assert f"seed 2: {num_queries - 1:,} queries are missing in its run and count 0" in found
     assert any(remark.startswith(f"seed 3: {places[2]}: made with other") for remark in found)
 
 
@@ -469,6 +473,22 @@ def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_
         report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))
 
 
+def test_a_kept_row_serves_distinct_queries_and_all_of_them(
+    rfc_corpus, no_plots, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    place = _kept(rfc_corpus, tmp_path)
+    report.run(_config(rfc_corpus, place, place / "all", queries="all"))
+    shutil.rmtree(place / "out" / "trec")
+    config = _config(rfc_corpus, place, place / "kept", queries="all", kept=tmp_path / "kept")
+    report.run(config)
+    kept, own, distinct = (
+        json.loads((place / name / "report.json").read_text()) for name in ("kept", "all", "report")
+    )
+    assert kept["tables"] == own["tables"] != distinct["tables"]
+    assert own["self_citation"] and not kept["self_citation"]  # its means are of distinct ones
+
+
 def test_a_kept_row_of_another_split_is_refused(rfc_corpus, no_plots, monkeypatch, tmp_path):
     monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
@@ -492,7 +512,10 @@ def test_without_rows_of_the_task_the_error_says_so(rfc_corpus, workplace, tmp_p
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("nobody#1 Q0 RFC2119 1 1 t", r"unknown query ids \('nobody#1'\)"),
+        (
+            "nobody#1 Q0 RFC2119 1 1 t",
+            r"found none of the \d+ queries of the qrels, but 'nobody#1'",
+        ),
         ("{query} Q0 RFC0 1 1 t", r"unknown paper ids \('RFC0'\)"),
     ],
 )

@@ -45,7 +45,7 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     (corpus / "qrels.test.txt").unlink()  # it is not read
     (corpus / "manifest.json").unlink()  # it tells of that file
     found = _tune(corpus)
-    queries = len(CorpusStore(rfc_corpus).contexts("valid"))
+    queries = len(CorpusStore(rfc_corpus).contexts("valid").distinct())
     assert list(found) == ["budget", "rows"]
     assert found["budget"] == {
         **{"trials": 4, "minutes": 15, "measure": "MAP@10", "split": "valid"},

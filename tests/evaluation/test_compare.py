@@ -111,5 +111,5 @@ def test_what_is_wrong_is_refused(qrels, runs):
     with pytest.raises(ConfigError, match="found 0 runs and 4 measures"):
         compare(qrels, {})
     other = Run(["x"], np.array([0, 1]), PAPERS, np.array([0]), np.array([1.0]))
-    with pytest.raises(RunError, match=r"^mine: found 1 unknown query ids"):
+    with pytest.raises(RunError, match=r"^mine: found none of the 60 queries of the qrels"):
         compare(qrels, {"mine": other})

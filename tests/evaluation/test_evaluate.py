@@ -50,13 +50,30 @@ def test_hits_equal_a_slow_double_loop(tmp_path):
         assert judged.hits[q].tolist() == [int(p[1:]) in gold[q] for _, p in ranked[:10]]
 
 
-def test_queries_that_the_qrels_lack_are_named(files):
+def test_queries_that_the_qrels_lack_are_left_out_and_counted(files):
+    run, qrels = read_run(files / "run"), read_qrels(files / "qrels")
+    (files / "more").write_text(RUN.replace("a#1", "c#7 Q0 x 1 9 t\na#1", 1) + "d#1 Q0 z 1 1 t\n")
+    judged, expected = judge(read_run(files / "more"), qrels, 3), judge(run, qrels, 3)
+    assert judged.num_other == 2 and expected.num_other == 0
+    assert judged.hits.tolist() == expected.hits.tolist()
+    assert judged.depths.tolist() == expected.depths.tolist()
+
+
+def test_the_command_tells_how_many_queries_it_left_out(files, capsys):
+    (files / "more").write_text(RUN + "d#1 Q0 z 1 1 t\n")
+    for name in ("run", "more"):
+        evaluate.run(evaluate.Config(files / "qrels", files / name, ["Recall@1", "MRR@2"]))
+    out = capsys.readouterr().out.splitlines()
+    assert out[5:] == [*out[:5], "left out 1 queries of the run that the qrels lack"]
+
+
+def test_a_run_of_none_of_the_queries_is_refused_and_some_are_named(files):
     (files / "run").write_text("".join(f"c#{i} Q0 x 1 1 t\n" for i in range(5)))
     with pytest.raises(RunError) as error:
         judge(read_run(files / "run"), read_qrels(files / "qrels"), 3, "some.run")
     assert str(error.value).startswith(
-        "some.run: found 5 unknown query ids ('c#0', 'c#1', 'c#2' and 2 more); expected ids of "
-        "the qrels only"
+        "some.run: found none of the 3 queries of the qrels, but 'c#0', 'c#1', 'c#2' and 2 more; "
+        "expected a run of the same corpus and split"
     )
 
 

@@ -4,6 +4,7 @@ import json
 import numpy as np
 import pytest
 
+from mpbert.corpus.repeats import Repeats
 from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.measures import mean_measure, measure
@@ -80,7 +81,10 @@ def _report(
         for r, j in enumerate(judged)
     ]
     table.append(MeasuredRow("absent", "not there yet"))
-    setting = Setting("tiny", "test", 101, "0123456789abcdef", cluster, 1, budget, task, pool=pool)
+    repeats = Repeats(np.arange(num_queries + 9) >= num_queries, 4, 7)
+    setting = Setting(
+        "tiny", "test", 101, "0123456789abcdef", cluster, 1, budget, task, pool, repeats=repeats
+    )
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
 

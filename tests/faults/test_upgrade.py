@@ -6,6 +6,7 @@ import re
 import pytest
 
 from mpbert.cli import COMMANDS, main
+from mpbert.foundation.checksums import SEAL
 from mpbert.foundation.errors import MpbertError
 from mpbert.foundation.manifest import FORMATS, MANIFEST, read_manifest
 from mpbert.foundation.renames import with_new_names
@@ -23,7 +24,9 @@ def readers(place):
 
     return {
         "corpus": lambda: sum(1 for _ in CorpusStore(place / "corpus").papers()),
+        "corpus_2": lambda: sum(1 for _ in CorpusStore(place / "corpus_2").papers()),
         "binary": lambda: len(BinaryCorpus(place / "binary").token_counts()),
+        "binary_2": lambda: len(BinaryCorpus(place / "binary_2").token_counts()),
         "pretrained": lambda: load_two_tower(place / "pretrained"),
         "encoder": lambda: load_two_tower(place / "encoder"),
         "vectors": lambda: VectorStore.load(place / "vectors", "papers"),
@@ -33,10 +36,13 @@ def readers(place):
     }
 
 
-KINDS = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
+FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
+KINDS = [*FIRST, "corpus_2", "binary_2"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
+    "corpus_2": ["binarize", "corpus_2", "out"],
     "binary": ["embed", "binary", "encoder", "out"],
+    "binary_2": ["embed", "binary_2", "encoder", "out"],
     "pretrained": ["embed", "binary", "pretrained", "out"],
     "encoder": ["build-index", "corpus", "encoder", "vectors", "out"],
     "vectors": ["export-vectors", "vectors", "out"],
@@ -46,12 +52,31 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FIRST)
 def test_what_the_first_release_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
-    expected = 2 if manifest["command"] == "export-encoder" else 1  # both formats are read
+    raised = ("build-corpus", "binarize", "export-encoder")  # both formats are read
+    expected = 2 if manifest["command"] in raised else 1
     assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
+
+
+@pytest.mark.parametrize("kind", ["corpus_2", "binary_2"])
+def test_what_knows_repeats_is_read(kind, formats):
+    assert readers(formats)[kind]() == readers(formats)[kind.removesuffix("_2")]()
+    assert read_manifest(formats / kind)["format"] == 2
+
+
+def test_in_what_the_first_release_wrote_no_context_is_a_repeat(formats):
+    from mpbert.corpus.binary import BinaryCorpus
+    from mpbert.corpus.store import CorpusStore
+
+    for name, knows in (("corpus", False), ("corpus_2", True)):
+        store = CorpusStore(formats / name)
+        assert store.knows_repeats == knows
+        assert store.contexts("test").is_repeat.tolist() == [False] * 8
+    for name in ("binary", "binary_2"):
+        assert len(BinaryCorpus(formats / name).distinct_contexts("test")) == 8
 
 
 def test_there_is_a_directory_of_each_format(formats):
@@ -69,6 +94,7 @@ def test_another_format_is_refused_with_the_command_that_makes_it_anew(
 ):
     path = formats / kind / MANIFEST
     manifest = json.loads(path.read_text())
+    manifest.pop(SEAL, None)  # of what is changed here
     path.write_text(json.dumps({**manifest, "format": version, "mpbert": "9.1.0"}))
     if kind != "runs":  # a file that any program may have written
         with pytest.raises(MpbertError, match=f"found format {version} of mpbert"):

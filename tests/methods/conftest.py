@@ -63,6 +63,7 @@ def taken(queries: Queries, num: int) -> Queries:
         cited_offsets=offsets,
         cited_rows=queries.cited_rows[: offsets[-1]],
         years=queries.years[:num],
+        is_repeat=queries.is_repeat[:num],
         **more,
     )
 

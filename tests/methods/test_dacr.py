@@ -157,6 +157,7 @@ def test_known_citations_are_those_of_the_other_contexts_and_never_a_paper_to_be
         cited_offsets=np.array([0, 2, 3, 4, 5]),
         cited_rows=np.array([5, 7, 5, 6, 5]),  # paper 2 cites 5 in two contexts
         years=np.full(4, 2000),
+        is_repeat=np.zeros(4, dtype=bool),
     )
     known = known_citations(contexts, 9)
     assert [known.take(np.array([i])).items.tolist() for i in range(4)] == [
@@ -206,7 +207,7 @@ def test_a_split_without_contexts_has_no_examples_and_cannot_be_trained_on(store
 
     class Silent(CorpusStore):
         def contexts(self, split):
-            return Contexts([], none, np.zeros(1, dtype=np.int64), none, none, none)
+            return Contexts([], none, np.zeros(1, dtype=np.int64), none, none, none > 0, none)
 
     silent = Silent(store.path)
     vocabulary = pa.array(["the"], pa.large_string())

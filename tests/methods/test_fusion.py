@@ -26,6 +26,7 @@ def queries_of(*cited):
     return Queries(
         [f"q{i}" for i in range(len(cited))], np.zeros(len(cited), dtype=int), offsets_of(lengths),
         np.concatenate([np.array(rows, dtype=int) for rows in cited]), np.full(len(cited), 2020),
+        np.zeros(len(cited), dtype=bool),
     )  # fmt: skip
 
 

@@ -446,6 +446,7 @@ class TestErrors:
                     cited_offsets=np.zeros(1, dtype=np.int64),
                     cited_rows=found.cited_rows[:0],
                     years=found.years[:0],
+                    is_repeat=found.is_repeat[:0],
                     positions=found.positions[:0],
                 )
 

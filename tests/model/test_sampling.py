@@ -161,6 +161,7 @@ def citing():
         citing_rows=np.array([5, 6]),
         cited_offsets=np.array([0, 2, 3]),
         cited_rows=np.array([0, 2, 0]),
+        is_repeat=np.zeros(2, dtype=bool),
     )
     return CitingSentences.of(train, 3)
 

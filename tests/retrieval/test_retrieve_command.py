@@ -27,7 +27,9 @@ def test_every_query_of_the_qrels_is_ranked_without_its_own_paper(rfc_corpus, ve
     retrieve.run(retrieve.Config(rfc_corpus, output, vectors=vectors, top=30))
     for split in ("valid", "test"):
         run = read_run(output / f"{split}.run")
-        assert set(run.query_ids) == set(read_qrels(rfc_corpus / f"qrels.{split}.txt").query_ids)
+        assert set(run.query_ids) == set(
+            read_qrels(rfc_corpus / f"qrels.{split}.all.txt").query_ids
+        )
         for query, start, end in zip(run.query_ids, run.offsets, run.offsets[1:], strict=False):
             ranked = [run.paper_ids[code] for code in run.codes[start:end]]
             assert len(set(ranked)) == 30 and query.rpartition("#")[0] not in ranked

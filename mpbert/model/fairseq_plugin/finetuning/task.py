@@ -47,7 +47,8 @@ class FinetuneTask(TokenTask):
         :raises CorpusError: the split has no context.
         """
         training = split == "train"
-        contexts = self.corpus.training_contexts() if training else self.corpus.contexts(split)
+        corpus = self.corpus
+        contexts = corpus.training_contexts() if training else corpus.distinct_contexts(split)
         if len(contexts) == 0:
             raise CorpusError(f"{self.cfg.data}: no context in split {split!r}; choose other years")
         self.datasets[split] = CitationExamples(
