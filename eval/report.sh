@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measure all rows on a corpus, print the tables, write report.{txt,md,tex,html,json} and plots.
-#   usage:  eval/report.sh CORPUS [SPLIT] [TASK] [flags]     e.g. eval/report.sh rfc test global --expected
+#   usage:  eval/report.sh CORPUS [SPLIT] [TASK] [flags]     e.g. eval/report.sh rfc --expected docs/results/reports/rfc.json
 #           TASK: local (a query is a context; the default) or global (a whole paper)
 #   reads:  runs/corpus/CORPUS, eval/rows, eval/tuned/CORPUS.yaml where it exists, runs/trec/CORPUS
+#           --kept docs/results/kept/CORPUS: also rows whose runs are not here
 #   writes: runs/report/CORPUS[-global][-SPLIT, unless it is test], in place of an older one
 #   cost:   seconds; half a minute and 1 GiB for a dozen runs of 30,000 queries
 set -euo pipefail

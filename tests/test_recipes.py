@@ -158,11 +158,35 @@ def test_all_rows_are_made_and_reported_and_failed_ones_are_told(called):
 
 
 def test_a_report_of_another_split_or_task_has_a_place_of_its_own(called):
-    _, calls = called("eval/report.sh", "rfc", "valid", "global", "--expected")
+    _, calls = called("eval/report.sh", "rfc", "valid", "global", "--expected", "x.json")
     assert calls == [
         "report runs/corpus/rfc eval/rows runs runs/report/rfc-global-valid --tuned eval/tuned "
-        "--split valid --task global --replace --expected"
+        "--split valid --task global --replace --expected x.json"
     ]
+
+
+def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_path):
+    for folder, names in (
+        ("runs/report/rfc", ("report.md", "report.json", "cost.json", "recall.png")),
+        ("runs/report/rfc-global", ("report.md", "report.json")),
+        ("docs/results/reports", ()),
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        for name in names:
+            (tmp_path / folder / name).write_text(f"{folder}/{name}")
+    for page in ("README.md", "docs/results/index.md"):
+        (tmp_path / page).write_text("")
+    code, calls = called("eval/publish.sh", "rfc", "rfc-global")
+    assert code == 0
+    assert calls == ["fill-tables README.md docs/results/index.md"]
+    found = {p.name: p.read_text() for p in (tmp_path / "docs/results/reports").iterdir()}
+    assert found == {
+        "rfc.md": "runs/report/rfc/report.md",
+        "rfc.json": "runs/report/rfc/report.json",
+        "rfc.cost.json": "runs/report/rfc/cost.json",
+        "rfc-global.md": "runs/report/rfc-global/report.md",
+        "rfc-global.json": "runs/report/rfc-global/report.json",
+    }
 
 
 def test_ablations_and_tuning_have_their_rows_and_files(called):

@@ -1,8 +1,9 @@
 """``report``: corpus store, rows and their runs -> one report in five formats, with plots.
 
-The files ``report.*`` have the same bytes whenever the runs are the same. What the rows cost
-differs from time to time, so it stands apart, in ``cost.*``; so do the losses of the trainings that
-were done here, in ``training.*``.
+The files ``report.*`` have the same bytes whenever the runs are the same. With ``--kept`` what is
+needed of each run is written to a folder, and rows whose runs are not here are taken from there.
+What the rows cost differs from time to time, so it stands apart, in ``cost.*``; so do the losses of
+the trainings that were done here, in ``training.*``.
 """
 
 import dataclasses
@@ -10,19 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-import numpy as np
-
 from mpbert.corpus.queries import COUNTED, TASKS
 from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.training_curves import plot_training
 from mpbert.experiments.cost import render_cost
-from mpbert.experiments.expected import ScoreCheck, check_scores
+from mpbert.experiments.expected import ReportComparison, compare_reports, read_report
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.layout import Layout
-from mpbert.experiments.measuring import ReportPlan, measure_rows, scores_of
-from mpbert.experiments.row_cost import cost_with_inputs
+from mpbert.experiments.measuring import measure_rows, scores_of
+from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_files import configs_beside, read_rows, row_files
 from mpbert.experiments.training_curves import read_training_curves
 from mpbert.experiments.tuning import read_tuned, tuned_file
@@ -55,7 +54,14 @@ class Config:
         "known", "candidates of the runs: papers known in the year, or all", choices=POOLS
     )
     seed: int = option(1, "seed of tests and intervals")
-    expected: bool = option(False, "compare with the expected scores; fail where they differ")
+    kept: Optional[Path] = option(
+        None,
+        "folder of results: those of the runs that are here are written, others taken from it",
+        type=Path,
+    )
+    expected: Optional[Path] = option(
+        None, "report.json of an earlier report; fail where a score differs", type=Path
+    )
     replace: bool = option(False, "write anew where an older report of the place exists")
     configs: Optional[Path] = option(
         None,
@@ -63,49 +69,43 @@ class Config:
         type=Path,
     )
 
-    def __post_init__(self) -> None:
-        if self.expected and self.split != "test":
-            raise ConfigError(
-                f"--expected needs --split test, found {self.split}: expected scores are of test"
-            )
-
 
 def run(config: Config) -> None:
-    """Write the report and print its text; then the comparison with what was expected.
+    """Write the report and print its text; then the comparison with an earlier one.
 
-    :raises RunError: a run is malformed, or names unknown queries or papers.
+    :raises RunError: a run is malformed, or names unknown queries or papers, or a kept result is of
+        other queries.
     :raises ConfigError: a row is wrong, or no row was run.
-    :raises MpbertError: with ``--expected``, a score is missing or differs.
+    :raises MpbertError: with ``--expected``, a row is missing or a score differs.
     """
+    expected = read_report(config.expected) if config.expected else None
     plan = _plan(config)
     variants = plan.variants()
     if not variants:
         raise ConfigError(
             f"{config.rows}: found no row of task {config.task} for {config.corpus.name}"
         )
-    runs = _runs(plan, variants)
+    runs, kept = _runs(plan, variants)
     chosen = tuned_file(config.tuned, config.corpus.name)
-    inputs = [config.corpus, *row_files(config.rows), *filter(None, [chosen]), *runs]
-    made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
+    inputs = [config.corpus, *row_files(config.rows), *filter(None, [chosen]), *runs, *kept]
+    made_by = dataclasses.replace(config, expected=None, replace=False)  # what the content is of
     reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
     if config.replace and config.output.exists():
         _refuse_other_output(config.output)
-    if reused and not config.expected:
+    if reused and not expected:
         print(f"{config.output} exists, reused")
         return
     check_inputs([config.corpus, *(path / f"{config.split}.run" for path in runs)])
-    if reused:
-        report = measure_rows(plan)
-    else:
+    if not reused:
         with output_directory(config.output, "report", made_by, inputs, config.replace) as out:
             report = measure_rows(plan)
             _write(out.path, report, plan, variants)
             out.counts["rows"] = len(report.rows)
             out.counts["rows_not_run"] = len(report.not_run)
     _print(config.output)
-    if config.expected:
-        rows = [variant.row for variant in variants]
-        _print_checks(check_scores(rows, config.corpus.name, scores_of(report)), config)
+    if expected:
+        found = read_report(config.output / "report.json")
+        _print_comparison(compare_reports(found, expected, str(config.expected)), config)
 
 
 def _plan(config: Config) -> ReportPlan:
@@ -114,14 +114,22 @@ def _plan(config: Config) -> ReportPlan:
     configs = config.configs or configs_beside(config.rows)
     experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs, config.pool)
     return ReportPlan(
-        experiment, config.split, config.task, config.cluster, config.seed, config.queries
+        experiment,
+        config.split,
+        config.task,
+        config.cluster,
+        config.seed,
+        config.queries,
+        config.kept,
     )
 
 
-def _runs(plan: ReportPlan, variants: list[Variant]) -> list[Path]:
-    """Return the folders of all runs that are measured."""
+def _runs(plan: ReportPlan, variants: list[Variant]) -> tuple[list[Path], list[Path]]:
+    """Return the folders of all runs that are measured, and the files taken in place of others."""
     others = [other for variant in variants for other in plan.other_seeds(variant)]
-    return [plan.experiment.runs(variant) for variant in (*variants, *others)]
+    kept = {variant.name: plan.kept_file(variant) for variant in (*variants, *others)}
+    runs = [plan.experiment.runs(each) for each in (*variants, *others) if not kept[each.name]]
+    return runs, [path for path in kept.values() if path]
 
 
 def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Variant]) -> None:
@@ -131,22 +139,22 @@ def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Var
             (directory / f"{name}.{suffix}").write_bytes(picture)
     for suffix, text in render_report(report, dict(svg.values())).items():
         (directory / f"report.{suffix}").write_text(text, encoding="utf-8")
-    _write_cost(directory, report, plan.experiment)
+    _write_cost(directory, report, plan)
     run = {row.name for row in report.rows}
     curves = read_training_curves(plan.experiment, [v for v in variants if v.row.name in run])
     for suffix in ("svg", "png") if curves else ():
         (directory / f"training.{suffix}").write_bytes(plot_training(curves, suffix))
 
 
-def _write_cost(directory: Path, report: Report, experiment: Experiment) -> None:
+def _write_cost(directory: Path, report: Report, plan: ReportPlan) -> None:
     """Write what the rows cost, if make-rows made any of them."""
     scores = scores_of(report)
-    pairs = [(row, cost_with_inputs(experiment, row.name)) for row in report.rows]
+    pairs = [(row, plan.cost(row.name)) for row in report.rows]
     known = [(row, cost) for row, cost in pairs if cost]
     if not known:
         return
     titles = [row.full_title for row, _ in known]
-    for suffix, text in render_cost([(row.full_title, cost) for row, cost in pairs]).items():
+    for suffix, text in render_cost([(r.name, r.full_title, cost) for r, cost in pairs]).items():
         (directory / f"cost.{suffix}").write_text(text, encoding="utf-8")
     for suffix in ("svg", "png"):
         picture = plot_cost(
@@ -172,22 +180,13 @@ def _print(output: Path) -> None:
         print("\n" + (output / "cost.txt").read_text(encoding="utf-8"), end="")
 
 
-def _print_checks(checks: list[ScoreCheck], config: Config) -> None:
-    if not checks:
-        raise ConfigError(
-            f"{config.rows}: no row holds expected scores of {config.corpus.name}; "
-            f"add 'expected:' to one, or leave out --expected"
-        )
-    print("\nExpected scores: OK within the tolerance, CLOSE within twice, else DIFFERENT")
-    for check in checks:
-        found = "not run" if np.isnan(check.found) else f"{check.found:.4f}"
-        print(
-            f"{check.verdict:<10}{check.row:<30}{check.column:<18}"
-            f"found {found:<8} expected {check.expected:.4f} ± {check.tolerance:.4f}"
-        )
-    different = sum(check.verdict == "DIFFERENT" for check in checks)
-    if different:
+def _print_comparison(comparison: ReportComparison, config: Config) -> None:
+    print(
+        f"\nBeside {config.expected}: OK within the tolerance, CLOSE within twice, else DIFFERENT"
+    )
+    print("\n".join(comparison.lines()))
+    if comparison.num_different:
         raise MpbertError(
-            f"{different} of {len(checks)} scores differ from those expected; find out why, "
-            f"or correct {config.rows} and note it in CHANGELOG.md"
+            f"{comparison.num_different} scores or rows differ from {config.expected}; find out "
+            f"why, or put {config.output / 'report.json'} in its place and note it in CHANGELOG.md"
         )

@@ -47,6 +47,7 @@ def caption_of(
         *_cocitation(setting, queries, by_frequency, median),
         *_rows(setting, rows),
         *_tuning(setting, rows),
+        *_earlier(rows),
         *(f"{row.full_title}: {remark}." for row in rows for remark in row.remarks),
     ]
 
@@ -193,6 +194,11 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "favours them."
         )
     return lines
+
+
+def _earlier(rows: Sequence[MeasuredRow]) -> list[str]:
+    titles = "; ".join(row.full_title for row in rows if row.is_earlier)
+    return [f"Measured earlier, on these very queries: {titles}."] * bool(titles)
 
 
 def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:

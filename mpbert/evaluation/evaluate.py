@@ -1,7 +1,7 @@
 """A run beside the qrels: which ranks hold relevant papers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,10 @@ class Judged:
     def num_missing(self) -> int:
         """Number of queries that the run lacks; each of their measures is 0."""
         return int((self.depths == 0).sum())
+
+    def take(self, places: np.ndarray) -> "Judged":
+        """Return the rankings of some of the queries, in the order given."""
+        return replace(self, hits=self.hits[places], depths=self.depths[places])
 
 
 @dataclass(frozen=True)

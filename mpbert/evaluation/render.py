@@ -86,6 +86,7 @@ def as_dict(report: Report) -> dict[str, Any]:
                 "settings": dict(r.settings),
                 "tuned": vars(r.tuned) if r.tuned else None,
                 "developed": r.developed,
+                "published": dict(r.published),
             }
             for r in report.rows
         ],

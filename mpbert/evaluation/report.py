@@ -57,6 +57,7 @@ class MeasuredRow:
         counted.
     :param published: what its paper prints of its ``corpus``, by measure.
     :param self_citation: ranks of papers of the same authors; None: there are no authors.
+    :param is_earlier: whether it was measured earlier, of at least one seed.
     """
 
     name: str
@@ -70,6 +71,7 @@ class MeasuredRow:
     developed: float | None = None
     published: Mapping[str, float | str] = field(default_factory=dict)
     self_citation: SelfCitation | None = None
+    is_earlier: bool = False
     family: str = TRAINED
     is_trained: bool = False
 

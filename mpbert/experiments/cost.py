@@ -4,7 +4,7 @@ import json
 import logging
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +115,13 @@ def row_cost(
     )
 
 
-def render_cost(rows: Sequence[tuple[str, RowCost | None]]) -> dict[str, str]:
+def render_cost(rows: Sequence[tuple[str, str, RowCost | None]]) -> dict[str, str]:
     """Return the table by the suffix of its format.
 
-    :param rows: title and cost, None where it is not known, in the order of the report.
+    :param rows: name, title and cost, None where it is not known, in the order of the report.
     """
     heads, widths = list(_HEADS), list(_HEADS.values())
-    lines = [(title, _cells(cost)) for title, cost in rows]
+    lines = [(title, _cells(cost)) for _, title, cost in rows]
     text = ["WHAT THE ROWS COST", "-" * 100, " " * _TITLE + _right(heads, widths)]
     for title, cells in lines:
         first, *more = textwrap.wrap(title, _TITLE, subsequent_indent="  ")
@@ -131,6 +131,7 @@ def render_cost(rows: Sequence[tuple[str, RowCost | None]]) -> dict[str, str]:
     return {
         "txt": "\n".join([*text, "", textwrap.fill(NOTE, 100)]) + "\n",
         "md": "\n".join([*markdown, "", NOTE]) + "\n",
+        "json": json.dumps({name: asdict(cost) for name, _, cost in rows if cost}, indent=1) + "\n",
     }
 
 

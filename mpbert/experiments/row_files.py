@@ -5,9 +5,9 @@ A row may take over another one and say what is different::
     base: token_bag          # a row of the same files, or a path beside this file without .yaml
     settings: {dim: 64}      # joins and replaces the settings of the base
 
-Its other keys replace those of the base. Title, note, order, expected and published scores, and the
-hours of development are of one row alone, and are never taken over; nor is the space, by a row that
-ranks with the vectors of another one.
+Its other keys replace those of the base. Title, note, order and published scores, and the hours of
+development are of one row alone, and are never taken over; nor is the space, by a row that ranks
+with the vectors of another one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,11 @@ from mpbert.experiments.rows import MODEL, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
-_OWN = ("title", "note", "order", "expected", "published", "developed")  # not those of the base
+_OWN = ("title", "note", "order", "published", "developed")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "readings", "vocab_size_on")
 _GONE = {
     "recipe": "say 'method: mp_bert4cr' and 'config: NAME', with settings in place of flags",
+    "expected": "leave it out, report --expected takes an earlier report.json",
     "run": "leave it out, the run lies in trec/CORPUS/NAME below the root",
 }
 Content = Mapping[str, Any]

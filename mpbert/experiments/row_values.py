@@ -1,6 +1,5 @@
 """The values of the keys of a row: each is checked, and a wrong one is named with its place."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -107,19 +106,6 @@ def pretrained_on(value: Mapping[object, object], source: str) -> PretrainedOn:
     return PretrainedOn(" ".join(texts.split()), plain)
 
 
-def scores(value: object, source: str) -> dict[str, tuple[float, float]]:
-    """Return expected scores by column: value and tolerance."""
-    if not isinstance(value, dict):
-        raise ConfigError(f"{source}: found {value!r}; expected 'Recall@10 P>=1: [0.283, 0.010]'")
-    for column, pair in value.items():
-        if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_score, pair))):
-            raise ConfigError(
-                f"{source}, {column}: found {pair!r}; expected [value, tolerance], value as a "
-                f"fraction from 0 to 1"
-            )
-    return {column: (float(score), float(within)) for column, (score, within) in value.items()}
-
-
 def count(value: object, source: str) -> int:
     """Return a whole number of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -144,10 +130,6 @@ def _values(values: object, source: str) -> tuple[SettingValue, ...]:
     if not isinstance(values, list) or not values:
         raise ConfigError(f"{source}: found {values!r}; expected a list of values to try")
     return tuple(_setting(value, source) for value in values)
-
-
-def _is_score(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
 KEYS: dict[str, tuple[type, Parser]] = {
@@ -175,5 +157,4 @@ KEYS: dict[str, tuple[type, Parser]] = {
     "order": (int, as_it_is),
     "published": (dict, published),
     "pretrained_on": (dict, pretrained_on),
-    "expected": (dict, by_corpus(scores)),
 }

@@ -1,4 +1,4 @@
-"""Rows of the report: how each is made, and the scores we expect of it.
+"""Rows of the report: how each is made.
 
 A row is an entry of YAML, see :mod:`mpbert.experiments.row_files`. One of another method::
 
@@ -14,8 +14,6 @@ A row is an entry of YAML, see :mod:`mpbert.experiments.row_files`. One of anoth
     corpora: [rfc]                        # optional: made by itself on these alone
     optional: true                        # optional: it may fail, for lack of a download
     gpu: true                             # optional: left out without a GPU, unless it is named
-    expected:                             # optional, of the test split
-      rfc: {"Recall@10 P>=1": [0.283, 0.010]}  # value and tolerance
 
 Further keys, all optional::
 
@@ -96,7 +94,6 @@ class Row:
     :param pretrained_on: what its ready-made model has read; None: it has no such model.
     :param optional: whether it may fail.
     :param gpu: whether it is left out where there is no GPU.
-    :param expected: corpus to column name to (value, tolerance).
     """
 
     name: str
@@ -124,7 +121,6 @@ class Row:
     note: str = ""
     order: int = 1000
     published: Settings = field(default_factory=dict)
-    expected: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
     def is_for(self, corpus: str) -> bool:
         """Whether the row is made on a corpus without being named."""

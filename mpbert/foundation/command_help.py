@@ -30,6 +30,7 @@ COMMANDS = {
     "check": "outputs -> whether their files are as they were written",
     "export-data": "corpus store -> a folder of BEIR: corpus, queries and qrels of a task",
     "export-vectors": "vectors -> word2vec, NPY, TSV, Parquet, safetensors or FAISS files",
+    "fill-tables": "results files -> the tables of pages that are made of them",
     "docs": "a page of documentation for each command",
     "completion": "completion of commands, flags and values for bash, zsh or tcsh",
 }
@@ -157,7 +158,7 @@ HELP = {
     "report": CommandHelp(
         "mpbert report runs/corpus/rfc eval/rows runs runs/report/rfc --replace",
         "a corpus store, rows, and their runs below the root",
-        "report.txt, .md, .tex, .html, .json; plots of scores, cost and training as .svg and .png",
+        "report.txt, .md, .tex, .html, .json; cost.txt, .md, .json; plots as .svg and .png",
     ),
     "build-index": CommandHelp(
         "mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag "
@@ -200,6 +201,11 @@ HELP = {
         "--format word2vec-bin",
         "a vectors directory",
         "files that gensim, numpy, TensorBoard, pyarrow, safetensors or FAISS open",
+    ),
+    "fill-tables": CommandHelp(
+        "mpbert fill-tables README.md docs/results/index.md",
+        "Markdown pages, and the report.json and cost.json that their markers name",
+        "the same pages, with the table below each marker made anew",
     ),
     "docs": CommandHelp(
         "mpbert docs docs/commands",

@@ -9,7 +9,7 @@ from mpbert.cli import main
 from mpbert.commands import make_rows, report, retrieve
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import run_of_matrix, write_run
-from mpbert.foundation.errors import ConfigError, RunError
+from mpbert.foundation.errors import ConfigError, OutputError, RunError
 from mpbert.foundation.training_log import for_tensorboard, loss_fields
 
 
@@ -297,7 +297,7 @@ def test_what_rows_cost_is_printed_and_stands_apart(
     (place / "out" / "cost" / "rfc" / "better.jsonl").write_text(record + "\n")
     report.run(_config(rfc_corpus, place, tmp_path / "report"))
     assert _files(tmp_path / "report") - _files(written) == {
-        *(f"cost.{suffix}" for suffix in ("txt", "md", "svg", "png"))
+        *(f"cost.{suffix}" for suffix in ("txt", "md", "json", "svg", "png"))
     }
     ours, theirs = (
         json.loads((folder / "report.json").read_text())["tables"]
@@ -385,29 +385,119 @@ def test_replace_does_not_remove_what_is_no_report(rfc_corpus, workplace):
     assert (rfc_corpus / "papers.parquet").exists()
 
 
-def test_expected_scores_are_judged_and_a_difference_ends_with_2(
+def test_a_difference_from_an_earlier_report_ends_with_2(
     rfc_corpus, workplace, written, no_plots, tmp_path, capsys
 ):
-    scores = json.loads((written / "report.json").read_text())["tables"]["main"]["scores"]
-    right = scores["better"]["MAP@10 P>=1"]["mean"]
-    place = _copy(workplace, tmp_path)
-    for shift, verdict, code in ((0.0, "OK", 0), (0.015, "CLOSE", 0), (0.03, "DIFFERENT", 2)):
-        _write_row(place, "better", expected={"rfc": {"MAP@10 P>=1": [right + shift, 0.01]}})
-        places = [rfc_corpus, place / "rows", place / "out", tmp_path / f"report{code}{verdict}"]
-        assert main(["report", *map(str, places), "--expected"]) == code
+    earlier, table = json.loads((written / "report.json").read_text()), "main"
+    cell = earlier["tables"][table]["scores"]["better"]["MAP@10 P>=1"]
+    right, file = cell["mean"], tmp_path / "earlier.json"
+    places = [rfc_corpus, workplace / "rows", workplace / "out", tmp_path / "report"]
+    for shift, verdict, code in ((0.0, "OK", 0), (0.03, "CLOSE", 0), (0.05, "DIFFERENT", 2)):
+        cell["mean"] = right + shift
+        file.write_text(json.dumps(earlier))
+        assert main(["report", *map(str, places), "--expected", str(file)]) == code
         out, err = capsys.readouterr()
-        assert out.splitlines()[-1].startswith(f"{verdict:<10}better")
-        assert ("1 of 1 scores differ from those expected" in err) == (code == 2)
+        lines = {line.split()[1]: line.split()[0] for line in out.splitlines()[-4:] if line}
+        assert (lines["better"], lines["chance"]) == (verdict, "OK")
+        assert ("1 scores or rows differ from" in err) == (code == 2)
 
 
-def test_a_check_without_any_expected_score_fails(rfc_corpus, workplace, written):
-    with pytest.raises(ConfigError, match="no row holds expected scores of rfc"):
-        report.run(_config(rfc_corpus, workplace, written, expected=True))
+def test_an_expected_file_that_is_no_report_is_refused_first(rfc_corpus, workplace, tmp_path):
+    config = _config(rfc_corpus, workplace, tmp_path / "out", expected=tmp_path / "none.json")
+    with pytest.raises(ConfigError, match=r"none.json: unreadable \(FileNotFoundError\)"):
+        report.run(config)
+    assert not (tmp_path / "out").exists()
 
 
-def test_expected_scores_are_of_the_test_split(rfc_corpus, workplace, tmp_path):
-    with pytest.raises(ConfigError, match="--expected needs --split test, found valid"):
-        _config(rfc_corpus, workplace, tmp_path / "out", split="valid", expected=True)
+def _kept(rfc_corpus, tmp_path):
+    """Return a place with rows a, fitted, and b, with seeds, and the report that kept them."""
+    store, place = CorpusStore(rfc_corpus), tmp_path / "first"
+    for name, gain in (("a", 0.2), ("b", 0.5), ("b-seed-2", 0.4)):
+        _write_run(place, name, _rank(store, "test", gain, len(name)))
+    _write_row(place, "a", order=1)
+    _write_row(place, "b", order=2)
+    ended = {"seconds": 12.5, "cpu_seconds": 20, "peak_mib": 345, "exit_code": 0, "cores": 2}
+    (place / "out" / "cost" / "rfc").mkdir(parents=True)
+    record = json.dumps({"step": "retrieve", **ended})
+    (place / "out" / "cost" / "rfc" / "b.jsonl").write_text(record + "\n")
+    report.run(_config(rfc_corpus, place, place / "report", kept=tmp_path / "kept"))
+    return place
+
+
+def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
+    rfc_corpus, no_plots, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    place = _kept(rfc_corpus, tmp_path)
+    assert _files(tmp_path / "kept") == {"a.npz", "b.npz", "b-seed-2.npz"}
+    here = tmp_path / "here"
+    shutil.copytree(place / "rows", here / "rows")
+    shutil.copytree(place / "out" / "trec" / "rfc" / "a", here / "out" / "trec" / "rfc" / "a")
+    report.run(_config(rfc_corpus, here, here / "report", kept=tmp_path / "kept"))
+    ours, theirs = (
+        json.loads((each / "report" / "report.json").read_text().replace(str(here), str(place)))
+        for each in (here, place)
+    )
+    line = "Measured earlier, on these very queries: b."
+    assert (line in ours["caption"], line in theirs["caption"]) == (True, False)
+    ours["caption"].remove(line)
+    assert ours == theirs  # seeds, remarks and self-citation among it
+    assert ours["seeds"]["b"]["num_seeds"] == 2
+    costs = [(each / "report" / "cost.json").read_text() for each in (here, place)]
+    assert costs[0] == costs[1] and json.loads(costs[0])["b"]["peak_mib"] == 345
+    shutil.rmtree(here / "out")  # and of none of the runs
+    report.run(_config(rfc_corpus, here, here / "none", kept=tmp_path / "kept"))
+    none = json.loads((here / "none" / "report.json").read_text())
+    assert none["tables"] == theirs["tables"]
+    assert "Measured earlier, on these very queries: a, one seed; b." in none["caption"]
+
+
+def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_anew(
+    rfc_corpus, no_plots, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    place = _kept(rfc_corpus, tmp_path)
+    shutil.rmtree(place / "out" / "trec")
+    _write_row(place, "b", settings={"window": 3}, order=2)
+    report.run(_config(rfc_corpus, place, place / "second", kept=tmp_path / "kept"))
+    rows = json.loads((place / "second" / "report.json").read_text())["rows"]
+    remarks = {row["name"]: row["remarks"] for row in rows}
+    remark = "measured earlier with other settings than these of b"
+    assert remark in remarks["b"] and f"seed 2: {remark}" in remarks["b"]
+    assert remark.replace("b", "a") not in remarks["a"]
+    before = (tmp_path / "kept" / "b.npz").read_bytes()
+    _write_run(place, "b", _rank(CorpusStore(rfc_corpus), "test", 0.3, 9))
+    report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))
+    assert (tmp_path / "kept" / "b.npz").read_bytes() != before
+    report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))  # reused
+    (tmp_path / "kept" / "a.npz").write_bytes(before)  # what it was made from is another
+    with pytest.raises(OutputError, match="was made with another"):
+        report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))
+
+
+def test_a_kept_row_serves_distinct_queries_and_all_of_them(
+    rfc_corpus, no_plots, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    place = _kept(rfc_corpus, tmp_path)
+    report.run(_config(rfc_corpus, place, place / "all", queries="all"))
+    shutil.rmtree(place / "out" / "trec")
+    config = _config(rfc_corpus, place, place / "kept", queries="all", kept=tmp_path / "kept")
+    report.run(config)
+    kept, own, distinct = (
+        json.loads((place / name / "report.json").read_text()) for name in ("kept", "all", "report")
+    )
+    assert kept["tables"] == own["tables"] != distinct["tables"]
+    assert own["self_citation"] and not kept["self_citation"]  # its means are of distinct ones
+
+
+def test_a_kept_row_of_another_split_is_refused(rfc_corpus, no_plots, monkeypatch, tmp_path):
+    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    place = _kept(rfc_corpus, tmp_path)
+    with pytest.raises(RunError, match=r"a.npz: found a result of split test, queries \w+; expect"):
+        report.run(
+            _config(rfc_corpus, place, place / "valid", split="valid", kept=tmp_path / "kept")
+        )
 
 
 def test_without_any_run_the_error_says_where_it_looked(rfc_corpus, workplace, tmp_path):

@@ -1,3 +1,5 @@
+import json
+
 from mpbert.experiments.cost import RowCost, append_record, read_records, render_cost, row_cost
 
 STEPS = ["fit", "retrieve"]
@@ -46,9 +48,9 @@ def test_a_row_whose_last_step_did_not_end_well_has_no_cost():
 
 def test_the_table_fits_100_columns_and_says_what_is_counted():
     rows = [
-        ("x" * 40, RowCost(123456.78, 1.0, 1e6, 12345, 12, 16)),
-        ("a | b", RowCost(None, 1, 2, 3, 4, 1)),
-        ("by hand", None),
+        ("x", "x" * 40, RowCost(123456.78, 1.0, 1e6, 12345, 12, 16)),
+        ("a", "a | b", RowCost(None, 1, 2, 3, 4, 1)),
+        ("b", "by hand", None),
     ]
     texts = render_cost(rows)
     lines = texts["txt"].splitlines()
@@ -56,7 +58,11 @@ def test_the_table_fits_100_columns_and_says_what_is_counted():
     assert lines[3].split() == ["x" * 40, "123,456.8", "1.0", "1,000,000.0", "12,345", "16", "12"]
     assert r"| a \| b | - | 1.0 | 2.0 | 3 | 1 | 4 |" in texts["md"]
     assert lines[5].split() == ["by", "hand", *"------"]
-    assert all("Wall seconds" in text for text in texts.values())
+    assert all("Wall seconds" in texts[suffix] for suffix in ("txt", "md"))
+    assert {name: cost["peak_mib"] for name, cost in json.loads(texts["json"]).items()} == {
+        "x": 12345,
+        "a": 3,
+    }
 
 
 def test_a_record_that_was_cut_short_is_left_out_and_the_next_is_kept(tmp_path):

@@ -29,7 +29,7 @@ def test_the_rows_of_this_repository_can_be_read():
         "tiny",
         {"objective": "mpt-tgt"},
     )
-    assert tiny.vocab_size_on == {"rfc": 8000} and tiny.expected == {}
+    assert tiny.vocab_size_on == {"rfc": 8000}
 
 
 def test_the_ablations_of_this_repository_differ_from_the_token_bag():
@@ -39,17 +39,16 @@ def test_the_ablations_of_this_repository_differ_from_the_token_bag():
     assert rows["bag_dim_64"].settings == {"dim": 64} and rows["bag_dim_64"].readings == 5
     assert rows["bag_own_tables"].settings == {"shared_tokens": "false"}
     assert (rows["bag_nested_64"].vectors, rows["bag_nested_64"].dim) == ("bag_nested", 64)
-    assert not any(row.expected for row in rows.values())
 
 
 def test_a_row_takes_over_another_one_and_says_what_is_different(tmp_path):
-    base = {**OURS, "order": 1, "note": "n", "expected": {"rfc": {}}, "readings": 5}
+    base = {**OURS, "order": 1, "note": "n", "readings": 5}
     second = {"base": "first", "title": "B", "settings": {"dim": 3, "lr": 2}, "order": 2}
     third = {"base": "second", "title": "C", "readings": 1, "order": 3}
     _write(tmp_path, first=base, second=second, third=third)
     first, second, third = read_rows(tmp_path)
     assert (second.config, second.settings) == ("token_bag", {"lr": 2, "dim": 3})
-    assert (second.note, second.expected, second.readings) == ("", {}, 5)
+    assert (second.note, second.readings) == ("", 5)
     assert (third.settings, third.readings) == ({"lr": 2, "dim": 3}, 1)
     assert first.settings == {"lr": 0.001}
 
@@ -188,11 +187,7 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "developed": {"rfc": 0}}, "developed, rfc: found 0; expected a number of CPU h"),
         ({**GOOD, "developed": {"rfc": True}}, "developed, rfc: found True; expected a number"),
         ({**GOOD, "title": "x" * 41}, "the title has 41 characters; expected one line of at most"),
-        ({**GOOD, "expected": {"rfc": 3}}, "bm25.yaml: expected, rfc: found 3; expected 'Recall"),
-        (
-            {**GOOD, "expected": {"rfc": {"MAP@10 P>=1": 0.5}}},
-            "rfc, MAP@10 P>=1: found 0.5; expected [value, tolerance]",
-        ),
+        ({**GOOD, "expected": {}}, "leave it out, report --expected takes an earlier report.json"),
     ],
 )
 def test_a_wrong_row_is_refused(content, message):

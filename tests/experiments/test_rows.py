@@ -25,7 +25,7 @@ def _experiment(tuned=None, **contents):
 def test_a_row_has_defaults_for_all_but_title_and_method():
     (row,) = _rows(bm25=GOOD)
     assert (row.name, row.title, row.note) == ("bm25", "BM25", "")
-    assert (row.expected, row.settings, row.similarity) == ({}, {}, "cosine")
+    assert (row.settings, row.similarity) == ({}, "cosine")
     assert row.is_for("rfc") and not row.optional and not row.gpu
 
 

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Put a report among the results files of the documentation, and fill the tables of all pages anew.
+#   usage:  eval/publish.sh NAME...     e.g. eval/publish.sh rfc rfc-global rfc-ablations
+#   reads:  runs/report/NAME, as eval/report.sh and eval/ablations.sh write it
+#   writes: docs/results/reports/NAME.{md,json,cost.json}, README.md, docs/results/*.md
+#   cost:   a second
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ./setup.sh
+: "${1:?"NAME is missing; see the usage line in $0"}"
+for name in "$@"; do
+  for suffix in md json; do
+    cp "runs/report/$name/report.$suffix" "docs/results/reports/$name.$suffix"
+  done
+  if [[ -e runs/report/$name/cost.json ]]; then
+    cp "runs/report/$name/cost.json" "docs/results/reports/$name.cost.json"
+  fi
+done
+"$python" -m mpbert fill-tables README.md docs/results/*.md

@@ -1,0 +1,211 @@
+"""Tables of pages that are filled from results files, so that no figure is typed by hand.
+
+A marker stands in the page, before its table. It is a comment that holds YAML::
+
+    <!-- results
+    file: reports/rfc.json            # of mpbert report, beside the page
+    rows: [chance, token_bag]         # names, in this order; left out: all of the report
+    columns:                          # head of a column: what stands there
+      "P ≥ 1": Recall@10 P>=1 / MAP@10 P>=1
+      "ACL": reports/acl.json MAP@10 P>=1
+      "CPU s": CPU s
+    -->
+
+The cell of a column is one or several of these, with `` / `` between them:
+
+* a column of a table of the report, such as ``Recall@10 P>=2`` or ``MAP@10 unseen``, in %; with
+  ``±`` behind it also half of the interval over seeds, where there are several
+* a measure of whole runs, such as ``F1@20``, in %
+* ``published MRR``: what the paper of a row prints; ``published corpus`` is of what
+* ``CPU s``, ``peak GiB``: from ``rfc.cost.json``, which is ``cost.json`` beside that report
+
+A row is a name, several with ``|`` between them (the first that a file has), or ``name: title``.
+The largest of a column of the report is bold, unless ``bold: false`` stands there. What a file does
+not have is ``-``; a row that no file has is an error.
+
+``sheet: reports/acl.md Claims of`` copies the table below the heading that begins so.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.option_files import load_yaml
+
+_MARKER = re.compile(r"^<!-- results\n((?:(?!-->).*\n)*)-->\n(?:\n(?:\|.*\n)+)?", re.MULTILINE)
+_KEYS = {"file", "rows", "columns", "bold", "sheet"}
+_COST = {"CPU s": ("cpu_seconds", 1, ",.0f"), "peak GiB": ("peak_mib", 1024, ",.1f")}
+Load = Callable[[str], Any]  # the content of a file by its name beside the page
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One part of a cell: a text, and whether it is the largest of its column."""
+
+    text: str
+    is_best: bool = False
+
+
+def fill_tables(page: str, load: Load, source: str) -> str:
+    """Return a page with the table below each marker made anew.
+
+    :param load: gives what a JSON file holds, and the text of any other; raises
+        :class:`ConfigError`.
+    :param source: what the messages call the page.
+    :raises ConfigError: a marker is wrong, or names what a file does not have.
+    """
+
+    def filled(found: re.Match[str]) -> str:
+        place = f"{source}, line {page.count(chr(10), 0, found.start()) + 1}"
+        try:
+            table = "\n".join(_table(found[1], load, place))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            raise ConfigError(
+                f"{place}: a file that it names is no result ({type(error).__name__}: {error}); "
+                f"expected report.json and cost.json of mpbert report"
+            ) from error
+        return f"<!-- results\n{found[1]}-->\n\n{table}\n"
+
+    return _MARKER.sub(filled, page)
+
+
+def count_markers(page: str) -> int:
+    """Return the number of tables that are filled."""
+    return len(_MARKER.findall(page))
+
+
+def without_tables(page: str) -> str:
+    """Return the rest of a page."""
+    return _MARKER.sub("", page)
+
+
+def cost_file(name: str) -> str:
+    """Return the name of the file of costs beside that of a report."""
+    return name.removesuffix(".json") + ".cost.json"
+
+
+def _table(text: str, load: Load, place: str) -> list[str]:
+    try:
+        marker = load_yaml(text)
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ConfigError(f"{place}: unreadable marker ({' '.join(str(error).split())})") from error
+    if not isinstance(marker, dict) or not marker.keys() <= _KEYS:
+        raise ConfigError(
+            f"{place}: found {marker if not isinstance(marker, dict) else ', '.join(marker)}; "
+            f"expected a marker of {', '.join(sorted(_KEYS))}"
+        )
+    if "sheet" in marker:
+        return _sheet(str(marker["sheet"]), load, place)
+    if not isinstance(marker.get("columns"), dict) or not marker["columns"]:
+        raise ConfigError(f"{place}: found no columns; expected lines 'HEAD: MAP@10 P>=1'")
+    columns = [_split(str(what), marker, place) for what in marker["columns"].values()]
+    rows = _rows(marker.get("rows"), [file for file, _ in columns], load, place)
+    bold = bool(marker.get("bold", True))
+    lines = [
+        "| | " + " | ".join(map(str, marker["columns"])) + " |",
+        "|:--" + "|--:" * len(columns) + "|",
+    ]
+    for names, title in rows:
+        cells = [_cell(file, parts, names, bold, load, place) for file, parts in columns]
+        lines.append(f"| {title.replace('|', chr(92) + '|')} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _sheet(what: str, load: Load, place: str) -> list[str]:
+    """Return the table of a Markdown file below a heading."""
+    file, _, title = what.partition(" ")
+    found = re.search(rf"^## {re.escape(title)}.*\n\n((?:\|.*\n)+)", str(load(file)), re.MULTILINE)
+    if not title or not found:
+        raise ConfigError(f"{place}: {file} has no table below a heading '## {title}'")
+    return found[1].splitlines()
+
+
+def _split(what: str, marker: Mapping[str, Any], place: str) -> tuple[str, list[str]]:
+    """Return the file of a column and the parts of its cells."""
+    file, _, rest = what.partition(" ")
+    if not file.endswith(".json"):
+        file, rest = str(marker.get("file", "")), what
+    if not file or not rest:
+        raise ConfigError(f"{place}: found {what!r}; expected a file and what it holds")
+    return file, [part.strip() for part in rest.split(" / ")]
+
+
+def _rows(
+    given: object, files: Sequence[str], load: Load, place: str
+) -> list[tuple[list[str], str]]:
+    """Return the names of each row, one of which a file has, and its title."""
+    titles = {}
+    for file in files:
+        titles.update({row["name"]: row["title"] for row in load(file)["rows"]} | titles)
+    if given is None:
+        return [([row["name"]], row["title"]) for row in load(files[0])["rows"]]
+    if not isinstance(given, list):
+        raise ConfigError(f"{place}: rows is {given!r}; expected a list of names")
+    found = []
+    for each in given:
+        names, title = next(iter(each.items())) if isinstance(each, dict) else (each, None)
+        names = str(names).split("|")
+        known = [name for name in names if name in titles]
+        if not known:
+            raise ConfigError(
+                f"{place}: none of {', '.join(dict.fromkeys(files))} has a row {names[0]}; "
+                f"expected one of {', '.join(titles)}"
+            )
+        found.append((names, str(title or titles[known[0]])))
+    return found
+
+
+def _cell(
+    file: str, parts: Sequence[str], names: Sequence[str], bold: bool, load: Load, place: str
+) -> str:
+    report = load(file)
+    known = [row for row in report["rows"] if row["name"] in names]
+    if not known:
+        return "-"
+    if parts[0] in _COST:
+        costs = load(cost_file(file)).get(known[0]["name"])
+        key, unit, form = _COST[parts[0]]
+        return format(costs[key] / unit, form) if costs else "-"
+    cells = [_part(report, part, known[0], f"{place}: {file}") for part in parts]
+    text = " / ".join(cell.text for cell in cells)
+    return f"**{text}**" if bold and all(cell.is_best for cell in cells) else text
+
+
+def _part(report: Mapping[str, Any], part: str, row: Mapping[str, Any], place: str) -> Cell:
+    kind, _, key = part.partition(" ")
+    if kind == "published":
+        value = row.get("published", {}).get(key)
+        return Cell("-" if value is None else value if key == "corpus" else _percent(value))
+    column, with_seeds = part.removesuffix("±").strip(), part.endswith("±")
+    values = _values(report, column, place)
+    value = values.get(row["name"])
+    seeds = report["seeds"].get(row["name"], {}).get(column) if with_seeds else None
+    if value is None:
+        return Cell("-")
+    if seeds and seeds["half_width"] is not None:
+        value, half = seeds["mean"], f" ± {_percent(seeds['half_width'])}"
+        return Cell(_percent(value) + half)
+    return Cell(_percent(value), value == max(v for v in values.values() if v is not None))
+
+
+def _values(report: Mapping[str, Any], column: str, place: str) -> dict[str, float | None]:
+    """Return name of the row to its score in a column of a table, or of whole runs."""
+    if column in report["of_runs"]:
+        return report["of_runs"][column]
+    for table in report["tables"].values():
+        found = {row: cells[column] for row, cells in table["scores"].items() if column in cells}
+        if found:
+            return {row: cell["mean"] for row, cell in found.items()}
+    known = [
+        *report["of_runs"],
+        *(c for t in report["tables"].values() for c in next(iter(t["scores"].values()))),
+    ]
+    raise ConfigError(f"{place} has no column {column!r}; expected one of {', '.join(known)}")
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2f}"

@@ -1,0 +1,80 @@
+"""What a report measures, and where its runs and results lie."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.corpus.queries import qrels_name
+from mpbert.corpus.store import CorpusStore
+from mpbert.experiments.cost import RowCost
+from mpbert.experiments.experiment import Experiment, Variant
+from mpbert.experiments.kept import read_kept
+from mpbert.experiments.row_cost import cost_with_inputs
+from mpbert.experiments.seeds import takes_seeds
+
+
+@dataclass(frozen=True)
+class ReportPlan:
+    """What is measured, and how.
+
+    :param split: whose queries are measured.
+    :param task: ``local`` or ``global``.
+    :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
+    :param kept: folder of results of :mod:`mpbert.experiments.kept`: those of runs that are here
+        are written there, those of other runs are taken from there.
+    """
+
+    experiment: Experiment
+    split: str = "test"
+    task: str = "local"
+    cluster: str = "paper"
+    seed: int = 1
+    queries: str = "distinct"
+    kept: Path | None = None
+
+    def qrels(self, store: CorpusStore, queries: str = "") -> Path:
+        """Return the file of what queries cite.
+
+        :param queries: ``distinct`` or ``all``; empty: those that count.
+        """
+        counted = (queries or self.queries) if store.knows_repeats else "distinct"
+        return store.path / qrels_name(self.task, self.split, counted)
+
+    def run_of(self, variant: Variant) -> Path:
+        """Return the run of the split."""
+        return self.experiment.runs(variant) / f"{self.split}.run"
+
+    def kept_file(self, variant: Variant) -> Path | None:
+        """Return the file that is taken in place of the run, which is not here; None: no such."""
+        path = self.kept and self.kept / f"{variant.name}.npz"
+        return path if path and path.is_file() and not self.run_of(variant).exists() else None
+
+    def is_known(self, variant: Variant) -> bool:
+        """Whether the run is here, or its result was kept."""
+        return self.run_of(variant).exists() or self.kept_file(variant) is not None
+
+    def cost(self, name: str) -> RowCost | None:
+        """Return what a row took, with all rows that it needs; None where that is not known."""
+        path = self.kept_file(self.experiment.variant(name))
+        return read_kept(path, {}).cost if path else cost_with_inputs(self.experiment, name)
+
+    def variants(self) -> list[Variant]:
+        """Return the rows of the task that are for the corpus, or were made there anyway."""
+        chosen = [self.experiment.variant(name) for name in self.experiment.rows]
+        return [
+            variant
+            for variant in chosen
+            if variant.row.task == self.task
+            and (variant.row.is_for(self.experiment.corpus.name) or self.is_known(variant))
+        ]
+
+    def other_seeds(self, variant: Variant) -> list[Variant]:
+        """Return the row with the seeds from 2 on, up to the first that is not known."""
+        found: list[Variant] = []
+        while takes_seeds(self.experiment.rows, variant.row.name):
+            other = dataclasses.replace(variant, seed=len(found) + 2)
+            if not self.is_known(other):
+                break
+            found.append(other)
+        return found

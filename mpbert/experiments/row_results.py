@@ -1,0 +1,150 @@
+"""The result of one row and seed: of its run, or as it was kept."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_qrels, read_run
+from mpbert.evaluation.evaluate import (
+    Judged,
+    citing_papers,
+    judge,
+    part_in_qrels,
+    times_citing_paper_ranked,
+    times_newer_ranked,
+)
+from mpbert.evaluation.report import DEPTH
+from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
+from mpbert.experiments.experiment import Variant
+from mpbert.experiments.kept import KeptRun, read_kept, recipe_of, subject_of, write_kept
+from mpbert.experiments.outputs import outdated
+from mpbert.experiments.report_plan import ReportPlan
+from mpbert.experiments.row_cost import cost_with_inputs
+from mpbert.retrieval.pool import num_candidates
+
+_CUTOFFS = (*range(1, 10), *range(10, 101, 10))  # ranks of self-citation
+
+
+@dataclass(frozen=True)
+class Source:
+    """What all rows are measured with.
+
+    :param store: the corpus.
+    :param qrels: of the queries that count.
+    :param qrels_of_all: of all that the runs rank.
+    :param counted: (Q,) places of those that count, among all.
+    :param authors: (N, A) of :func:`author_matrix`.
+    :param subject: of :func:`subject_of`.
+    """
+
+    store: CorpusStore
+    qrels: Qrels
+    qrels_of_all: Qrels
+    counted: np.ndarray
+    authors: sparse.csr_array
+    subject: Mapping[str, str | int]
+
+
+def source_of(plan: ReportPlan, store: CorpusStore) -> Source:
+    """Return what all rows are measured with."""
+    experiment, qrels = plan.experiment, read_qrels(plan.qrels(store))
+    qrels_of_all = read_qrels(plan.qrels(store, "all"))
+    place_of = {query: place for place, query in enumerate(qrels_of_all.query_ids)}
+    counted = np.array([place_of[query] for query in qrels.query_ids], dtype=np.int64)
+    name, depth = experiment.corpus.name, DEPTH[plan.task]
+    subject = subject_of(name, plan.split, plan.task, depth, qrels_of_all, store.paper_ids)
+    subject["pool"] = experiment.pool
+    return Source(store, qrels, qrels_of_all, counted, author_matrix(store.authors), subject)
+
+
+def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
+    """Return the result of a run, or the one that was kept of it, of the queries that count.
+
+    :raises RunError: the run or the file is malformed, or of another corpus.
+    :raises OutputError: the result cannot be kept.
+    """
+    recipe = recipe_of(plan.experiment, variant)
+    if path := plan.kept_file(variant):
+        found = read_kept(path, source.subject)
+        other = [name for name in recipe if found.recipe.get(name) != recipe[name]]
+        remark = f"measured earlier with other settings than these of {', '.join(other)}"
+        own = found.self_citation if found.counted == plan.queries else None  # means over queries
+        return dataclasses.replace(
+            found,
+            judged=found.judged.take(source.counted),
+            remarks=(*[remark] * bool(other), *found.remarks),
+            self_citation=own,
+        )
+    found = _result_of_run(plan, variant, source)
+    if plan.kept:
+        name = variant.row.name
+        found = dataclasses.replace(
+            found,
+            settings=variant.settings,
+            recipe=recipe,
+            counted=plan.queries,
+            cost=cost_with_inputs(plan.experiment, name) if variant.seed == 1 else None,
+        )
+        write_kept(plan.kept / f"{variant.name}.npz", found, source.subject)
+    return dataclasses.replace(found, judged=found.judged.take(source.counted))
+
+
+def _result_of_run(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
+    """Measure a run, of all queries; what lies around the rankings is of those that count.
+
+    That is found for the first seed alone.
+    """
+    path, store, depth = plan.run_of(variant), source.store, DEPTH[plan.task]
+    given = read_run(path)
+    judged = judge(given, source.qrels_of_all, depth, str(path), pool=store.paper_ids)
+    counted = judged.take(source.counted)
+    remarks = [problem] if (problem := outdated(plan.experiment, variant)) else []
+    if variant.seed > 1:
+        return KeptRun(judged, remarks=(*remarks, *_missing(counted)))
+    remarks = [f"the settings of this report are not those of its run; {each}" for each in remarks]
+    ranked, queries = part_in_qrels(given, source.qrels), store.queries(plan.split, plan.task)
+    remarks += _remarks(plan, counted, ranked, store, source.qrels)
+    if unknown := len(set(given.query_ids).difference(queries.query_ids)):
+        remarks.append(f"{unknown:,} queries of its run are none of the split, and do not count")
+    if not source.authors.nnz:
+        return KeptRun(judged, remarks=tuple(remarks))
+    if plan.queries == "distinct":
+        queries = queries.distinct()
+    rows, _ = matrices_of_run(ranked, queries.query_ids, store.paper_ids, str(path))
+    shared = shares_author(source.authors, queries.citing_rows, rows[:, : _CUTOFFS[-1]])
+    own = self_citation(shared, _CUTOFFS)
+    return KeptRun(judged, remarks=tuple(remarks), self_citation=own)
+
+
+def years_of(store: CorpusStore, query_ids: Sequence[str], task: str) -> np.ndarray:
+    """Return (Q,) the years of the papers of queries."""
+    return store.years[[store.row_of[paper] for paper in citing_papers(query_ids, task)]]
+
+
+def _remarks(
+    plan: ReportPlan, judged: Judged, ranked: Run, store: CorpusStore, qrels: Qrels
+) -> list[str]:
+    remarks = _missing(judged)
+    pool, depths = plan.experiment.pool, judged.depths
+    candidates = num_candidates(store.years, years_of(store, qrels.query_ids, plan.task), pool)
+    shorter = (depths > 0) & (depths < np.minimum(DEPTH[plan.task], candidates))
+    if shorter.any():
+        shortest = depths[shorter].min()
+        remarks.append(f"its shortest list has {shortest} papers, so Recall@k is flat beyond")
+    if times := times_citing_paper_ranked(ranked, plan.task):
+        remarks.append(f"ranks the citing paper itself for {times:,} queries")
+    paper_years = store.years[[store.row_of[paper] for paper in ranked.paper_ids]]
+    newer = times_newer_ranked(ranked, paper_years, years_of(store, ranked.query_ids, plan.task))
+    if newer and pool == "known":
+        remarks.append(f"ranks papers newer than the manuscript for {newer:,} queries")
+    return remarks
+
+
+def _missing(judged: Judged) -> list[str]:
+    """Return a remark where a run lacks queries."""
+    missing = judged.num_missing
+    return [f"{missing:,} queries are missing in its run and count 0"] * bool(missing)

@@ -1,0 +1,138 @@
+import pytest
+
+from mpbert.experiments.page_tables import count_markers, fill_tables, without_tables
+from mpbert.foundation.errors import ConfigError
+
+
+def _report(**rows):
+    """Return a report: name to title, Recall, MAP and F1."""
+    return {
+        "rows": [
+            {"name": name, "title": title, "published": {"corpus": "AAN", "MRR": 0.25}}
+            for name, (title, *_) in rows.items()
+        ],
+        "tables": {
+            "main": {
+                "scores": {
+                    name: {"Recall@10 P>=1": {"mean": recall}, "MAP@10 P>=1": {"mean": precision}}
+                    for name, (_, recall, precision, _) in rows.items()
+                }
+            },
+            "frequency": {"scores": {name: {"MAP@10 low": {"mean": None}} for name in rows}},
+        },
+        "of_runs": {"F1@20": {name: f1 for name, (*_, f1) in rows.items()}},
+        "seeds": {"b": {"num_seeds": 3, "MAP@10 P>=1": {"mean": 0.29, "half_width": 0.0123}}},
+    }
+
+
+FILES = {
+    "rfc.json": _report(a=("A | one", 0.5, 0.3, 0.1), b=("B", 0.4, 0.3, 0.2)),
+    "acl.json": _report(b=("B there", 0.1, None, 0.3), c=("C", 0.2, 0.1, 0.2)),
+    "rfc.cost.json": {"a": {"cpu_seconds": 1234.5, "peak_mib": 1536}},
+    "rfc.md": "# Report\n\n## Claims of papers, rfc\n\n| | gain |\n|:--|--:|\n| x | +1.00 |\n",
+}
+
+
+def _load(name):
+    try:
+        return FILES[name]
+    except KeyError:
+        raise ConfigError(f"{name}: unreadable") from None
+
+
+def _table(marker, below=""):
+    page = f"# Page\n\n<!-- results\n{marker}\n-->\n{below}\nEnd, 12.34.\n"
+    found = fill_tables(page, _load, "page.md")
+    assert found.endswith("\n\nEnd, 12.34.\n") and found.startswith("# Page\n\n<!-- results\n")
+    assert fill_tables(found, _load, "page.md") == found
+    assert without_tables(found).split() == ["#", "Page", "End,", "12.34."]
+    assert count_markers(found) == 1
+    return [line for line in found.splitlines() if line.startswith("|")]
+
+
+def test_cells_are_scores_in_percent_and_the_largest_of_the_report_is_bold():
+    marker = """file: rfc.json
+columns:
+  P ≥ 1: Recall@10 P>=1 / MAP@10 P>=1
+  MAP: MAP@10 P>=1
+  F1: F1@20
+  low: MAP@10 low"""
+    assert _table(marker) == [
+        "| | P ≥ 1 | MAP | F1 | low |",
+        "|:--|--:|--:|--:|--:|",
+        r"| A \| one | **50.00 / 30.00** | **30.00** | 10.00 | - |",
+        "| B | 40.00 / 30.00 | **30.00** | **20.00** | - |",
+    ]
+    assert "**" not in "".join(_table(marker + "\nbold: false"))
+    only_b = _table(marker + "\nrows: [b]")  # what is largest is so of the whole report
+    assert only_b[2:] == ["| B | 40.00 / 30.00 | **30.00** | **20.00** | - |"]
+
+
+def test_an_older_table_gives_way_and_other_tables_stay():
+    old = "\n| | old |\n|:--|--:|\n| A | 1.00 |\n"
+    marker = "file: rfc.json\nrows: [a]\ncolumns: {F1: F1@20}"
+    assert _table(marker, old) == ["| | F1 |", "|:--|--:|", r"| A \| one | 10.00 |"]
+    page = "| | mine |\n|--|--|\n| x | 9.99 |\n"
+    assert fill_tables(page, _load, "page.md") == page
+
+
+def test_rows_may_be_of_several_files_and_bear_titles_of_the_page():
+    marker = """rows: ["a|c: ours", b, "a|c"]
+columns:
+  here: rfc.json F1@20
+  there: acl.json F1@20
+bold: false"""
+    found = _table(marker.replace('"a|c: ours"', "a|c: ours"))
+    assert found[2:] == [
+        "| ours | 10.00 | 20.00 |",
+        "| B | 20.00 | 30.00 |",
+        r"| A \| one | 10.00 | 20.00 |",
+    ]
+
+
+def test_seeds_cost_and_printed_numbers():
+    marker = """file: rfc.json
+columns:
+  MAP: MAP@10 P>=1 ±
+  CPU s: CPU s
+  peak: peak GiB
+  MRR: published MRR
+  "of": published corpus
+  F1: published F1@20"""
+    assert _table(marker)[2:] == [
+        r"| A \| one | **30.00** | 1,234 | 1.5 | 25.00 | AAN | - |",
+        "| B | 29.00 ± 1.23 | - | - | 25.00 | AAN | - |",
+    ]
+
+
+def test_a_sheet_of_a_report_is_copied():
+    assert _table("sheet: rfc.md Claims of") == ["| | gain |", "|:--|--:|", "| x | +1.00 |"]
+
+
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [
+        ("columns: [", "page.md, line 3: unreadable marker"),
+        ("other: 1", "page.md, line 3: found other; expected a marker of bold, columns, file"),
+        ("just words", "page.md, line 3: found just words; expected a marker"),
+        ("file: rfc.json", "page.md, line 3: found no columns; expected lines"),
+        ("columns: {x: MAP@10 P>=1}", "found 'MAP@10 P>=1'; expected a file and what it holds"),
+        (
+            "file: rfc.json\ncolumns: {x: MAP@9}",
+            "rfc.json has no column 'MAP@9'; expected one of F",
+        ),
+        ("file: no.json\ncolumns: {x: F1@20}", "no.json: unreadable"),
+        ("file: acl.json\ncolumns: {x: CPU s}", "acl.cost.json: unreadable"),
+        ("file: rfc.json\nrows: a\ncolumns: {x: F1@20}", "rows is 'a'; expected a list of names"),
+        (
+            "file: rfc.json\nrows: [z]\ncolumns: {x: F1@20}",
+            "none of rfc.json has a row z; expected",
+        ),
+        ("file: rfc.cost.json\ncolumns: {x: F1@20}", "a file that it names is no result"),
+        ("sheet: rfc.md Settings", "rfc.md has no table below a heading '## Settings'"),
+    ],
+)
+def test_a_wrong_marker_is_refused_in_one_line(marker, message):
+    with pytest.raises(ConfigError) as error:
+        _table(marker)
+    assert message in str(error.value) and "\n" not in str(error.value)
