@@ -17,11 +17,13 @@ from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.training_curves import plot_training
+from mpbert.experiments.claim_files import read_claims
 from mpbert.experiments.cost import render_cost
 from mpbert.experiments.expected import ScoreCheck, check_scores
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.measuring import ReportPlan, measure_rows, scores_of
+from mpbert.experiments.paper_table_files import read_paper_tables
 from mpbert.experiments.row_cost import cost_with_inputs
 from mpbert.experiments.row_files import configs_beside, read_rows, row_files
 from mpbert.experiments.training_curves import read_training_curves
@@ -48,6 +50,12 @@ class Config:
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
     )
     seed: int = option(1, "seed of tests and intervals")
+    claims: Optional[Path] = option(
+        None, "file of claims to be tested, such as eval/claims.yaml", type=Path
+    )
+    paper_tables: Optional[Path] = option(
+        None, "file of tables of papers to be set beside ours", type=Path
+    )
     expected: bool = option(False, "compare with the expected scores; fail where they differ")
     replace: bool = option(False, "write anew where an older report of the place exists")
     configs: Optional[Path] = option(
@@ -78,7 +86,8 @@ def run(config: Config) -> None:
         )
     runs = _runs(plan, variants)
     chosen = tuned_file(config.tuned, config.corpus.name)
-    inputs = [config.corpus, *row_files(config.rows), *filter(None, [chosen]), *runs]
+    files = filter(None, [chosen, config.claims, config.paper_tables])
+    inputs = [config.corpus, *row_files(config.rows), *files, *runs]
     made_by = dataclasses.replace(config, expected=False, replace=False)  # what the content is of
     reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
     if config.replace and config.output.exists():
@@ -106,7 +115,15 @@ def _plan(config: Config) -> ReportPlan:
     tuned = read_tuned(tuned_file(config.tuned, corpus.name))
     configs = config.configs or configs_beside(config.rows)
     experiment = Experiment.of(rows, corpus, Layout(config.root), tuned, configs)
-    return ReportPlan(experiment, config.split, config.task, config.cluster, config.seed)
+    return ReportPlan(
+        experiment,
+        config.split,
+        config.task,
+        config.cluster,
+        config.seed,
+        read_claims(config.claims, corpus.name) if config.claims else (),
+        read_paper_tables(config.paper_tables, corpus.name) if config.paper_tables else (),
+    )
 
 
 def _runs(plan: ReportPlan, variants: list[Variant]) -> list[Path]:

@@ -18,6 +18,12 @@ from mpbert.evaluation.report import (
 )
 from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
 from mpbert.evaluation.significance import clusters_of
+from mpbert.evaluation.statements import (
+    NO_STATEMENTS,
+    Statements,
+    captions_of,
+    measure_statements,
+)
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
 from mpbert.evaluation.tables import (
     NUM_RESAMPLES,
@@ -40,12 +46,14 @@ def build_report(
     rows: Sequence[MeasuredRow],
     num_resamples: int = NUM_RESAMPLES,
     num_samples: int = NUM_SAMPLES,
+    statements: Statements = NO_STATEMENTS,
 ) -> Report:
     """Measure all rows and say how.
 
     :param rows: in the order of the tables; at least one was run.
     :param num_resamples: of the bootstrap.
     :param num_samples: of the randomization tests.
+    :param statements: of papers, which are measured too.
     """
     run = [row for row in rows if row.judged is not None]
     not_run = [row for row in rows if row.judged is None]
@@ -58,6 +66,8 @@ def build_report(
     plan = _plan(setting.task, by_gold, by_frequency)
     tables = _tables(plan, hits, queries.num_gold, resampling, setting.seed)
     caption = caption_of(setting, queries, run, by_frequency, median, tables, resampling)
+    claims, paper_tables = measure_statements(statements, setting, queries, rows, resampling)
+    caption += captions_of(claims, paper_tables)
     if not_run:
         caption.append("Not run: " + "; ".join(row.title for row in not_run) + ".")
     return Report(
@@ -71,6 +81,8 @@ def build_report(
         seeds=_seeds(run, queries.num_gold, tables[0].columns),
         curves=curves_of(queries.num_gold, queries.frequency, queries.years, hits),
         caption=caption,
+        claims=claims,
+        paper_tables=paper_tables,
     )
 
 

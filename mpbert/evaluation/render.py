@@ -15,6 +15,11 @@ import numpy as np
 
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, sheets_of
+from mpbert.evaluation.statement_sheets import (
+    claims_as_dicts,
+    paper_tables_as_dict,
+    statement_sheets,
+)
 from mpbert.evaluation.tables import Table
 
 WIDTH = 100  # columns of the txt report
@@ -40,7 +45,8 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
 
     :param plots: SVG of each plot by its title, to be put into the HTML page.
     """
-    context = {"report": report, "sheets": sheets_of(report), "setting": report.setting}
+    sheets = [*sheets_of(report), *statement_sheets(report)]
+    context = {"report": report, "sheets": sheets, "setting": report.setting}
     pictures = {title: base64.b64encode(svg).decode() for title, svg in plots.items()}
     return {
         "txt": re.sub(
@@ -88,6 +94,8 @@ def as_dict(report: Report) -> dict[str, Any]:
             if row.self_citation
         },
         "curves": _curves_as_dict(report),
+        "claims": claims_as_dicts(report),
+        "paper_tables": paper_tables_as_dict(report),
     }
 
 
@@ -191,15 +199,16 @@ def _wrapped(value: str, width: int) -> str:
 
 
 def _broken(sheet: Sheet) -> Iterator[tuple[str, list[SheetCell]]]:
-    """Yield the lines of a sheet: an entry that is too long for its column takes several."""
+    """Yield the lines of a sheet: a title or entry too long for its column takes several."""
     for title, cells in sheet.rows:
         pieces = [
             textwrap.wrap(_to_text(cell.text), size - 2, break_on_hyphens=False)
             for cell, (_, size) in zip(cells, sheet.heads, strict=True)
         ]
-        if max(map(len, pieces)) < 2:
+        is_long = len(title) > sheet.title_width
+        titles = textwrap.wrap(_to_text(title), sheet.title_width - 2) if is_long else [title]
+        if max(map(len, [titles, *pieces])) < 2:
             yield title, cells
             continue
-        for line in itertools.zip_longest(*pieces, fillvalue=""):
-            yield title, [SheetCell(text) for text in line]
-            title = ""
+        for words, *line in itertools.zip_longest(titles, *pieces, fillvalue=""):
+            yield words, [SheetCell(text) for text in line]

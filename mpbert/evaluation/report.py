@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mpbert.evaluation.claims import MeasuredClaim
 from mpbert.evaluation.curves import Curve
 from mpbert.evaluation.evaluate import Judged
+from mpbert.evaluation.paper_tables import MeasuredPaperTable
 from mpbert.evaluation.seeds import SeedScores
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
@@ -68,6 +70,7 @@ class Setting:
     :param fingerprint: SHA-256 of the corpus manifest, or empty.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
     :param budget: of tuning; None: nothing was tuned.
+    :param division: how the papers were split: ``year``, ``random`` or ``given``; empty: not known.
     """
 
     corpus: str
@@ -78,6 +81,7 @@ class Setting:
     seed: int = 1
     budget: Budget | None = None
     task: str = "local"
+    division: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class Report:
     :param of_runs: measures of whole runs, without tests: a value for each row.
     :param seeds: name of a row that was trained with several seeds, to its scores in the columns of
         the first table.
+    :param claims: of papers, and what came of them.
+    :param paper_tables: of papers, with our numbers.
     """
 
     setting: Setting
@@ -97,3 +103,5 @@ class Report:
     seeds: Mapping[str, SeedScores]
     curves: Sequence[Curve]
     caption: Sequence[str]
+    claims: Sequence[MeasuredClaim] = ()
+    paper_tables: Sequence[MeasuredPaperTable] = ()

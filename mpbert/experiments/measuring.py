@@ -13,6 +13,7 @@ from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.build import build_report
+from mpbert.evaluation.claims import Claim
 from mpbert.evaluation.evaluate import (
     Judged,
     citing_papers,
@@ -20,6 +21,7 @@ from mpbert.evaluation.evaluate import (
     num_gold,
     times_citing_paper_ranked,
 )
+from mpbert.evaluation.paper_tables import PaperTable
 from mpbert.evaluation.report import DEPTH, MeasuredQueries, MeasuredRow, Report, Setting
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.evaluation.subsets import mean_pair_frequency
@@ -27,6 +29,7 @@ from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import learns_from
 from mpbert.experiments.outputs import outdated
 from mpbert.experiments.seeds import takes_seeds
+from mpbert.experiments.statements import division_of, statements_of
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.progress import progress
@@ -41,6 +44,7 @@ class ReportPlan:
     :param split: whose queries are measured.
     :param task: ``local`` or ``global``.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
+    :param claims: and ``paper_tables``, of papers, for the corpus.
     """
 
     experiment: Experiment
@@ -48,6 +52,8 @@ class ReportPlan:
     task: str = "local"
     cluster: str = "paper"
     seed: int = 1
+    claims: Sequence[Claim] = ()
+    paper_tables: Sequence[PaperTable] = ()
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""
@@ -85,6 +91,7 @@ def measure_rows(plan: ReportPlan) -> Report:
     store = CorpusStore(corpus)
     qrels = read_qrels(corpus / qrels_name(plan.task, plan.split))
     authors = author_matrix(store.authors)
+    statements = statements_of(experiment, plan.task, plan.claims, plan.paper_tables)
     planned = [(variant, _planned(plan, variant)) for variant in variants]
     measured = [
         _measured(plan, variant, row, store, qrels, authors)
@@ -104,8 +111,9 @@ def measure_rows(plan: ReportPlan) -> Report:
         plan.seed,
         experiment.tuned.budget,
         plan.task,
+        division_of(corpus),
     )
-    return build_report(setting, _queries(plan, store, qrels), measured)
+    return build_report(setting, _queries(plan, store, qrels), measured, statements=statements)
 
 
 def scores_of(report: Report) -> dict[str, dict[str, float]]:
