@@ -24,6 +24,7 @@ from mpbert.evaluation.significance import (
 from mpbert.evaluation.subsets import Subset
 from mpbert.evaluation.tables import ALPHA, Resampling
 
+ONE_SEED = "one seed"  # reason of a claim that is open: a trained row has no other
 STRONGEST = "lexical"  # in place of a row: the strongest lexical one in this measure and subset
 Cell = tuple[str, str]  # measure and name of the subset
 
@@ -67,7 +68,8 @@ class MeasuredClaim:
     """A claim, and what came of it.
 
     :param verdict: ``confirmed``, ``refuted`` or ``open``.
-    :param reason: why nothing was tested, such as ``one seed``; else empty.
+    :param reason: why nothing was tested, such as :data:`ONE_SEED`; else empty.
+    :param missing: rows that there are none of yet, or that were not run.
     :param than: row that was compared; empty where none was.
     :param difference: mean of the better row minus that of the other one, from -1 to 1, or the
         difference of two such gains; with ``low`` and ``high``, ends of its 95 % interval. NaN:
@@ -78,6 +80,7 @@ class MeasuredClaim:
     claim: Claim
     verdict: str
     reason: str = ""
+    missing: tuple[str, ...] = ()
     than: str = ""
     difference: float = math.nan
     low: float = math.nan
@@ -123,28 +126,28 @@ def measure_claims(
     :param num_gold: (Q,) number of relevant papers.
     """
     masks = {subset.name: subset.mask for subset in subsets}
-    problems = [_problem(claim, rows, masks) for claim in claims]
-    testable = [claim for claim, problem in zip(claims, problems, strict=True) if not problem]
-    found: dict[int, MeasuredClaim] = {}
-    if testable:
-        measured = _measured(testable, rows, masks, num_gold, resampling, rng)
-        found = {id(each.claim): each for each in measured}
-    return [
-        found.get(id(claim)) or MeasuredClaim(claim, "open", problem)
-        for claim, problem in zip(claims, problems, strict=True)
-    ]
+    untested = {id(claim): _untested(claim, rows, masks) for claim in claims}
+    testable = [claim for claim in claims if untested[id(claim)] is None]
+    measured = _measured(testable, rows, masks, num_gold, resampling, rng) if testable else []
+    found = {id(each.claim): each for each in measured}
+    return [untested[id(claim)] or found[id(claim)] for claim in claims]
 
 
-def _problem(claim: Claim, rows: ClaimRows, masks: Mapping[str, np.ndarray]) -> str:
-    """Return why a claim cannot be measured, or nothing."""
-    for name in claim.rows:
-        if name not in rows.hits and name not in rows.known:
-            return f"no row {name} yet"
-    if not {claim.better, *claim.than} - {STRONGEST} <= rows.hits.keys():
-        return "not run"
+def _untested(
+    claim: Claim, rows: ClaimRows, masks: Mapping[str, np.ndarray]
+) -> MeasuredClaim | None:
+    """Return a claim that cannot be measured, with the reason; None: it can be."""
+    not_run = tuple(name for name in claim.rows if name not in rows.hits)
+    unknown = tuple(name for name in not_run if name not in rows.known)
+    if unknown:
+        return MeasuredClaim(claim, "open", "no row yet", unknown)
+    if not_run:
+        return MeasuredClaim(claim, "open", "not run", not_run)
     if not rows.candidates(claim):
-        return "no lexical row was run"
-    return "" if all(masks[subset].any() for _, subset in claim.cells) else "no queries"
+        return MeasuredClaim(claim, "open", "no lexical row was run")
+    if not all(masks[subset].any() for _, subset in claim.cells):
+        return MeasuredClaim(claim, "open", "no queries")
+    return None
 
 
 def _measured(
@@ -171,7 +174,8 @@ def _measured(
         MeasuredClaim(
             claim,
             "open" if one_seed[h] else _verdict(low[h], high[h], p[h]),
-            "one seed" if one_seed[h] else "",
+            ONE_SEED if one_seed[h] else "",
+            (),
             other,
             float(sums.gain(claim, sums.means(claim.better) - sums.means(other))),
             float(low[h]),

@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from mpbert.evaluation.claims import Claim, MeasuredClaim
+import numpy as np
+
+from mpbert.evaluation.claims import ONE_SEED, STRONGEST, Claim, MeasuredClaim
 from mpbert.evaluation.paper_tables import MeasuredPaperTable
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, interval_of, p_text, percent
@@ -17,7 +19,9 @@ def statement_sheets(report: Report) -> list[Sheet]:
     """Return the tables of papers, each with its tests, then the claims."""
     sheets = []
     for measured in report.paper_tables:
-        sheets += [_paper_table(measured, report), _paper_tests(measured, report)]
+        sheets.append(_paper_table(measured, report))
+        if not np.isnan(measured.p_t_test).all():
+            sheets.append(_paper_tests(measured))
     return [*sheets, _claims(report)] if report.claims else sheets
 
 
@@ -26,7 +30,8 @@ def claims_as_dicts(report: Report) -> list[dict[str, Any]]:
     return [
         {
             **{key: list(v) if isinstance(v, tuple) else v for key, v in vars(each.claim).items()},
-            **{"verdict": each.verdict, "reason": each.reason, "compared_with": each.than or None},
+            **{"verdict": each.verdict, "reason": each.reason},
+            **{"missing": list(each.missing), "compared_with": each.than or None},
             **{key: _number(getattr(each, key)) for key in ("difference", "low", "high", "p")},
         }
         for each in report.claims
@@ -68,9 +73,10 @@ def _number(value: float) -> float | None:
 
 def _claims(report: Report) -> Sheet:
     titles = {row.name: row.title for row in (*report.rows, *report.not_run)}
-    heads = [("measured", 22), ("gain", 9), ("95 % interval", 18), ("p", 9), ("verdict", 12)]
+    titles[STRONGEST] = "the strongest lexical row"
+    heads = [("measured", 26), ("gain", 10), ("95 % interval", 18), ("p", 9), ("verdict", 11)]
     rows = [(_sentence(each.claim), _claim_cells(each, titles)) for each in report.claims]
-    return Sheet("Claims of the papers and of this project", [], heads, rows, title_width=30)
+    return Sheet("Claims of the papers and of this project", [], heads, rows, title_width=26)
 
 
 def _sentence(claim: Claim) -> str:
@@ -82,22 +88,14 @@ def _claim_cells(each: MeasuredClaim, titles: Mapping[str, str]) -> list[SheetCe
     others = [each.than] if each.than else claim.than
     rows = [" or ".join(titles.get(n, n) for n in names) for names in ([claim.better], others)]
     where = _subset_title(claim.subset) or f"{claim.more_in} - {claim.less_in}"
-    has_one_seed = each.reason == "one seed"
-
-    def shown(text: str) -> str:
-        return f"({text})" if has_one_seed and text != "-" else text
-
+    gain = percent(each.difference, signed=True)
     return [
         SheetCell(f"{claim.measure}, {where}: {rows[0]} over {rows[1]}"),
-        SheetCell(shown(percent(each.difference, signed=True))),
-        SheetCell(shown(interval_of(each.low, each.high, signed=True))),
+        SheetCell(f"({gain})" if each.reason == ONE_SEED else gain),
+        SheetCell(interval_of(each.low, each.high, signed=True)),
         SheetCell(p_text(each.p)),
-        SheetCell(_verdict(each)),
+        SheetCell(": ".join(filter(None, (each.verdict, each.reason)))),
     ]
-
-
-def _verdict(each: MeasuredClaim) -> str:
-    return f"{each.verdict}: {each.reason}" if each.reason else each.verdict
 
 
 def _subset_title(name: str) -> str:
@@ -130,8 +128,10 @@ def _paper_table(measured: MeasuredPaperTable, report: Report) -> Sheet:
         ]
         lines.append((_row_title(measured, r), cells))
         notes += bool(row.note)
-        printed = [SheetCell(percent(value / 100)) for value in row.printed]
-        lines.append((f"{row.title}, printed" + f" ({notes})" * bool(row.note), printed))
+        printed = [percent(value / 100) for value in row.printed]
+        if set(printed) != {"-"}:
+            title = f"{row.title}, printed" + f" ({notes})" * bool(row.note)
+            lines.append((title, [SheetCell(text) for text in printed]))
     groups: list[tuple[str, int]] = []
     for column in measured.columns:
         label = f"{column.subset.title} ({len(column.subset):,})"
@@ -141,7 +141,7 @@ def _paper_table(measured: MeasuredPaperTable, report: Report) -> Sheet:
     return Sheet(_title(measured, report), groups, heads, lines, title_width=28)
 
 
-def _paper_tests(measured: MeasuredPaperTable, report: Report) -> Sheet:
+def _paper_tests(measured: MeasuredPaperTable) -> Sheet:
     """Return a line for each of the paper's own rows and each column."""
     rows = measured.table.rows
     lines = []

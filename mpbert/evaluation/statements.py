@@ -81,7 +81,7 @@ def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperT
             f"{ALPHA:g}, refuted where it is below 0 and p < {ALPHA:g}, else open. A query counts "
             f"with its mean over the seeds of a row; intervals draw citing papers, and seeds too. "
             f"p: randomization test over citing papers, Holm-corrected over all claims that could "
-            f"be tested ({tested}). In round brackets: a trained row of one seed, so the claim is "
+            f"be tested ({tested}). A gain in round brackets: a trained row has one seed, so it is "
             f"not tested. rare: queries of several papers up to the median of how often these were "
             f"cited together in training; other: above it; rare - other: difference of the gains."
         )

@@ -72,8 +72,9 @@ def test_what_was_not_run_what_does_not_exist_and_what_has_no_queries_is_open():
     ]
     found = _measured(claims, ROWS, known={"planned"})
     assert [each.reason for each in found] == [
-        *("not run", "no row unknown_row yet", "no lexical row was run", "no queries"),
+        *("not run", "no row yet", "no lexical row was run", "no queries"),
     ]
+    assert [each.missing for each in found] == [("planned",), ("unknown_row",), (), ()]
     assert all(each.verdict == "open" and math.isnan(each.difference) for each in found)
 
 

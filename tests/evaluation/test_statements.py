@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 
@@ -84,14 +85,18 @@ def test_claims_are_in_every_format_with_measure_rows_interval_and_verdict(texts
         assert "P, Table 1: The model is above the words." in text and "confirmed" in text
         assert "MAP@10, P = 1" not in text
         assert "the model over BM25" in text
-    assert "p{6cm}r" in texts["tex"] and "open: no row no\\_words yet" in texts["tex"]
+    assert (
+        "p{6cm}r" in texts["tex"]
+        and "model over no\\_words & - & - & - & open: no row yet" in texts["tex"]
+    )
 
 
 def test_claims_are_in_the_json(texts):
     first, second = json.loads(texts["json"])["claims"]
     assert (first["name"], first["verdict"], first["compared_with"]) == ("a", "confirmed", "bm25")
     assert first["low"] < first["difference"] < first["high"] and first["p"] < 0.05
-    assert (second["verdict"], second["reason"]) == ("open", "no row no_words yet")
+    assert (second["verdict"], second["reason"]) == ("open", "no row yet")
+    assert second["missing"] == ["no_words"]
     assert second["difference"] is None and second["than"] == ["no_words"]
 
 
@@ -135,3 +140,14 @@ def test_a_report_without_statements_has_no_sheet_of_them(report):
     texts = render_report(plain, {})
     assert "Claims" not in texts["txt"] and "printed" not in texts["txt"]
     assert json.loads(texts["json"])["claims"] == []
+
+
+def test_what_the_paper_does_not_print_has_no_line_and_without_rows_there_are_no_tests(report):
+    unprinted = PaperRow("Q", "absent", (math.nan,) * 3)
+    rows = (*TABLE.rows[:2], unprinted, TABLE.rows[2])
+    statements = Statements((), (dataclasses.replace(TABLE, rows=rows),))
+    queries = MeasuredQueries(GOLD, ["p"] * NUM_QUERIES, np.full(NUM_QUERIES, 1), GOLD * np.nan)
+    setting = Setting("tiny", "test", 11)
+    text = render_report(build_report(setting, queries, report.rows, 20, 19, statements), {})["txt"]
+    assert "P, Table 1, beside ours (tiny)" in text and "\nQ  " in text
+    assert "Q, printed" not in text and "Tests of Table 1" not in text
