@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What each part of the token bag is worth: rows that differ from it in one thing, and their report.
 #   usage:  eval/ablations.sh CORPUS [flags of make-rows]     e.g. eval/ablations.sh acl --only bag_warm
-#   reads:  runs/corpus/CORPUS, eval/ablations.yaml, finetune/configs/token_bag.yaml
+#   reads:  runs/corpus/CORPUS, eval/ablations.yaml, eval/ablation_claims.yaml, finetune/configs/token_bag.yaml
 #   writes: runs/vectors/CORPUS, runs/trec/CORPUS, runs/cost/CORPUS, runs/report/CORPUS-ablations
 #   cost:   29 fine-tunings: on 2 cores 40 minutes (rfc), 6 hours (acl); a killed one goes on
 set -euo pipefail
@@ -10,4 +10,4 @@ cd "$(dirname "$0")/.."
 corpus=${1:?"CORPUS is missing; see the usage line in $0"}
 "$python" -m mpbert make-rows "runs/corpus/$corpus" eval/ablations.yaml runs --configs . "${@:2}"
 "$python" -m mpbert report "runs/corpus/$corpus" eval/ablations.yaml runs \
-  "runs/report/$corpus-ablations" --configs . --replace
+  "runs/report/$corpus-ablations" --configs . --claims eval/ablation_claims.yaml --replace

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("pretrain", "finetune", "datasets", "eval")
 RECIPES = sorted(str(p.relative_to(ROOT)) for f in FOLDERS for p in (ROOT / f).rglob("*.sh"))
 SCRIPTS = [*RECIPES, "setup.sh", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("tests/*.sh"))]
+PAPERS = "--claims eval/claims.yaml --paper-tables eval/paper_tables.yaml"
 CONFIGS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("*/configs/*.yaml"))
 
 
@@ -154,7 +155,7 @@ def test_all_rows_are_made_and_reported_and_failed_ones_are_told(called):
     report = "report runs/corpus/mine eval/rows runs runs/report/mine --tuned eval/tuned"
     code, calls = called("eval/all.sh", "mine", "--only", "token_bag")
     assert code == 0
-    assert calls == [rows, f"{report} --split test --task local --replace"]
+    assert calls == [rows, f"{report} --split test --task local {PAPERS} --replace"]
 
 
 def test_a_report_of_another_split_or_task_has_a_place_of_its_own(called):
@@ -192,7 +193,9 @@ def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_p
 def test_ablations_and_tuning_have_their_rows_and_files(called):
     _, calls = called("eval/ablations.sh", "rfc", "--only", "bag_warm")
     assert calls[0].startswith("make-rows runs/corpus/rfc eval/ablations.yaml runs --configs .")
-    assert calls[1].endswith("runs runs/report/rfc-ablations --configs . --replace")
+    assert calls[1].endswith(
+        "runs runs/report/rfc-ablations --configs . --claims eval/ablation_claims.yaml --replace"
+    )
     _, calls = called("eval/tune.sh", "rfc", "--cpu-hours", "1")
     assert calls[2] == "tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --cpu-hours 1"
 

@@ -16,11 +16,13 @@ from mpbert.evaluation.plots import plot_cost, plot_report
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.training_curves import plot_training
+from mpbert.experiments.claim_files import read_claims
 from mpbert.experiments.cost import render_cost
 from mpbert.experiments.expected import ReportComparison, compare_reports, read_report
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.measuring import measure_rows, scores_of
+from mpbert.experiments.paper_table_files import read_paper_tables
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_files import configs_beside, read_rows, row_files
 from mpbert.experiments.training_curves import read_training_curves
@@ -54,6 +56,12 @@ class Config:
         "known", "candidates of the runs: papers known in the year, or all", choices=POOLS
     )
     seed: int = option(1, "seed of tests and intervals")
+    claims: Optional[Path] = option(
+        None, "file of claims to be tested, such as eval/claims.yaml", type=Path
+    )
+    paper_tables: Optional[Path] = option(
+        None, "file of tables of papers to be set beside ours", type=Path
+    )
     kept: Optional[Path] = option(
         None,
         "folder of results: those of the runs that are here are written, others taken from it",
@@ -87,7 +95,8 @@ def run(config: Config) -> None:
         )
     runs, kept = _runs(plan, variants)
     chosen = tuned_file(config.tuned, config.corpus.name)
-    inputs = [config.corpus, *row_files(config.rows), *filter(None, [chosen]), *runs, *kept]
+    files = filter(None, [chosen, config.claims, config.paper_tables])
+    inputs = [config.corpus, *row_files(config.rows), *files, *runs, *kept]
     made_by = dataclasses.replace(config, expected=None, replace=False)  # what the content is of
     reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
     if config.replace and config.output.exists():
@@ -121,6 +130,8 @@ def _plan(config: Config) -> ReportPlan:
         config.seed,
         config.queries,
         config.kept,
+        read_claims(config.claims, corpus.name) if config.claims else (),
+        read_paper_tables(config.paper_tables, corpus.name) if config.paper_tables else (),
     )
 
 

@@ -19,6 +19,12 @@ from mpbert.evaluation.report import (
 )
 from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
 from mpbert.evaluation.significance import clusters_of
+from mpbert.evaluation.statements import (
+    NO_STATEMENTS,
+    Statements,
+    captions_of,
+    measure_statements,
+)
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
 from mpbert.evaluation.tables import (
     NUM_RESAMPLES,
@@ -41,12 +47,14 @@ def build_report(
     rows: Sequence[MeasuredRow],
     num_resamples: int = NUM_RESAMPLES,
     num_samples: int = NUM_SAMPLES,
+    statements: Statements = NO_STATEMENTS,
 ) -> Report:
     """Measure all rows and say how.
 
     :param rows: in the order of the tables; at least one was run.
     :param num_resamples: of the bootstrap.
     :param num_samples: of the randomization tests.
+    :param statements: of papers, which are measured too.
     """
     run = [row for row in rows if row.judged is not None]
     not_run = [row for row in rows if row.judged is None]
@@ -62,6 +70,8 @@ def build_report(
         setting, by_gold, [row.family for row in run], hits, queries.num_gold, resampling
     )
     caption = caption_of(setting, queries, run, by_frequency, median, tables, against, resampling)
+    claims, paper_tables = measure_statements(statements, setting, queries, rows, resampling)
+    caption += captions_of(claims, paper_tables)
     if not_run:
         caption.append("Not run: " + "; ".join(row.title for row in not_run) + ".")
     return Report(
@@ -80,6 +90,8 @@ def build_report(
         curves=curves_of(queries.num_gold, queries.frequency, queries.years, hits),
         caption=caption,
         against_lexical=against,
+        claims=claims,
+        paper_tables=paper_tables,
     )
 
 

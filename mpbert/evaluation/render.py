@@ -15,10 +15,14 @@ import numpy as np
 
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, sheets_of
+from mpbert.evaluation.statement_sheets import (
+    claims_as_dicts,
+    paper_tables_as_dict,
+    statement_sheets,
+)
 from mpbert.evaluation.tables import Table
 
 WIDTH = 100  # columns of the txt report
-TITLE_WIDTH = 40  # of these, for titles; longer ones are broken
 _TEMPLATES = Path(__file__).parent / "templates"
 _ASCII = str.maketrans({"±": "+-", "≥": ">=", "≤": "<=", "–": "-", "·": "."})
 _TEX = {
@@ -41,7 +45,8 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
 
     :param plots: SVG of each plot by its title, to be put into the HTML page.
     """
-    context = {"report": report, "sheets": sheets_of(report), "setting": report.setting}
+    sheets = [*sheets_of(report), *statement_sheets(report)]
+    context = {"report": report, "sheets": sheets, "setting": report.setting}
     pictures = {title: base64.b64encode(svg).decode() for title, svg in plots.items()}
     return {
         "txt": re.sub(
@@ -49,7 +54,7 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
             "\n",
             _environment(_to_text)
             .get_template("report.txt.j2")
-            .render(context, width=WIDTH, title_width=TITLE_WIDTH),
+            .render(context, width=WIDTH),
         ),
         "md": _environment(_escaper(_MD)).get_template("report.md.j2").render(context),
         "tex": _environment(_escaper(_TEX)).get_template("report.tex.j2").render(context),
@@ -106,6 +111,8 @@ def as_dict(report: Report) -> dict[str, Any]:
             if row.self_citation
         },
         "curves": _curves_as_dict(report),
+        "claims": claims_as_dicts(report),
+        "paper_tables": paper_tables_as_dict(report),
     }
 
 
@@ -211,7 +218,7 @@ def _wrapped(value: str, width: int) -> str:
 def _broken(sheet: Sheet) -> Iterator[tuple[str, list[SheetCell]]]:
     """Yield the lines of a sheet: what is too long for its column takes several."""
     for title, cells in sheet.rows:
-        titles = textwrap.wrap(_to_text(title), TITLE_WIDTH, subsequent_indent="  ")
+        titles = textwrap.wrap(_to_text(title), sheet.title_width, subsequent_indent="  ")
         pieces = [
             textwrap.wrap(_to_text(cell.text), size - 2, break_on_hyphens=False)
             for cell, (_, size) in zip(cells, sheet.heads, strict=True)

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mpbert.corpus.repeats import Repeats
+from mpbert.evaluation.claims import MeasuredClaim
 from mpbert.evaluation.curves import Curve
 from mpbert.evaluation.evaluate import Judged
+from mpbert.evaluation.paper_tables import MeasuredPaperTable
 from mpbert.evaluation.seeds import SeedScores
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
@@ -125,6 +127,8 @@ class Report:
         are compared with none; None: there is no lexical row.
     :param seeds: name of a row that was trained with several seeds, to its scores in the columns of
         the first table.
+    :param claims: of papers, and what came of them.
+    :param paper_tables: of papers, with our numbers.
     """
 
     setting: Setting
@@ -136,3 +140,5 @@ class Report:
     curves: Sequence[Curve]
     caption: Sequence[str]
     against_lexical: Table | None = None
+    claims: Sequence[MeasuredClaim] = ()
+    paper_tables: Sequence[MeasuredPaperTable] = ()

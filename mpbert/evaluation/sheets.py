@@ -14,6 +14,7 @@ _OVERALL = "P>=1"
 _TESTED = "MAP@10"
 _WITH_INTERVALS = ("Recall@10", "MAP@10")
 _CUTOFFS = (10, 100)  # of self-citation
+_TITLE_WORDS = 60  # characters of a title; what is longer is a sentence
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,19 @@ class Sheet:
     :param groups: (words, number of columns) above the heads.
     :param heads: (words, width in characters) of each column.
     :param rows: (title, cells).
+    :param title_width: of the titles, in characters; longer ones take several lines.
     """
 
     title: str
     groups: Sequence[tuple[str, int]]
     heads: Sequence[tuple[str, int]]
     rows: Sequence[tuple[str, Sequence[SheetCell]]]
+    title_width: int = 40
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether the titles are sentences, for which a printed page has too narrow a column."""
+        return max((len(title) for title, _ in self.rows), default=0) > _TITLE_WORDS
 
 
 def sheets_of(report: Report) -> list[Sheet]:
@@ -75,13 +83,15 @@ def percent(value: float, signed: bool = False) -> str:
     return f"{rounded:+.2f}" if signed else f"{rounded:.2f}"
 
 
-def _interval(low: float, high: float, signed: bool = False) -> str:
+def interval_of(low: float, high: float, signed: bool = False) -> str:
+    """Return the ends of an interval in percent; ``-`` for NaN."""
     if math.isnan(low):
         return "-"
     return f"[{percent(low, signed)}, {percent(high, signed)}]"
 
 
-def _p_value(p: float) -> str:
+def p_text(p: float) -> str:
+    """Return a p-value with four digits; ``-`` for NaN."""
     if math.isnan(p):
         return "-"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
@@ -92,7 +102,7 @@ def _scores(table: Table, titles: Sequence[str]) -> Sheet:
 
     def cell(r: int, j: int) -> SheetCell:
         mark = "*" if is_better[r, j] else "~" if is_level[r, j] else ""
-        interval = _interval(table.low[r, j], table.high[r, j])
+        interval = interval_of(table.low[r, j], table.high[r, j])
         return SheetCell(percent(table.means[r, j]), bool(is_best[r, j]), mark, interval)
 
     groups: list[tuple[str, int]] = []
@@ -189,7 +199,7 @@ def _intervals(table: Table, titles: Sequence[str]) -> Sheet:
             title,
             [
                 SheetCell(
-                    f"{percent(table.means[r, j])} {_interval(table.low[r, j], table.high[r, j])}"
+                    f"{percent(table.means[r, j])} {interval_of(table.low[r, j], table.high[r, j])}"
                 )
                 for j in columns
             ],
@@ -232,9 +242,9 @@ def _differences(title: str, table: Table, j: int, rows: Sequence[MeasuredRow]) 
     def cells(r: int) -> list[SheetCell]:
         return [
             SheetCell(percent(table.differences[r, j], signed=True)),
-            SheetCell(_interval(table.differences_low[r, j], table.differences_high[r, j], True)),
-            SheetCell(_p_value(table.p_randomization[r, j])),
-            SheetCell(_p_value(table.p_t_test[r, j])),
+            SheetCell(interval_of(table.differences_low[r, j], table.differences_high[r, j], True)),
+            SheetCell(p_text(table.p_randomization[r, j])),
+            SheetCell(p_text(table.p_t_test[r, j])),
         ]
 
     return Sheet(

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+# those of all_subsets
+SUBSETS = ("P=1", "P>=1", "P>=2", "unseen", "low", "high", "rare", "other")
+
 
 @dataclass(frozen=True)
 class Subset:
@@ -72,3 +75,25 @@ def subsets_by_frequency(frequency: np.ndarray) -> tuple[list[Subset], float]:
         Subset("low", "low", seen & (frequency <= median)),
         Subset("high", "high", seen & (frequency > median)),
     ], median
+
+
+def halves_by_frequency(frequency: np.ndarray) -> list[Subset]:
+    """Return queries of several papers: ``rare`` up to their median co-citation count, ``other``.
+
+    Here the median is of all, the unseen among them: where these are the majority it is 0.
+
+    :param frequency: (Q,) of :func:`mean_pair_frequency`; NaN belongs to no subset.
+    """
+    known = ~np.isnan(frequency)
+    median = float(np.median(frequency[known])) if known.any() else 0.0
+    rare = known & (frequency <= median)
+    return [Subset("rare", "rare", rare), Subset("other", "other", known & ~rare)]
+
+
+def all_subsets(num_gold: np.ndarray, frequency: np.ndarray) -> list[Subset]:
+    """Return every subset, in the order of :data:`SUBSETS`.
+
+    :param frequency: (Q,) of :func:`mean_pair_frequency`.
+    """
+    by_frequency, _ = subsets_by_frequency(frequency)
+    return [*subsets_by_num_gold(num_gold), *by_frequency, *halves_by_frequency(frequency)]

@@ -20,6 +20,7 @@ from mpbert.experiments.pretrained_texts import remarks_on_reading
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_results import Source, result_of, source_of, years_of
 from mpbert.experiments.seeds import family_of, is_trained
+from mpbert.experiments.statements import statements_of
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import MANIFEST, fingerprint, read_manifest
 from mpbert.foundation.progress import progress
@@ -36,6 +37,7 @@ def measure_rows(plan: ReportPlan) -> Report:
     corpus = experiment.corpus
     store = CorpusStore(corpus)
     source = source_of(plan, store)
+    statements = statements_of(experiment, plan.task, plan.claims, plan.paper_tables)
     planned = [(variant, _planned(plan, variant)) for variant in variants]
     measured = [
         _measured(plan, variant, row, source) for variant, row in progress(planned, "report", "row")
@@ -59,7 +61,8 @@ def measure_rows(plan: ReportPlan) -> Report:
         plan.queries,
         _repeats(plan, store),
     )
-    return build_report(setting, _queries(plan, store, source.qrels), measured)
+    queries = _queries(plan, store, source.qrels)
+    return build_report(setting, queries, measured, statements=statements)
 
 
 def scores_of(report: Report) -> dict[str, dict[str, float]]:

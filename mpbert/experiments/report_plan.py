@@ -1,11 +1,14 @@
 """What a report measures, and where its runs and results lie."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.store import CorpusStore
+from mpbert.evaluation.claims import Claim
+from mpbert.evaluation.paper_tables import PaperTable
 from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.kept import read_kept
@@ -23,6 +26,7 @@ class ReportPlan:
     :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
     :param kept: folder of results of :mod:`mpbert.experiments.kept`: those of runs that are here
         are written there, those of other runs are taken from there.
+    :param claims: and ``paper_tables``, of papers, for the corpus.
     """
 
     experiment: Experiment
@@ -32,6 +36,8 @@ class ReportPlan:
     seed: int = 1
     queries: str = "distinct"
     kept: Path | None = None
+    claims: Sequence[Claim] = ()
+    paper_tables: Sequence[PaperTable] = ()
 
     def qrels(self, store: CorpusStore, queries: str = "") -> Path:
         """Return the file of what queries cite.

@@ -1,5 +1,6 @@
 """The values of the keys of a row: each is checked, and a wrong one is named with its place."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -115,7 +116,7 @@ def count(value: object, source: str) -> int:
 
 def hours(value: object, source: str) -> float:
     """Return a number of hours, above 0."""
-    if not _is_score(value) or isinstance(value, bool) or not value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ConfigError(f"{source}: found {value!r}; expected a number of CPU hours above 0")
     return float(value)
 

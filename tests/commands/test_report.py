@@ -528,3 +528,38 @@ def test_a_run_of_another_corpus_is_refused(rfc_corpus, tmp_path, line, message)
     (tmp_path / "out/trec/rfc/other/test.run").write_text(line.format(query=query) + "\n")
     with pytest.raises(RunError, match=message):
         report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+
+
+def test_claims_and_tables_of_papers_stand_beside_our_rows(
+    rfc_corpus, workplace, no_plots, tmp_path
+):
+    claim = {"paper": "P", "claim": "Better is above chance.", "measure": "MAP@10"}
+    claims = {
+        "found": {**claim, "better": "better", "than": "chance"},
+        "absent": {**claim, "better": "absent", "than": "chance", "subset": "P>=2"},
+        "later": {**claim, "better": "better", "than": "planned"},
+    }
+    line = {"title": "A", "row": "better", "printed": [12.34]}
+    table = {
+        **{"paper": "P", "title": "Table 1", "columns": ["MAP@10 P>=1"], "rows": [line]},
+        "baselines": [{"title": "B", "row": "chance"}],
+    }
+    (tmp_path / "claims.yaml").write_text(json.dumps(claims))
+    tables = {"here": {**table, "corpora": ["rfc"]}, "elsewhere": {**table, "corpora": ["acl"]}}
+    (tmp_path / "tables.yaml").write_text(json.dumps(tables))
+    options = {"claims": tmp_path / "claims.yaml", "paper_tables": tmp_path / "tables.yaml"}
+    report.run(_config(rfc_corpus, workplace, tmp_path / "report", **options))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    reasons = {each["name"]: each["reason"] for each in found["claims"]}
+    # both rows are trained ones, and there is one run of each
+    assert reasons == {"found": "one seed", "absent": "not run", "later": "no row yet"}
+    main = found["tables"]["main"]["scores"]["better"]["MAP@10 P>=1"]
+    assert found["claims"][0]["difference"] == pytest.approx(main["difference"], abs=1e-6)
+    assert list(found["paper_tables"]) == ["here"]
+    assert "(rfc, split by year)" in found["paper_tables"]["here"]["title"]
+    text = (tmp_path / "report" / "report.txt").read_text()
+    assert "A, printed" in text and "12.34" in text and "Better is above chance" in text
+    del claims["later"]
+    (tmp_path / "claims.yaml").write_text(json.dumps(claims))
+    with pytest.raises(OutputError, match="was made with another inputs"):
+        report.run(_config(rfc_corpus, workplace, tmp_path / "report", **options))

@@ -1,0 +1,99 @@
+"""What papers state, claims and tables, beside the rows of a report."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mpbert.evaluation.claims import Claim, ClaimRows, MeasuredClaim, measure_claims
+from mpbert.evaluation.paper_tables import MeasuredPaperTable, PaperTable, measure_paper_table
+from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Setting
+from mpbert.evaluation.subsets import all_subsets
+from mpbert.evaluation.tables import ALPHA, Column, Resampling
+from mpbert.foundation.seeding import named_rng
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What is measured beside the tables of a report.
+
+    :param claims: of the corpus and the task of the report.
+    :param tables: of papers, for the corpus of the report.
+    :param known: names of all rows that there are, also of those that the report leaves out.
+    :param lexical: names of the rows that count words.
+    :param trained: names of the rows that need several seeds.
+    """
+
+    claims: Sequence[Claim] = ()
+    tables: Sequence[PaperTable] = ()
+    known: frozenset[str] = frozenset()
+    lexical: frozenset[str] = frozenset()
+    trained: frozenset[str] = frozenset()
+
+
+NO_STATEMENTS = Statements()
+
+
+def measure_statements(
+    statements: Statements,
+    setting: Setting,
+    queries: MeasuredQueries,
+    rows: Sequence[MeasuredRow],
+    resampling: Resampling,
+) -> tuple[list[MeasuredClaim], list[MeasuredPaperTable]]:
+    """Measure claims and tables of papers on the rows of a report."""
+    hits = {
+        row.name: [judged.hits for judged in row.all_judged]
+        for row in rows
+        if row.judged is not None
+    }
+    subsets = all_subsets(queries.num_gold, queries.frequency)
+    claims = measure_claims(
+        statements.claims,
+        ClaimRows(hits, statements.known, statements.lexical, statements.trained),
+        subsets,
+        queries.num_gold,
+        resampling,
+        named_rng(setting.seed, "report claims"),
+    )
+    by_name = {subset.name: subset for subset in subsets}
+    tables = [
+        measure_paper_table(
+            table,
+            [Column(measure, by_name[subset]) for measure, subset in table.columns],
+            hits,
+            statements.trained,
+            queries.num_gold,
+            resampling,
+            named_rng(setting.seed, f"report {table.name}"),
+        )
+        for table in statements.tables
+    ]
+    return claims, tables
+
+
+def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperTable]) -> list[str]:
+    """Return how to read claims and tables of papers, and what is wrong with what these print."""
+    lines = []
+    if claims:
+        tested = sum(not math.isnan(each.p) for each in claims)
+        lines.append(
+            f"Claims: confirmed where the 95 % interval of the difference is above 0 and p < "
+            f"{ALPHA:g}, refuted where it is below 0 and p < {ALPHA:g}, else open. A query counts "
+            f"with its mean over the seeds of a row; intervals draw citing papers, and seeds too. "
+            f"p: randomization test over citing papers, Holm-corrected over all claims that could "
+            f"be tested ({tested}). A gain in round brackets: a trained row has one seed, so it is "
+            f"not tested. rare: queries of several papers up to the median of how often these were "
+            f"cited together in training; other: above it; rare - other: difference of the gains."
+        )
+    for measured in tables:
+        table = measured.table
+        lines.append(
+            f"{table.paper}, {table.title}: first our numbers, below them those printed, of the "
+            f"paper's corpus and queries. Best baseline: of those that were run. p t-test: paired, "
+            f"over queries, not corrected, as in the paper; *: better than the best baseline by "
+            f"it. p exchange: exchange of whole citing papers, Holm-corrected over the table."
+        )
+        noted = [row for row in table.rows if row.note]
+        lines += [f"({i}) {row.title}: {row.note}" for i, row in enumerate(noted, start=1)]
+        lines += table.notes
+    return lines
