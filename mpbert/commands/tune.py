@@ -51,6 +51,9 @@ class Config:
     queries: int = option(
         2000, "queries that trials rank and are measured by, a fixed random sample"
     )
+    start: Optional[Path] = option(
+        None, "what was chosen on another corpus, its YAML file: tried before all others", type=Path
+    )
     measure: str = option("MAP@10", "mean that is to be largest")
     seed: int = option(1, "seed of the choice of trials")
     pool: str = option(
@@ -109,7 +112,7 @@ def _tuning(config: Config) -> Tuning:
     rows, layout = read_rows(config.rows), Layout(config.root)
     tuned = _read(config.output)
     experiment = Experiment.of(rows, config.corpus, layout, tuned, configs, config.pool)
-    return Tuning(experiment, budget, samples, config.seed)
+    return Tuning(experiment, budget, samples, read_tuned(config.start), config.seed)
 
 
 def _samples(store: CorpusStore, size: int) -> dict[str, Sample]:

@@ -52,9 +52,7 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
         "txt": re.sub(
             " +\n",
             "\n",
-            _environment(_to_text)
-            .get_template("report.txt.j2")
-            .render(context, width=WIDTH),
+            _environment(_to_text).get_template("report.txt.j2").render(context, width=WIDTH),
         ),
         "md": _environment(_escaper(_MD)).get_template("report.md.j2").render(context),
         "tex": _environment(_escaper(_TEX)).get_template("report.tex.j2").render(context),

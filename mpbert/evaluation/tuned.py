@@ -32,7 +32,7 @@ class TunedRow:
 
     :param settings: those that go over the row's own; empty where these were the best.
     :param score: of the chosen settings.
-    :param default: score of the row's own settings; None: they failed.
+    :param default: score of the row's own settings; None: they failed, or were not tried.
     :param trials: number of settings that were tried, ``failed`` ones among them.
     :param space_size: number of settings there are to try, the row's own among them.
     :param cpu_hours: that the trials took.

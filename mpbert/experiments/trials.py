@@ -10,7 +10,7 @@ import json
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from mpbert.experiments.processes import execute
 from mpbert.experiments.row_cost import cost_of
 from mpbert.experiments.rows import MODEL, Row, effective_settings
 from mpbert.experiments.steps import Step, setting_words, steps_of
-from mpbert.experiments.tuning import Budget, Trial, best_of, choose_trials, still_fits
+from mpbert.experiments.tuning import Budget, Trial, Tuned, best_of, choose_trials, still_fits
 from mpbert.foundation.errors import MpbertError, OutputError
 from mpbert.foundation.manifest import MANIFEST, fingerprint
 from mpbert.foundation.seeding import named_rng
@@ -54,12 +54,14 @@ class Tuning:
     """What all rows are tuned with.
 
     :param samples: of each task that has queries.
+    :param start: what was chosen on another corpus; its settings are tried first.
     :param seed: of the choice of trials.
     """
 
     experiment: Experiment
     budget: Budget
     samples: Mapping[str, Sample]
+    start: Tuned = field(default_factory=Tuned)
     seed: int = 1
 
     @property
@@ -69,7 +71,7 @@ class Tuning:
 
 
 def plan_trials(tuning: Tuning, row: Row) -> list[Settings]:
-    """Return what there is to try of a row: nothing new first, then random points of its space.
+    """Return what there is to try of a row: a start, nothing new, random points of its space.
 
     :raises ConfigError: a value of the space is none of the setting's.
     """
@@ -77,6 +79,7 @@ def plan_trials(tuning: Tuning, row: Row) -> list[Settings]:
         row.space,
         lambda settings: in_force(tuning.experiment, row, effective_settings(row, settings)),
         named_rng(tuning.seed, f"tune {row.name}"),
+        tuning.start.settings(row.name),
     )
 
 

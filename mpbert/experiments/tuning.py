@@ -37,21 +37,23 @@ def choose_trials(
     space: Mapping[str, tuple[SettingValue, ...]],
     identity: Callable[[Settings], Hashable],
     rng: np.random.Generator,
+    start: Settings,
 ) -> list[dict[str, SettingValue]]:
-    """Return what there is to try: nothing new first, then all other points in random order.
+    """Return what there is to try: a start, nothing new, then all other points in random order.
 
     :param identity: maps settings that go over the row's own to what they amount to; no two trials
         have the same.
+    :param start: settings that go over the row's own; empty: these are tried first.
     """
     points = [
         dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())
     ]
-    chosen: list[dict[str, SettingValue]] = [{}]
-    seen = {identity({})}
-    for place in rng.permutation(len(points)):
-        if (found := identity(points[place])) not in seen:
+    first = {} if identity(start) == identity({}) else dict(start)
+    chosen, seen = [], set()
+    for settings in (first, {}, *(points[place] for place in rng.permutation(len(points)))):
+        if (found := identity(settings)) not in seen:
             seen.add(found)
-            chosen.append(points[place])
+            chosen.append(settings)
     return chosen
 
 
@@ -67,7 +69,7 @@ def still_fits(spent: Sequence[float], cpu_hours: float) -> bool:
 def best_of(trials: Sequence[Trial], space_size: int) -> TunedRow | None:
     """Return the outcome of the trials of a row; of equal ones the first. None: all failed.
 
-    :param trials: in order; the first is that of the row's own settings.
+    :param trials: in order.
     :param space_size: number of settings there are to try.
     """
     scored = [trial for trial in trials if trial.score is not None]
@@ -75,10 +77,11 @@ def best_of(trials: Sequence[Trial], space_size: int) -> TunedRow | None:
         return None
     best = max(scored, key=lambda trial: trial.score)
     hours = round(sum(trial.cpu_seconds for trial in trials) / 3600, 4)
+    own = next((trial.score for trial in trials if not trial.settings), None)
     return TunedRow(
         best.settings,
         best.score,
-        trials[0].score,
+        own,
         len(trials),
         space_size,
         hours,

@@ -1,3 +1,5 @@
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 import yaml
@@ -20,10 +22,10 @@ SPACE = {"k1": (1.2, 2, 3), "b": (0.5, 0.75)}
 BUDGET = Budget(0.25, "MAP@10", "valid", {"local": 600, "global": 26}, {"local": 665, "global": 26})
 
 
-def _choose(seed=1):
+def _choose(seed=1, start=MappingProxyType({})):
     own = {"k1": 2.0, "b": 0.75}
     rng = np.random.default_rng(seed)
-    return choose_trials(SPACE, lambda s: tuple({**own, **s}.values()), rng)
+    return choose_trials(SPACE, lambda s: tuple({**own, **s}.values()), rng, start)
 
 
 def test_the_rows_own_settings_come_first_and_no_trial_amounts_to_another():
@@ -31,6 +33,20 @@ def test_the_rows_own_settings_come_first_and_no_trial_amounts_to_another():
     assert trials[0] == {}
     assert len({tuple(trial.items()) for trial in trials}) == len(trials) == 6
     assert {"k1": 2, "b": 0.75} not in trials
+
+
+def test_what_was_chosen_elsewhere_comes_first_and_the_rows_own_settings_next():
+    trials = _choose(start={"k1": 9})
+    assert trials[:2] == [{"k1": 9}, {}] and len(trials) == 7
+    trials = _choose(start={"k1": 3})
+    assert trials[:2] == [{"k1": 3}, {}] and {"k1": 3, "b": 0.75} not in trials
+    assert _choose(start={"b": 0.75}) == _choose()  # it is the row's own
+
+
+def test_the_score_of_the_rows_own_settings_is_not_known_where_they_did_not_fit():
+    first = Trial({"k1": 9}, 0.3, 36.0)
+    assert best_of([first], 9).default is None
+    assert best_of([first, Trial({}, 0.2, 36.0)], 9).default == 0.2
 
 
 def test_a_seed_chooses_the_order_of_the_others():
