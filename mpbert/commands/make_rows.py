@@ -12,12 +12,13 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.making import make_rows
+from mpbert.experiments.options import configs_option, tuned_option
 from mpbert.experiments.row_files import configs_beside, read_rows
 from mpbert.experiments.rows import choose_rows
 from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
-from mpbert.retrieval.pool import POOLS
+from mpbert.retrieval.pool import pool_option
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,10 @@ class Config:
     only: list[str] = option(
         (), "rows to make, with what they need; none: all of this corpus", nargs="+", type=str
     )
-    tuned: Optional[Path] = option(
-        None, "what mpbert tune chose: its file, or a folder of CORPUS.yaml", type=Path
-    )
+    tuned: Optional[Path] = tuned_option()
     seeds: int = option(1, "train rows with so many seeds; report gives their mean")
-    pool: str = option(
-        "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
-    )
-    configs: Optional[Path] = option(
-        None,
-        "folder with pretrain/configs and finetune/configs; none: two folders above ROWS",
-        type=Path,
-    )
+    pool: str = pool_option()
+    configs: Optional[Path] = configs_option()
 
     def __post_init__(self) -> None:
         if self.seeds < 1:

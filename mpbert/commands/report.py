@@ -22,6 +22,7 @@ from mpbert.experiments.expected import ReportComparison, compare_reports, read_
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.measuring import measure_rows, scores_of
+from mpbert.experiments.options import configs_option, tuned_option
 from mpbert.experiments.paper_table_files import read_paper_tables
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_files import configs_beside, read_rows, row_files
@@ -30,7 +31,7 @@ from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory, read_manifest
-from mpbert.retrieval.pool import POOLS
+from mpbert.retrieval.pool import pool_option
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,7 @@ class Config:
     rows: Path = positional("rows", "folder of NAME.yaml, one row each, or a file of several rows")
     root: Path = positional("root", "folder of all outputs, as of make-rows")
     output: Path = positional("output", "directory to write")
-    tuned: Optional[Path] = option(
-        None, "what mpbert tune chose: its file, or a folder of CORPUS.yaml", type=Path
-    )
+    tuned: Optional[Path] = tuned_option()
     task: str = option("local", "rows of contexts, or of whole papers (global)", choices=TASKS)
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
     queries: str = option(
@@ -52,9 +51,7 @@ class Config:
     cluster: str = option(
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
     )
-    pool: str = option(
-        "known", "candidates of the runs: papers known in the year, or all", choices=POOLS
-    )
+    pool: str = pool_option()
     seed: int = option(1, "seed of tests and intervals")
     claims: Optional[Path] = option(
         None, "file of claims to be tested, such as eval/claims.yaml", type=Path
@@ -71,11 +68,7 @@ class Config:
         None, "report.json of an earlier report; fail where a score differs", type=Path
     )
     replace: bool = option(False, "write anew where an older report of the place exists")
-    configs: Optional[Path] = option(
-        None,
-        "folder with pretrain/configs and finetune/configs; none: two folders above ROWS",
-        type=Path,
-    )
+    configs: Optional[Path] = configs_option()
 
 
 def run(config: Config) -> None:

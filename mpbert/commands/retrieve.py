@@ -20,7 +20,7 @@ from mpbert.foundation.manifest import check_inputs, is_finished, output_directo
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch, check_fields
 from mpbert.retrieval.dense import SIMILARITIES
-from mpbert.retrieval.pool import POOLS, num_candidates
+from mpbert.retrieval.pool import num_candidates, pool_option
 from mpbert.retrieval.vector_search import VectorSearch, check_training_queries
 
 
@@ -50,9 +50,7 @@ class Config:
         ("valid", "test"), "splits to rank for", nargs="+", choices=SPLITS, type=str
     )
     top: int = option(100, "papers ranked per query")
-    pool: str = option(
-        "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
-    )
+    pool: str = pool_option()
     sample: Optional[int] = option(
         None, "rank for a fixed random sample of so many queries of each split", type=int
     )

@@ -22,6 +22,7 @@ from mpbert.evaluation.tuned import Budget, TunedRow
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.making import left_out
+from mpbert.experiments.options import configs_option
 from mpbert.experiments.row_files import configs_beside, read_rows
 from mpbert.experiments.rows import Row, choose_rows
 from mpbert.experiments.steps import setting_words
@@ -30,7 +31,7 @@ from mpbert.experiments.tuning import Tuned, as_plain, read_tuned
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import beside, claimed
-from mpbert.retrieval.pool import POOLS
+from mpbert.retrieval.pool import pool_option
 
 logger = logging.getLogger(__name__)
 _SPLIT = "valid"
@@ -56,14 +57,8 @@ class Config:
     )
     measure: str = option("MAP@10", "mean that is to be largest")
     seed: int = option(1, "seed of the choice of trials")
-    pool: str = option(
-        "known", "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
-    )
-    configs: Optional[Path] = option(
-        None,
-        "folder with pretrain/configs and finetune/configs; none: two folders above ROWS",
-        type=Path,
-    )
+    pool: str = pool_option()
+    configs: Optional[Path] = configs_option()
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""

@@ -1,4 +1,4 @@
-"""Files of YAML that map names to entries of known keys, each of a known type."""
+"""Entries of files of YAML, such as rows and claims: known keys, each of a known type."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -48,11 +48,12 @@ def parse_entry(content: object, keys: Keys, needed: Collection[str], source: st
             )
         kind, parse = keys[key]
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             names = " or ".join(each.__name__ for each in kinds)
             raise ConfigError(f"{source}: {key} is {value!r}; expected {names}")
         values[key] = parse(value, f"{source}: {key}")
     for key in needed:
-        if not values.get(key):
+        value = values.get(key)
+        if not (value.strip() if isinstance(value, str) else value):
             raise ConfigError(f"{source}: found no {key}; expected a line '{key}: ...'")
     return values

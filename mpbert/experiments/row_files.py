@@ -16,7 +16,8 @@ from typing import Any
 
 import yaml
 
-from mpbert.experiments.row_values import KEYS
+from mpbert.experiments.entries import parse_entry
+from mpbert.experiments.row_values import KEYS, as_it_is
 from mpbert.experiments.rows import MODEL, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
@@ -76,25 +77,10 @@ def parse_row(name: str, content: object, source: str) -> Row:
     :param source: what the messages call it.
     :raises ConfigError: a key is missing, unknown or of the wrong kind.
     """
-    if not isinstance(content, dict):
-        raise ConfigError(
-            f"{source}: found {type(content).__name__}; expected keys title and method"
-        )
-    values: dict[str, Any] = {}
-    for key, value in content.items():
-        if key not in KEYS:
-            known = ", ".join(sorted([*KEYS, "base"]))
-            hint = f"; {_GONE[key]}" if key in _GONE else ""
-            raise ConfigError(f"{source}: unknown key {key!r}; expected one of {known}{hint}")
-        kind, parse = KEYS[key]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            raise ConfigError(
-                f"{source}: {key} is {value!r}; expected {kind.__name__}, as in the other rows"
-            )
-        values[key] = parse(value, f"{source}: {key}")
-    for key in ("title", "method"):
-        if not values.get(key, "").strip():
-            raise ConfigError(f"{source}: found no {key}; expected a line '{key}: ...'")
+    for key in _GONE.keys() & set(content if isinstance(content, dict) else ()):
+        raise ConfigError(f"{source}: unknown key {key!r}; {_GONE[key]}")
+    values = parse_entry(content, {"base": (str, as_it_is), **KEYS}, ("title", "method"), source)
+    values.pop("base", None)  # the content holds what it takes over
     row = Row(name=name, **values)
     _check_keys(row, content, source)
     return row

@@ -7,12 +7,21 @@ The manuscript itself is never a candidate. Training queries find training paper
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.config import option
 
 POOLS = ("known", "all")
+
+
+def pool_option() -> Any:
+    """Return the field of ``--pool``, the same in every command that has it."""
+    return option(
+        POOLS[0], "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
+    )
 
 
 def candidates_by_year(

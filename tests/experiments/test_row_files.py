@@ -163,7 +163,7 @@ def test_without_rows_the_error_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "bm25.yaml: found NoneType; expected keys title and method"),
+        (None, "bm25.yaml: found NoneType; expected keys title, method"),
         ({"title": "BM25"}, "bm25.yaml: found no method; expected a line 'method: ...'"),
         ({"method": "bm25"}, "bm25.yaml: found no title; expected a line 'title: ...'"),
         ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of base, config, corpora, dev"),
@@ -171,7 +171,7 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "recipe": "x.sh"}, "; say 'method: mp_bert4cr' and 'config: NAME'"),
         ({**GOOD, "run": "here"}, "; leave it out, the run lies in trec/CORPUS/NAME"),
         ({**GOOD, "order": "first"}, "order is 'first'; expected int"),
-        ({**GOOD, "order": True}, "order is True; expected int, as in the other rows"),
+        ({**GOOD, "order": True}, "order is True; expected int"),
         ({**GOOD, "top": 0}, "bm25.yaml: top is 0; expected 1 or more"),
         ({**GOOD, "corpora": [3]}, "bm25.yaml: corpora holds 3; expected text"),
         ({**GOOD, "similarity": "l2"}, "similarity is 'l2'; expected one of cosine, dot"),
