@@ -20,6 +20,7 @@ from mpbert.evaluation.significance import (
     holm,
     percentile_interval,
     randomization_p_values,
+    with_drawn_seeds,
 )
 from mpbert.evaluation.subsets import Subset
 from mpbert.evaluation.tables import ALPHA, Resampling
@@ -249,12 +250,8 @@ class _Sums:
         """Return (B, J) means of resamples of citing papers, and of the seeds of each row."""
         seeds = [self._of_row[name].shape[1] for name in names]
         data = ClusterSums(np.concatenate([self._of_row[n] for n in names], axis=1), self.sizes)
-        each = np.split(bootstrap_means(data, num_resamples, rng), np.cumsum(seeds)[:-1], axis=1)
-        times = [rng.multinomial(n, np.full(n, 1 / n), size=num_resamples) / n for n in seeds]
-        return {
-            name: np.einsum("bs,bsj->bj", weights, means)
-            for name, weights, means in zip(names, times, each, strict=True)
-        }
+        means = with_drawn_seeds(bootstrap_means(data, num_resamples, rng), seeds, rng)  # (B, R, J)
+        return {name: means[:, r] for r, name in enumerate(names)}
 
     def contributions(self, pairs: Sequence[tuple[Claim, str]]) -> np.ndarray:
         """Return (C, H) what each citing paper adds to the gain of a claim.

@@ -1,7 +1,7 @@
 """A run beside the qrels: which ranks hold relevant papers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +22,10 @@ class Judged:
 
     :param hits: (Q, K) whether the paper at each rank is relevant; False beyond the end of a list.
     :param depths: (Q,) number of ranked papers, at most K; 0 where the run lacks the query.
-    :param num_other: number of queries of the run that the qrels lack; they do not count.
     """
 
     hits: np.ndarray
     depths: np.ndarray
-    num_other: int = 0
 
     @property
     def num_missing(self) -> int:
@@ -36,7 +34,7 @@ class Judged:
 
     def take(self, places: np.ndarray) -> "Judged":
         """Return the rankings of some of the queries, in the order given."""
-        return replace(self, hits=self.hits[places], depths=self.depths[places])
+        return Judged(self.hits[places], self.depths[places])
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,7 @@ def judge(
     """
     if pool is not None:
         _refuse_papers_outside(source, run, pool)
-    part = part_in_qrels(run, qrels, source)
-    num_other, run = len(run) - len(part), part
+    run = part_in_qrels(run, qrels, source)
     queries = _places(run.query_ids, qrels.query_ids)
     kept = np.minimum(np.diff(run.offsets), depth)
     depths = np.zeros(len(qrels), dtype=np.int64)
@@ -112,7 +109,7 @@ def judge(
     found = np.minimum(np.searchsorted(gold, keys), len(gold) - 1)
     hits = np.zeros((len(qrels), depth), dtype=bool)
     hits[owners, ranges(np.zeros_like(kept), kept)] = (papers >= 0) & (gold[found] == keys)
-    return Judged(hits, depths, num_other)
+    return Judged(hits, depths)
 
 
 def part_in_qrels(run: Run, qrels: Qrels, source: str = "this run") -> Run:

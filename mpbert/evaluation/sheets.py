@@ -1,5 +1,6 @@
 """Tables as words: what every format of the report prints, whatever its layout."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ import numpy as np
 
 from mpbert.evaluation.against_lexical import strongest_rows
 from mpbert.evaluation.report import MeasuredRow, Report
-from mpbert.evaluation.tables import Table
+from mpbert.evaluation.tables import Column, Table
 
 _OVERALL = "P>=1"
 _TESTED = "MAP@10"
@@ -97,6 +98,12 @@ def p_text(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
+def groups_of(columns: Sequence[Column]) -> list[tuple[str, int]]:
+    """Return the subset of neighbouring columns and its size, in words, and how many these are."""
+    labels = (f"{column.subset.title} ({len(column.subset):,})" for column in columns)
+    return [(label, len(list(same))) for label, same in itertools.groupby(labels)]
+
+
 def _scores(table: Table, titles: Sequence[str]) -> Sheet:
     is_best, is_better, is_level = table.is_best, table.is_better, table.is_level
 
@@ -105,16 +112,10 @@ def _scores(table: Table, titles: Sequence[str]) -> Sheet:
         interval = interval_of(table.low[r, j], table.high[r, j])
         return SheetCell(percent(table.means[r, j]), bool(is_best[r, j]), mark, interval)
 
-    groups: list[tuple[str, int]] = []
-    for column in table.columns:
-        label = f"{column.subset.title} ({len(column.subset):,})"
-        if groups and groups[-1][0] == label:
-            groups[-1] = (label, groups[-1][1] + 1)
-        else:
-            groups.append((label, 1))
     cells = range(len(table.columns))
     rows = [(title, [cell(r, j) for j in cells]) for r, title in enumerate(titles)]
-    return Sheet(table.title, groups, [(c.measure, 10) for c in table.columns], rows)
+    heads = [(column.measure, 10) for column in table.columns]
+    return Sheet(table.title, groups_of(table.columns), heads, rows)
 
 
 def _overall(table: Table) -> list[int]:

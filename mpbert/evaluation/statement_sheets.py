@@ -9,7 +9,7 @@ import numpy as np
 from mpbert.evaluation.claims import ONE_SEED, STRONGEST, Claim, MeasuredClaim
 from mpbert.evaluation.paper_tables import MeasuredPaperTable
 from mpbert.evaluation.report import Report
-from mpbert.evaluation.sheets import Sheet, SheetCell, interval_of, p_text, percent
+from mpbert.evaluation.sheets import Sheet, SheetCell, groups_of, interval_of, p_text, percent
 from mpbert.evaluation.tables import ALPHA
 
 _DIVISIONS = {"year": "split by year", "random": "random 80/20 split", "given": "split as given"}
@@ -132,12 +132,8 @@ def _paper_table(measured: MeasuredPaperTable, report: Report) -> Sheet:
         if set(printed) != {"-"}:
             title = f"{row.title}, printed" + f" ({notes})" * bool(row.note)
             lines.append((title, [SheetCell(text) for text in printed]))
-    groups: list[tuple[str, int]] = []
-    for column in measured.columns:
-        label = f"{column.subset.title} ({len(column.subset):,})"
-        found = groups.pop()[1] if groups and groups[-1][0] == label else 0
-        groups.append((label, found + 1))
     heads = [(column.measure, 12) for column in measured.columns]
+    groups = groups_of(measured.columns)
     return Sheet(_title(measured, report), groups, heads, lines, title_width=28)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mpbert.evaluation.claims import Claim, ClaimRows, MeasuredClaim, measure_claims
 from mpbert.evaluation.paper_tables import MeasuredPaperTable, PaperTable, measure_paper_table
-from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Setting
+from mpbert.evaluation.report import LEXICAL_ROW, MeasuredQueries, MeasuredRow, Setting
 from mpbert.evaluation.subsets import all_subsets
 from mpbert.evaluation.tables import ALPHA, Column, Resampling
 from mpbert.foundation.seeding import named_rng
@@ -19,15 +19,11 @@ class Statements:
     :param claims: of the corpus and the task of the report.
     :param tables: of papers, for the corpus of the report.
     :param known: names of all rows that there are, also of those that the report leaves out.
-    :param lexical: names of the rows that count words.
-    :param trained: names of the rows that need several seeds.
     """
 
     claims: Sequence[Claim] = ()
     tables: Sequence[PaperTable] = ()
     known: frozenset[str] = frozenset()
-    lexical: frozenset[str] = frozenset()
-    trained: frozenset[str] = frozenset()
 
 
 NO_STATEMENTS = Statements()
@@ -46,10 +42,12 @@ def measure_statements(
         for row in rows
         if row.judged is not None
     }
+    lexical = frozenset(row.name for row in rows if row.family == LEXICAL_ROW)
+    trained = frozenset(row.name for row in rows if row.is_trained)
     subsets = all_subsets(queries.num_gold, queries.frequency)
     claims = measure_claims(
         statements.claims,
-        ClaimRows(hits, statements.known, statements.lexical, statements.trained),
+        ClaimRows(hits, statements.known, lexical, trained),
         subsets,
         queries.num_gold,
         resampling,
@@ -61,7 +59,7 @@ def measure_statements(
             table,
             [Column(measure, by_name[subset]) for measure, subset in table.columns],
             hits,
-            statements.trained,
+            trained,
             queries.num_gold,
             resampling,
             named_rng(setting.seed, f"report {table.name}"),

@@ -7,7 +7,6 @@ from mpbert.evaluation.paper_tables import PaperTable
 from mpbert.evaluation.statements import Statements
 from mpbert.experiments.claim_files import check_depth, claims_of_task, task_of
 from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.seeds import family_of, is_trained
 
 
 def statements_of(
@@ -26,10 +25,4 @@ def statements_of(
     for table in of_task:
         for measure, _ in table.columns:
             check_depth(measure, task, f"table {table.name}")
-    return Statements(
-        claims_of_task(claims, rows, task),
-        of_task,
-        frozenset(rows),
-        frozenset(name for name, row in rows.items() if family_of(row) == "lexical"),
-        frozenset(name for name in rows if is_trained(rows, name)),
-    )
+    return Statements(claims_of_task(claims, rows, task), of_task, frozenset(rows))

@@ -3,7 +3,13 @@ import pytest
 
 from mpbert.commands import evaluate
 from mpbert.corpus.trec import Qrels, read_qrels, read_run
-from mpbert.evaluation.evaluate import citing_papers, judge, num_gold, times_citing_paper_ranked
+from mpbert.evaluation.evaluate import (
+    citing_papers,
+    judge,
+    num_gold,
+    part_in_qrels,
+    times_citing_paper_ranked,
+)
 from mpbert.foundation.errors import RunError
 
 QRELS = "a#1 0 x 1\na#1 0 y 1\nb#2 0 x 1\nb#9 0 z 1\n"
@@ -50,11 +56,12 @@ def test_hits_equal_a_slow_double_loop(tmp_path):
         assert judged.hits[q].tolist() == [int(p[1:]) in gold[q] for _, p in ranked[:10]]
 
 
-def test_queries_that_the_qrels_lack_are_left_out_and_counted(files):
+def test_queries_that_the_qrels_lack_are_left_out(files):
     run, qrels = read_run(files / "run"), read_qrels(files / "qrels")
     (files / "more").write_text(RUN.replace("a#1", "c#7 Q0 x 1 9 t\na#1", 1) + "d#1 Q0 z 1 1 t\n")
-    judged, expected = judge(read_run(files / "more"), qrels, 3), judge(run, qrels, 3)
-    assert judged.num_other == 2 and expected.num_other == 0
+    more = read_run(files / "more")
+    assert part_in_qrels(more, qrels).query_ids == run.query_ids != more.query_ids
+    judged, expected = judge(more, qrels, 3), judge(run, qrels, 3)
     assert judged.hits.tolist() == expected.hits.tolist()
     assert judged.depths.tolist() == expected.depths.tolist()
 

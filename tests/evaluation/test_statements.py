@@ -53,8 +53,8 @@ def _judged(rate, seed):
 @pytest.fixture(scope="module")
 def report():
     rows = [
-        MeasuredRow("weak", "weak row", judged=_judged(0.2, 0)),
-        MeasuredRow("bm25", "BM25", judged=_judged(0.4, 1)),
+        MeasuredRow("weak", "weak row", judged=_judged(0.2, 0), is_trained=True),
+        MeasuredRow("bm25", "BM25", judged=_judged(0.4, 1), family="lexical"),
         MeasuredRow("model", "the model", judged=_judged(0.9, 2)),
         MeasuredRow("absent", "absent row"),
     ]
@@ -66,8 +66,7 @@ def report():
         np.full(NUM_QUERIES, 100),
         np.zeros(NUM_QUERIES, dtype=int),
     )
-    kinds = (frozenset({"weak", "bm25", "model", "absent"}), frozenset({"bm25"}))
-    statements = Statements(CLAIMS, (TABLE,), *kinds, frozenset({"weak"}))
+    statements = Statements(CLAIMS, (TABLE,), frozenset({"weak", "bm25", "model", "absent"}))
     setting = Setting("tiny", "test", 101, split_by="random")
     return build_report(setting, queries, rows, 200, 999, statements)
 
