@@ -138,7 +138,8 @@ def _check_budget(tuned: Tuned, budget: Budget, output: Path) -> None:
     if tuned.budget not in (None, budget):
         raise ConfigError(
             f"{output}: is of another budget ({_in_words(tuned.budget)}; here "
-            f"{_in_words(budget)}); give the same flags, or remove the file to tune all rows anew"
+            f"{_in_words(budget)}); give the same flags on the same corpus, or remove the file to "
+            f"tune all rows anew"
         )
 
 
@@ -157,5 +158,10 @@ def _add(output: Path, budget: Budget, name: str, outcome: TunedRow) -> None:
 
 
 def _in_words(budget: Budget) -> str:
-    queries = ", ".join(f"{number} {task}" for task, number in budget.queries.items())
-    return f"--cpu-hours {budget.cpu_hours:g} --measure {budget.measure}, {queries} queries"
+    queries = ", ".join(
+        f"{number} of {budget.of.get(task, 0)} {task}" for task, number in budget.queries.items()
+    )
+    return (
+        f"--cpu-hours {budget.cpu_hours:g} --measure {budget.measure} --pool {budget.pool}, "
+        f"{queries} queries"
+    )

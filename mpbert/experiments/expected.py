@@ -12,6 +12,7 @@ from mpbert.foundation.errors import ConfigError
 EXACT, TRAINED = 0.005, 0.02  # tolerances: of rows that nothing was trained for, and of others
 _CLOSE = 2.0  # times the tolerance
 _NAMED = 3  # scores of a row that are shown
+_SAME = ("corpus", "split", "task", "pool", "queries")  # older reports lack the last three
 Scores = Mapping[str, Mapping[str, float]]
 
 
@@ -86,12 +87,13 @@ def compare_reports(
 
     :param found: and ``expected``, of :func:`mpbert.evaluation.render.as_dict`.
     :param source: what the messages call the earlier report.
-    :raises ConfigError: it is of another corpus or split, or has none of the rows.
+    :raises ConfigError: it is of another corpus, split, task or pool or of other queries, or has
+        none of the rows.
     """
-    for key in ("corpus", "split"):
-        if found[key] != expected.get(key):
+    for key in _SAME:
+        if key in expected and expected[key] != found.get(key):
             raise ConfigError(
-                f"{source}: found a report of {key} {expected.get(key)}; expected {found[key]}"
+                f"{source}: found a report of {key} {expected[key]}; expected {found.get(key)}"
             )
     here, there = _scores(found), _scores(expected)
     both = [row for row in here if row in there]

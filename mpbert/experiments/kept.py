@@ -164,9 +164,9 @@ def read_kept(path: Path, subject: Mapping[str, str | int]) -> KeptRun:
             RowCost(**about["cost"]) if about["cost"] else None,
             about["counted"],
         )
+    except RunError:
+        raise
     except _BROKEN as error:
-        if isinstance(error, RunError):
-            raise
         raise RunError(
             f"{path}: unreadable ({type(error).__name__}); expected a file that report --kept "
             f"wrote: take it away, and measure the row again"

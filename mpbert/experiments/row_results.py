@@ -24,6 +24,8 @@ from mpbert.experiments.kept import KeptRun, read_kept, recipe_of, subject_of, w
 from mpbert.experiments.outputs import outdated
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_cost import cost_with_inputs
+from mpbert.foundation.errors import RunError
+from mpbert.foundation.manifest import MANIFEST, read_manifest
 from mpbert.retrieval.pool import num_candidates
 
 _CUTOFFS = (*range(1, 10), *range(10, 101, 10))  # ranks of self-citation
@@ -64,7 +66,8 @@ def source_of(plan: ReportPlan, store: CorpusStore) -> Source:
 def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
     """Return the result of a run, or the one that was kept of it, of the queries that count.
 
-    :raises RunError: the run or the file is malformed, or of another corpus.
+    :raises RunError: the run or the file is malformed, or of another corpus, or the result of a
+        run of another pool is to be kept.
     :raises OutputError: the result cannot be kept.
     """
     recipe = recipe_of(plan.experiment, variant)
@@ -79,6 +82,8 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
             remarks=(*[remark] * bool(other), *found.remarks),
             self_citation=own,
         )
+    if plan.kept:
+        _refuse_other_pool(plan, variant)
     found = _result_of_run(plan, variant, source)
     if plan.kept:
         name = variant.row.name
@@ -91,6 +96,21 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
         )
         write_kept(plan.kept / f"{variant.name}.npz", found, source.subject)
     return dataclasses.replace(found, judged=found.judged.take(source.counted))
+
+
+def _refuse_other_pool(plan: ReportPlan, variant: Variant) -> None:
+    """Refuse to keep a result under the name of a pool that its run does not rank.
+
+    :raises RunError: the run was made with another pool.
+    """
+    run, pool = plan.experiment.runs(variant), plan.experiment.pool
+    manifest = read_manifest(run) if (run / MANIFEST).is_file() else {}
+    made = manifest.get("config", {}).get("pool", pool)
+    if made != pool:
+        raise RunError(
+            f"{run}: found a run of pool {made}; expected {pool}: give --pool {made}, or move the "
+            f"run away and make it again with --pool {pool}"
+        )
 
 
 def _result_of_run(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:

@@ -110,7 +110,7 @@ def read_tuned(path: Path | None) -> Tuned:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise ConfigError(
             f"{path}: unreadable ({reason}); expected what mpbert tune writes"
         ) from error
@@ -132,8 +132,8 @@ def parse_tuned(content: object, source: str) -> Tuned:
             dict(row.settings)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(
-            f"{source}: found no budget and rows as mpbert tune writes them ({error}); remove the "
-            f"file, or write it again with mpbert tune"
+            f"{source}: found no budget and rows as mpbert tune writes them "
+            f"({type(error).__name__}: {error}); name a file of mpbert tune, or write it again"
         ) from error
     return Tuned(budget, rows)
 

@@ -370,6 +370,9 @@ def test_a_run_of_another_pool_is_remarked(rfc_corpus, no_plots, tmp_path):
         assert ("made with other settings or inputs" in text) == (pool == "known")
         assert ("ranks papers newer than the manuscript for" in text) == (pool == "known")
         assert ("its shortest list" in text) is False
+    with pytest.raises(RunError, match="words: found a run of pool all; expected known: give --po"):
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / "third", kept=tmp_path / "kept"))
+    assert not (tmp_path / "kept").exists()
     store, known = CorpusStore(rfc_corpus), (tmp_path / "known" / "report.txt").read_text()
     years = np.sort(store.years)
     counts = [np.searchsorted(years, year, "right") - 1 for year in store.contexts("test").years]

@@ -161,17 +161,19 @@ def test_no_trial_is_begun_that_does_not_fit_and_what_trials_cost_counts_on(
     again = _tune(rfc_corpus, cpu_hours=hours, only=["bm25"])["rows"]["bm25"]
     assert again["cpu_hours"] == round(hours, 4)
     assert len(quick[0]) == 3
-    queries = r"\d+ local, \d+ global queries"
+    queries = r"--pool known, \d+ of \d+ local, \d+ of \d+ global queries"
     with pytest.raises(
         ConfigError,
-        match=r"tuned.yaml: is of another budget \(--cpu-hours 0.0258333 --measure MAP@10, "
-        rf"{queries}; here --cpu-hours 0 --measure MAP@10, {queries}\)",
+        match=r"tuned.yaml: is of another budget \(--cpu-hours 0.0258333 --measure MAP@10 "
+        rf"{queries}; here --cpu-hours 0 --measure MAP@10 {queries}\)",
     ):
         _tune(rfc_corpus, cpu_hours=0)
     with pytest.raises(
-        ConfigError, match=r"is of another budget .*; here .* 9 local, 9 global que"
+        ConfigError, match=r"is of another budget .*; here .* 9 of \d+ local, 9 of \d+ global que"
     ):
         _tune(rfc_corpus, cpu_hours=hours, queries=9)
+    with pytest.raises(ConfigError, match=r"--pool known, .*; here .* --pool all, "):
+        _tune(rfc_corpus, cpu_hours=hours, pool="all")
 
 
 def test_without_a_budget_the_rows_own_settings_are_measured(rfc_corpus, place, quick):
