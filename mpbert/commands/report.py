@@ -46,7 +46,7 @@ class Config:
     task: str = option("local", "rows of contexts, or of whole papers (global)", choices=TASKS)
     split: str = option("test", "split whose queries are measured", choices=["test", "valid"])
     queries: str = option(
-        "distinct", "count contexts of the same words and citations once, or all", choices=COUNTED
+        "distinct", "contexts of the same words and citations count once, or all", choices=COUNTED
     )
     cluster: str = option(
         "paper", "what tests and intervals resample as a whole", choices=["paper", "query"]
@@ -54,20 +54,20 @@ class Config:
     pool: str = pool_option()
     seed: int = option(1, "seed of tests and intervals")
     claims: Optional[Path] = option(
-        None, "file of claims to be tested, such as eval/claims.yaml", type=Path
+        None, "file of claims to test, such as eval/claims.yaml", type=Path
     )
     paper_tables: Optional[Path] = option(
-        None, "file of tables of papers to be set beside ours", type=Path
+        None, "tables of papers to set beside ours, such as eval/paper_tables.yaml", type=Path
     )
     kept: Optional[Path] = option(
         None,
-        "folder of results: those of the runs that are here are written, others taken from it",
+        "folder of results: rows whose runs are here are written to it, others are read from it",
         type=Path,
     )
     expected: Optional[Path] = option(
-        None, "report.json of an earlier report; fail where a score differs", type=Path
+        None, "report.json of an earlier report; fail where a score is far from it", type=Path
     )
-    replace: bool = option(False, "write anew where an older report of the place exists")
+    replace: bool = option(False, "replace an older report at OUTPUT")
     configs: Optional[Path] = configs_option()
 
 

@@ -50,7 +50,9 @@ class Config:
     top: int = option(100, "papers kept per query")
     seed: int = option(1, "seed of every random choice")
     sample: Optional[int] = option(
-        None, "rerank for a fixed random sample of so many queries of each split", type=int
+        None,
+        "rerank for a fixed random sample of so many queries of each split; none: all",
+        type=int,
     )
 
     def __post_init__(self) -> None:

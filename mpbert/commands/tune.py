@@ -47,15 +47,15 @@ class Config:
     output: Path = positional("output", "YAML file to write, or to add rows to")
     only: list[str] = option((), "names of the rows to tune; none: all", nargs="+", type=str)
     cpu_hours: float = option(
-        0.25, "of each row: its own settings are tried, then others while one more fits"
+        0.25, "budget of each row: its first trial, then others while one of mean cost fits"
     )
     queries: int = option(
-        2000, "queries that trials rank and are measured by, a fixed random sample"
+        2000, "most queries that trials rank and are measured by, a fixed random sample"
     )
     start: Optional[Path] = option(
-        None, "what was chosen on another corpus, its YAML file: tried before all others", type=Path
+        None, "file of mpbert tune of another corpus: its settings are tried first", type=Path
     )
-    measure: str = option("MAP@10", "mean that is to be largest")
+    measure: str = option("MAP@10", "measure whose mean is to be largest")
     seed: int = option(1, "seed of the choice of trials")
     pool: str = pool_option()
     configs: Optional[Path] = configs_option()

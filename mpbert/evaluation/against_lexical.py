@@ -61,8 +61,8 @@ def sentence_of(table: Table, rows: Sequence[MeasuredRow]) -> str:
         columns.setdefault(rows[r].full_title, []).append(name)
     named = "; ".join(f"{title} ({', '.join(names)})" for title, names in columns.items())
     return (
-        f"Strongest lexical row, the one with the largest mean of a column on these very queries: "
-        f"{named}. Differences from it have intervals and tests of the same kind; Holm's "
+        f"The strongest lexical row has the largest mean of a column on these very queries: "
+        f"{named}. Differences from it have intervals and tests of the same kind. Holm's "
         f"correction covers the {table.num_comparisons} comparisons of these tables."
     )
 

@@ -84,25 +84,28 @@ def _pool(setting: Setting, queries: MeasuredQueries) -> list[str]:
     ties = "Ties: larger score first, then the smaller paper id."
     if setting.pool == "all":
         return [
-            f"Pool: all {setting.num_papers:,} papers of the corpus but the manuscript itself, "
+            f"Pool: all {setting.num_papers:,} papers of the corpus except the manuscript itself, "
             f"{setting.num_papers - 1:,} candidates a query. {ties}"
         ]
     lines = [
-        "Pool: papers of the manuscript's year or earlier, but the manuscript itself: from "
+        "Pool: papers of the manuscript's year or earlier, except the manuscript itself: from "
         f"{counts.min():,} to {counts.max():,} candidates a query, {counts.mean():,.0f} on "
-        f"average; --pool all keeps newer ones. {ties}"
+        f"average. --pool all keeps newer ones. {ties}"
     ]
     if newer:
-        are, count = ("is", "counts") if newer == 1 else ("are", "count")
+        are = "is" if newer == 1 else "are"
+        counted = (
+            "It is no candidate, and counts" if newer == 1 else "They are no candidates, and count"
+        )
         lines.append(
             f"Of {queries.num_gold.sum():,} papers that the queries cite, {newer:,} {are} newer "
-            f"than the manuscript: no candidate, so {newer:,} {count} as not found."
+            f"than the manuscript. {counted} as not found."
         )
     if setting.split_by == "random":
         lines.append(
-            "The split is random: words of training sentences that cite a paper, and vectors "
-            "learnt from training papers, hold some that are newer than a manuscript. Counts of "
-            "citations hold none."
+            "The split is random: training sentences that cite a paper, and training papers that "
+            "vectors are learnt from, may be newer than a manuscript. Counts of citations are of "
+            "papers of its year or earlier."
         )
     return lines
 
@@ -211,14 +214,15 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
         lines.append(
             f"Settings were chosen by mean {budget.measure} over {sample}{every:,} queries of the "
             f"{budget.split} split. Every row that has a space of settings has the same budget, "
-            f"{budget.cpu_hours:g} CPU hours. Its own settings are tried first, whatever they "
-            "cost, then random ones of its space, as long as another trial of the mean cost so far "
-            "fits. Trials 7/96 -1: 7 of 96 settings were tried, and one failed; none: not tuned. "
-            "Own settings and spaces of the rows were settled before, with looks at the same split."
+            f"{budget.cpu_hours:g} CPU hours. The first trial is made whatever it costs: of the "
+            "row's own settings, or of those that were chosen on another corpus. Random settings "
+            "of the space follow, as long as another trial of the mean cost so far fits. Trials "
+            "7/96 -1: 7 of 96 settings were tried, and one failed. none: not tuned. The rows' own "
+            "settings and spaces were settled before, with looks at the same split."
         )
     if any(row.developed for row in rows):
         lines.append(
-            "Developed: CPU hours, at least, that our looks at validation had cost before a row's "
-            "own settings were settled; they are taken off its budget. -: not counted."
+            "Developed: CPU hours that our looks at validation had cost before a row's own "
+            "settings were settled, a lower bound. They are taken off its budget. -: not counted."
         )
     return lines

@@ -76,20 +76,22 @@ def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperT
         tested = sum(not math.isnan(each.p) for each in claims)
         lines.append(
             f"Claims: confirmed where the 95 % interval of the difference is above 0 and p < "
-            f"{ALPHA:g}, refuted where it is below 0 and p < {ALPHA:g}, else open. A query counts "
-            f"with its mean over the seeds of a row; intervals draw citing papers, and seeds too. "
-            f"p: randomization test over citing papers, Holm-corrected over all claims that could "
-            f"be tested ({tested}). A gain in round brackets: a trained row has one seed, so it is "
-            f"not tested. rare: queries of several papers up to the median of how often these were "
-            f"cited together in training; other: above it; rare - other: difference of the gains."
+            f"{ALPHA:g}; refuted where it is below 0 and p < {ALPHA:g}; else open. The value of a "
+            f"query is its mean over the seeds of a row. Intervals draw citing papers, and seeds "
+            f"too. p: randomization test over citing papers, Holm-corrected over all claims that "
+            f"could be tested ({tested}). A gain in round brackets is not tested, as a trained row "
+            f"has one seed. rare: queries whose cited papers were cited together in training at "
+            f"most as often as the median; other: more often. rare - other: difference of the "
+            f"gains."
         )
     for measured in tables:
         table = measured.table
         lines.append(
-            f"{table.paper}, {table.title}: first our numbers, below them those printed, of the "
-            f"paper's corpus and queries. Best baseline: of those that were run. p t-test: paired, "
-            f"over queries, not corrected, as in the paper; *: better than the best baseline by "
-            f"it. p exchange: exchange of whole citing papers, Holm-corrected over the table."
+            f"{table.paper}, {table.title}: our numbers stand above those printed, which are of "
+            f"the paper's corpus and queries. Best baseline: the best of those that were run. "
+            f"p t-test: paired, over queries, not corrected, as in the paper. *: better than the "
+            f"best baseline by this test. p exchange: randomization test that exchanges whole "
+            f"citing papers, Holm-corrected over the table."
         )
         noted = [row for row in table.rows if row.note]
         lines += [f"({i}) {row.title}: {row.note}" for i, row in enumerate(noted, start=1)]

@@ -157,7 +157,7 @@ HELP = {
     ),
     "report": CommandHelp(
         "mpbert report runs/corpus/rfc eval/rows runs runs/report/rfc --replace",
-        "a corpus store, rows, and their runs below the root",
+        "a corpus store, rows, and their runs below the root; with --kept also results",
         "report.txt, .md, .tex, .html, .json; cost.txt, .md, .json; plots as .svg and .png",
     ),
     "build-index": CommandHelp(
@@ -204,7 +204,7 @@ HELP = {
     ),
     "fill-tables": CommandHelp(
         "mpbert fill-tables README.md docs/results/index.md",
-        "Markdown pages, and the report.json and cost.json that their markers name",
+        "Markdown pages, and the results files that their markers name (docs/rows.md)",
         "the same pages, with the table below each marker made anew",
     ),
     "docs": CommandHelp(

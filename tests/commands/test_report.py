@@ -377,7 +377,7 @@ def test_a_run_of_another_pool_is_remarked(rfc_corpus, no_plots, tmp_path):
     years = np.sort(store.years)
     counts = [np.searchsorted(years, year, "right") - 1 for year in store.contexts("test").years]
     assert f"from {min(counts)} to {max(counts)} candidates" in " ".join(known.split())
-    assert "Pool: all 120 papers of the corpus but the manuscript itself, 119" in " ".join(
+    assert "Pool: all 120 papers of the corpus except the manuscript itself, 119" in " ".join(
         (tmp_path / "all" / "report.txt").read_text().split()
     )
 
