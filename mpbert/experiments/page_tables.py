@@ -36,7 +36,8 @@ import yaml
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
-_MARKER = re.compile(r"^<!-- results\n((?:(?!-->).*\n)*)-->\n(?:\n(?:\|.*\n)+)?", re.MULTILINE)
+_MARKER = re.compile(r"^<!-- results\n((?:(?!-->).*\n)*)-->\n(?:\n?(?:\|.*\n)+)?", re.MULTILINE)
+_START = re.compile(r"^<!-- *results\b", re.MULTILINE)  # of a marker, whole or not
 _KEYS = {"file", "rows", "columns", "bold", "sheet"}
 _COST = {"CPU s": ("cpu_seconds", 1, ",.0f"), "peak GiB": ("peak_mib", 1024, ",.1f")}
 Load = Callable[[str], Any]  # the content of a file by its name beside the page
@@ -58,9 +59,15 @@ def fill_tables(page: str, load: Load, source: str) -> str:
     :param source: what the messages call the page.
     :raises ConfigError: a marker is wrong, or names what a file does not have.
     """
+    whole = {found.start() for found in _MARKER.finditer(page)}
+    if broken := [found.start() for found in _START.finditer(page) if found.start() not in whole]:
+        raise ConfigError(
+            f"{source}, line {_line(page, broken[0])}: found a marker that is not whole; expected "
+            f"'<!-- results' and '-->', each alone on a line, and YAML between them"
+        )
 
     def filled(found: re.Match[str]) -> str:
-        place = f"{source}, line {page.count(chr(10), 0, found.start()) + 1}"
+        place = f"{source}, line {_line(page, found.start())}"
         try:
             table = "\n".join(_table(found[1], load, place))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -86,6 +93,11 @@ def without_tables(page: str) -> str:
 def cost_file(name: str) -> str:
     """Return the name of the file of costs beside that of a report."""
     return name.removesuffix(".json") + ".cost.json"
+
+
+def _line(page: str, place: int) -> int:
+    """Return the number of the line, from 1, in which a character stands."""
+    return page.count("\n", 0, place) + 1
 
 
 def _table(text: str, load: Load, place: str) -> list[str]:
@@ -130,7 +142,9 @@ def _split(what: str, marker: Mapping[str, Any], place: str) -> tuple[str, list[
     if not file.endswith(".json"):
         file, rest = str(marker.get("file", "")), what
     if not file or not rest:
-        raise ConfigError(f"{place}: found {what!r}; expected a file and what it holds")
+        raise ConfigError(
+            f"{place}: found {what!r}; expected a line 'file: NAME.json', or NAME.json before it"
+        )
     return file, [part.strip() for part in rest.split(" / ")]
 
 
@@ -138,9 +152,9 @@ def _rows(
     given: object, files: Sequence[str], load: Load, place: str
 ) -> list[tuple[list[str], str]]:
     """Return the names of each row, one of which a file has, and its title."""
-    titles = {}
-    for file in files:
-        titles.update({row["name"]: row["title"] for row in load(file)["rows"]} | titles)
+    titles: dict[str, str] = {}  # the first file that has a row gives its title
+    for row in (row for file in files for row in load(file)["rows"]):
+        titles.setdefault(row["name"], row["title"])
     if given is None:
         return [([row["name"]], row["title"]) for row in load(files[0])["rows"]]
     if not isinstance(given, list):

@@ -105,6 +105,22 @@ columns:
     ]
 
 
+def test_a_table_right_below_its_marker_gives_way_too():
+    marker = "<!-- results\nsheet: rfc.md Claims of\n-->\n"
+    page = fill_tables(f"{marker}| old |\n|:--|\n", _load, "page.md")
+    assert page == f"{marker}\n| | gain |\n|:--|--:|\n| x | +1.00 |\n"
+
+
+@pytest.mark.parametrize(
+    "marker", ["<!-- results \nx: 1\n-->\n", "<!--results\nx: 1\n-->", "<!-- results\n"]
+)
+def test_a_marker_that_is_not_whole_is_refused(marker):
+    with pytest.raises(
+        ConfigError, match=r"page.md, line 2: found a marker that is not whole; expe"
+    ):
+        fill_tables(f"\n{marker}", _load, "page.md")
+
+
 def test_a_sheet_of_a_report_is_copied():
     assert _table("sheet: rfc.md Claims of") == ["| | gain |", "|:--|--:|", "| x | +1.00 |"]
 
@@ -116,7 +132,7 @@ def test_a_sheet_of_a_report_is_copied():
         ("other: 1", "page.md, line 3: found other; expected a marker of bold, columns, file"),
         ("just words", "page.md, line 3: found just words; expected a marker"),
         ("file: rfc.json", "page.md, line 3: found no columns; expected lines"),
-        ("columns: {x: MAP@10 P>=1}", "found 'MAP@10 P>=1'; expected a file and what it holds"),
+        ("columns: {x: MAP@10 P>=1}", "found 'MAP@10 P>=1'; expected a line 'file: N"),
         (
             "file: rfc.json\ncolumns: {x: MAP@9}",
             "rfc.json has no column 'MAP@9'; expected one of F",
