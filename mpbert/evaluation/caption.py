@@ -211,9 +211,10 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
         lines.append(
             f"Settings were chosen by mean {budget.measure} over {sample}{every:,} queries of the "
             f"{budget.split} split. Every row that has a space of settings has the same budget, "
-            f"{budget.cpu_hours:g} CPU hours. Its own settings are tried first, whatever they "
-            "cost, then random ones of its space, as long as another trial of the mean cost so far "
-            "fits. Trials 7/96 -1: 7 of 96 settings were tried, and one failed; none: not tuned. "
+            f"{budget.cpu_hours:g} CPU hours. Its own settings are tried first, or those that "
+            "tuning chose on another corpus and then its own; the first of all whatever it costs, "
+            "the others, and then random ones of its space, as long as another trial of the mean "
+            "cost so far fits. Own -: not tried, as nothing was left, or failed. Trials 7/96 -1: 7 of 96 settings were tried, and one failed; none: not tuned. "
             "Own settings and spaces of the rows were settled before, with looks at the same split."
         )
     if any(row.developed for row in rows):
