@@ -214,8 +214,9 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             f"{budget.cpu_hours:g} CPU hours. Its own settings are tried first, or those that "
             "tuning chose on another corpus and then its own; the first of all whatever it costs, "
             "the others, and then random ones of its space, as long as another trial of the mean "
-            "cost so far fits. Own -: not tried, as nothing was left, or failed. Trials 7/96 -1: 7 of 96 settings were tried, and one failed; none: not tuned. "
-            "Own settings and spaces of the rows were settled before, with looks at the same split."
+            "cost so far fits. Own -: not tried, as nothing was left, or failed. Trials 7/96 -1: 7 "
+            "of 96 settings were tried, and one failed; none: not tuned. Own settings and spaces "
+            "of the rows were settled before, with looks at the same split."
         )
     if any(row.developed for row in rows):
         lines.append(

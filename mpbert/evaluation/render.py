@@ -67,6 +67,8 @@ def as_dict(report: Report) -> dict[str, Any]:
     return {
         "corpus": setting.corpus,
         "split": setting.split,
+        "task": setting.task,
+        "pool": setting.pool,
         "num_papers": setting.num_papers,
         "fingerprint": setting.fingerprint,
         "cluster": setting.cluster,

@@ -86,10 +86,12 @@ def compare_reports(
 
     :param found: and ``expected``, of :func:`mpbert.evaluation.render.as_dict`.
     :param source: what the messages call the earlier report.
-    :raises ConfigError: it is of another corpus or split, or has none of the rows.
+    :raises ConfigError: it is of another corpus, split, task or pool, counts other queries, or has
+        none of the rows.
     """
-    for key in ("corpus", "split"):
-        if found[key] != expected.get(key):
+    later = {key: found[key] for key in ("task", "pool", "queries") if key not in expected}
+    for key in ("corpus", "split", "task", "pool", "queries"):  # older reports have the first two
+        if found[key] != {**later, **expected}.get(key):
             raise ConfigError(
                 f"{source}: found a report of {key} {expected.get(key)}; expected {found[key]}"
             )

@@ -13,7 +13,7 @@ from mpbert.experiments.expected import (
 from mpbert.foundation.errors import ConfigError
 
 
-def _report(corpus="rfc", split="test", **tables):
+def _report(corpus="rfc", split="test", pool="known", **tables):
     """Return a report of tables: name to row to column to mean; the row b is a trained one."""
     content = {
         name: {
@@ -26,7 +26,8 @@ def _report(corpus="rfc", split="test", **tables):
     }
     names = dict.fromkeys(row for rows in tables.values() for row in rows)
     rows = [{"name": name, "is_trained": name == "b"} for name in names]
-    return {"corpus": corpus, "split": split, "rows": rows, "tables": content}
+    setting = {"corpus": corpus, "split": split, "task": "local", "pool": pool, "queries": "all"}
+    return {**setting, "rows": rows, "tables": content}
 
 
 @pytest.mark.parametrize(
@@ -82,11 +83,18 @@ def test_rows_and_columns_of_one_report_alone_are_named():
     ]
 
 
+def test_an_older_report_does_not_tell_its_task_pool_and_queries():
+    here = _report(main={"a": {"x": 0.5}})
+    earlier = {key: here[key] for key in here if key not in ("task", "pool", "queries")}
+    assert compare_reports(here, earlier, "file").num_different == 0
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
         ({"corpus": "acl"}, "file: found a report of corpus acl; expected rfc"),
         ({"split": "valid"}, "file: found a report of split valid; expected test"),
+        ({"pool": "all"}, "file: found a report of pool all; expected known"),
         ({"main": {"b": {"x": 1}}}, "file: has none of the rows of this report, such as a; expec"),
     ],
 )
