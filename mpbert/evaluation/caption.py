@@ -215,10 +215,11 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             f"Settings were chosen by mean {budget.measure} over {sample}{every:,} queries of the "
             f"{budget.split} split. Every row that has a space of settings has the same budget, "
             f"{budget.cpu_hours:g} CPU hours. The first trial is made whatever it costs: of the "
-            "row's own settings, or of those that were chosen on another corpus. Random settings "
-            "of the space follow, as long as another trial of the mean cost so far fits. Trials "
-            "7/96 -1: 7 of 96 settings were tried, and one failed. none: not tuned. The rows' own "
-            "settings and spaces were settled before, with looks at the same split."
+            "row's own settings, or of those that tuning chose on another corpus. Then the row's "
+            "own and random settings of its space follow, as long as another trial of the mean "
+            "cost so far fits. Own -: not tried, as nothing was left, or failed. Trials 7/96 -1: 7 "
+            "of 96 settings were tried, and one failed. none: not tuned. The rows' own settings "
+            "and spaces were settled before, with looks at the same split."
         )
     if any(row.developed for row in rows):
         lines.append(

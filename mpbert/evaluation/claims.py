@@ -75,7 +75,8 @@ class MeasuredClaim:
     :param difference: mean of the better row minus that of the other one, from -1 to 1, or the
         difference of two such gains; with ``low`` and ``high``, ends of its 95 % interval. NaN:
         nothing was measured.
-    :param p: of the randomization test, after Holm's correction over the claims tested.
+    :param p: of the randomization test, after Holm's correction over the claims tested. Of n rows
+        of which the best was compared, a difference below 0 has n times the p-value before.
     """
 
     claim: Claim
@@ -108,7 +109,8 @@ class ClaimRows:
     def candidates(self, claim: Claim) -> tuple[str, ...]:
         """Return the rows of which the best is compared."""
         if claim.than == (STRONGEST,):
-            return tuple(name for name in self.hits if name in self.lexical)
+            others = (name for name in self.hits if name != claim.better)
+            return tuple(name for name in others if name in self.lexical)
         return claim.than
 
 
@@ -160,7 +162,8 @@ def _measured(
     rng: np.random.Generator,
 ) -> list[MeasuredClaim]:
     sums = _Sums(claims, rows, masks, num_gold, resampling.clusters)
-    others = [sums.strongest(rows.candidates(claim), claim) for claim in claims]
+    candidates = [rows.candidates(claim) for claim in claims]
+    others = [sums.strongest(names, claim) for claim, names in zip(claims, candidates, strict=True)]
     pairs = [(claim, other) for claim, other in zip(claims, others, strict=True)]
     names = list(dict.fromkeys(name for claim, other in pairs for name in (claim.better, other)))
     drawn = sums.draw(names, resampling.num_resamples, rng)
@@ -169,7 +172,11 @@ def _measured(
     )
     low, high = percentile_interval(samples)
     one_seed = np.array([_has_one_seed(rows, claim.better, other) for claim, other in pairs])
-    p = _p_values(sums.contributions(pairs), resampling.num_samples, rng)
+    contributions = sums.contributions(pairs)
+    p = _p_values(contributions, resampling.num_samples, rng)
+    # the best of n was chosen on these queries, which favours it: it may be above by chance alone
+    chosen_of = np.where(contributions.sum(axis=0) < 0, [len(names) for names in candidates], 1)
+    p = np.minimum(p * chosen_of, 1.0)
     p = holm(np.where(one_seed, np.nan, p))
     return [
         MeasuredClaim(

@@ -79,10 +79,11 @@ def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperT
             f"{ALPHA:g}; refuted where it is below 0 and p < {ALPHA:g}; else open. The value of a "
             f"query is its mean over the seeds of a row. Intervals draw citing papers, and seeds "
             f"too. p: randomization test over citing papers, Holm-corrected over all claims that "
-            f"could be tested ({tested}). A gain in round brackets is not tested, as a trained row "
-            f"has one seed. rare: queries whose cited papers were cited together in training at "
-            f"most as often as the median; other: more often. rare - other: difference of the "
-            f"gains."
+            f"could be tested ({tested}). Where the difference is below 0, p is first multiplied "
+            f"by the number of rows whose best was taken. A gain in round brackets is not tested, "
+            f"as a trained row has one seed. rare: queries whose cited papers were cited together "
+            f"in training at most as often as the median; other: more often. rare - other: "
+            f"difference of the gains."
         )
     for measured in tables:
         table = measured.table

@@ -12,7 +12,6 @@ from mpbert.foundation.errors import ConfigError
 EXACT, TRAINED = 0.005, 0.02  # tolerances: of rows that nothing was trained for, and of others
 _CLOSE = 2.0  # times the tolerance
 _NAMED = 3  # scores of a row that are shown
-_SAME = ("corpus", "split", "task", "pool", "queries")  # older reports lack the last three
 Scores = Mapping[str, Mapping[str, float]]
 
 
@@ -87,13 +86,14 @@ def compare_reports(
 
     :param found: and ``expected``, of :func:`mpbert.evaluation.render.as_dict`.
     :param source: what the messages call the earlier report.
-    :raises ConfigError: it is of another corpus, split, task or pool or of other queries, or has
+    :raises ConfigError: it is of another corpus, split, task or pool, counts other queries, or has
         none of the rows.
     """
-    for key in _SAME:
-        if key in expected and expected[key] != found.get(key):
+    later = {key: found[key] for key in ("task", "pool", "queries") if key not in expected}
+    for key in ("corpus", "split", "task", "pool", "queries"):  # older reports have the first two
+        if found[key] != {**later, **expected}.get(key):
             raise ConfigError(
-                f"{source}: found a report of {key} {expected[key]}; expected {found.get(key)}"
+                f"{source}: found a report of {key} {expected.get(key)}; expected {found[key]}"
             )
     here, there = _scores(found), _scores(expected)
     both = [row for row in here if row in there]

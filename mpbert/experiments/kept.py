@@ -67,13 +67,20 @@ class KeptRun:
 
 
 def subject_of(
-    corpus: str, split: str, task: str, depth: int, qrels: Qrels, papers: Sequence[str]
+    corpus: str,
+    split: str,
+    task: str,
+    depth: int,
+    qrels: Qrels,
+    papers: Sequence[str],
+    training: Sequence[str],
 ) -> dict[str, str | int]:
     """Return what a result is of: two with the same subject can stand in one report.
 
     :param depth: ranks of each query that are looked at.
     :param qrels: of all queries that the runs rank.
-    :param papers: ids of the corpus, in order.
+    :param papers: of the corpus, in order: their ids, and what else a run depends on.
+    :param training: training queries, in order, with what they cite.
     """
     owners = row_numbers(np.diff(qrels.offsets))
     pairs = sorted(
@@ -88,6 +95,7 @@ def subject_of(
         "depth": depth,
         "queries": _digest(order + "\n".join(pairs)),
         "papers": _digest("\n".join(papers)),
+        "training": _digest("\n".join(training)),
     }
 
 

@@ -177,7 +177,8 @@ def _cell(
     file: str, parts: Sequence[str], names: Sequence[str], bold: bool, load: Load, place: str
 ) -> str:
     report = load(file)
-    known = [row for row in report["rows"] if row["name"] in names]
+    rows = {row["name"]: row for row in report["rows"]}
+    known = [rows[name] for name in names if name in rows]
     if not known:
         return "-"
     if parts[0] in _COST:

@@ -58,7 +58,11 @@ def source_of(plan: ReportPlan, store: CorpusStore) -> Source:
     place_of = {query: place for place, query in enumerate(qrels_of_all.query_ids)}
     counted = np.array([place_of[query] for query in qrels.query_ids], dtype=np.int64)
     name, depth = experiment.corpus.name, DEPTH[plan.task]
-    subject = subject_of(name, plan.split, plan.task, depth, qrels_of_all, store.paper_ids)
+    known = zip(store.paper_ids, store.years.tolist(), store.paper_splits.tolist(), strict=True)
+    papers = [f"{paper} {year} {part}" for paper, year, part in known]
+    train = store.contexts("train")
+    training = [f"{query} {train.cited(i).tolist()}" for i, query in enumerate(train.query_ids)]
+    subject = subject_of(name, plan.split, plan.task, depth, qrels_of_all, papers, training)
     subject["pool"] = experiment.pool
     return Source(store, qrels, qrels_of_all, counted, author_matrix(store.authors), subject)
 
@@ -75,11 +79,13 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
         found = read_kept(path, source.subject)
         other = [name for name in recipe if found.recipe.get(name) != recipe[name]]
         remark = f"measured earlier with other settings than these of {', '.join(other)}"
-        own = found.self_citation if found.counted == plan.queries else None  # means over queries
+        own, remarks = found.self_citation, found.remarks  # of the queries that counted then
+        if found.counted != plan.queries:
+            own, remarks = None, [f"{each} (of {found.counted} queries)" for each in remarks]
         return dataclasses.replace(
             found,
             judged=found.judged.take(source.counted),
-            remarks=(*[remark] * bool(other), *found.remarks),
+            remarks=(*[remark] * bool(other), *remarks),
             self_citation=own,
         )
     if plan.kept:

@@ -54,6 +54,31 @@ def test_p_values_are_corrected_for_the_claims_that_were_tested():
     assert first.p == second.p == pytest.approx(2 / 1000)
 
 
+def test_a_row_below_the_best_of_several_has_a_p_value_for_so_many_comparisons():
+    rows = {"good": [_hits(0.3, 5)], **{f"row{i}": [_hits(0.3, 6 + i)] for i in range(4)}}
+    rows["high"] = [_hits(0.38, 20)]
+    alone, several = (
+        _measured([dataclasses.replace(ABOVE, than=than)], rows)[0]
+        for than in (("high",), ("row0", "row1", "high", "row2", "row3"))
+    )
+    assert alone.difference == several.difference < 0 and several.than == "high"
+    assert several.p == pytest.approx(5 * alone.p) and alone.p < 0.05 < several.p
+    assert (alone.verdict, several.verdict) == ("refuted", "open")
+    above = dataclasses.replace(ABOVE, better="high", than=("row0", "row1"))
+    assert _measured([above], rows)[0].p == _measured([_against_the_best(above, rows)], rows)[0].p
+
+
+def _against_the_best(claim, rows):
+    best = max(claim.than, key=lambda name: (rows[name][0][:, 0] / GOLD).mean())
+    return dataclasses.replace(claim, than=(best,))
+
+
+def test_the_strongest_lexical_row_is_another_one_than_that_of_the_claim():
+    rows, lexical = {"good": [_hits(0.8)], "bad": [_hits(0.3, 1)]}, {"good", "bad"}
+    found = _measured([dataclasses.replace(ABOVE, than=("lexical",))], rows, lexical=lexical)[0]
+    assert (found.than, found.verdict) == ("bad", "confirmed")
+
+
 def test_the_best_of_several_rows_is_compared_and_that_of_the_subset():
     gold = GOLD > 1
     hits = {"good": [_hits(1.0)], "one": [_hits(~gold * 1.0)], "many": [_hits(gold * 1.0)]}

@@ -26,8 +26,8 @@ def _report(corpus="rfc", split="test", pool="known", **tables):
     }
     names = dict.fromkeys(row for rows in tables.values() for row in rows)
     rows = [{"name": name, "is_trained": name == "b"} for name in names]
-    about = {"corpus": corpus, "split": split, "pool": pool}
-    return {**about, "rows": rows, "tables": content}
+    setting = {"corpus": corpus, "split": split, "task": "local", "pool": pool, "queries": "all"}
+    return {**setting, "rows": rows, "tables": content}
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,12 @@ def test_rows_and_columns_of_one_report_alone_are_named():
         ["missing", "gone"],
         ["new", "added"],
     ]
+
+
+def test_an_older_report_does_not_tell_its_task_pool_and_queries():
+    here = _report(main={"a": {"x": 0.5}})
+    earlier = {key: here[key] for key in here if key not in ("task", "pool", "queries")}
+    assert compare_reports(here, earlier, "file").num_different == 0
 
 
 @pytest.mark.parametrize(

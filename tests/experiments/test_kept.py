@@ -120,15 +120,16 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def test_a_subject_tells_queries_citations_and_papers_apart():
-    def subject(queries=("a#1", "b#1"), codes=(0, 1, 2), papers=("x", "y", "z")):
+    def subject(queries=("a#1", "b#1"), codes=(0, 1, 2), papers=("x", "y", "z"), training=("c#1",)):
         qrels = Qrels(list(queries), np.array([0, 2, 3]), ["x", "y", "z"], np.array(codes))
-        return subject_of("rfc", "test", "local", 100, qrels, papers)
+        return subject_of("rfc", "test", "local", 100, qrels, papers, training)
 
     assert subject() == subject(codes=(1, 0, 2))  # the order of cited papers is nothing
     others = [
         subject(queries=("b#1", "a#1")),
         subject(codes=(0, 2, 1)),
         subject(papers=("x", "y")),
+        subject(training=("c#2",)),
     ]
     assert all(other != subject() for other in others)
 

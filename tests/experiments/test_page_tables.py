@@ -152,3 +152,8 @@ def test_a_wrong_marker_is_refused_in_one_line(marker, message):
     with pytest.raises(ConfigError) as error:
         _table(marker)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_of_several_names_a_cell_and_the_title_are_of_the_first_that_a_file_has():
+    marker = "file: rfc.json\nrows: [b|a]\ncolumns: {Recall: 'Recall@10 P>=1'}\nbold: false"
+    assert _table(marker)[2:] == ["| B | 40.00 |"]
