@@ -102,7 +102,8 @@ def _tuning(config: Config) -> Tuning:
     samples = _samples(CorpusStore(config.corpus), config.queries)
     ranked = {task: len(sample.places) for task, sample in samples.items()}
     every = {task: len(sample.qrels) for task, sample in samples.items()}
-    budget = Budget(config.cpu_hours, config.measure, _SPLIT, ranked, every, config.pool)
+    start = config.start.stem if config.start else ""
+    budget = Budget(config.cpu_hours, config.measure, _SPLIT, ranked, every, config.pool, start)
     configs = config.configs or configs_beside(config.rows)
     rows, layout = read_rows(config.rows), Layout(config.root)
     tuned = _read(config.output)
@@ -161,7 +162,8 @@ def _in_words(budget: Budget) -> str:
     queries = ", ".join(
         f"{number} of {budget.of.get(task, 0)} {task}" for task, number in budget.queries.items()
     )
+    start = f" --start {budget.start}" if budget.start else ""
     return (
-        f"--cpu-hours {budget.cpu_hours:g} --measure {budget.measure} --pool {budget.pool}, "
+        f"--cpu-hours {budget.cpu_hours:g} --measure {budget.measure} --pool {budget.pool}{start}, "
         f"{queries} queries"
     )

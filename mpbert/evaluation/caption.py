@@ -181,8 +181,8 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "Seeds: a query's value is its mean over all seeds of a row, in every table and curve; "
             "self-citation is of the first seed. Intervals draw the seeds of a row anew, too; "
             "tests take the seeds as they are. A row that takes runs or vectors of others takes "
-            "those of its own seed. One seed: the row was trained once, so how much it depends on "
-            "the seed is not known."
+            "those of its own seed. One seed, two seeds: the row was trained once or twice, so how "
+            "much it depends on the seed is not known; it has no * and no claim."
         )
     if any(row.other_seeds for row in rows):
         lines.append(
@@ -211,13 +211,13 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
     else:
         ranked, every = budget.queries.get(setting.task, 0), budget.of.get(setting.task, 0)
         sample = f"a fixed random sample of {ranked:,} of the " if ranked < every else "all "
+        first = f"those chosen on {budget.start}" if budget.start else "the row's own"
         lines.append(
             f"Settings were chosen by mean {budget.measure} over {sample}{every:,} queries of the "
             f"{budget.split} split. Every row that has a space of settings has the same budget, "
-            f"{budget.cpu_hours:g} CPU hours. The first trial is made whatever it costs: of the "
-            "row's own settings, or of those that tuning chose on another corpus. Then the row's "
-            "own and random settings of its space follow, as long as another trial of the mean "
-            "cost so far fits. Own -: not tried, as nothing was left, or failed. Trials 7/96 -1: 7 "
+            f"{budget.cpu_hours:g} CPU hours. The first settings, {first}, are tried whatever they "
+            "cost. Then the row's own and random ones of its space follow, as long as another "
+            "trial of the mean cost so far fits. Own -: not tried, or failed. Trials 7/96 -1: 7 "
             "of 96 settings were tried, and one failed. none: not tuned. The rows' own settings "
             "and spaces were settled before, with looks at the same split."
         )

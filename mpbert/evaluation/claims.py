@@ -1,7 +1,8 @@
 """Claims as hypotheses: a row is above another one, or gains more where co-citations are rare.
 
 A claim is confirmed or refuted where the 95 % interval of the difference leaves out 0 and the
-corrected p-value is below 0.05. Else it is open, and so is one of a trained row of one seed.
+corrected p-value is below 0.05. Else it is open, and so is one of a trained row of fewer than three
+seeds.
 Symbols: Q queries, S seeds of a row, C citing papers, J cells (measure and subset), H hypotheses, B
 resamples.
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.evaluation.measures import measure
+from mpbert.evaluation.seeds import too_few_seeds
 from mpbert.evaluation.significance import (
     ClusterSums,
     bootstrap_means,
@@ -25,7 +27,6 @@ from mpbert.evaluation.significance import (
 from mpbert.evaluation.subsets import Subset
 from mpbert.evaluation.tables import ALPHA, Resampling
 
-ONE_SEED = "one seed"  # reason of a claim that is open: a trained row has no other
 STRONGEST = "lexical"  # in place of a row: the strongest lexical one in this measure and subset
 Cell = tuple[str, str]  # measure and name of the subset
 
@@ -69,7 +70,7 @@ class MeasuredClaim:
     """A claim, and what came of it.
 
     :param verdict: ``confirmed``, ``refuted`` or ``open``.
-    :param reason: why nothing was tested, such as :data:`ONE_SEED`; else empty.
+    :param reason: why nothing was tested, such as ``one seed``; else empty.
     :param missing: rows that there are none of yet, or that were not run.
     :param than: row that was compared; empty where none was.
     :param difference: mean of the better row minus that of the other one, from -1 to 1, or the
@@ -171,18 +172,18 @@ def _measured(
         [sums.gain(claim, drawn[claim.better] - drawn[other]) for claim, other in pairs], axis=-1
     )
     low, high = percentile_interval(samples)
-    one_seed = np.array([_has_one_seed(rows, claim.better, other) for claim, other in pairs])
+    few = [_too_few_seeds(rows, claim.better, other) for claim, other in pairs]
     contributions = sums.contributions(pairs)
     p = _p_values(contributions, resampling.num_samples, rng)
     # the best of n was chosen on these queries, which favours it: it may be above by chance alone
     chosen_of = np.where(contributions.sum(axis=0) < 0, [len(names) for names in candidates], 1)
     p = np.minimum(p * chosen_of, 1.0)
-    p = holm(np.where(one_seed, np.nan, p))
+    p = holm(np.where([bool(words) for words in few], np.nan, p))
     return [
         MeasuredClaim(
             claim,
-            "open" if one_seed[h] else _verdict(low[h], high[h], p[h]),
-            ONE_SEED if one_seed[h] else "",
+            "open" if few[h] else _verdict(low[h], high[h], p[h]),
+            few[h],
             (),
             other,
             float(sums.gain(claim, sums.means(claim.better) - sums.means(other))),
@@ -194,8 +195,10 @@ def _measured(
     ]
 
 
-def _has_one_seed(rows: ClaimRows, *names: str) -> bool:
-    return any(name in rows.trained and len(rows.hits[name]) < 2 for name in names)
+def _too_few_seeds(rows: ClaimRows, *names: str) -> str:
+    """Return the words on the row of the fewest seeds; nothing where all have enough."""
+    trained = [len(rows.hits[name]) for name in names if name in rows.trained]
+    return too_few_seeds(min(trained)) if trained else ""
 
 
 def _verdict(low: float, high: float, p: float) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mpbert.evaluation.measures import measure
+from mpbert.evaluation.seeds import too_few_seeds
 from mpbert.evaluation.significance import (
     cluster_sums,
     holm,
@@ -59,7 +60,7 @@ class MeasuredPaperTable:
 
     :param columns: (J,) ours.
     :param seeds: (R,) seeds of each row; 0: not run.
-    :param one_seed: (R,) whether a row is trained and has one seed.
+    :param few_seeds: (R,) the words on a trained row of too few seeds; empty for the others.
     :param means: from 0 to 1, over queries and seeds.
     :param baselines: (J,) the row of the best baseline; -1 where none was run.
     :param p_t_test: of each row that is no baseline against the best one: paired, over queries,
@@ -70,7 +71,7 @@ class MeasuredPaperTable:
     table: PaperTable
     columns: Sequence[Column]
     seeds: np.ndarray
-    one_seed: np.ndarray
+    few_seeds: Sequence[str]
     means: np.ndarray
     baselines: np.ndarray
     p_t_test: np.ndarray
@@ -105,12 +106,15 @@ def measure_paper_table(
     others = np.where(tested, baselines, -1)
     exchange = randomization_p_values(data, others, resampling.num_samples, rng)
     seeds = np.array([len(hits.get(row.row, ())) for row in table.rows])
-    needs_seeds = np.array([row.row in trained for row in table.rows])
+    few = [
+        too_few_seeds(n) if row.row in trained else ""
+        for row, n in zip(table.rows, seeds, strict=True)
+    ]
     return MeasuredPaperTable(
         table,
         columns,
         seeds,
-        needs_seeds & (seeds == 1),
+        few,
         means,
         baselines,
         t_test_p_values(values, masks, others),

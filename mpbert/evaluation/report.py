@@ -10,7 +10,7 @@ from mpbert.evaluation.claims import MeasuredClaim
 from mpbert.evaluation.curves import Curve
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.paper_tables import MeasuredPaperTable
-from mpbert.evaluation.seeds import SeedScores
+from mpbert.evaluation.seeds import SeedScores, too_few_seeds
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
 from mpbert.evaluation.tuned import Budget, SettingValue, TunedRow
@@ -84,8 +84,13 @@ class MeasuredRow:
 
     @property
     def full_title(self) -> str:
-        """What all tables call it: a trained row that was run with one seed says so."""
-        return self.title + ", one seed" * (self.is_trained and len(self.all_judged) == 1)
+        """What all tables call it: a trained row of fewer than three seeds says so."""
+        return ", ".join(filter(None, (self.title, self.too_few_seeds)))
+
+    @property
+    def too_few_seeds(self) -> str:
+        """The words on its seeds, such as ``one seed``; nothing where these are enough."""
+        return too_few_seeds(len(self.all_judged)) if self.is_trained else ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,14 @@ from scipy.special import stdtrit
 from mpbert.evaluation.measures import measure
 from mpbert.evaluation.tables import Column
 
+SEEDS = 3  # that a trained row needs for a claim or a mark of significance
+_FEW = {1: "one seed", 2: "two seeds"}
+
+
+def too_few_seeds(num_seeds: int) -> str:
+    """Return the words on a trained row that has fewer seeds than :data:`SEEDS`, or nothing."""
+    return _FEW.get(num_seeds, "") if num_seeds < SEEDS else ""
+
 
 @dataclass(frozen=True)
 class SeedScores:

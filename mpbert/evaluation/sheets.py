@@ -58,7 +58,7 @@ def sheets_of(report: Report) -> list[Sheet]:
     """Return the tables of scores, seeds, intervals and tests, self-citation, then settings."""
     titles = [row.full_title for row in report.rows]
     tables = [table for table in report.tables if any(len(c.subset) for c in table.columns)]
-    sheets = [_scores(table, titles) for table in tables]
+    sheets = [_scores(table, report.rows) for table in tables]
     sheets.append(_of_runs(report))
     if report.seeds:
         sheets.append(_seeds(report))
@@ -104,8 +104,9 @@ def groups_of(columns: Sequence[Column]) -> list[tuple[str, int]]:
     return [(label, len(list(same))) for label, same in itertools.groupby(labels)]
 
 
-def _scores(table: Table, titles: Sequence[str]) -> Sheet:
-    is_best, is_better, is_level = table.is_best, table.is_better, table.is_level
+def _scores(table: Table, rows: Sequence[MeasuredRow]) -> Sheet:
+    is_best, is_level = table.is_best, table.is_level
+    is_better = table.is_better & [[not row.too_few_seeds] for row in rows]
 
     def cell(r: int, j: int) -> SheetCell:
         mark = "*" if is_better[r, j] else "~" if is_level[r, j] else ""
@@ -113,9 +114,9 @@ def _scores(table: Table, titles: Sequence[str]) -> Sheet:
         return SheetCell(percent(table.means[r, j]), bool(is_best[r, j]), mark, interval)
 
     cells = range(len(table.columns))
-    rows = [(title, [cell(r, j) for j in cells]) for r, title in enumerate(titles)]
+    lines = [(row.full_title, [cell(r, j) for j in cells]) for r, row in enumerate(rows)]
     heads = [(column.measure, 10) for column in table.columns]
-    return Sheet(table.title, groups_of(table.columns), heads, rows)
+    return Sheet(table.title, groups_of(table.columns), heads, lines)
 
 
 def _overall(table: Table) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mpbert.evaluation.claims import ONE_SEED, STRONGEST, Claim, MeasuredClaim
+from mpbert.evaluation.claims import STRONGEST, Claim, MeasuredClaim
 from mpbert.evaluation.paper_tables import MeasuredPaperTable
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, groups_of, interval_of, p_text, percent
@@ -91,7 +91,7 @@ def _claim_cells(each: MeasuredClaim, titles: Mapping[str, str]) -> list[SheetCe
     gain = percent(each.difference, signed=True)
     return [
         SheetCell(f"{claim.measure}, {where}: {rows[0]} over {rows[1]}"),
-        SheetCell(f"({gain})" if each.reason == ONE_SEED else gain),
+        SheetCell(f"({gain})" if each.reason and each.than else gain),
         SheetCell(interval_of(each.low, each.high, signed=True)),
         SheetCell(p_text(each.p)),
         SheetCell(": ".join(filter(None, (each.verdict, each.reason)))),
@@ -111,7 +111,7 @@ def _title(measured: MeasuredPaperTable, report: Report) -> str:
 
 
 def _row_title(measured: MeasuredPaperTable, r: int) -> str:
-    return measured.table.rows[r].title + ", one seed" * bool(measured.one_seed[r])
+    return ", ".join(filter(None, (measured.table.rows[r].title, measured.few_seeds[r])))
 
 
 def _paper_table(measured: MeasuredPaperTable, report: Report) -> Sheet:

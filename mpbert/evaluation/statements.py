@@ -81,9 +81,9 @@ def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperT
             f"too. p: randomization test over citing papers, Holm-corrected over all claims that "
             f"could be tested ({tested}). Where the difference is below 0, p is first multiplied "
             f"by the number of rows whose best was taken. A gain in round brackets is not tested, "
-            f"as a trained row has one seed. rare: queries whose cited papers were cited together "
-            f"in training at most as often as the median; other: more often. rare - other: "
-            f"difference of the gains."
+            f"as a trained row has fewer than three seeds. rare: queries whose cited papers were "
+            f"cited together in training at most as often as the median; other: more often. rare - "
+            f"other: difference of the gains."
         )
     for measured in tables:
         table = measured.table

@@ -16,6 +16,7 @@ class Budget:
     :param queries: task to the number of queries of the split that are ranked, a fixed sample.
     :param of: task to the number of queries there are.
     :param pool: candidates of a query, ``known`` or ``all``.
+    :param start: corpus whose chosen settings are tried first; empty: none.
     """
 
     cpu_hours: float
@@ -24,6 +25,7 @@ class Budget:
     queries: Mapping[str, int]
     of: Mapping[str, int]
     pool: str = "known"
+    start: str = ""
 
 
 @dataclass(frozen=True)

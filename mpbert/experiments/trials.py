@@ -73,13 +73,16 @@ class Tuning:
 def plan_trials(tuning: Tuning, row: Row) -> list[Settings]:
     """Return what there is to try of a row: a start, nothing new, random points of its space.
 
+    A row whose own settings were developed on this very corpus has no other start than these.
+
     :raises ConfigError: a value of the space is none of the setting's.
     """
+    is_developed = tuning.experiment.corpus.name in row.developed
     return choose_trials(
         row.space,
         lambda settings: in_force(tuning.experiment, row, effective_settings(row, settings)),
         named_rng(tuning.seed, f"tune {row.name}"),
-        tuning.start.settings(row.name),
+        {} if is_developed else tuning.start.settings(row.name),
     )
 
 

@@ -326,7 +326,7 @@ def test_losses_of_trainings_are_drawn_apart_from_the_report(
 
 def test_settings_chosen_by_tuning_are_reported(rfc_corpus, no_plots, tmp_path):
     budget = {"cpu_hours": 1, "measure": "MAP@10", "split": "valid"}
-    budget |= {"queries": {"local": 9}, "of": {"local": 12}, "pool": "known"}
+    budget |= {"queries": {"local": 9}, "of": {"local": 12}, "pool": "known", "start": ""}
     row = {"settings": {"window": 3}, "score": 0.2, "default": 0.1, "trials": 2}
     row |= {"space_size": 5, "cpu_hours": 0.5}
     row["failed"] = 1

@@ -57,7 +57,7 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     assert list(found) == ["budget", "rows"]
     assert found["budget"] == {
         **{"cpu_hours": 0.25, "measure": "MAP@10", "split": "valid"},
-        **{"queries": queries, "of": queries, "pool": "known"},
+        **{"queries": queries, "of": queries, "pool": "known", "start": ""},
     }
     row = found["rows"].pop("bm25")
     assert found["rows"] == {}

@@ -103,12 +103,15 @@ def test_what_was_not_run_what_does_not_exist_and_what_has_no_queries_is_open():
     assert all(each.verdict == "open" and math.isnan(each.difference) for each in found)
 
 
-def test_a_trained_row_of_one_seed_is_open_and_still_measured():
-    alone, both = _measured([ABOVE, ABOVE], ROWS, trained={"good"}), None
+def test_a_trained_row_of_one_or_two_seeds_is_open_and_still_measured():
+    alone = _measured([ABOVE, ABOVE], ROWS, trained={"good"})
     assert (alone[0].verdict, alone[0].reason) == ("open", "one seed")
     assert alone[0].low > 0 and math.isnan(alone[0].p)
-    both = _measured([ABOVE], {**ROWS, "good": [_hits(0.8), _hits(0.8, 4)]}, trained={"good"})
-    assert both[0].verdict == "confirmed"
+    seeds = [_hits(0.8), _hits(0.8, 4), _hits(0.8, 5)]
+    (two,) = _measured([ABOVE], {**ROWS, "good": seeds[:2]}, trained={"good"})
+    assert (two.verdict, two.reason) == ("open", "two seeds")
+    (three,) = _measured([ABOVE], {**ROWS, "good": seeds}, trained={"good"})
+    assert (three.verdict, three.reason) == ("confirmed", "")
 
 
 def test_seeds_that_differ_widen_the_interval_and_their_mean_is_the_value():

@@ -197,7 +197,18 @@ def test_a_trained_row_of_one_seed_says_so_in_every_table_and_format():
     broken = [i for i, line in enumerate(text) if line.startswith(TITLES[2][:30])]
     tables = [i for i in broken if ": 2 queries" not in " ".join(text[i : i + 2])]
     assert len(tables) > 8 and all(text[i + 1] == "  one seed" for i in tables)
-    assert "One seed: the row was trained once" in " ".join(report.caption)
+    assert "One seed, two seeds: the row was trained once or" in " ".join(report.caption)
+
+
+def test_a_trained_row_of_two_seeds_says_so_and_has_no_mark_of_significance():
+    report = _report(num_queries=400, seeds=2)
+    assert report.rows[2].full_title == TITLES[2] + ", two seeds"
+    clear = [dataclasses.replace(row, is_trained=r == 1) for r, row in enumerate(report.rows)]
+    marked = sheets_of(dataclasses.replace(report, rows=[clear[0], clear[2], clear[2]]))[0].rows
+    few = sheets_of(dataclasses.replace(report, rows=[clear[1]] * 3))[0].rows
+    marks = [cell.mark for _, cells in marked for cell in cells]
+    assert "*" in marks
+    assert "*" not in [cell.mark for _, cells in few for cell in cells]
 
 
 def test_rows_of_several_seeds_or_without_training_do_not_say_one_seed(report):

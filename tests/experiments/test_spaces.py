@@ -1,10 +1,11 @@
 """The rows of this repository: what tuning may try of each."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
-from mpbert.evaluation.tuned import Budget
+from mpbert.evaluation.tuned import Budget, TunedRow
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import read_rows
@@ -73,3 +74,12 @@ def test_settings_of_a_configuration_are_not_tried_again():
     assert plan[0] == {}
     assert {**own, "count_correction": 0.5} not in plan
     assert {**own, "count_correction": 0} in plan
+
+
+def test_a_row_that_was_developed_on_a_corpus_starts_from_its_own_settings_there():
+    start = Tuned(BUDGET, {"token_bag": TunedRow({"lr": 0.006}, 0.5, 0.4, 2, 9, 0.1)})
+    experiment = Experiment.of(ROWS, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
+    row = experiment.rows["token_bag"]
+    assert plan_trials(Tuning(experiment, BUDGET, {}, start), row)[0] == {}
+    elsewhere = dataclasses.replace(row, developed={"acl": 3.2})
+    assert plan_trials(Tuning(experiment, BUDGET, {}, start), elsewhere)[0] == {"lr": 0.006}
