@@ -154,7 +154,7 @@ def test_a_trained_row_of_one_seed_says_so_and_words_need_no_seed(
     shown = capsys.readouterr().out
     found = json.loads((tmp_path / "report" / "report.json").read_text())
     assert {row["name"]: (row["title"], row["family"]) for row in found["rows"]} == {
-        "dense": ("T" * 40, "trained"),
+        "dense": ("T" * 40 + ", two seeds", "trained"),
         "words": ("Words", "lexical"),
         "fused": ("Fused, one seed", "fusion"),
         "other": ("Chance", "chance"),
@@ -441,7 +441,7 @@ def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
         json.loads((each / "report" / "report.json").read_text().replace(str(here), str(place)))
         for each in (here, place)
     )
-    line = "Measured earlier, on these very queries: b."
+    line = "Measured earlier, on these very queries: b, two seeds."
     assert (line in ours["caption"], line in theirs["caption"]) == (True, False)
     ours["caption"].remove(line)
     assert ours == theirs  # seeds, remarks and self-citation among it
