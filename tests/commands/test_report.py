@@ -452,7 +452,7 @@ def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
     report.run(_config(rfc_corpus, here, here / "none", kept=tmp_path / "kept"))
     none = json.loads((here / "none" / "report.json").read_text())
     assert none["tables"] == theirs["tables"]
-    assert "Measured earlier, on these very queries: a, one seed; b." in none["caption"]
+    assert "Measured earlier, on these very queries: a, one seed; b, two seeds." in none["caption"]
 
 
 def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_anew(
