@@ -31,6 +31,9 @@ MAKERS = {
     "runs": ["retrieve", "corpus", "runs", "--lexical=bm25", "--top=10"],
     "index": ["build-index", "corpus", "encoder", "vectors", "index"],
 }
+# fixtures that today's command makes otherwise: the processor rounded otherwise, repeats were not
+# looked for, papers newer than the manuscript were ranked
+NOT_AS_TODAY = {"vectors", "corpus", "binary", "runs"}
 
 
 def taken_away(path):
@@ -87,7 +90,7 @@ def test_every_damaged_file_is_named_in_one_line(kind, damage, place, capsys):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
-    if kind == "vectors":  # those of the fixture were made by a processor that rounds otherwise
+    if kind in NOT_AS_TODAY:
         shutil.move(kind, "fixture")
         assert main(MAKERS[kind]) == 0
     before = fingerprint(place / kind)

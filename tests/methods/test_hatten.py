@@ -391,6 +391,7 @@ class TestTraining:
             vectors=tmp_path / "hatten",
             splits=["train", "test"],
             top=2000,
+            pool="all",
         )
         retrieve.run(lists)
         contexts, is_training = store.contexts("train"), store.paper_splits == "train"
