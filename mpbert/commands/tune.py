@@ -108,7 +108,8 @@ def _tuning(config: Config) -> Tuning:
     rows, layout = read_rows(config.rows), Layout(config.root)
     tuned = _read(config.output)
     experiment = Experiment.of(rows, config.corpus, layout, tuned, configs, config.pool)
-    return Tuning(experiment, budget, samples, read_tuned(config.start), config.seed)
+    trials = config.output.with_suffix(".trials")
+    return Tuning(experiment, budget, samples, trials, read_tuned(config.start), config.seed)
 
 
 def _samples(store: CorpusStore, size: int) -> dict[str, Sample]:

@@ -1,11 +1,12 @@
 """Try settings of a row on the validation split; each trial that ended is kept and not repeated.
 
-A trial is a line of ``trials.jsonl`` in the folder of the row's trials. A tuning that was killed
+A trial is a line of ``ROW.jsonl`` in the folder of the trials. A tuning that was killed
 goes on, and what the trials that ended cost counts on; one that a signal ended is tried again. What
 a trial made is removed. A training of our model stays, in directories that bear its settings: of a
 row whose stages others share, the first trial pays for these, such as pretraining.
 """
 
+import hashlib
 import json
 import logging
 import shutil
@@ -54,6 +55,7 @@ class Tuning:
     """What all rows are tuned with.
 
     :param samples: of each task that has queries.
+    :param trials: folder of the records of trials.
     :param start: what was chosen on another corpus; its settings are tried first.
     :param seed: of the choice of trials.
     """
@@ -61,6 +63,7 @@ class Tuning:
     experiment: Experiment
     budget: Budget
     samples: Mapping[str, Sample]
+    trials: Path
     start: Tuned = field(default_factory=Tuned)
     seed: int = 1
 
@@ -103,7 +106,7 @@ def tune_row(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> 
 
 def _trials(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> Iterator[Trial]:
     place = tuning.experiment.layout.tuning(tuning.experiment.corpus.name, row.name)
-    log, corpus_id = place / "trials.jsonl", tuning.corpus_id
+    log, corpus_id = tuning.trials / f"{row.name}.jsonl", tuning.corpus_id
     ended = {r.get("key"): r for r in read_records(log) if r["corpus"] == corpus_id}
     measure, spent = tuning.budget.measure, []
     hours = tuning.budget.cpu_hours - row.developed.get(tuning.experiment.corpus.name, 0.0)
@@ -125,10 +128,10 @@ def _trials(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> I
 
 
 def _key_of(tuning: Tuning, variant: Variant) -> str:
-    """Return all that a trial depends on, beside the corpus: its steps and what settings mean."""
+    """Return a digest of what a trial depends on beside the corpus: its steps, its settings."""
     experiment, row = tuning.experiment, variant.row
     made_of = [fingerprint(path) for path in experiment.inputs(variant)]
-    return json.dumps(
+    content = json.dumps(
         [
             mpbert.__version__,
             [step.words for step in _steps(tuning, variant, Path())],
@@ -137,6 +140,7 @@ def _key_of(tuning: Tuning, variant: Variant) -> str:
             [tuning.budget.split, tuning.budget.queries[row.task]],
         ]
     )
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _steps(tuning: Tuning, variant: Variant, place: Path) -> list[Step]:

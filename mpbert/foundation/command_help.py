@@ -126,7 +126,7 @@ HELP = {
     "tune": CommandHelp(
         "mpbert tune runs/corpus/rfc eval/rows runs eval/tuned/rfc.yaml --only word2vec sif",
         "a corpus store and rows; of the qrels, those of validation alone",
-        "a YAML file of the settings chosen, which make-rows and report read",
+        "a YAML file of the settings chosen, which make-rows and report read; beside it all trials",
     ),
     "make-rows": CommandHelp(
         "mpbert make-rows runs/corpus/rfc eval/rows runs --only token_bag word2vec",

@@ -18,7 +18,7 @@ from mpbert.experiments.measured import Measured
 from mpbert.foundation.errors import ConfigError, MpbertError
 
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"k1": 0.001}, "space": {"k1": [0.001, 2]}}
-LOG = Path("out/tuning/rfc/bm25/trials.jsonl")
+LOG = Path("tuned.trials/bm25.jsonl")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_the_best_settings_on_validation_are_written_and_trials_that_ended_are_k
     assert (row["settings"], row["trials"], row["space_size"]) == ({"k1": 2}, 2, 2)
     assert row["score"] > row["default"] > 0.1
     assert 0 < row["cpu_hours"] == round(sum(r["cpu_seconds"] for r in _records()) / 3600, 4)
-    assert [path.name for path in LOG.parent.iterdir()] == ["trials.jsonl"]
+    assert [path.name for path in LOG.parent.iterdir()] == ["bm25.jsonl"]
 
     LOG.write_text(LOG.read_text().splitlines()[0] + "\n")  # killed in the second trial
     again = _tune(corpus, only=["bm25"])["rows"]["bm25"]
@@ -105,7 +105,7 @@ def test_a_row_waits_for_the_rows_it_takes_runs_of_and_is_tried_anew_when_they_c
     with pytest.raises(FileNotFoundError):  # nothing was tuned, so there is no file
         _tune(rfc_corpus, only=["cited"])
     assert "cited: left out, it takes out/trec/rfc/bm25, which is not made" in caplog.text
-    log = Path("out/tuning/rfc/cited/trials.jsonl")
+    log = Path("tuned.trials/cited.jsonl")
     for number, k1 in enumerate((1, 2), start=1):
         shutil.rmtree("out/trec", ignore_errors=True)
         run = Path("out/trec/rfc/bm25")
@@ -226,7 +226,7 @@ def test_our_model_is_tuned_by_trainings_that_are_kept(rfc_corpus, place, quick,
     ]
     assert all("--splits" not in words for words in quick[0])
     assert rows["ours"]["trials"] == 3
-    log = Path("out/tuning/rfc/ours/trials.jsonl")
+    log = Path("tuned.trials/ours.jsonl")
     assert [record["cpu_seconds"] for record in _records(log)] == [80, 124, 124]
 
 

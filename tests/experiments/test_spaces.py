@@ -44,7 +44,7 @@ def test_rows_of_a_paper_as_it_is_are_not_tuned():
 @pytest.mark.parametrize("corpus", ["rfc", "acl"])
 def test_methods_take_every_point_of_every_space(corpus):
     experiment = Experiment.of(ROWS, Path(corpus), Layout(Path("out")), Tuned(), ROOT)
-    tuning = Tuning(experiment, BUDGET, {})
+    tuning = Tuning(experiment, BUDGET, {}, Path())
     for row in experiment.rows.values():
         if row.space:
             assert len(row.space) <= 6, row.name
@@ -69,7 +69,7 @@ def test_no_vector_of_the_token_bag_grows_beyond_its_own():
 
 def test_settings_of_a_configuration_are_not_tried_again():
     experiment = Experiment.of(ROWS, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
-    plan = plan_trials(Tuning(experiment, BUDGET, {}), experiment.rows["token_bag"])
+    plan = plan_trials(Tuning(experiment, BUDGET, {}, Path()), experiment.rows["token_bag"])
     own = {"lr": 0.003, "max_epoch": 2, "temperature": 0.05, "dim": 512, "dropout": 0.2}
     assert plan[0] == {}
     assert {**own, "count_correction": 0.5} not in plan
@@ -80,6 +80,6 @@ def test_a_row_that_was_developed_on_a_corpus_starts_from_its_own_settings_there
     start = Tuned(BUDGET, {"token_bag": TunedRow({"lr": 0.006}, 0.5, 0.4, 2, 9, 0.1)})
     experiment = Experiment.of(ROWS, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
     row = experiment.rows["token_bag"]
-    assert plan_trials(Tuning(experiment, BUDGET, {}, start), row)[0] == {}
+    assert plan_trials(Tuning(experiment, BUDGET, {}, Path(), start), row)[0] == {}
     elsewhere = dataclasses.replace(row, developed={"acl": 3.2})
-    assert plan_trials(Tuning(experiment, BUDGET, {}, start), elsewhere)[0] == {"lr": 0.006}
+    assert plan_trials(Tuning(experiment, BUDGET, {}, Path(), start), elsewhere)[0] == {"lr": 0.006}
