@@ -21,6 +21,7 @@ LAYERS = [
     {"citations"},
     {"corpus"},
     {"vectors"},
+    {"pretrained"},
     {"retrieval", "evaluation", "model"},
     {"methods"},
     {"experiments", "recommending"},
@@ -33,6 +34,7 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
     **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
+    "ragged_rows": {"ragged"},
     "registry": {"errors"},
     "extras": {"errors"},
     "logs": {"errors"},
@@ -53,6 +55,7 @@ PACKAGES = {
     "citations": {"numpy"},
     "corpus": NUMERIC | {"jsonschema", "lxml", "tokenizers", "yaml"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
+    "pretrained": {"numpy", "pyarrow"} | NEURAL,
     "model": {
         *(
             "numpy",

@@ -9,15 +9,15 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertForMaskedLM, 
 from mpbert.commands import fit
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
+from mpbert.foundation.ragged_rows import Ragged, joined
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
 from mpbert.methods.huggingface.objectives import Contrastive, contrastive_loss, mask
-from mpbert.methods.pretrained_encoder import PretrainedEncoder, length_batches
-from mpbert.methods.ragged_rows import Ragged, joined
-from mpbert.methods.transformer_texts import training_texts
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.store import VectorStore
 
 

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint as recomputed
 
 from mpbert.foundation.progress import progress
-from mpbert.methods.ragged_rows import Ragged
-from mpbert.methods.torch_training import trained_on
-from mpbert.methods.transformer_texts import TextLayout
+from mpbert.foundation.ragged_rows import Ragged
+from mpbert.pretrained.device import trained_on
+from mpbert.pretrained.texts import TextLayout
 
 _CHUNK = 4096  # texts tokenised at once
 
