@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from mpbert.corpus.numbers import number_offsets
+from mpbert.corpus.numbering import number_offsets
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.subwords import tokenize, train_tokenizer

@@ -1,7 +1,7 @@
 """Stored vectors of the sentences of a corpus, made by an encoder that is not trained any more.
 
 A directory with ``vectors.npy``, (M, E) float16 of length 1, one of each distinct text;
-``rows.npy``, (S,) int32, the row of each sentence number (:mod:`mpbert.corpus.numbers`), -1 where
+``rows.npy``, (S,) int32, the row of each sentence number (:mod:`mpbert.corpus.numbering`), -1 where
 it has none; and ``meta.json``.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.numbers import number_offsets, numbered_texts
+from mpbert.corpus.numbering import number_offsets, numbered_texts
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.arrays import load_array

@@ -11,7 +11,7 @@ from transformers import AutoModel, AutoTokenizer
 from mpbert.cli import main
 from mpbert.commands import embed_sentences
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.corpus.numbers import number_offsets, numbered_texts
+from mpbert.corpus.numbering import number_offsets, numbered_texts
 from mpbert.foundation.errors import CorpusError, EncoderError, VectorsError
 from mpbert.pretrained import sentence_vectors
 from mpbert.pretrained.folders import sha256_of_model
