@@ -13,6 +13,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.claims import beside, parts_directory
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``vectors.npy``, ``rows.npy`` and ``meta.json``; a killed run goes on where it was."""
+    check_installed("transformers")
     from mpbert.model.directory import pick_device
     from mpbert.pretrained import sentence_vectors
     from mpbert.pretrained.folders import folder_of
