@@ -21,6 +21,7 @@ LAYERS = [
     {"citations"},
     {"corpus"},
     {"vectors"},
+    {"pretrained"},
     {"retrieval", "evaluation", "model"},
     {"methods"},
     {"experiments", "recommending"},
@@ -33,6 +34,7 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
     **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
+    "ragged_rows": {"ragged"},
     "registry": {"errors"},
     "extras": {"errors"},
     "logs": {"errors"},
@@ -53,6 +55,7 @@ PACKAGES = {
     "citations": {"numpy"},
     "corpus": NUMERIC | {"jsonschema", "lxml", "tokenizers", "yaml"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
+    "pretrained": {"numpy", "pyarrow"} | NEURAL,
     "model": {
         *(
             "numpy",
@@ -318,7 +321,8 @@ def dangers(source: str) -> set[str]:
             wrong.add(called)
         if called.startswith("subprocess.") and "shell" in given:
             wrong.add(called)
-        if "local_files_only" in given and given.get("trust_remote_code") != "False":
+        loads = "local_files_only" in given and called != "snapshot_download"  # which fetches
+        if loads and given.get("trust_remote_code") != "False":
             wrong.add(called)
     return wrong
 

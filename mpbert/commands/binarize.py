@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from mpbert.corpus.numbering import number_offsets
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.subwords import tokenize, train_tokenizer
@@ -17,7 +18,6 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.progress import progress
-from mpbert.foundation.ragged import offsets_of
 
 logger = logging.getLogger(__name__)
 CHUNK = 50_000  # sentences tokenised at once: bounds memory, keeps all cores busy
@@ -59,8 +59,8 @@ def run(config: Config) -> None:
         tokenizer.save(str(out.path / "tokenizer.json"))
         vocab_size = tokenizer.get_vocab_size()
         tokens, lengths = _write_tokens(store, tokenizer, config, out.path)
-        per_paper = np.diff(store.sentence_offsets).astype(np.int32) + 1  # the title comes first
-        np.save(out.path / "paper_lengths.npy", per_paper)
+        per_paper = np.diff(number_offsets(store))  # the title comes first
+        np.save(out.path / "paper_lengths.npy", per_paper.astype(np.int32))
         np.save(out.path / "num_abstract.npy", store.num_abstract.astype(np.int32) + 1)
         codes = {split: code for code, split in enumerate(SPLITS)}
         splits = np.array([codes[s] for s in store.paper_splits.tolist()], dtype=np.uint8)
@@ -136,7 +136,7 @@ def _write_tokens(
 
 def _write_contexts(store: CorpusStore, split: str, path: Path) -> int:
     contexts = store.contexts(split)
-    title_offsets = offsets_of(np.diff(store.sentence_offsets) + 1)
+    title_offsets = number_offsets(store)
     arrays = {
         "citing_rows": contexts.citing_rows.astype(np.int32),
         "sentences": title_offsets[contexts.citing_rows] + 1 + contexts.positions,

@@ -13,10 +13,10 @@ import numpy as np
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.claims import beside, parts_directory
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import (
-    beside,
     check_inputs,
     fingerprint,
     is_finished,
@@ -69,7 +69,7 @@ def run(config: Config) -> None:
 
     inputs = inputs_of(config)
     if is_finished(config.output, "embed", config, inputs):
-        shutil.rmtree(_parts_path(config), ignore_errors=True)
+        shutil.rmtree(beside(config.output, "parts"), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
         return
     check_inputs(inputs)
@@ -101,7 +101,8 @@ def run(config: Config) -> None:
             read_manuscripts,
         )
     with output_directory(config.output, "embed", config, inputs) as out:
-        parts = _parts_directory(config, inputs)
+        identity = "\n".join([repr(config), *map(fingerprint, inputs)])
+        parts = parts_directory(config.output, identity)
         embed_all = functools.partial(_embed_all, corpus=corpus, config=config, parts=parts)
         for name, (ids, tower, read) in stores.items():
             vectors = embed_all(name, len(ids), tower, read)
@@ -147,19 +148,3 @@ def _embed_all(
             np.savez(file, vectors=vectors[-1])
         unfinished.rename(part)
     return np.concatenate(vectors) if vectors else np.zeros((0, tower.norm.normalized_shape[0]))
-
-
-def _parts_path(config: Config) -> Path:
-    return beside(config.output, "parts")
-
-
-def _parts_directory(config: Config, inputs: list[Path]) -> Path:
-    """Return the directory of finished blocks; blocks of another run are thrown away."""
-    parts = _parts_path(config)
-    identity = "\n".join([repr(config), *map(fingerprint, inputs)])
-    note = parts / "of.txt"
-    if parts.exists() and not (note.exists() and note.read_text(encoding="utf-8") == identity):
-        shutil.rmtree(parts)
-    parts.mkdir(parents=True, exist_ok=True)
-    note.write_text(identity, encoding="utf-8")
-    return parts

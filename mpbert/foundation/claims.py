@@ -21,6 +21,20 @@ def beside(output: Path, what: str) -> Path:
     return output.with_name(f".{output.name}.mpbert-{what}")
 
 
+def parts_directory(output: Path, identity: str) -> Path:
+    """Return where finished parts of an output wait for the others, also after a kill.
+
+    :param identity: of all that the parts depend on; parts of anything else are thrown away.
+    """
+    parts = beside(output, "parts")
+    note = parts / "of.txt"
+    if parts.exists() and not (note.exists() and note.read_text(encoding="utf-8") == identity):
+        shutil.rmtree(parts)
+    parts.mkdir(parents=True, exist_ok=True)
+    note.write_text(identity, encoding="utf-8")
+    return parts
+
+
 @contextmanager
 def claimed(output: Path) -> Iterator[None]:
     """Let no other process claim the same output until the block or this process ends.

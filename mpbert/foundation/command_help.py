@@ -11,6 +11,7 @@ COMMANDS = {
     "finetune": "binary corpus, a configuration and a pretrained encoder -> two towers",
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
     "embed": "encoder -> vectors of papers and of manuscripts",
+    "embed-sentences": "corpus store and a pretrained encoder -> stored vectors of its sentences",
     "fit": "corpus store -> vectors of a method",
     "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
@@ -98,6 +99,12 @@ HELP = {
         "runs/vectors/rfc/tiny-mpt-src-tgt --readings 5",
         "a binary corpus and a fine-tuned encoder",
         "a vectors directory: a vector of each paper and of each citation context",
+    ),
+    "embed-sentences": CommandHelp(
+        "mpbert embed-sentences runs/corpus/rfc sentence-transformers/all-MiniLM-L6-v2 "
+        "runs/sentences/rfc/minilm",
+        "a corpus store, and an encoder of Hugging Face's library: a folder, or a name on the hub",
+        "a vector of each sentence of the chosen parts, and which vector each sentence has",
     ),
     "fit": CommandHelp(
         "mpbert fit runs/corpus/rfc runs/vectors/rfc/word2vec --method word2vec "

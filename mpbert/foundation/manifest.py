@@ -39,7 +39,7 @@ from mpbert.foundation.renames import with_new_names
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
     **{"build-corpus": 2, "binarize": 2},  # 1 does not know which contexts repeat another
-    **{"embed": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
+    **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
     **{"rerank": 1, "build-index": 1, "report": 1},
     **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
 }

@@ -10,9 +10,9 @@ import torch
 
 from mpbert.foundation.errors import CorpusError
 from mpbert.methods.checkpoint import Checkpoint, State
-from mpbert.methods.pretrained_encoder import PretrainedEncoder
 from mpbert.methods.torch_training import TorchLearner, array_of
 from mpbert.methods.training import Plan, train
+from mpbert.pretrained.encoder import PretrainedEncoder
 
 _WARM_UP = 0.1  # of all updates
 _WEIGHT_DECAY = 0.01  # of matrices

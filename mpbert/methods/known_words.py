@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.bags import split_words
-from mpbert.methods.ragged_rows import Ragged
+from mpbert.foundation.ragged_rows import Ragged
 
 
 def known_words(texts: pa.Array, vocabulary: pa.Array) -> Ragged:

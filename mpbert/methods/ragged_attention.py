@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mpbert.methods.ragged_rows import Ragged
+from mpbert.foundation.ragged_rows import Ragged
 
 
 @dataclass(frozen=True)

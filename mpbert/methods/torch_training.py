@@ -48,8 +48,3 @@ class TorchLearner(Learner):
 def array_of(tensor: Tensor) -> np.ndarray:
     """Return a tensor as an array, which shares its memory where it is on the CPU."""
     return tensor.detach().cpu().numpy()
-
-
-def trained_on() -> torch.device:
-    """Return the GPU where there is one, else the CPU."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

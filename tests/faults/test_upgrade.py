@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from mpbert.cli import COMMANDS, main
@@ -19,6 +20,7 @@ def readers(place):
     from mpbert.corpus.trec import read_run
     from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
     from mpbert.model.directory import load_two_tower
+    from mpbert.pretrained.sentence_vectors import SentenceVectors
     from mpbert.recommending.directory import read_index
     from mpbert.vectors.store import VectorStore
 
@@ -33,11 +35,12 @@ def readers(place):
         "hyperdoc2vec": lambda: HyperDoc2Vec.load(place / "hyperdoc2vec"),
         "runs": lambda: read_run(place / "runs" / "test.run"),
         "index": lambda: read_index(place / "index"),
+        "sentences": lambda: SentenceVectors(place / "sentences").dim,
     }
 
 
 FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
-KINDS = [*FIRST, "corpus_2", "binary_2"]
+KINDS = [*FIRST, "corpus_2", "binary_2", "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
     "corpus_2": ["binarize", "corpus_2", "out"],
@@ -49,6 +52,7 @@ WORDS = {
     "hyperdoc2vec": ["add-papers", "hyperdoc2vec", "corpus", "out"],
     "runs": ["misses", "corpus", "runs/test.run"],
     "index": ["remove", "index", "P03"],
+    "sentences": ["check", "sentences"],
 }
 
 
@@ -65,6 +69,14 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
 def test_what_knows_repeats_is_read(kind, formats):
     assert readers(formats)[kind]() == readers(formats)[kind.removesuffix("_2")]()
     assert read_manifest(formats / kind)["format"] == 2
+
+
+def test_vectors_of_sentences_are_read_with_the_corpus_that_they_are_of(formats):
+    from mpbert.pretrained.sentence_vectors import SentenceVectors
+
+    found = SentenceVectors(formats / "sentences")
+    found.check_corpus(formats / "corpus_2")
+    assert found.gather(np.arange(3)).shape == (3, found.dim) == (3, 8)
 
 
 def test_in_what_the_first_release_wrote_no_context_is_a_repeat(formats):

@@ -96,6 +96,7 @@ CONFIG = ROOT / "finetune" / "configs" / "token_bag.yaml"
     ("words", "extra"),
     [
         (["fit", FORMATS / "corpus", "v", "--method", "word2vec"], "baselines"),
+        (["embed-sentences", FORMATS / "corpus", FORMATS / "encoder", "s"], "baselines"),
         (["finetune", FORMATS / "binary", CONFIG, "e"], "train"),
     ],
 )

@@ -8,6 +8,7 @@ from mpbert.foundation.ragged import (
     row_numbers,
     smallest_per_row,
 )
+from mpbert.foundation.ragged_rows import Ragged, joined
 
 
 def test_offsets_rows_and_ranges_by_pencil():
@@ -57,3 +58,15 @@ def test_batches_keep_the_budget_or_hold_one_item(max_cost, max_items, expected)
     costs = np.array([2, 3, 9, 1, 4])
     found = budget_batches(costs, np.arange(5), max_cost, max_items)
     assert [batch.tolist() for batch in found] == expected
+
+
+def test_rows_are_joined_cut_and_merged():
+    a = Ragged.of_lengths(np.array([1, 2, 3]), np.array([2, 0, 1]))
+    b = Ragged.of_lengths(np.array([7, 8]), np.array([0, 1, 1]))
+    both = joined(a, b)
+    assert both.items.tolist() == [1, 2, 7, 3, 8]
+    assert both.lengths.tolist() == [2, 1, 2]
+    assert both.cut(1).items.tolist() == [1, 7, 3]
+    assert both.merged(np.array([2, 0, 1])).lengths.tolist() == [3, 0, 2]
+    assert both.take(np.array([2, 0])).items.tolist() == [3, 8, 1, 2]
+    assert both.padded(-1)[0].tolist() == [[1, 2], [7, -1], [3, 8]]

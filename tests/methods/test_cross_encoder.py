@@ -21,6 +21,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError, EncoderError, RunError
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.cross_encoder.model import mark_types, special_tokens
@@ -34,7 +35,6 @@ from mpbert.methods.cross_encoder.trainer import (
     training_lists,
     with_some_negatives,
 )
-from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.rankings import Ranking, with_rest
 
 NONE = -np.inf

@@ -8,13 +8,13 @@ import torch
 from mpbert.corpus.store import Contexts, CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.dacr import examples as dacr_examples
 from mpbert.methods.dacr.examples import DacrExamples, known_citations, read_examples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
 from mpbert.methods.dacr.trainer import DacrLearner, DacrSchedule, embed
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.ragged_attention import Elements
-from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.training import train
 
 

@@ -13,6 +13,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.corpus.trec import read_run
 from mpbert.foundation.errors import ConfigError, CorpusError, VectorsError
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.embedding import make_embedder
@@ -33,7 +34,6 @@ from mpbert.methods.hatten.mining import (
 from mpbert.methods.hatten.model import AttentionLevel, HattenEncoder, MultiHeadPooling, sinusoids
 from mpbert.methods.hatten.trainer import triplet_loss
 from mpbert.methods.ragged_attention import Elements
-from mpbert.methods.ragged_rows import Ragged
 from mpbert.vectors.store import VectorStore
 
 QUICK = ["heads=4", "hidden=32", "longest=60", "batch=32", "mined=400", "prefetched=20"]

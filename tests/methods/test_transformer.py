@@ -15,9 +15,8 @@ from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
 from mpbert.methods.huggingface.objectives import Contrastive, contrastive_loss, mask
-from mpbert.methods.pretrained_encoder import PretrainedEncoder, length_batches
-from mpbert.methods.ragged_rows import Ragged, joined
-from mpbert.methods.transformer_texts import training_texts
+from mpbert.pretrained.encoder import PretrainedEncoder
+from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.store import VectorStore
 
 
@@ -116,23 +115,8 @@ class TestVectors:
             assert found.requires_grad
             assert np.allclose(found.detach().numpy(), plain, atol=1e-4)
 
-    def test_what_looks_like_a_special_token_is_text(self, as_is):
-        ids = as_is._encoder.tokenize(["a [SEP] b [CLS]"], 50).items
-        assert not set(ids.tolist()) & set(as_is._encoder.tokenizer.all_special_ids)
-
 
 class TestTexts:
-    def test_rows_are_joined_cut_and_merged(self):
-        a = Ragged.of_lengths(np.array([1, 2, 3]), np.array([2, 0, 1]))
-        b = Ragged.of_lengths(np.array([7, 8]), np.array([0, 1, 1]))
-        both = joined(a, b)
-        assert both.items.tolist() == [1, 2, 7, 3, 8]
-        assert both.lengths.tolist() == [2, 1, 2]
-        assert both.cut(1).items.tolist() == [1, 7, 3]
-        assert both.merged(np.array([2, 0, 1])).lengths.tolist() == [3, 0, 2]
-        assert both.take(np.array([2, 0])).items.tolist() == [3, 8, 1, 2]
-        assert both.padded(-1)[0].tolist() == [[1, 2], [7, -1], [3, 8]]
-
     def test_a_paper_reads_contexts_that_cite_it_and_none_of_the_batch(self, as_is, store):
         texts, contexts = as_is._texts, store.contexts("train")
         rows = np.flatnonzero(texts.num_citing >= 3)
@@ -163,15 +147,6 @@ class TestTexts:
             assert len(drawn) and not np.isin(drawn, examples).any()
             assert np.array_equal(without, citing[examples])
             assert not np.isin(citing[drawn], citing[examples]).any()
-
-    def test_batches_hold_every_row_once_and_keep_their_budget(self):
-        lengths = np.random.default_rng(1).integers(3, 300, size=500)
-        batches = length_batches(lengths, 1000)
-        assert sorted(np.concatenate(batches)) == list(range(500))
-        for batch in batches:
-            longest, shortest = lengths[batch].max(), lengths[batch].min()
-            assert len(batch) * longest <= 1000 or len(batch) == 1
-            assert longest <= max(1.15 * shortest, shortest + 8)
 
 
 class TestObjectives:

@@ -94,7 +94,7 @@ class NNSelect(Embedder):
         import torch
 
         from mpbert.methods.citeomatic.word_bags import FieldEmbedder, MagnitudeDirection
-        from mpbert.methods.torch_training import trained_on
+        from mpbert.pretrained.device import trained_on
 
         seed = int(rng.integers(2**31))
         self._vocabulary, frequencies = training_vocabulary(store, self.vocab_size)

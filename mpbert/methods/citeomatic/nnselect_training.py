@@ -14,8 +14,9 @@ from mpbert.methods.citeomatic.graded_triplets import TripletSettings, graded_tr
 from mpbert.methods.citeomatic.nnselect_examples import TripletExamples
 from mpbert.methods.citeomatic.triplets import KINDS, Triplets
 from mpbert.methods.citeomatic.word_bags import FieldEmbedder, TwoAdams
-from mpbert.methods.torch_training import TorchLearner, trained_on
+from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
+from mpbert.pretrained.device import trained_on
 
 logger = logging.getLogger(__name__)
 

@@ -146,7 +146,7 @@ class NNRank(Reranker):
         import torch
 
         from mpbert.methods.citeomatic.nnrank_model import FeatureScorer
-        from mpbert.methods.torch_training import trained_on
+        from mpbert.pretrained.device import trained_on
 
         scorer = FeatureScorer(
             idf,

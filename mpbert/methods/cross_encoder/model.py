@@ -10,7 +10,7 @@ from torch.utils.checkpoint import checkpoint as recomputed
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.methods.cross_encoder.texts import PairLayout, Pairs
-from mpbert.methods.pretrained_encoder import PretrainedEncoder, length_batches
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 
 
 @dataclass

@@ -39,8 +39,8 @@ from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
 
 if TYPE_CHECKING:
+    from mpbert.foundation.ragged_rows import Ragged
     from mpbert.methods.cross_encoder.trainer import TrainingLists
-    from mpbert.methods.ragged_rows import Ragged
 
 _PAIRS = 1 << 14  # joined at once
 
@@ -52,7 +52,7 @@ _PAIRS = 1 << 14  # joined at once
 class CrossEncoder(Reranker):
     """Scores of pairs by a transformer for the first papers; the others stay behind them.
 
-    The settings: ``model``, see :mod:`mpbert.methods.pretrained_models`; ``query``,
+    The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``query``,
     ``query_tokens``, ``paper_tokens``, ``citing`` and ``matches``, see
     :mod:`mpbert.methods.cross_encoder.texts`; ``loss``, ``margin`` and ``negatives``, see
     :mod:`mpbert.methods.cross_encoder.trainer`; ``depth_train`` papers of ``max_queries``
@@ -131,9 +131,9 @@ class CrossEncoder(Reranker):
         """
         from mpbert.methods.cross_encoder.model import PairScorer
         from mpbert.methods.cross_encoder.texts import PairTexts
-        from mpbert.methods.pretrained_encoder import PretrainedEncoder
-        from mpbert.methods.pretrained_models import load
-        from mpbert.methods.transformer_texts import training_texts
+        from mpbert.pretrained.encoder import PretrainedEncoder
+        from mpbert.pretrained.models import load
+        from mpbert.pretrained.texts import training_texts
 
         self._seed = int(rng.integers(2**31))
         model, tokenizer = load(

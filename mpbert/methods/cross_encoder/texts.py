@@ -23,9 +23,9 @@ import numpy as np
 
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.ragged_rows import Ragged, constant, joined, repeated
 from mpbert.foundation.seeding import hashed_uniform
-from mpbert.methods.ragged_rows import Ragged, constant, joined, repeated
-from mpbert.methods.transformer_texts import Tokenize
+from mpbert.pretrained.texts import Tokenize
 
 
 @dataclass(frozen=True)

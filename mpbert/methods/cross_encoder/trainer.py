@@ -28,9 +28,9 @@ from torch import Tensor
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.cross_encoder.model import PairScorer
 from mpbert.methods.cross_encoder.texts import PairTexts
-from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.rankings import Ranking
 
 

@@ -42,9 +42,9 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.dacr.examples import OTHER, common_headings, read_examples
 from mpbert.methods.embedding import EMBEDDERS, Embedder
-from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.word_means import query_means
 from mpbert.vectors.store import VectorStore
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 from mpbert.corpus.store import Contexts, CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.known_words import known_words
-from mpbert.methods.ragged_rows import Ragged
 
 ABSTRACT, OTHER = 0, 1  # kinds of section; the commonest headings follow
 

@@ -9,11 +9,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.checkpoint import State
 from mpbert.methods.dacr.examples import DacrExamples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
 from mpbert.methods.ragged_attention import Elements
-from mpbert.methods.ragged_rows import Ragged
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
 

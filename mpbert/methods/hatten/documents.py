@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from mpbert.corpus.fields import abstract_sentences
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.foundation.ragged_rows import Ragged, stacked
 from mpbert.methods.known_words import known_words
-from mpbert.methods.ragged_rows import Ragged, stacked
 
 TITLE, ABSTRACT, CONTEXT = 0, 1, 2  # types of paragraphs, and their places in a document
 QUERIES = ("context", "context+abstract")

@@ -101,7 +101,7 @@ class Hatten(Embedder):
 
         from mpbert.methods.hatten.model import HattenEncoder
         from mpbert.methods.hatten.trainer import train_encoder
-        from mpbert.methods.torch_training import trained_on
+        from mpbert.pretrained.device import trained_on
 
         seed = int(rng.integers(2**31))
         self._words, vectors = self._load_words(store, seed)

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from mpbert.corpus.bags import count_matrix, stem
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged_rows import Ragged, stacked
 from mpbert.methods.hatten.documents import DocumentReader, Documents
-from mpbert.methods.ragged_rows import Ragged, stacked
 
 
 class Overlap:

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.hatten.examples import TrainingQueries
-from mpbert.methods.ragged_rows import Ragged
-from mpbert.methods.torch_training import trained_on
+from mpbert.pretrained.device import trained_on
 from mpbert.vectors.normal import normalized
 
 # how far a paper is from a query: the larger, the less relevant; KNOWN ones are not compared

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.foundation.ragged import budget_batches
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.hatten.documents import CONTEXT, Documents
 from mpbert.methods.ragged_attention import Elements, attended
-from mpbert.methods.ragged_rows import Ragged
 
 _MAX_TOKENS = 1 << 15  # words whose states are in memory at once when nothing is learnt
 _BLOCK = 1 << 13  # documents, likewise

@@ -13,8 +13,8 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
-from mpbert.methods.ragged_rows import Ragged, joined
-from mpbert.methods.transformer_texts import TextLayout, Tokenize, joined_abstracts
+from mpbert.foundation.ragged_rows import Ragged, joined
+from mpbert.pretrained.texts import TextLayout, Tokenize, joined_abstracts
 
 
 class AugmentedTexts:

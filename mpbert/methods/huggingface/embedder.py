@@ -33,7 +33,7 @@ from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
-from mpbert.methods.transformer_texts import training_texts
+from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.store import VectorStore
 
 # torch and Hugging Face's library are imported by the methods that need them: other methods
@@ -45,7 +45,7 @@ from mpbert.vectors.store import VectorStore
 class Transformer(Embedder):
     """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
 
-    The settings: ``model``, see :mod:`mpbert.methods.pretrained_models`; ``epochs`` of
+    The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``epochs`` of
     fine-tuning (0: as it is); ``batch``, contexts or papers of an update; ``citing``, most training
     contexts in the text of a paper; ``paper_tokens`` and ``context_tokens``, where title with
     abstract and where a context are cut; ``batch_tokens`` in memory at once; ``vocab_size`` of a
@@ -74,8 +74,8 @@ class Transformer(Embedder):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Load the model, and fine-tune it if there are epochs."""
-        from mpbert.methods.pretrained_encoder import PretrainedEncoder
-        from mpbert.methods.pretrained_models import load
+        from mpbert.pretrained.encoder import PretrainedEncoder
+        from mpbert.pretrained.models import load
 
         self._seed = int(rng.integers(2**31))
         head = "masked" if self.epochs > 0 and self.objective == "mlm" else "none"

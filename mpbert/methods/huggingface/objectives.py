@@ -20,9 +20,9 @@ from torch import Tensor
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
-from mpbert.methods.pretrained_encoder import PretrainedEncoder, length_batches
-from mpbert.methods.ragged_rows import Ragged
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 
 
 class Contrastive:

@@ -37,11 +37,11 @@ import numpy as np
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged_rows import Ragged, stacked
 from mpbert.methods.embedding import EMBEDDERS, Embedder
-from mpbert.methods.ragged_rows import Ragged, stacked
 from mpbert.methods.sbert_subref import pairs as sbert_pairs
 from mpbert.methods.sbert_subref.pairs import Negatives, Positives
-from mpbert.methods.transformer_texts import training_texts
+from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.store import VectorStore
 
 # torch and sentence-transformers are imported by the methods that need them
@@ -101,7 +101,7 @@ class Sbert(Embedder):
         model = sbert_model.load(
             self.model, self._seed, self.vocab_size, lambda: training_texts(store)
         )
-        self._encoder = sbert_model.SentenceEncoder(
+        self._encoder = sbert_model.SentenceTransformerEncoder(
             model, model.tokenizer, "mean", self.batch_tokens, self.precision == "bfloat16"
         )
         self._layout = self._encoder.layout(self.paper_tokens, self.context_tokens)

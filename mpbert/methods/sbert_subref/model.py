@@ -1,6 +1,6 @@
 """Models of sentence-transformers, loaded without code or pickles and run on rows of tokens.
 
-A name is what :mod:`mpbert.methods.pretrained_models` takes. A folder that sentence-transformers
+A name is what :mod:`mpbert.pretrained.models` takes. A folder that sentence-transformers
 saved is used with all its layers; any other model gets mean pooling, as in Sentence-BERT (Reimers
 and Gurevych, EMNLP 2019, Sec. 3).
 """
@@ -17,21 +17,20 @@ from sentence_transformers.sentence_transformer.modules import Pooling, Transfor
 from torch import Tensor
 
 from mpbert.foundation.errors import EncoderError
-from mpbert.methods import pretrained_models
-from mpbert.methods.pretrained_encoder import PretrainedEncoder
-from mpbert.methods.torch_training import trained_on
-from mpbert.methods.transformer_texts import TextLayout
+from mpbert.pretrained import models as pretrained_models
+from mpbert.pretrained.encoder import PretrainedEncoder
+from mpbert.pretrained.folders import folder_of
+from mpbert.pretrained.texts import TextLayout
 
 logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # as transformers' own
 
 
 @dataclass
-class SentenceEncoder(PretrainedEncoder):
+class SentenceTransformerEncoder(PretrainedEncoder):
     """A model of sentence-transformers in the place of a transformer with its pooling."""
 
     def __post_init__(self) -> None:
-        """Move the model to the GPU where there is one."""
-        self.device = trained_on()
+        """Move the model to its device."""
         self.model.to(self.device).eval()
         self.dim = self.model.get_embedding_dimension()
 
@@ -62,7 +61,7 @@ def load(
     :raises EncoderError: there is no such model, or it is not usable.
     """
     if not name.startswith("random:"):
-        folder = pretrained_models.folder_of(name)
+        folder = folder_of(name)
         if (folder / "modules.json").is_file():
             return _load_saved(name, folder)
     model, tokenizer = pretrained_models.load(name, "none", seed, vocab_size, texts)

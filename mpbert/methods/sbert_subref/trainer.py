@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mpbert.methods.pretrained_encoder import PretrainedEncoder
-from mpbert.methods.ragged_rows import Ragged
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.sbert_subref.pairs import Positives
+from mpbert.pretrained.encoder import PretrainedEncoder
 
 Sampler = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 """Numbers of positives -> rows of a negative for each."""

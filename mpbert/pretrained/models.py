@@ -1,9 +1,9 @@
 """Any encoder of Hugging Face's library: found, and loaded without code or pickles.
 
 Three ways to name one: a local folder; a name on the hub, ``NAME`` or ``NAME@REVISION``, whose
-configuration, tokenizer and safetensors files are fetched; ``random:LAYERSxDIM``, a BERT that
-starts from random weights, with a vocabulary learnt from the training split, for which nothing is
-fetched.
+configuration, tokenizer and safetensors files are fetched (:mod:`mpbert.pretrained.folders`);
+``random:LAYERSxDIM``, a BERT that starts from random weights, with a vocabulary learnt from the
+training split, for which nothing is fetched.
 """
 
 import re
@@ -12,7 +12,6 @@ from pathlib import Path
 
 import torch
 import transformers
-from huggingface_hub import snapshot_download
 from tokenizers.processors import TemplateProcessing
 from torch import nn
 from transformers import (
@@ -25,9 +24,9 @@ from transformers import (
 from mpbert.corpus.binary import SPECIAL_TOKENS
 from mpbert.corpus.subwords import train_tokenizer
 from mpbert.foundation.errors import ConfigError, EncoderError
+from mpbert.pretrained.folders import folder_of, one_line
 
 _RANDOM = re.compile(r"random:(\d+)x(\d+)")
-_FETCHED = ("*.json", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
 _HEAD_DIM = 64  # as in BERT
 _KINDS = {  # what a model is loaded as, with further values of its configuration
     "none": (AutoModel, {}),
@@ -74,31 +73,11 @@ def load(
         )
     except Exception as error:  # the library raises whatever its parts raise
         raise EncoderError(
-            f"{name}: not loadable ({_one_line(error)}); expected the configuration, tokenizer and "
+            f"{name}: not loadable ({one_line(error)}); expected the configuration, tokenizer and "
             f"safetensors of an encoder that needs no code of its own"
         ) from error
     _check(name, model, tokenizer, report["missing_keys"])
     return model, tokenizer
-
-
-def folder_of(name: str) -> Path:
-    """Return a local folder, or that of a model fetched from the hub.
-
-    :raises EncoderError: it could not be fetched.
-    """
-    if Path(name).is_dir():
-        return Path(name)
-    repository, _, revision = name.partition("@")
-    try:
-        found = snapshot_download(
-            repository, revision=revision or None, allow_patterns=list(_FETCHED)
-        )
-    except Exception as error:  # of the network, of the file system, of the hub
-        raise EncoderError(
-            f"{name}: is no folder, and could not be fetched from the hub "
-            f"({_one_line(error)}); give a local folder as --settings model=/path"
-        ) from error
-    return Path(found)
 
 
 def _no_weights(name: str, folder: Path) -> str:
@@ -186,7 +165,3 @@ def _own_tokenizer(texts: Sequence[str], vocab_size: int) -> transformers.PreTra
         pad_token="<pad>",
         model_max_length=512,
     )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

@@ -1,7 +1,7 @@
 """An encoder of Hugging Face's library with its tokenizer, run on rows of tokens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint as recomputed
 
 from mpbert.foundation.progress import progress
-from mpbert.methods.ragged_rows import Ragged
-from mpbert.methods.torch_training import trained_on
-from mpbert.methods.transformer_texts import TextLayout
+from mpbert.foundation.ragged_rows import Ragged
+from mpbert.pretrained.device import trained_on
+from mpbert.pretrained.texts import TextLayout
 
 _CHUNK = 4096  # texts tokenised at once
 
@@ -29,6 +29,7 @@ class PretrainedEncoder:
     :param pooling: ``cls``, ``mean`` or ``sum`` of the last hidden states of a row.
     :param batch_tokens: most tokens, padding included, whose activations are in memory.
     :param bfloat16: whether matrix products are in bfloat16.
+    :param device: where it runs.
     """
 
     model: nn.Module
@@ -36,12 +37,17 @@ class PretrainedEncoder:
     pooling: str
     batch_tokens: int
     bfloat16: bool
+    device: torch.device = field(default_factory=trained_on)
 
     def __post_init__(self) -> None:
-        """Move the model to the GPU where there is one."""
-        self.device = trained_on()
+        """Move the model to its device."""
         self.model.to(self.device).eval()
         self.dim = self.model.config.hidden_size
+
+    @property
+    def longest(self) -> int:
+        """Most tokens that the model reads, special ones included."""
+        return min(self.tokenizer.model_max_length, _num_positions(self.model))
 
     def layout(self, paper_tokens: int, context_tokens: int) -> TextLayout:
         """Return how texts become rows of tokens that the model can read."""
@@ -51,7 +57,7 @@ class PretrainedEncoder:
             separator=tokenizer.sep_token_id,
             paper_tokens=paper_tokens,
             context_tokens=context_tokens,
-            longest=min(tokenizer.model_max_length, _num_positions(self.model)),
+            longest=self.longest,
         )
 
     def tokenize(self, texts: Sequence[str], limit: int) -> Ragged:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.methods.ragged_rows import Ragged, constant, joined
+from mpbert.foundation.ragged_rows import Ragged, constant, joined
 
 Tokenize = Callable[[Sequence[str], int], Ragged]
 """Texts and the most tokens of each -> their token ids, without special tokens."""

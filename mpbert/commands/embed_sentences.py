@@ -1,0 +1,98 @@
+"""``embed-sentences``: corpus store and a pretrained encoder -> stored vectors of sentences."""
+
+import json
+import logging
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.claims import beside, parts_directory
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.extras import check_installed
+from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Embed sentences of a corpus with an encoder that others have trained."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    model: Path = positional("model", "folder of the encoder, or its name on the hub")
+    output: Path = positional("output", "directory of sentence vectors to write")
+    parts: list[str] = option(
+        ("abstract", "citing"),
+        "sentences to embed: titles and abstracts; citing sentences and their neighbours; bodies",
+        nargs="+",
+        choices=("abstract", "body", "citing"),
+    )
+    batch_tokens: int = option(4096, "most tokens of a batch: memory, not results")
+    device: str = option("auto", "cpu, cuda or auto")
+    bf16: bool = option(False, "matrix products in bfloat16")
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.batch_tokens < 1:
+            raise ConfigError(f"--batch-tokens {self.batch_tokens}; expected 1 or more")
+
+
+def run(config: Config) -> None:
+    """Write ``vectors.npy``, ``rows.npy`` and ``meta.json``; a killed run goes on where it was."""
+    check_installed("transformers")
+    from mpbert.model.directory import pick_device
+    from mpbert.pretrained import sentence_vectors
+    from mpbert.pretrained.folders import folder_of
+    from mpbert.pretrained.sentence_encoder import SentenceEncoder
+
+    device, folder = pick_device(config.device), folder_of(str(config.model))
+    inputs = _inputs(config.corpus, folder)
+    if is_finished(config.output, "embed-sentences", config, inputs):
+        shutil.rmtree(beside(config.output, "parts"), ignore_errors=True)
+        logger.info("%s: exists, reused", config.output)
+        return
+    check_inputs(inputs)
+    store = CorpusStore(config.corpus)
+    encoder = SentenceEncoder(folder, device, config.batch_tokens, config.bf16)
+    numbers = sentence_vectors.numbers_of(store, config.parts)
+    texts, rows = sentence_vectors.distinct_texts(store, numbers)
+    with output_directory(config.output, "embed-sentences", config, inputs) as out:
+        identity = "\n".join([repr(config), *map(fingerprint, inputs)])
+        parts = parts_directory(config.output, identity)
+        vectors = sentence_vectors.write_blocks(texts, encoder.encode, encoder.dim, parts)
+        _link(vectors, out.path / "vectors.npy")
+        np.save(out.path / "rows.npy", rows)
+        meta = {
+            "format": sentence_vectors.FORMAT,
+            "dim": encoder.dim,
+            "parts": sorted(set(config.parts)),
+            "pooling": encoder.pooling,
+            "most_tokens": encoder.longest,
+            "model": str(config.model),
+            "model_sha256": encoder.model_sha256,
+            "corpus": fingerprint(config.corpus),
+        }
+        text = json.dumps(meta, indent=1, ensure_ascii=False) + "\n"
+        (out.path / "meta.json").write_text(text, encoding="utf-8")
+        out.counts |= {"sentences": len(rows), "embedded": len(numbers), "vectors": len(texts)}
+    shutil.rmtree(parts)
+
+
+def _inputs(corpus: Path, folder: Path) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    from mpbert.pretrained.folders import files_of_model
+
+    return [corpus, *files_of_model(folder)]
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a file a second name, so that a kill before the output is finished loses nothing."""
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without
+        shutil.copyfile(source, target)

@@ -1,0 +1,6 @@
+"""Encoders that others have trained, as Hugging Face's library saves them: found, loaded and run.
+
+``models`` (find and load), ``package_index`` (fetch where no hub is reached), ``encoder`` (run),
+``texts`` (texts as rows of tokens), ``sentence_encoder`` (vectors of sentences),
+``sentence_vectors`` (those of a corpus, stored), ``device``.
+"""

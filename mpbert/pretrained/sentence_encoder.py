@@ -1,0 +1,115 @@
+"""Vectors of single sentences by an encoder of Hugging Face's library and its own pooling."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import normalize
+
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.ragged_rows import Ragged
+from mpbert.pretrained.device import trained_on
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+from mpbert.pretrained.folders import sha256_of_model
+from mpbert.pretrained.models import load
+
+BATCH_TOKENS = 4096  # more are no faster on a CPU
+_LAYERS = ("Transformer", "Pooling", "Normalize")  # of sentence-transformers, that are known here
+_POOLINGS = ("cls", "mean")
+
+
+class SentenceEncoder:
+    """Makes vectors of length 1 of sentences; neither the others nor their order changes one.
+
+    Batches move a vector by rounding alone: 1e-5 in float32, 1e-2 in bfloat16.
+
+    :param folder: of the model, see :func:`mpbert.pretrained.folders.folder_of`.
+    :param device: where it runs; None: the GPU where there is one.
+    :param batch_tokens: most tokens of a batch, padding included: memory and speed, not results.
+    :param bfloat16: whether matrix products are in bfloat16.
+    :raises EncoderError: there is no such model, or its vectors are made in a way unknown here.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        device: torch.device | None = None,
+        batch_tokens: int = BATCH_TOKENS,
+        bfloat16: bool = False,
+    ) -> None:
+        self.pooling = pooling_of(folder)
+        self.model_sha256 = sha256_of_model(folder)
+        model, tokenizer = load(str(folder), "none", 0, 0, list)
+        self._encoder = PretrainedEncoder(
+            model, tokenizer, self.pooling, batch_tokens, bfloat16, device or trained_on()
+        )
+        said = _read(folder / "sentence_bert_config.json").get("max_seq_length")
+        self.longest = min(said or self._encoder.longest, self._encoder.longest)
+
+    @property
+    def dim(self) -> int:
+        """Dimensions E of a vector."""
+        return self._encoder.dim
+
+    @torch.inference_mode()
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return (K, E) float32 vectors of length 1; a text is cut at the model's most tokens."""
+        rows, vectors = self._rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
+        for part in length_batches(rows.lengths, self._encoder.batch_tokens):
+            pooled = self._encoder.pool(*self._encoder.batch(rows.take(part)))
+            vectors[part] = normalize(pooled, dim=1).cpu().numpy()
+        return vectors
+
+    def _rows(self, texts: Sequence[str]) -> Ragged:
+        """Return token ids, the model's special ones included; a text itself holds none."""
+        if not len(texts):
+            return Ragged.of_lengths(np.zeros(0, np.int32), np.zeros(0, np.int64))
+        found = self._encoder.tokenizer(
+            list(texts),
+            split_special_tokens=True,
+            truncation=True,
+            max_length=self.longest,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )["input_ids"]
+        lengths = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
+        return Ragged.of_lengths(np.concatenate(found).astype(np.int32), lengths)
+
+
+def pooling_of(folder: Path) -> str:
+    """Return ``cls`` or ``mean``: what the files of sentence-transformers say; without any, mean.
+
+    :raises EncoderError: they say something else.
+    """
+    layers = _read(folder / "modules.json", [])
+    names = [str(layer.get("type", "")).rpartition(".")[2] for layer in layers]
+    config = _read(folder / "1_Pooling" / "config.json")
+    said = config.get("pooling_mode") or [
+        name.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for name, chosen in config.items()
+        if name.startswith("pooling_mode_") and chosen is True
+    ]
+    said = [said] if isinstance(said, str) else said or ["mean"]
+    if not set(names) <= set(_LAYERS) or len(said) > 1 or said[0] not in _POOLINGS:
+        raise EncoderError(
+            f"{folder}: found layers {', '.join(names) or 'none'} and pooling {', '.join(said)}; "
+            f"expected no layers but {', '.join(_LAYERS)} and pooling cls or mean: choose another"
+        )
+    return said[0]
+
+
+def _read(path: Path, without: Any = None) -> Any:
+    """Return what a JSON file holds; ``without``, or an empty dictionary, where there is none."""
+    without = {} if without is None else without
+    if not path.is_file():
+        return without
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise EncoderError(f"{path}: unreadable ({error}); copy the model again") from error
+    if not isinstance(found, type(without)):
+        raise EncoderError(f"{path}: found no {type(without).__name__}; copy the model again")
+    return found

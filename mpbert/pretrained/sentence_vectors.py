@@ -1,0 +1,173 @@
+"""Stored vectors of the sentences of a corpus, made by an encoder that is not trained any more.
+
+A directory with ``vectors.npy``, (M, E) float16 of length 1, one of each distinct text;
+``rows.npy``, (S,) int32, the row of each sentence number (:mod:`mpbert.corpus.numbering`), -1 where
+it has none; and ``meta.json``.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mpbert.corpus.numbering import number_offsets, numbered_texts
+from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.arrays import load_array
+from mpbert.foundation.checksums import MANIFEST, fingerprint
+from mpbert.foundation.errors import CorpusError, VectorsError
+from mpbert.foundation.manifest import check_format, read_manifest
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import ranges
+
+PARTS = ("abstract", "body", "citing")
+BLOCK = 2048  # texts whose vectors are kept together: what a killed run has to do again, at most
+FORMAT = 1
+Encode = Callable[[Sequence[str]], np.ndarray]
+"""K texts -> (K, E) float32 vectors of length 1."""
+
+
+class SentenceVectors:
+    """Read-only access to the stored vectors; they are mapped, not loaded.
+
+    :param path: directory made by ``embed-sentences``.
+    :raises VectorsError: it is none, or damaged.
+    :raises DamagedError: it is of another format.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        check_format(self.path)
+        try:
+            self._meta: dict[str, Any] = json.loads((self.path / "meta.json").read_text("utf-8"))
+            self._rows, self._vectors = (
+                load_array(self.path / f"{name}.npy") for name in ("rows", "vectors")
+            )
+            whole = self._vectors.shape == (self._rows.max(initial=-1) + 1, int(self._meta["dim"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise VectorsError(
+                f"{self.path}: unreadable ({' '.join(str(error).split())}); expected an output of "
+                f"mpbert embed-sentences"
+            ) from error
+        if not whole:
+            raise VectorsError(
+                f"{self.path}: found {self._vectors.shape} vectors; expected one for each row in "
+                f"rows.npy, of meta.json's dimensions: run mpbert embed-sentences again"
+            )
+
+    @property
+    def dim(self) -> int:
+        """Dimensions E of a vector."""
+        return self._vectors.shape[1]
+
+    @property
+    def num_sentences(self) -> int:
+        """Sentences S of the corpus, with or without a vector."""
+        return len(self._rows)
+
+    @property
+    def model_sha256(self) -> str:
+        """SHA-256 of the encoder's weights."""
+        return str(self._meta["model_sha256"])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Those of ``PARTS`` whose sentences have vectors."""
+        return tuple(self._meta["parts"])
+
+    def gather(self, sentences: np.ndarray) -> np.ndarray:
+        """Return (K, E) float32 vectors of (K,) sentence numbers.
+
+        :raises CorpusError: a sentence has no vector.
+        """
+        if sentences.size and not 0 <= sentences.min() <= sentences.max() < self.num_sentences:
+            raise CorpusError(
+                f"{self.path}: found no sentence {sentences.max()} among {self.num_sentences}; "
+                f"expected vectors of the same corpus: run mpbert embed-sentences on it"
+            )
+        rows = self._rows[sentences]
+        if (absent := sentences[rows < 0]).size:
+            raise CorpusError(
+                f"{self.path}: sentence {absent[0]} and {len(absent) - 1} more have no vector, "
+                f"only those of the parts {', '.join(self.parts)}; make them anew with mpbert "
+                f"embed-sentences CORPUS MODEL OUTPUT --parts {' '.join(PARTS)}"
+            )
+        return self._vectors[rows].astype(np.float32)
+
+    def check_corpus(self, path: Path) -> None:
+        """Check that the vectors are those of a corpus store, or of what was made from it.
+
+        A directory without a manifest was not made here, and is not checked.
+
+        :param path: corpus store, or binary corpus.
+        :raises CorpusError: they are of another corpus.
+        """
+        if not (path / MANIFEST).is_file():
+            return
+        known = {fingerprint(path), *read_manifest(path).get("inputs", {}).values()}
+        if self._meta["corpus"] not in known:
+            raise CorpusError(
+                f"{self.path}: its sentences are those of another corpus than {path}; expected the "
+                f"same: run mpbert embed-sentences on the corpus store that {path} is or is of"
+            )
+
+
+def numbers_of(store: CorpusStore, parts: Sequence[str]) -> np.ndarray:
+    """Return the sentence numbers of parts of a corpus, ascending.
+
+    :param parts: ``abstract``: titles and abstracts; ``body``: all other sentences; ``citing``:
+        citing sentences of all splits, with the sentences before and after them in the paper.
+    """
+    offsets = number_offsets(store)
+    chosen = np.zeros(offsets[-1], dtype=bool)
+    in_abstract = np.zeros(offsets[-1], dtype=bool)
+    in_abstract[ranges(offsets[:-1], store.num_abstract + 1)] = True
+    if "abstract" in parts:
+        chosen |= in_abstract
+    if "body" in parts:
+        chosen |= ~in_abstract
+    for split in SPLITS if "citing" in parts else ():
+        contexts = store.contexts(split)
+        first, end = offsets[contexts.citing_rows], offsets[contexts.citing_rows + 1]
+        for step in (-1, 0, 1):
+            chosen[np.clip(first + 1 + contexts.positions + step, first, end - 1)] = True
+    return np.flatnonzero(chosen)
+
+
+def distinct_texts(store: CorpusStore, numbers: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    """Return (M,) distinct texts of sentences, and (S,) int32 which of them each sentence has.
+
+    Sentences whose numbers are not given have -1.
+    """
+    encoded = numbered_texts(store, numbers).dictionary_encode()
+    rows = np.full(number_offsets(store)[-1], -1, dtype=np.int32)
+    rows[numbers] = encoded.indices.to_numpy()
+    return encoded.dictionary, rows
+
+
+def write_blocks(texts: pa.Array, encode: Encode, dim: int, parts: Path) -> Path:
+    """Write (M, dim) float16 vectors of texts, block by block; return the file.
+
+    What ``parts`` holds of them already, from a run that was killed, is not made again.
+
+    :param parts: folder for these vectors alone, with a note of how many blocks are finished.
+    """
+    path, note = parts / "vectors.npy", parts / "finished.txt"
+    finished = int(note.read_text(encoding="utf-8")) if note.is_file() else 0
+    mode = "r+" if finished else "w+"
+    vectors = np.lib.format.open_memmap(path, mode, np.float16, (len(texts), dim))
+    for place in progress(_blocks(len(texts), finished), "embed sentences", "block"):
+        block = slice(place * BLOCK, (place + 1) * BLOCK)
+        vectors[block] = encode(texts[block].to_pylist())
+        vectors.flush()
+        unfinished = note.with_suffix(".tmp")
+        unfinished.write_text(str(place + 1), encoding="utf-8")
+        unfinished.rename(note)
+    return path
+
+
+def _blocks(num_texts: int, finished: int) -> range:
+    return range(finished, -(-num_texts // BLOCK))
