@@ -1,6 +1,7 @@
 """Fixtures for all tests: a corpus store of real RFCs, built once per session."""
 
 import io
+import json
 import multiprocessing
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 
 from mpbert.commands import binarize, build_corpus
 from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.store import CorpusStore
 
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
@@ -54,6 +56,10 @@ def train_step_or_die(self, *arguments, **named):
 Trainer.train_step = train_step_or_die
 mpbert.model.fairseq_plugin.compat.main()
 """
+
+
+# files of sentence-transformers say what follows on the encoder
+_MODULES = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
 
 
 @dataclass(frozen=True)
@@ -175,6 +181,55 @@ def rfc_corpus(rfc_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     output = tmp_path_factory.mktemp("corpus") / "rfc"
     build_corpus.run(build_corpus.Config(rfc_archive, output, reader="rfc"))
     return output
+
+
+@pytest.fixture(scope="session")
+def rfc_store(rfc_corpus: Path) -> CorpusStore:
+    """Store of the 120 RFCs."""
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="session")
+def small_encoder(rfc_store: CorpusStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a BERT of 32 dimensions that reads 24 tokens, with mean pooling."""
+    import torch
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    from mpbert.pretrained.texts import training_texts
+
+    folder = tmp_path_factory.mktemp("models") / "small-encoder"
+    tokenizer = BertWordPieceTokenizer()
+    texts = training_texts(rfc_store)[:300]
+    tokenizer.train_from_iterator(texts, vocab_size=500, show_progress=False)
+    BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=64).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        BertModel(config).save_pretrained(folder)
+    modules = [
+        {
+            "idx": place,
+            "name": str(place),
+            "path": name,
+            "type": f"sentence_transformers.models.{kind}",
+        }
+        for place, (name, kind) in enumerate(_MODULES)
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 24}')
+    (folder / "1_Pooling").mkdir()
+    pooling = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
+    pooling["word_embedding_dimension"] = 32
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -207,10 +207,11 @@ def test_rows_that_recipes_name_are_rows_of_this_repository():
     assert len(named) == 2 and {*named[0], *named[1]} <= names
 
 
-def test_each_stage_has_the_three_configurations():
+def test_each_stage_has_the_configurations_of_the_paper_and_ours():
     names = ("paper", "small", "tiny")
     wanted = {f"{stage}/configs/{n}.yaml" for stage in ("finetune", "pretrain") for n in names}
-    assert set(CONFIGS) == {*wanted, "finetune/configs/token_bag.yaml"}
+    ours = {"finetune/configs/token_bag.yaml", "finetune/configs/levels.yaml"}
+    assert set(CONFIGS) == {*wanted, *ours, "pretrain/configs/documents.yaml"}
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # fairseq's, of hydra
@@ -260,14 +261,14 @@ def test_fairseq_takes_over_the_whole_configuration(parse, config):
 
 @pytest.mark.parametrize("size", ["tiny", "small", "paper"])
 def test_fine_tuning_has_the_sizes_of_the_encoder_that_it_starts_from(size):
+    from mpbert.model.config import LEVEL_SIZES
     from mpbert.model.configuration import read_configuration
-    from mpbert.model.fairseq_plugin.encoders import _OF_START
 
     sizes = [
         read_configuration(ROOT / stage / "configs" / f"{size}.yaml", stage).model
         for stage in ("pretrain", "finetune")
     ]
-    for name in (*_OF_START, "dropout"):
+    for name in (*("dim", *LEVEL_SIZES), "dropout"):
         assert getattr(sizes[0], name) == getattr(sizes[1], name), name
 
 

@@ -80,4 +80,4 @@ def _check_encoder(config: Config, dim: int) -> None:
     sizes = read_description(config.encoder).model
     load_two_tower(config.encoder)
     read_tokenizer(config.encoder)
-    check_made_with(config.vectors, dim, config.encoder, sizes.dim)
+    check_made_with(config.vectors, dim, config.encoder, sizes.vector_dim)

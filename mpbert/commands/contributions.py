@@ -3,6 +3,7 @@
 import functools
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.config import option, positional
@@ -19,6 +20,9 @@ class Config:
     data: Path = positional("data", "binary corpus to read")
     encoder: Path = positional("encoder", "encoder directory")
     vectors: Path = positional("vectors", "vectors of the papers, made by embed with this encoder")
+    sentence_vectors: Optional[Path] = option(
+        None, "of mpbert embed-sentences, where the encoder was trained with them", type=Path
+    )
     split: str = option(
         "test", "split whose contexts are read, without repeats", choices=["test", "valid"]
     )
@@ -45,6 +49,7 @@ def run(config: Config) -> None:
         read_description,
     )
     from mpbert.model.embedding import embed_sampled
+    from mpbert.model.sentences import sentences_of
 
     check_inputs([config.data, config.encoder, config.vectors])
     corpus = BinaryCorpus(config.data)
@@ -55,9 +60,10 @@ def run(config: Config) -> None:
     check_ids(papers, corpus.paper_ids, str(config.vectors))
     check_same_tokenizer(config.encoder, config.data)
     description = read_description(config.encoder)
-    check_made_with(config.vectors, papers.dim, config.encoder, description.model.dim)
+    check_made_with(config.vectors, papers.dim, config.encoder, description.model.vector_dim)
     tower = load_two_tower(config.encoder).eval().to(pick_device(config.device)).manuscript
-    embed = functools.partial(embed_sampled, tower, gather=corpus.gather, batch_tokens=16384)
+    source = sentences_of(corpus, description.model.upper, config.sentence_vectors)
+    embed = functools.partial(embed_sampled, tower, source=source, batch_tokens=16384)
     reading = Reading(description.reading, config.seed)
     for line in contributions(corpus, contexts, reading, embed, papers.vectors, config.contexts):
         print(line)

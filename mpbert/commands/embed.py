@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from mpbert.model.sampling import CitingSentences
 from mpbert.vectors.store import VectorStore
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
-    from torch import nn
+    from mpbert.model.encoder import PaperEncoder
+    from mpbert.model.sentences import Sentences
 
 logger = logging.getLogger(__name__)
 BLOCK = 1024  # items whose vectors are kept together: what a killed run has to do again, at most
@@ -41,6 +42,9 @@ class Config:
     data: Path = positional("data", "binary corpus to read")
     encoder: Path = positional("encoder", "encoder directory")
     output: Path = positional("output", "vectors directory to write")
+    sentence_vectors: Optional[Path] = option(
+        None, "of mpbert embed-sentences, where the encoder was trained with them", type=Path
+    )
     splits: list[str] = option(
         ("valid", "test"), "splits whose manuscripts are embedded", nargs="+", choices=SPLITS
     )
@@ -66,6 +70,7 @@ def run(config: Config) -> None:
         pick_device,
         read_description,
     )
+    from mpbert.model.sentences import sentences_of
 
     inputs = inputs_of(config)
     if is_finished(config.output, "embed", config, inputs):
@@ -74,7 +79,9 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     corpus = BinaryCorpus(config.data)
-    reading = Reading(read_description(config.encoder).reading, config.seed)
+    description = read_description(config.encoder)
+    source = sentences_of(corpus, description.model.upper, config.sentence_vectors)
+    reading = Reading(description.reading, config.seed)
     check_same_tokenizer(config.encoder, config.data)
     if reading.config.citing_sentences and "train" in config.splits:
         raise ConfigError(
@@ -103,7 +110,7 @@ def run(config: Config) -> None:
     with output_directory(config.output, "embed", config, inputs) as out:
         identity = "\n".join([repr(config), *map(fingerprint, inputs)])
         parts = parts_directory(config.output, identity)
-        embed_all = functools.partial(_embed_all, corpus=corpus, config=config, parts=parts)
+        embed_all = functools.partial(_embed_all, source=source, config=config, parts=parts)
         for name, (ids, tower, read) in stores.items():
             vectors = embed_all(name, len(ids), tower, read)
             VectorStore(ids, vectors).save(out.path, name)
@@ -113,15 +120,15 @@ def run(config: Config) -> None:
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
-    return [config.data, config.encoder]
+    return [config.data, config.encoder, *filter(None, [config.sentence_vectors])]
 
 
 def _embed_all(
     name: str,
     num_items: int,
-    tower: "nn.Module",
+    tower: "PaperEncoder",
     read: Callable[[np.ndarray, int], object],
-    corpus: BinaryCorpus,
+    source: "Sentences",
     config: Config,
     parts: Path,
 ) -> np.ndarray:
@@ -131,7 +138,7 @@ def _embed_all(
     embed = functools.partial(
         embed_sampled,
         tower,
-        gather=corpus.gather,
+        source=source,
         batch_tokens=config.batch_tokens,
         autocast_bf16=config.bf16,
     )
@@ -147,4 +154,4 @@ def _embed_all(
         with unfinished.open("wb") as file:
             np.savez(file, vectors=vectors[-1])
         unfinished.rename(part)
-    return np.concatenate(vectors) if vectors else np.zeros((0, tower.norm.normalized_shape[0]))
+    return np.concatenate(vectors) if vectors else np.zeros((0, tower.vector_dim))

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,11 +46,11 @@ def run(config: Config) -> None:
     check_installed("transformers")
     from mpbert.model.directory import pick_device
     from mpbert.pretrained import sentence_vectors
-    from mpbert.pretrained.folders import folder_of
+    from mpbert.pretrained.folders import copy_model, folder_of, link
     from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
     device, folder = pick_device(config.device), folder_of(str(config.model))
-    inputs = _inputs(config.corpus, folder)
+    inputs = inputs_of(config)
     if is_finished(config.output, "embed-sentences", config, inputs):
         shutil.rmtree(beside(config.output, "parts"), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
@@ -65,7 +64,8 @@ def run(config: Config) -> None:
         identity = "\n".join([repr(config), *map(fingerprint, inputs)])
         parts = parts_directory(config.output, identity)
         vectors = sentence_vectors.write_blocks(texts, encoder.encode, encoder.dim, parts)
-        _link(vectors, out.path / "vectors.npy")
+        link(vectors, out.path / "vectors.npy")
+        copy_model(folder, out.path / sentence_vectors.ENCODER)
         np.save(out.path / "rows.npy", rows)
         meta = {
             "format": sentence_vectors.FORMAT,
@@ -83,16 +83,8 @@ def run(config: Config) -> None:
     shutil.rmtree(parts)
 
 
-def _inputs(corpus: Path, folder: Path) -> list[Path]:
-    """Return all paths whose content the output depends on."""
-    from mpbert.pretrained.folders import files_of_model
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on; the model is fetched if need be."""
+    from mpbert.pretrained.folders import files_of_model, folder_of
 
-    return [corpus, *files_of_model(folder)]
-
-
-def _link(source: Path, target: Path) -> None:
-    """Give a file a second name, so that a kill before the output is finished loses nothing."""
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without
-        shutil.copyfile(source, target)
+    return [config.corpus, *files_of_model(folder_of(str(config.model)))]

@@ -19,7 +19,13 @@ class Config:
     configuration: Path = positional("configuration", "such as finetune/configs/token_bag.yaml")
     output: Path = positional("output", "encoder directory to write")
     init: Optional[Path] = option(
-        None, "pretrained encoder to start from; none: at random", type=Path
+        None, "encoder to start from, pretrained or a bag; none: at random", type=Path
+    )
+    document_level: Optional[Path] = option(
+        None, "of mpbert pretrain on sentence vectors, to start from", type=Path
+    )
+    sentence_vectors: Optional[Path] = option(
+        None, "of mpbert embed-sentences, for levels beside the bag; none: own tokens", type=Path
     )
     training: Optional[Path] = option(
         None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
@@ -41,10 +47,22 @@ def run(config: Config) -> None:
     if config.init is not None:
         check_start(config.init, made.model)
     directory = config.training or config.output.with_name(config.output.name + ".training")
-    training = Training(FINETUNE, config.data, made, directory, config.init)
+    training = Training(
+        FINETUNE,
+        config.data,
+        made,
+        directory,
+        config.init,
+        config.document_level,
+        config.sentence_vectors,
+    )
     train_encoder(training, config.output, config, config.processes)
 
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on; the settings are in force already."""
-    return [config.data, *filter(None, [config.init])]
+    return [config.data, *filter(None, _starts(config))]
+
+
+def _starts(config: Config) -> list[Path | None]:
+    return [config.init, config.document_level, config.sentence_vectors]

@@ -18,6 +18,9 @@ class Config:
     data: Path = positional("data", "binary corpus to read")
     configuration: Path = positional("configuration", "such as pretrain/configs/tiny.yaml")
     output: Path = positional("output", "encoder directory to write")
+    sentence_vectors: Optional[Path] = option(
+        None, "of mpbert embed-sentences: pretrains a document level on them", type=Path
+    )
     training: Optional[Path] = option(
         None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
     )
@@ -36,10 +39,11 @@ def run(config: Config) -> None:
     """Train, then write ``config.json``, ``model.safetensors`` and ``tokenizer.json``."""
     made = read_configuration(config.configuration, PRETRAIN, config.settings)
     directory = config.training or config.output.with_name(config.output.name + ".training")
-    training = Training(PRETRAIN, config.data, made, directory)
+    vectors = config.sentence_vectors
+    training = Training(PRETRAIN, config.data, made, directory, sentence_vectors=vectors)
     train_encoder(training, config.output, config, config.processes)
 
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on; the settings are in force already."""
-    return [config.data]
+    return [config.data, *filter(None, [config.sentence_vectors])]

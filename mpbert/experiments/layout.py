@@ -25,6 +25,10 @@ class Layout:
         """Return the encoder that a pretraining makes."""
         return self.root / "encoders" / corpus / f"{config}-pretrained"
 
+    def sentence_vectors(self, corpus: str, model: str) -> Path:
+        """Return the vectors that a pretrained encoder, a name or a folder, gives sentences."""
+        return self.root / "sentences" / corpus / Path(model).name
+
     def finetuned(self, corpus: str, row: str) -> Path:
         """Return the training files of a fine-tuning."""
         return self.root / "finetuned" / corpus / row

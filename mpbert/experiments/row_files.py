@@ -23,7 +23,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
 _OWN = ("title", "note", "order", "published", "developed")  # not those of the base
-_MODEL_KEYS = ("config", "pretrained", "readings", "vocab_size_on")
+_MODEL_KEYS = ("config", "pretrained", "start", "sentences", "readings", "vocab_size_on")
 _GONE = {
     "recipe": "say 'method: mp_bert4cr' and 'config: NAME', with settings in place of flags",
     "expected": "leave it out, report --expected takes an earlier report.json",

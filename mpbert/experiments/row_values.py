@@ -147,6 +147,8 @@ KEYS: dict[str, tuple[type, Parser]] = {
     "training": (dict, settings),
     "config": (str, as_it_is),
     "pretrained": (str, as_it_is),
+    "start": (str, as_it_is),
+    "sentences": (str, as_it_is),
     "readings": (int, positive),
     "vocab_size_on": (dict, by_corpus(count)),
     "space": (dict, space),

@@ -37,6 +37,8 @@ A row of our own model::
     method: mp_bert4cr
     config: token_bag                     # finetune/configs/token_bag.yaml
     pretrained: tiny                      # optional: starts from pretrain/configs/tiny.yaml
+    start: token_bag                      # or from the encoder of another row, of the same seed
+    sentences: sentence-transformers/...  # optional: encoder whose sentence vectors it reads
     settings: {objective: mpt-tgt}        # optional: go over those of the configuration
     readings: 5                           # optional: its vectors are means of so many readings
     vocab_size_on: {rfc: 8000}            # optional: tokens of the tokenizer on some corpora
@@ -85,6 +87,9 @@ class Row:
         or ``vectors``, the row whose vectors make them.
     :param config: of our model: name of the configuration of fine-tuning.
     :param pretrained: of our model: name of that of pretraining; empty: it starts from nothing.
+    :param start: of our model: row from whose encoder it starts; empty: none.
+    :param sentences: of our model: pretrained encoder whose vectors of sentences it reads, a name
+        or a folder; empty: none.
     :param readings: of our model: random readings of each text whose vectors are averaged.
     :param vocab_size_on: of our model: corpus to tokens of the tokenizer there.
     :param space: what tuning may try: name of a setting to its values.
@@ -110,6 +115,8 @@ class Row:
     training: Settings = field(default_factory=dict)
     config: str = ""
     pretrained: str = ""
+    start: str = ""
+    sentences: str = ""
     readings: int = 1
     vocab_size_on: Mapping[str, int] = field(default_factory=dict)
     space: Mapping[str, tuple[SettingValue, ...]] = field(default_factory=dict)
@@ -135,7 +142,9 @@ class Row:
     def needs(self) -> list[str]:
         """Names of the rows that it takes runs or vectors of."""
         learnt_from = str(self.training.get("vectors", ""))
-        return list(dict.fromkeys(filter(None, [*self.inputs, self.vectors, learnt_from])))
+        return list(
+            dict.fromkeys(filter(None, [*self.inputs, self.vectors, learnt_from, self.start]))
+        )
 
 
 @dataclass(frozen=True)

@@ -76,16 +76,25 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
     size = _flags("--vocab-size", [row.vocab_size_on.get(corpus)])
     steps = [_step("binarize", ["binarize", experiment.corpus, data, *size])]
     finetune = ["finetune", data, experiment.config_file("finetune", row.config), encoder]
+    stored: list[object] = []
+    if row.sentences:
+        stored = ["--sentence-vectors", layout.sentence_vectors(corpus, row.sentences)]
+        words = ["embed-sentences", experiment.corpus, row.sentences, stored[1]]
+        steps.append(_step("sentence vectors", words))
+    if row.start:
+        start = experiment.needed(row.start, variant.seed).name
+        finetune += ["--init", layout.encoder(corpus, start)]
     if row.pretrained:
         start = layout.pretrained_encoder(corpus, row.pretrained)
         words = ["pretrain", data, experiment.config_file("pretrain", row.pretrained), start]
-        words += ["--training", layout.pretrained(corpus, row.pretrained)]
+        words += ["--training", layout.pretrained(corpus, row.pretrained), *stored]
         steps.append(_step("pretrain", words))
-        finetune += ["--init", start]
+        finetune += ["--document-level" if stored else "--init", start]
+    finetune += stored
+    embed = ["embed", data, encoder, vectors, "--readings", row.readings, *stored]
     finetune += ["--training", layout.finetuned(corpus, variant.name)]
     seed = {"seed": variant.seed} if variant.seed > 1 else {}
     finetune += _settings({**variant.settings, **seed})
-    embed = ["embed", data, encoder, vectors, "--readings", row.readings]
     return [*steps, _step("finetune", finetune), _step("embed", embed)]
 
 

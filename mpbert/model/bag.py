@@ -51,10 +51,13 @@ class TokenBag(nn.Module):
         weights = _RARE / (_RARE + counts / counts.sum())
         self.log_weights.weight.data[:, 0] = weights.log() / STEP
 
-    def token_states(self, tokens: Tensor, rows: Rows) -> Tensor:
-        """Return (N, D): scaled embeddings plus sinusoidal places, with dropout."""
+    def token_states(self, tokens: Tensor, rows: Rows, places: bool = True) -> Tensor:
+        """Return (N, D): scaled embeddings plus sinusoidal places, with dropout.
+
+        :param places: whether they are added.
+        """
         x = self.embedding(tokens) * math.sqrt(self.dim)
-        return self.dropout(x + self.places[rows.place])
+        return self.dropout(x + self.places[rows.place] if places else x)
 
     def pool(self, states: Tensor, tokens: Tensor, rows: Rows) -> Tensor:
         """Return (S, D): means or sums of token states (N, D), weighted as the bag's own are."""

@@ -1,7 +1,8 @@
-"""Transformer blocks on packed rows (Vaswani et al., NIPS 2017), as HIBERT uses them.
+"""Transformer blocks on packed rows (Vaswani et al., NIPS 2017).
 
-Post-norm, ReLU, Xavier: Zhang et al. (ACL 2019), with the details of its public code. Rows of equal
-length attend as one view (see ``packing``); all other operations see one flat (N, D) matrix.
+``EncoderBlock`` is the paper's: post-norm, ReLU, Xavier as in Zhang et al. (ACL 2019), with the
+details of its public code. ``ZeroedBlock`` is ours: before training it changes nothing. Rows of
+equal length attend as one view (see ``packing``); all other operations see one flat (N, D) matrix.
 """
 
 import math
@@ -60,9 +61,21 @@ class RowAttention(nn.Module):
         nn.init.zeros_(self.qkv.bias)
         nn.init.zeros_(self.out.bias)
 
-    def forward(self, x: Tensor, rows: Rows) -> Tensor:
-        """Map (N, D) packed rows to (N, D)."""
-        qkv = self.qkv(x).view(len(x), 3, self.num_heads, -1)  # (N, 3, H, D/H)
+    def forward(
+        self, x: Tensor, rows: Rows, places: Tensor | None = None, place: Tensor | None = None
+    ) -> Tensor:
+        """Map (N, D) packed rows to (N, D).
+
+        :param places: (P, D) what is added where queries and keys are made, and not for values;
+            None: ``x`` holds it already.
+        :param place: (N,) row of ``places`` of each element.
+        """
+        qkv = self.qkv(x)
+        if places is not None:
+            seen = F.linear(places, self.qkv.weight[: 2 * x.shape[1]])  # (P, 2 D)
+            moved = qkv[:, : seen.shape[1]] + seen.index_select(0, place)
+            qkv = torch.cat([moved, qkv[:, seen.shape[1] :]], dim=1)
+        qkv = qkv.view(len(x), 3, self.num_heads, -1)  # (N, 3, H, D/H)
         dropout = self.dropout if self.training else 0.0
         if x.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
             return self.out(self._attend_at_once(qkv, rows))
@@ -126,6 +139,33 @@ class EncoderBlock(nn.Module):
         """Map (N, D) packed rows to (N, D)."""
         x = self.attention_norm(x + self.dropout(self.attention(x, rows)))
         return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+
+
+class ZeroedBlock(nn.Module):
+    """A block whose branches end in zeros before training, so that it begins as the identity.
+
+    LayerNorm stands before each branch (Xiong et al., ICML 2020), the last map of each branch
+    starts at zero (Zhang, Dauphin and Ma, ICLR 2019). Places are seen by queries and keys alone:
+    in the residual stream they would drown the content once its elements are added up.
+    """
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.dim)
+        self.attention = RowAttention(config)
+        self.feed_forward_norm = nn.LayerNorm(config.dim)
+        self.feed_forward = FeedForward(config)
+        self.dropout = nn.Dropout(config.dropout)
+        nn.init.zeros_(self.attention.out.weight)
+        nn.init.zeros_(self.feed_forward.outer.weight)
+
+    def forward(self, x: Tensor, rows: Rows, places: Tensor, place: Tensor) -> Tensor:
+        """Map (N, D) packed rows to (N, D).
+
+        :param places: (P, D); ``place`` (N,) row of it of each element.
+        """
+        x = x + self.dropout(self.attention(self.attention_norm(x), rows, places, place))
+        return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
 
 
 class DecoderBlock(nn.Module):

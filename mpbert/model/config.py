@@ -6,58 +6,20 @@ sections; the flags of fairseq are made from the fields; an encoder directory st
 Defaults are those of the paper (Zhang & Ma, WI-IAT 2021, Table 2 and Sec. 4.1) where it gives one.
 """
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from mpbert.foundation.errors import ConfigError
+from mpbert.model.knob import FINETUNE, PRETRAIN, Section, knob
 
-PRETRAIN, FINETUNE = STAGES = ("pretrain", "finetune")
+# sizes of levels, which a start brings with it or, having none beside its bag, is given
+LEVEL_SIZES = (
+    *("ffn_dim", "num_heads", "sentence_layers", "document_layers"),
+    *("attention_dropout", "activation_dropout"),
+)
+JOINS = STACKED, ADDED, CONCATENATED = ("stacked", "added", "concatenated")
+ROLES = ("body", "abstract", "neighbour", "citing")  # what a sentence is read as
+CONTRASTIVE = "contrastive"  # the objective that is ours
 MOST_PLACES = 1024  # tokens of a sentence, and sentences of a paper, that have a place
-
-
-def knob(
-    default: object,
-    help_text: str,
-    least: float | None = None,
-    most: float | None = None,
-    choices: tuple[str, ...] = (),
-    stages: tuple[str, ...] = STAGES,
-) -> Any:
-    """Return a field of a section.
-
-    :param least: smallest number; ``most`` the largest; None: any.
-    :param choices: what a text may be; empty: anything.
-    :param stages: trainings that have this knob; none: the binary corpus gives the value.
-    """
-    bounds = {"help": help_text, "least": least, "most": most, "choices": choices}
-    return dataclasses.field(default=default, metadata={**bounds, "stages": stages})
-
-
-class Section:
-    """A part of a configuration, whose values are checked when it is made."""
-
-    def __post_init__(self) -> None:
-        """Check every value against the bounds of its field.
-
-        :raises ConfigError: one is outside.
-        """
-        for field in dataclasses.fields(self):
-            if "help" in field.metadata:
-                _check(field, getattr(self, field.name))
-
-
-def _check(field: dataclasses.Field, value: object) -> None:
-    least, most, choices = (field.metadata[key] for key in ("least", "most", "choices"))
-    if choices and value not in choices:
-        raise ConfigError(
-            f"{field.name} is {value!r}; expected one of {', '.join(sorted(choices))}"
-        )
-    too_small = least is not None and not value >= least
-    if too_small or (most is not None and not value <= most):
-        bounds = [f"at least {least:g}"] if least is not None else []
-        bounds += [f"at most {most:g}"] if most is not None else []
-        raise ConfigError(f"{field.name} is {value}; expected {' and '.join(bounds)}")
 
 
 @dataclass(frozen=True)
@@ -66,6 +28,45 @@ class BagConfig(Section):
 
     token_weights: bool = knob(False, "tokens have weights in the vector of their sentence")
     sums: bool = knob(False, "sentence vectors are sums of tokens, not means: long ones weigh more")
+
+
+@dataclass(frozen=True)
+class UpperConfig(Section):
+    """How sentence and document level join the bag. In the paper they stand on its tokens."""
+
+    join: str = knob(
+        STACKED,
+        "stacked: levels replace what is below them, as in the paper; added: to the bag's vector, "
+        "from zero; concatenated: beside it, each of length one times a weight",
+        choices=JOINS,
+    )
+    contextual_roles: str = knob(
+        "abstract,neighbour,citing",
+        "sentences that levels beside the bag read; abstract and citing always are",
+    )
+    pretrained_dim: int = knob(
+        0, "E, of vectors of a pretrained encoder; 0: own tokens", 0, stages=()
+    )
+    pretrained_sha256: str = knob("", "of the weights of that encoder", stages=())
+    upper_dim: int = knob(384, "dimensions that the levels add to a concatenated vector", 1)
+    gate: float = knob(0.5, "weight of the levels at the start, concatenated; the bag's is 1", 1e-6)
+
+    def __post_init__(self) -> None:
+        """Refuse roles that there are not, and none for a text that has no other."""
+        super().__post_init__()
+        roles = self.contextual_roles.split(",")
+        if not {"abstract", "citing"} <= set(roles) <= set(ROLES):
+            raise ConfigError(
+                f"contextual_roles {self.contextual_roles}; expected abstract,citing and any of "
+                f"{', '.join(ROLES)}"
+            )
+
+    @property
+    def roles(self) -> tuple[int, ...]:
+        """Places in ``ROLES`` of what levels beside the bag read; of stacked levels none."""
+        if self.join == STACKED:
+            return ()
+        return tuple(ROLES.index(role) for role in self.contextual_roles.split(","))
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,16 @@ class ModelConfig(Section):
     )
     shared_tokens: bool = knob(False, "both towers have one table of token embeddings")
     bag: BagConfig = BagConfig()
+    upper: UpperConfig = UpperConfig()
+
+    def lacks_levels_of(self, other: "ModelConfig") -> bool:
+        """Whether the other has levels beside the bag, and this one, a start, does not."""
+        return self.upper.join == STACKED != other.upper.join
+
+    @property
+    def vector_dim(self) -> int:
+        """Dimensions of a vector of a paper or manuscript."""
+        return self.dim + self.upper.upper_dim * (self.upper.join == CONCATENATED)
 
     def __post_init__(self) -> None:
         """Refuse sizes that no model has."""
@@ -160,10 +171,12 @@ class ObjectiveConfig(Section):
     objective: str = knob(
         "mpt-src-tgt",
         "Zhang & Ma (2021), Eq. 3, 5, 4 and 6, or all papers of the batch",
-        choices=("contrastive", "mpt-src", "mpt-src-tgt", "mpt-tgt", "triplet"),
+        choices=(CONTRASTIVE, "mpt-src", "mpt-src-tgt", "mpt-tgt", "triplet"),
         stages=(FINETUNE,),
     )
-    temperature: float = knob(0.05, "of cosines, objective contrastive", stages=(FINETUNE,))
+    temperature: float = knob(
+        0.05, "of cosines, objective contrastive; of guesses at sentence vectors", 1e-6
+    )
     count_correction: float = knob(
         0.5, "times ln(1 + citations), objective contrastive", stages=(FINETUNE,)
     )
@@ -173,16 +186,21 @@ class ObjectiveConfig(Section):
         "objective contrastive",
         stages=(FINETUNE,),
     )
+    mpt_weight: float = knob(
+        0.0, "times mpt-src-tgt, added to objective contrastive", 0, stages=(FINETUNE,)
+    )
     label_smoothing: float = knob(0.1, "of masked words, as in HIBERT", 0, stages=(PRETRAIN,))
 
     def __post_init__(self) -> None:
         """Refuse nested vectors where no objective trains them."""
         super().__post_init__()
-        if self.dims and self.objective != "contrastive":
-            raise ConfigError(
-                f"nested_dims {self.nested_dims} with objective {self.objective}; expected "
-                f"objective contrastive, or no nested_dims"
-            )
+        for name in ("nested_dims", "mpt_weight"):
+            if getattr(self, name) and self.objective != CONTRASTIVE:
+                raise ConfigError(
+                    f"{name} {getattr(self, name)} with objective {self.objective}; expected "
+                    f"objective {CONTRASTIVE}, or no {name}"
+                )
+        _ = self.dims  # refuses what is no list of numbers
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -212,6 +230,7 @@ class TrainingConfig(Section):
         "linear falls to zero with the last epoch",
         choices=("inverse_sqrt", "linear", "fixed"),
     )
+    bag_lr: float = knob(1.0, "times lr, for a bag with levels beside it", 0, stages=(FINETUNE,))
     warmup_updates: int = knob(1000, "updates of the rise", 0)
     warmup_init_lr: float = knob(1e-7, "learning rate at the start, inverse_sqrt", 0)
     adam_beta2: float = knob(0.999, "decay of Adam's second moments; of the first it is 0.9", 0, 1)

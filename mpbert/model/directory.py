@@ -23,12 +23,18 @@ from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_format, fingerprint
 from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
 from mpbert.model.configuration import from_nested
-from mpbert.model.encoder import TwoTower
+from mpbert.model.encoder import TOWERS, UPPER, TwoTower
 from mpbert.model.format_1 import upgraded, upgraded_names
-from mpbert.model.masked_sentences import MaskedSentenceModel
+from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
+from mpbert.pretrained.folders import copy_model
 
-KINDS: dict[str, type[nn.Module]] = {"pretrained": MaskedSentenceModel, "two-tower": TwoTower}
+KINDS: dict[str, type[nn.Module]] = {
+    "pretrained": MaskedSentenceModel,
+    "document-level": MaskedVectorModel,
+    "two-tower": TwoTower,
+}
 FORMAT = 2
+SENTENCE_ENCODER = "sentence_encoder"  # folder of the pretrained encoder, if there is one
 
 _MODULES = [
     {
@@ -63,12 +69,17 @@ class EncoderDescription:
 
 
 def save_encoder(
-    path: Path, description: EncoderDescription, state: dict[str, Tensor], tokenizer: Path
+    path: Path,
+    description: EncoderDescription,
+    state: dict[str, Tensor],
+    tokenizer: Path,
+    sentence_encoder: Path | None = None,
 ) -> None:
     """Write an encoder into an existing directory.
 
     :param state: fits the model of this kind and these sizes.
     :param tokenizer: the ``tokenizer.json`` that its tokens come from.
+    :param sentence_encoder: folder of the pretrained encoder whose vectors it reads, if any.
     """
     model = KINDS[description.kind](description.model)
     _fill(model, state, "checkpoint")  # refuse to write what cannot be loaded
@@ -79,6 +90,8 @@ def save_encoder(
     # copies: a file of safetensors has no tensor twice, as towers that share one do
     save_file({k: v.clone() for k, v in state.items()}, path / "model.safetensors")
     shutil.copyfile(tokenizer, path / "tokenizer.json")
+    if sentence_encoder is not None:
+        copy_model(sentence_encoder, path / SENTENCE_ENCODER)
     (path / "modules.json").write_text(json.dumps(_MODULES, indent=1) + "\n", encoding="utf-8")
 
 
@@ -126,21 +139,43 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     """Return both towers; an encoder that was only pretrained gives two equal ones.
 
     :param changes: sizes that replace those of the saved configuration, such as ``dropout``; an
-        encoder that was only pretrained may gain ``bag``, ``sentence_roles`` and ``shared_tokens``.
+        encoder that was only pretrained may gain ``bag``, ``sentence_roles`` and ``shared_tokens``,
+        and any may gain levels beside the bag, which start as they do at random.
     :raises EncoderError: weights and sizes do not fit.
     """
     description = read_description(path)
     config = dataclasses.replace(description.model, **changes)
     model, state = TwoTower(config), read_state(path)
+    source = str(path / "model.safetensors")
     if description.kind == "pretrained":
         for tower in (model.manuscript, model.citation):
-            new = ("documents.roles.", "bag.log_weights.")  # they stay as they start
-            own = {k: v for k, v in tower.encoder.state_dict().items() if k.startswith(new)}
-            found = {**own, **_under(state, "encoder.")}
-            _fill(tower.encoder, found, str(path / "model.safetensors"))
+            new = ("documents.roles.", "bag.log_weights.")
+            _start(tower.encoder, _under(state, "encoder."), new, source)
     else:
-        _fill(model, state, str(path / "model.safetensors"))
+        new = [f"{name}.{part}" for name in TOWERS for part in UPPER]
+        gains = description.model.lacks_levels_of(config)
+        _start(model, state, tuple(new) if gains else (), source)
     return model
+
+
+def take_document_level(model: TwoTower, path: Path) -> None:
+    """Let the document levels of both towers start from one that was pretrained.
+
+    :raises EncoderError: it is none, or reads vectors of another encoder, or its sizes differ.
+    """
+    description, upper = read_description(path), model.config.upper
+    sha256 = description.model.upper.pretrained_sha256
+    if description.kind != "document-level" or sha256 != upper.pretrained_sha256:
+        raise EncoderError(
+            f"{path}: found {description.kind} of the sentence vectors {sha256[:12] or 'of none'}; "
+            f"expected a document level of those of {upper.pretrained_sha256[:12] or 'none'}: "
+            f"give the output of mpbert pretrain with the same --sentence-vectors"
+        )
+    state = _under(read_state(path), "documents.")
+    for tower in (model.manuscript, model.citation):
+        if tower.upper.documents is None:
+            raise EncoderError(f"{path}: the configuration has document_layers 0; expected more")
+        _fill(tower.upper.documents, state, str(path / "model.safetensors"))
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
@@ -187,6 +222,12 @@ def pick_device(name: str) -> torch.device:
 
 def _under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+
+
+def _start(module: nn.Module, state: dict[str, Tensor], new: tuple[str, ...], source: str) -> None:
+    """Fill a module; what begins with one of these names stays as it starts."""
+    own = {k: v for k, v in module.state_dict().items() if k.startswith(new)} if new else {}
+    _fill(module, {**own, **state}, source)
 
 
 def _fill(module: nn.Module, state: dict[str, Tensor], source: str) -> None:

@@ -4,45 +4,41 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
-from torch import nn
 
 from mpbert.foundation.ragged import budget_batches, offsets_of
-from mpbert.model.packing import pack
+from mpbert.model.encoder import PaperEncoder
 from mpbert.model.sampling import SampledSentences
-
-Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
+from mpbert.model.sentences import Sentences
 
 
 @torch.inference_mode()
 def embed_sampled(
-    tower: nn.Module,
+    tower: PaperEncoder,
     sampled: SampledSentences,
-    gather: Gather,
+    source: Sentences,
     batch_tokens: int,
     autocast_bf16: bool = False,
 ) -> np.ndarray:
     """Return (B, D) float32 vectors of papers or manuscripts that were read as sampled.
 
-    :param tower: a ``PaperEncoder`` in evaluation mode.
+    :param tower: in evaluation mode.
+    :param source: of the sentences.
     :param batch_tokens: most tokens of a batch; bounds memory, does not change the vectors beyond
         the rounding of matrix products.
     """
     device = next(tower.parameters()).device
-    tokens, lengths = gather(sampled.sentences)
+    lengths = source.gather(sampled.sentences)[1]
     per_sentence = offsets_of(lengths)
     sentences = offsets_of(sampled.per_item)
     costs = per_sentence[sentences[1:]] - per_sentence[sentences[:-1]]
-    vectors = np.empty((len(costs), tower.norm.normalized_shape[0]), dtype=np.float32)
+    vectors = np.empty((len(costs), tower.vector_dim), dtype=np.float32)
     for items in budget_batches(costs, np.arange(len(costs)), batch_tokens, None):
         first, last = items[0], items[-1] + 1
         part = slice(sentences[first], sentences[last])
-        batch = pack(
-            tokens[per_sentence[sentences[first]] : per_sentence[sentences[last]]],
-            lengths[part],
-            sampled.per_item[first:last],
-            sampled.roles[part],
+        read = SampledSentences(
+            sampled.sentences[part], sampled.per_item[first:last], sampled.roles[part]
         )
+        batch = source.batch(read)
         with torch.autocast(device.type, torch.bfloat16, enabled=autocast_bf16):
             vectors[first:last] = tower(batch.to(device)).float().cpu().numpy()
     return vectors

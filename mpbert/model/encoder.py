@@ -1,23 +1,28 @@
 """The encoder: a bag of tokens, a sentence level and a document level upon it, either absent.
 
 HIBERT (Zhang et al., ACL 2019) as MP-BERT4CR changes it (Zhang & Ma, WI-IAT 2021, Sec. 4.1.2):
-tokens -> sentence level -> mean -> document level -> sum -> LayerNorm. Symbols: N tokens,
-S sentences, B papers, D dim.
+tokens -> sentence level -> mean -> document level -> sum -> LayerNorm. Ours: the two levels beside
+the bag, see :mod:`mpbert.model.upper`. Symbols: N tokens, S sentences, B papers, D dim.
 """
 
+import math
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.model.bag import STEP, TokenBag, weights_of
 from mpbert.model.blocks import BlockConfig, EncoderBlock, sinusoids
-from mpbert.model.config import MOST_PLACES, ModelConfig
+from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, STACKED, ModelConfig
 from mpbert.model.packing import PackedPapers
 from mpbert.model.pooling import sum_pool
-from mpbert.model.sampling import ROLES
+from mpbert.model.upper import UpperLevels
 
 # logarithms, of ROLES, to begin with: about where training on ACL ended
 _MANUSCRIPT_ROLES = (-2.9, -2.0, -1.3, 0.0)
 _PAPER_ROLES = (-1.0, 0.0, 0.0, 0.0)
+TOWERS = ("manuscript", "citation")
+UPPER = ("upper.", "log_gate")  # weights of a tower that it has with levels beside the bag alone
 
 
 def block_config(config: ModelConfig) -> BlockConfig:
@@ -78,8 +83,9 @@ class LevelEncoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.bag = TokenBag(config.bag, config.vocab_size, config.dim, config.dropout)
-        self.sentences = SentenceLevel(config) if config.sentence_layers else None
-        self.documents = DocumentLevel(config) if config.document_layers else None
+        stacked = config.upper.join == STACKED
+        self.sentences = SentenceLevel(config) if stacked and config.sentence_layers else None
+        self.documents = DocumentLevel(config) if stacked and config.document_layers else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, papers: PackedPapers) -> Tensor:
@@ -107,12 +113,15 @@ class LevelEncoder(nn.Module):
 class PaperEncoder(nn.Module):
     """One vector a paper or manuscript: LayerNorm of the sum of its sentence vectors.
 
+    Levels beside the bag are added to that sum, or concatenated to its LayerNorm.
+
     :param role_weights: logarithms, of ``ROLES``, that the weights of sentences start from; there
         are weights only with ``sentence_roles``.
     """
 
     def __init__(self, config: ModelConfig, role_weights: tuple[float, ...] = _PAPER_ROLES) -> None:
         super().__init__()
+        self.vector_dim, self.join = config.vector_dim, config.upper.join
         self.encoder = LevelEncoder(config)
         self.norm = nn.LayerNorm(config.dim)
         if config.sentence_roles:
@@ -120,14 +129,34 @@ class PaperEncoder(nn.Module):
             self.log_role_weights = nn.Embedding.from_pretrained(start, freeze=False)
         else:
             self.log_role_weights = None
+        self.upper = UpperLevels(config, role_weights) if self.join != STACKED else None
+        if self.join == CONCATENATED:
+            self.log_gate = nn.Parameter(torch.tensor(math.log(config.upper.gate) / STEP))
 
     def forward(self, papers: PackedPapers) -> Tensor:
-        """Return (B, D) vectors in the caller's order."""
+        """Return (B, U) vectors in the caller's order, U = ``vector_dim``."""
         weights = None
         if self.log_role_weights is not None:
             weights = weights_of(self.log_role_weights, papers.roles)[:, 0]  # (S,)
-        vectors = self.encoder.sum_papers(papers, weights)
-        return self.norm(vectors).index_select(0, papers.paper_order)
+        sums = self.encoder.sum_papers(papers, weights).index_select(0, papers.paper_order)
+        if self.upper is None:
+            return self.norm(sums)
+        beside = self.upper(self.encoder.bag, papers.upper)
+        if self.join == CONCATENATED:
+            return concatenated(self.norm(sums), beside, (STEP * self.log_gate).exp())
+        return self.norm(sums + beside)
+
+
+def concatenated(bag: Tensor, beside: Tensor, gate: Tensor) -> Tensor:
+    """Return (B, D + U): both of length one, the second times a weight, side by side.
+
+    The cosine of two such vectors is a weighted mean of their cosines. All have the length that
+    LayerNorm gives a vector of so many dimensions, since objectives of distances need it.
+
+    :param bag: (B, D); ``beside`` (B, U); ``gate`` the weight, positive.
+    """
+    both = torch.cat([F.normalize(bag.float()), gate * F.normalize(beside)], dim=1)
+    return both * (math.sqrt(both.shape[1]) / (1 + gate.square()).sqrt())
 
 
 class TwoTower(nn.Module):
@@ -143,6 +172,10 @@ class TwoTower(nn.Module):
         self.citation = PaperEncoder(config)
         if config.shared_tokens:
             self.manuscript.encoder.bag.embedding = self.citation.encoder.bag.embedding
+        if config.upper.join != STACKED:  # the same start; what roles weigh is each tower's own
+            same = self.citation.upper.state_dict()
+            own = {k: v for k, v in self.manuscript.upper.state_dict().items() if "log_role" in k}
+            self.manuscript.upper.load_state_dict({**same, **own})
 
     def weigh_tokens(self, counts: Tensor) -> None:
         """Start the token weights of both towers from the counts (V,) of the training texts."""

@@ -7,16 +7,16 @@ import numpy as np
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 
 
-class MaskedBatch(NamedTuple):
-    """A batch of documents with some sentences masked.
+class Masks(NamedTuple):
+    """What is masked of a batch of S sentences.
 
-    :param tokens: (N,) input tokens; ``lengths`` (S,) tokens of each sentence.
-    :param masked: (M,) ascending sentence numbers to predict.
+    :param masked: (M,) ascending sentence numbers to predict; ``hidden`` those that are not seen.
+    :param source: (S,) which sentence stands in the place of each: itself, or one of another paper.
     """
 
-    tokens: np.ndarray
-    lengths: np.ndarray
     masked: np.ndarray
+    hidden: np.ndarray
+    source: np.ndarray
 
 
 def num_masked(
@@ -26,27 +26,20 @@ def num_masked(
     return np.clip((sentences_per_paper * probability).astype(np.int64), 1, limit)
 
 
-def mask_sentences(
-    tokens: np.ndarray,
-    lengths: np.ndarray,
+def choose_masks(
     sentences_per_paper: np.ndarray,
-    mask_token: int,
     rng: np.random.Generator,
     probability: float = 0.15,
     limit: int = 5,
-) -> MaskedBatch:
-    """Mask sentences: 80 % become mask tokens, 10 % stay, 10 % come from another document.
+) -> Masks:
+    """Choose sentences: 80 % are hidden, 10 % stay, 10 % come from another document.
 
-    A hidden sentence keeps its length and its last token, the separator. The replacement is a
-    random sentence of the batch, of any length; after ten tries that met the same document it stays
-    unchanged.
+    The replacement is a random sentence of the batch; after ten tries that met the same document
+    the sentence stays.
 
-    :param tokens: (N,) token ids of all sentences; not changed.
-    :param lengths: (S,) tokens of each sentence.
     :param sentences_per_paper: (B,) sentences of each document.
-    :param mask_token: id of ``<SENT_MASK>``.
     """
-    num_sentences = len(lengths)
+    num_sentences = int(sentences_per_paper.sum())
     masked = smallest_per_row(
         rng.random(num_sentences),
         sentences_per_paper,
@@ -56,11 +49,25 @@ def mask_sentences(
     source = np.arange(num_sentences)
     replaced = masked[action >= 0.9]
     source[replaced] = _sentences_of_other_papers(replaced, row_numbers(sentences_per_paper), rng)
-    new_lengths = lengths[source]
-    new_tokens = tokens[ranges(offsets_of(lengths)[:-1][source], new_lengths)]  # a copy
-    hidden = masked[action < 0.8]
-    new_tokens[ranges(offsets_of(new_lengths)[:-1][hidden], new_lengths[hidden] - 1)] = mask_token
-    return MaskedBatch(new_tokens, new_lengths, masked)
+    return Masks(masked, masked[action < 0.8], source)
+
+
+def mask_sentences(
+    tokens: np.ndarray, lengths: np.ndarray, masks: Masks, mask_token: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tokens and lengths of the sentences as the model sees them.
+
+    A hidden sentence keeps its length and its last token, the separator.
+
+    :param tokens: (N,) token ids of all sentences; not changed.
+    :param lengths: (S,) tokens of each sentence.
+    :param mask_token: id of ``<SENT_MASK>``.
+    """
+    new_lengths = lengths[masks.source]
+    new_tokens = tokens[ranges(offsets_of(lengths)[:-1][masks.source], new_lengths)]  # a copy
+    starts, inner = offsets_of(new_lengths)[:-1][masks.hidden], new_lengths[masks.hidden] - 1
+    new_tokens[ranges(starts, inner)] = mask_token
+    return new_tokens, new_lengths
 
 
 def _sentences_of_other_papers(

@@ -133,3 +133,13 @@ def masked_sentence_loss(logits: Tensor, targets: Tensor, label_smoothing: float
     return F.cross_entropy(
         logits.float(), targets, reduction="sum", label_smoothing=label_smoothing
     )
+
+
+def masked_vector_logits(guesses: Tensor, vectors: Tensor, temperature: float) -> Tensor:
+    """Return (M, S) cosines of guesses with all sentences of the batch, over the temperature.
+
+    InfoNCE of van den Oord et al. (2018), Eq. 4, is the cross entropy of these.
+
+    :param guesses: (M, E); ``vectors`` (S, E) of the sentences, before masking.
+    """
+    return F.normalize(guesses.float()) @ F.normalize(vectors.float()).T / temperature

@@ -5,7 +5,7 @@ of sentences, so that rows of equal length are neighbours: each such group is a 
 (rows, length, D), and nothing is ever padded or masked.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 import numpy as np
@@ -79,6 +79,9 @@ class PackedPapers(_OnDevice):
     :param paper_order: (B,) place among the packed papers of each paper in the caller's order.
     :param roles: (S,) what each sentence is read as, paper after paper, see
         :mod:`mpbert.model.sampling`.
+    :param vectors: (S, E) of a pretrained encoder, paper after paper; None: there are none.
+    :param upper: the same papers with those sentences alone that levels beside the bag read; None:
+        there are no such levels.
     """
 
     tokens: Tensor
@@ -87,6 +90,12 @@ class PackedPapers(_OnDevice):
     papers: Rows
     paper_order: Tensor
     roles: Tensor
+    vectors: Tensor | None = None
+    upper: "PackedPapers | None" = None
+
+    def with_upper(self, upper: "PackedPapers") -> "PackedPapers":
+        """Return these papers with what the levels beside the bag read of them."""
+        return replace(self, upper=upper)
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,11 @@ def inverse(order: np.ndarray) -> np.ndarray:
     return back
 
 
+def document_rows(sentences_per_paper: np.ndarray) -> np.ndarray:
+    """Return (S,) the place among sentences packed by paper of each in the caller's order."""
+    return inverse(_by_paper_length(sentences_per_paper)[1])
+
+
 def _by_paper_length(sentences_per_paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (B,) papers ascending by length, and (S,) their sentences in that order."""
     order = np.argsort(sentences_per_paper, kind="stable")
@@ -124,6 +138,7 @@ def pack(
     lengths: np.ndarray,
     sentences_per_paper: np.ndarray,
     roles: np.ndarray | None = None,
+    vectors: np.ndarray | None = None,
 ) -> PackedPapers:
     """Lay out a batch.
 
@@ -131,6 +146,7 @@ def pack(
     :param lengths: (S,) tokens of each sentence, at least 1.
     :param sentences_per_paper: (B,) sentences of each paper, at least 1.
     :param roles: (S,) of the sentences; None: all alike.
+    :param vectors: (S, E) of a pretrained encoder; None: there are none.
     """
     if roles is None:
         roles = np.zeros(len(lengths), dtype=np.int64)
@@ -145,6 +161,7 @@ def pack(
         papers=Rows.of(sentences_per_paper[paper_order]),
         paper_order=torch.from_numpy(inverse(paper_order)),
         roles=torch.from_numpy(roles[by_paper].astype(np.int64)),
+        vectors=None if vectors is None else torch.from_numpy(vectors[by_paper]),
     )
 
 
@@ -166,9 +183,8 @@ def pack_masked(
     targets = tokens[ranges(offsets_of(lengths)[:-1][sentences], sizes)].astype(np.int64)
     targets[np.cumsum(sizes) - 1] = end_token
     inputs = np.roll(targets, 1)  # the last target of a sentence is the first input of the next
-    _, by_paper = _by_paper_length(sentences_per_paper)
     return MaskedSentences(
-        document_rows=torch.from_numpy(inverse(by_paper)[sentences]),
+        document_rows=torch.from_numpy(document_rows(sentences_per_paper)[sentences]),
         inputs=torch.from_numpy(inputs),
         targets=torch.from_numpy(targets),
         sentences=Rows.of(sizes),

@@ -16,9 +16,8 @@ import numpy as np
 from mpbert.corpus.binary import BinaryContexts
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.foundation.seeding import hashed_uniform
-from mpbert.model.config import ReadingConfig
+from mpbert.model.config import ROLES, ReadingConfig
 
-ROLES = ("body", "abstract", "neighbour", "citing")
 BODY, ABSTRACT, NEIGHBOUR, CITING = range(len(ROLES))
 
 

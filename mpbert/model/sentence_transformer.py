@@ -22,21 +22,18 @@ from typing import Any
 
 import numpy as np
 from sentence_transformers.base.modules import InputModule
-from tokenizers import Tokenizer
 
-from mpbert.corpus.subwords import tokenize
 from mpbert.corpus.text import clean_characters, split_sentences
 from mpbert.model.directory import (
     EncoderDescription,
     load_two_tower,
     read_description,
-    read_tokenizer,
     save_encoder,
 )
 from mpbert.model.encoder import TwoTower
-from mpbert.model.packing import pack
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import SampledSentences
+from mpbert.model.sentences import TextSentences, text_sentences
 
 SEED = 1  # of the reading, as of the commands
 
@@ -62,10 +59,10 @@ class TwoTowerModule(InputModule):
     """
 
     def __init__(
-        self, model: TwoTower, tokenizer: Tokenizer, description: EncoderDescription
+        self, model: TwoTower, sentences: TextSentences, description: EncoderDescription
     ) -> None:
         super().__init__()
-        self.model, self.tokenizer = model, tokenizer
+        self.model, self._sentences = model, sentences
         self._description = description
         self._reading = Reading(description.reading, SEED)
 
@@ -77,19 +74,21 @@ class TwoTowerModule(InputModule):
         """
         path = Path(model_name_or_path) / subfolder
         description = dataclasses.replace(read_description(path), kind="two-tower")
-        return cls(load_two_tower(path), read_tokenizer(path), description)
+        return cls(load_two_tower(path), text_sentences(path, description), description)
 
     def save(self, output_path: str, *_: object, **__: object) -> None:
         """Write an encoder directory."""
         state = self.model.state_dict()
         with TemporaryDirectory() as directory:
             tokenizer = Path(directory) / "tokenizer.json"
-            self.tokenizer.save(str(tokenizer))
-            save_encoder(Path(output_path), self._description, state, tokenizer)
+            self._sentences.tokenizer.save(str(tokenizer))
+            encoder = self._sentences.encoder
+            folder = encoder.folder if encoder else None
+            save_encoder(Path(output_path), self._description, state, tokenizer, folder)
 
     def get_embedding_dimension(self) -> int:
         """Return the length of a vector, D."""
-        return self._description.model.dim
+        return self._description.model.vector_dim
 
     def preprocess(
         self,
@@ -108,13 +107,13 @@ class TwoTowerModule(InputModule):
         abstract = self._reading.config.abstract_sentences
         read = [self._read(_text_of(text, is_query, abstract), is_query) for text in inputs]
         sentences = [sentence for own, _ in read for sentence in own]
-        most = self._description.reading.sentence_tokens
-        tokens, lengths = tokenize(self.tokenizer, sentences, most)
-        per_paper = np.concatenate([sampled.per_item for _, sampled in read])
-        batch = pack(
-            tokens, lengths, per_paper, np.concatenate([sampled.roles for _, sampled in read])
+        together = SampledSentences(
+            np.arange(len(sentences)),
+            np.concatenate([sampled.per_item for _, sampled in read]),
+            np.concatenate([sampled.roles for _, sampled in read]),
         )
-        return {"papers": batch, "is_query": is_query}
+        source = self._sentences.of(sentences, together.sentences)
+        return {"papers": source.batch(together), "is_query": is_query}
 
     def _read(self, text: _Text, is_query: bool) -> tuple[list[str], SampledSentences]:
         """Return the sentences that are read of one input; at least one, which may be empty."""

@@ -1,6 +1,8 @@
 """Where the files of an encoder lie: in a folder, on the hub, or in the package index."""
 
 import hashlib
+import os
+import shutil
 from pathlib import Path
 
 from huggingface_hub import HfApi, snapshot_download
@@ -74,6 +76,22 @@ def files_of_model(folder: Path) -> list[Path]:
     """Return the files that the vectors of a model depend on, those of them that there are."""
     known = [folder / name for name in _READ]
     return [*sorted(folder.glob("*.safetensors")), *(path for path in known if path.is_file())]
+
+
+def copy_model(folder: Path, target: Path) -> None:
+    """Write the files that the vectors of a model depend on; they take no further room."""
+    for file in files_of_model(folder):
+        place = target / file.relative_to(folder)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        link(file, place)
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file a second name, or copy it where the file system cannot."""
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def one_line(error: Exception) -> str:

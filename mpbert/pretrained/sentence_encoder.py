@@ -40,7 +40,7 @@ class SentenceEncoder:
         batch_tokens: int = BATCH_TOKENS,
         bfloat16: bool = False,
     ) -> None:
-        self.pooling = pooling_of(folder)
+        self.folder, self.pooling = folder, pooling_of(folder)
         self.model_sha256 = sha256_of_model(folder)
         model, tokenizer = load(str(folder), "none", 0, 0, list)
         self._encoder = PretrainedEncoder(

@@ -2,7 +2,7 @@
 
 A directory with ``vectors.npy``, (M, E) float16 of length 1, one of each distinct text;
 ``rows.npy``, (S,) int32, the row of each sentence number (:mod:`mpbert.corpus.numbering`), -1 where
-it has none; and ``meta.json``.
+it has none; ``meta.json``; and ``encoder``, a copy of the encoder.
 """
 
 import json
@@ -26,6 +26,8 @@ from mpbert.foundation.ragged import ranges
 PARTS = ("abstract", "body", "citing")
 BLOCK = 2048  # texts whose vectors are kept together: what a killed run has to do again, at most
 FORMAT = 1
+OPENING = 10  # first sentences of a paper that count as its abstract, however short that is
+ENCODER = "encoder"  # folder with a copy of the encoder
 Encode = Callable[[Sequence[str]], np.ndarray]
 """K texts -> (K, E) float32 vectors of length 1."""
 
@@ -97,6 +99,10 @@ class SentenceVectors:
             )
         return self._vectors[rows].astype(np.float32)
 
+    def has(self, sentences: np.ndarray) -> np.ndarray:
+        """Return (K,) whether each of these sentence numbers has a vector."""
+        return self._rows[sentences] >= 0
+
     def check_corpus(self, path: Path) -> None:
         """Check that the vectors are those of a corpus store, or of what was made from it.
 
@@ -118,13 +124,15 @@ class SentenceVectors:
 def numbers_of(store: CorpusStore, parts: Sequence[str]) -> np.ndarray:
     """Return the sentence numbers of parts of a corpus, ascending.
 
-    :param parts: ``abstract``: titles and abstracts; ``body``: all other sentences; ``citing``:
-        citing sentences of all splits, with the sentences before and after them in the paper.
+    :param parts: ``abstract``: titles, abstracts and the sentences that follow a short one, of
+        which manuscripts are read too; ``body``: all other sentences; ``citing``: citing sentences
+        of all splits, with the sentences before and after them in the paper.
     """
     offsets = number_offsets(store)
     chosen = np.zeros(offsets[-1], dtype=bool)
     in_abstract = np.zeros(offsets[-1], dtype=bool)
-    in_abstract[ranges(offsets[:-1], store.num_abstract + 1)] = True
+    opening = np.minimum(np.maximum(store.num_abstract + 1, OPENING), np.diff(offsets))
+    in_abstract[ranges(offsets[:-1], opening)] = True
     if "abstract" in parts:
         chosen |= in_abstract
     if "body" in parts:

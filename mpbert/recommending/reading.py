@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.corpus.subwords import tokenize
 from mpbert.foundation.errors import EncoderError, IndexFormatError
-from mpbert.foundation.ragged import offsets_of
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import SampledSentences
 from mpbert.vectors.normal import normalized
@@ -31,18 +29,17 @@ class EncoderReader:
         from mpbert.model.directory import (  # torch, which words alone do not need
             load_two_tower,
             read_description,
-            read_tokenizer,
         )
+        from mpbert.model.sentences import text_sentences
 
         description = read_description(path)
-        if description.model.dim < dim:
+        if description.model.vector_dim < dim:
             raise IndexFormatError(
-                f"{path}: makes vectors of {description.model.dim} dimensions, those of the papers "
-                f"have {dim}; build the index again"
+                f"{path}: makes vectors of {description.model.vector_dim} dimensions, those of "
+                f"the papers have {dim}; build the index again"
             )
         self._model = load_two_tower(path).eval()
-        self._tokenizer = read_tokenizer(path)
-        self._sentence_tokens = description.reading.sentence_tokens
+        self._sentences = text_sentences(path, description)
         self._reading = Reading(description.reading, seed)
         self._numbers, self._dim = range(readings), dim
 
@@ -82,20 +79,14 @@ class EncoderReader:
         """
         from mpbert.model.embedding import embed_sampled
 
-        numbers = np.concatenate([reading.sentences for reading in readings])
-        read, places = np.unique(numbers, return_inverse=True)
-        texts = [sentences[number] for number in read]
-        tokens, lengths = tokenize(self._tokenizer, texts, self._sentence_tokens)
-        starts = offsets_of(lengths)
-
-        def gather(_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            parts = [tokens[starts[place] : starts[place + 1]] for place in places]
-            return np.concatenate(parts), lengths[places]
-
-        per_item = np.concatenate([reading.per_item for reading in readings])
-        roles = np.concatenate([reading.roles for reading in readings])
-        together = SampledSentences(numbers, per_item, roles)
-        vectors = embed_sampled(tower, together, gather, _BATCH_TOKENS).astype(np.float64)
+        together = SampledSentences(
+            *(
+                np.concatenate([getattr(reading, name) for reading in readings])
+                for name in ("sentences", "per_item", "roles")
+            )
+        )
+        source = self._sentences.of(sentences, together.sentences)
+        vectors = embed_sampled(tower, together, source, _BATCH_TOKENS).astype(np.float64)
         if not np.isfinite(vectors).all():
             raise EncoderError(
                 f"the encoder gives {name} a vector of NaN or infinity; train it with "

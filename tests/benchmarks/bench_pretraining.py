@@ -22,7 +22,7 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.model.config import ModelConfig
 from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
 from mpbert.model.masked_sentences import MaskedSentenceModel
-from mpbert.model.masking import mask_sentences
+from mpbert.model.masking import choose_masks, mask_sentences
 from mpbert.model.objectives import masked_sentence_loss
 from mpbert.model.packing import MaskedSentences, PackedPapers, Rows, pack, pack_masked
 
@@ -49,16 +49,17 @@ def _measure(
     chosen = blocks.batch_by_size(blocks.ordered_indices(), batch_tokens)[0]
     read = corpus.gather(ranges(blocks.first[chosen], blocks.sizes_in_sentences[chosen]))
     tokens, lengths, per_paper = cut(*read, blocks.sizes_in_sentences[chosen])
-    batch = mask_sentences(tokens, lengths, per_paper, SENTENCE_MASK, named_rng(1, "masks"))
-    packed = pack(batch.tokens, batch.lengths, per_paper)
-    masked = pack_masked(tokens, lengths, per_paper, batch.masked, END)
+    masks = choose_masks(per_paper, named_rng(1, "masks"))
+    seen = mask_sentences(tokens, lengths, masks, SENTENCE_MASK)
+    packed = pack(*seen, per_paper)
+    masked = pack_masked(tokens, lengths, per_paper, masks.masked, END)
     ours, theirs = MaskedSentenceModel(config), PaddedMaskedSentences(config)
 
-    padded, is_real = pad(batch.tokens, batch.lengths, per_paper)
+    padded, is_real = pad(*seen, per_paper)
     targets, is_target = pad(tokens, lengths, per_paper)
     first = np.cumsum(per_paper) - per_paper
-    paper = row_numbers(per_paper)[batch.masked]
-    rows = torch.from_numpy(paper * SENTENCES + batch.masked - first[paper])
+    paper = row_numbers(per_paper)[masks.masked]
+    rows = torch.from_numpy(paper * SENTENCES + masks.masked - first[paper])
     targets, is_target = targets.flatten(0, 1)[rows], is_target.flatten(0, 1)[rows]
     inputs = functional.pad(targets, (1, 0), value=END)[:, :-1]
 

@@ -73,7 +73,7 @@ def test_bash_completes_commands(tab):
 
 
 def test_bash_completes_flags_of_the_command(tab):
-    assert tab("embed", "--s") == {"--seed", "--splits"}
+    assert tab("embed", "--s") == {"--seed", "--sentence-vectors", "--splits"}
     assert "--method" in tab("fit", "--")
     assert {"--config", "--log"} <= tab("evaluate", "--")
 

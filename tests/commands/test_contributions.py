@@ -10,6 +10,7 @@ from mpbert.corpus.binary import BinaryCorpus
 from mpbert.model.directory import load_two_tower, read_description
 from mpbert.model.embedding import embed_sampled
 from mpbert.model.sampling import CITING, SampledSentences, sample_manuscripts
+from mpbert.model.sentences import Sentences
 from mpbert.vectors.store import VectorStore
 
 pytestmark = pytest.mark.fairseq
@@ -60,7 +61,7 @@ def test_the_table_holds_what_reading_by_hand_gives(rfc_binary, finetuned_encode
         num_sentences += len(read.sentences)
         kept = read.roles != CITING
         rest = SampledSentences(read.sentences[kept], np.array([kept.sum()]), read.roles[kept])
-        shorter[i] = embed_sampled(tower, rest, corpus.gather, 16384)[0]
+        shorter[i] = embed_sampled(tower, rest, Sentences(corpus.gather), 16384)[0]
     lost = 100 * (_recalls(shorter, corpus, papers) - whole).mean()
     assert lost != 0
     rows = re.findall(r"^\| ([a-z ]+) \| (\d.*) \|$", text, re.MULTILINE)

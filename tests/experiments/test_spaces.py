@@ -68,7 +68,7 @@ def test_no_vector_of_the_token_bag_grows_beyond_its_own():
 
 
 def test_settings_of_a_configuration_are_not_tried_again():
-    experiment = Experiment.of(ROWS, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
+    experiment = Experiment.of(ROWS, Path("acl"), Layout(Path("out")), Tuned(), ROOT)
     plan = plan_trials(Tuning(experiment, BUDGET, {}, Path()), experiment.rows["token_bag"])
     own = {"lr": 0.003, "max_epoch": 2, "temperature": 0.05, "dim": 512, "dropout": 0.2}
     assert plan[0] == {}
@@ -77,9 +77,11 @@ def test_settings_of_a_configuration_are_not_tried_again():
 
 
 def test_a_row_that_was_developed_on_a_corpus_starts_from_its_own_settings_there():
-    start = Tuned(BUDGET, {"token_bag": TunedRow({"lr": 0.006}, 0.5, 0.4, 2, 9, 0.1)})
+    start = Tuned(BUDGET, {"token_bag": TunedRow({"lr": 0.0015}, 0.5, 0.4, 2, 9, 0.1)})
     experiment = Experiment.of(ROWS, Path("rfc"), Layout(Path("out")), Tuned(), ROOT)
     row = experiment.rows["token_bag"]
     assert plan_trials(Tuning(experiment, BUDGET, {}, Path(), start), row)[0] == {}
     elsewhere = dataclasses.replace(row, developed={"acl": 3.2})
-    assert plan_trials(Tuning(experiment, BUDGET, {}, Path(), start), elsewhere)[0] == {"lr": 0.006}
+    assert plan_trials(Tuning(experiment, BUDGET, {}, Path(), start), elsewhere)[0] == {
+        "lr": 0.0015
+    }

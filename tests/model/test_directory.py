@@ -7,7 +7,14 @@ from safetensors.torch import save_file
 
 from mpbert.corpus.subwords import train_tokenizer
 from mpbert.foundation.errors import EncoderError
-from mpbert.model.config import BagConfig, Configuration, ModelConfig, ReadingConfig
+from mpbert.model.config import (
+    LEVEL_SIZES,
+    BagConfig,
+    Configuration,
+    ModelConfig,
+    ReadingConfig,
+    UpperConfig,
+)
 from mpbert.model.directory import (
     EncoderDescription,
     check_same_tokenizer,
@@ -176,7 +183,7 @@ def test_format_1_is_read_with_its_weights_and_settings(saved, layers):
     torch.manual_seed(3)
     model = TwoTower(config)
     save_file(old_names(model.state_dict()), path / "model.safetensors")
-    old = {key: value for key, value in vars(config).items() if key != "bag"}
+    old = {key: value for key, value in vars(config).items() if key not in ("bag", "upper")}
     old |= {"max_tokens": 1024, "max_sentences": 1024, "token_weights": True, "sentence_sums": True}
     settings = {"max_tokens": 9, "manuscript_sentences": 5, "abstract_sentences": 3}
     settings |= {"body_sentences": 0, "no_dynamic_sampling": True, "objective": "triplet"}
@@ -197,3 +204,36 @@ def test_an_encoder_of_format_1_that_was_only_pretrained_reads_as_the_paper_does
     content["model"]["num_heads"] = 2
     (path / "config.json").write_text(json.dumps(content))
     assert read_description(path).reading == ReadingConfig()
+
+
+def with_levels(config):
+    return dataclasses.replace(
+        config, document_layers=2, num_heads=4, upper=UpperConfig("concatenated", upper_dim=4)
+    )
+
+
+def test_a_bag_may_gain_levels_beside_it_and_keeps_all_that_it_has(tmp_path, tokenizer):
+    torch.manual_seed(4)
+    bag = dataclasses.replace(CONFIG, sentence_layers=0, document_layers=0, decoder_layers=0)
+    model = TwoTower(bag)
+    save_encoder(tmp_path, described("two-tower", bag), model.state_dict(), tokenizer)
+    given = {name: getattr(with_levels(bag), name) for name in (*LEVEL_SIZES, "upper")}
+    grown = load_two_tower(tmp_path, **given)
+    assert grown.config == with_levels(bag)
+    kept = grown.state_dict()
+    assert all(torch.equal(value, kept[name]) for name, value in model.state_dict().items())
+    assert len(grown.citation.upper.documents.blocks) == 2
+    save_encoder(tmp_path, described("two-tower", grown.config), grown.state_dict(), tokenizer)
+    again = load_two_tower(tmp_path)
+    assert again.config == grown.config
+    assert all(torch.equal(kept[name], value) for name, value in again.state_dict().items())
+
+
+def test_levels_that_a_training_has_learnt_are_not_begun_anew(tmp_path, tokenizer):
+    config = with_levels(dataclasses.replace(CONFIG, sentence_layers=0, decoder_layers=0))
+    state = TwoTower(config).state_dict()
+    save_encoder(tmp_path, described("two-tower", config), state, tokenizer)
+    del state["citation.log_gate"]
+    save_file(state, tmp_path / "model.safetensors")
+    with pytest.raises(EncoderError, match=r"do not fit .*Missing.*citation\.log_gate"):
+        load_two_tower(tmp_path)

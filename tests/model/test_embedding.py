@@ -6,8 +6,8 @@ from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.model.config import ModelConfig
 from mpbert.model.embedding import blocks, embed_sampled, mean_over_readings
 from mpbert.model.encoder import PaperEncoder
-from mpbert.model.packing import pack
 from mpbert.model.sampling import SampledSentences
+from mpbert.model.sentences import Sentences
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def tower():
 
 
 @pytest.fixture(scope="module")
-def gather():
+def source():
     rng = np.random.default_rng(1)
     lengths = rng.integers(1, 9, 60)
     tokens, offsets = rng.integers(4, 50, lengths.sum()), offsets_of(lengths)
@@ -25,37 +25,37 @@ def gather():
     def read(sentences):
         return tokens[ranges(offsets[sentences], lengths[sentences])], lengths[sentences]
 
-    return read
+    return Sentences(read)
 
 
 SAMPLED = SampledSentences(np.arange(60), np.array([7, 1, 20, 2, 30]), np.zeros(60, np.int64))
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 40, 10**6])
-def test_the_budget_of_tokens_does_not_change_the_vectors(tower, gather, batch_tokens):
-    expected = tower(pack(*gather(SAMPLED.sentences), SAMPLED.per_item)).detach().numpy()
-    found = embed_sampled(tower, SAMPLED, gather, batch_tokens)
+def test_the_budget_of_tokens_does_not_change_the_vectors(tower, source, batch_tokens):
+    expected = tower(source.batch(SAMPLED)).detach().numpy()
+    found = embed_sampled(tower, SAMPLED, source, batch_tokens)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(("in_bfloat16", "tolerance"), [(False, 1e-5), (True, 0.02)])
 def test_64_papers_at_once_have_the_vectors_of_64_papers_alone(
-    tower, gather, in_bfloat16, tolerance
+    tower, source, in_bfloat16, tolerance
 ):
     rng = np.random.default_rng(2)
     per_item = rng.integers(1, 9, 64)
     sentences = rng.integers(0, 60, per_item.sum())
     sampled = SampledSentences(sentences, per_item, np.zeros_like(sentences))
-    alone = embed_sampled(tower, sampled, gather, 1, in_bfloat16)
-    at_once = embed_sampled(tower, sampled, gather, 10**6, in_bfloat16)
+    alone = embed_sampled(tower, sampled, source, 1, in_bfloat16)
+    at_once = embed_sampled(tower, sampled, source, 10**6, in_bfloat16)
     np.testing.assert_allclose(at_once, alone, atol=tolerance)
     assert np.abs(alone).max() > 1
 
 
-def test_no_item_gives_no_vector(tower, gather):
+def test_no_item_gives_no_vector(tower, source):
     none = SampledSentences(*np.zeros((3, 0), np.int64))
-    assert embed_sampled(tower, none, gather, 100).shape == (0, 8)
+    assert embed_sampled(tower, none, source, 100).shape == (0, 8)
 
 
 def test_the_mean_over_readings_is_the_mean_of_the_vectors_of_draws_0_1_2():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpbert.foundation.ragged import offsets_of, row_numbers
-from mpbert.model.masking import mask_sentences, num_masked
+from mpbert.model.masking import choose_masks, mask_sentences, num_masked
 
 MASK, SEPARATOR = 3, 2
 
@@ -18,6 +18,12 @@ def batch():
     return tokens, lengths, per_paper
 
 
+def masked_batch(tokens, lengths, per_paper, seed):
+    """The masks of a batch, and its tokens and lengths with them."""
+    masks = choose_masks(per_paper, np.random.default_rng(seed))
+    return masks, *mask_sentences(tokens, lengths, masks, MASK)
+
+
 def sentences_of(tokens, lengths):
     return np.split(tokens, offsets_of(lengths)[1:-1])
 
@@ -30,8 +36,8 @@ def test_number_of_masked_sentences_is_15_percent_at_least_1_at_most_5(sentences
 
 
 def test_each_document_has_its_number_of_distinct_masked_sentences(batch):
-    _tokens, _lengths, per_paper = batch
-    masked = mask_sentences(*batch, MASK, np.random.default_rng(2)).masked
+    per_paper = batch[2]
+    masked = choose_masks(per_paper, np.random.default_rng(2)).masked
     assert np.all(np.diff(masked) > 0)
     counts = np.bincount(row_numbers(per_paper)[masked], minlength=len(per_paper))
     assert counts.tolist() == num_masked(per_paper).tolist()
@@ -42,9 +48,9 @@ def test_four_fifths_are_hidden_a_tenth_stays_a_tenth_comes_from_another_documen
     before, paper = sentences_of(tokens, lengths), row_numbers(per_paper)
     found = {"hidden": 0, "kept": 0, "replaced": 0}
     for seed in range(5):
-        result = mask_sentences(*batch, MASK, np.random.default_rng(seed))
-        after = sentences_of(result.tokens, result.lengths)
-        for s in result.masked:
+        masks, *result = masked_batch(*batch, seed)
+        after = sentences_of(*result)
+        for s in masks.masked:
             if len(before[s]) == 1:  # a separator alone looks the same in any case
                 continue
             assert after[s][-1] == SEPARATOR
@@ -57,7 +63,7 @@ def test_four_fifths_are_hidden_a_tenth_stays_a_tenth_comes_from_another_documen
             elif len(after[s]) > 1:
                 assert paper[after[s][0] - 10] != paper[s]
                 found["replaced"] += 1
-        others = np.setdiff1d(np.arange(len(lengths)), result.masked)
+        others = np.setdiff1d(np.arange(len(lengths)), masks.masked)
         assert all(np.array_equal(after[s], before[s]) for s in others)
     total = sum(found.values())
     shares = [found[kind] / total for kind in ("hidden", "kept", "replaced")]
@@ -67,21 +73,21 @@ def test_four_fifths_are_hidden_a_tenth_stays_a_tenth_comes_from_another_documen
 
 def test_the_original_arrays_are_untouched(batch):
     copies = [array.copy() for array in batch]
-    mask_sentences(*batch, MASK, np.random.default_rng(3))
+    masked_batch(*batch, 3)
     assert all(np.array_equal(a, b) for a, b in zip(batch, copies, strict=True))
 
 
 def test_a_single_document_has_no_replacement():
     tokens, lengths = np.array([11, 12, 2] * 40), np.full(40, 3)
     for seed in range(20):
-        result = mask_sentences(tokens, lengths, np.array([40]), MASK, np.random.default_rng(seed))
-        rows = result.tokens.reshape(40, 3)
+        _, found, _ = masked_batch(tokens, lengths, np.array([40]), seed)
+        rows = found.reshape(40, 3)
         assert set(map(tuple, rows)) <= {(11, 12, 2), (MASK, MASK, 2)}
 
 
 def test_same_generator_same_masks_and_another_seed_others(batch):
-    def masks(seed):
-        return mask_sentences(*batch, MASK, np.random.default_rng(seed))
+    def tokens(seed):
+        return masked_batch(*batch, seed)[1]
 
-    assert np.array_equal(masks(1).tokens, masks(1).tokens)
-    assert not np.array_equal(masks(1).masked, masks(2).masked)
+    assert np.array_equal(tokens(1), tokens(1))
+    assert not np.array_equal(tokens(1), tokens(2))

@@ -140,9 +140,9 @@ _import_fairseq()
 
 
 def register() -> None:
-    """Let fairseq know our tasks, models, criteria and learning rate."""
-    for stage in ("pretraining", "finetuning"):
-        importlib.import_module(f"mpbert.model.fairseq_plugin.{stage}")
+    """Let fairseq know our tasks, models, criteria, optimizer and learning rate."""
+    for part in ("adam", "pretraining", "finetuning"):
+        importlib.import_module(f"mpbert.model.fairseq_plugin.{part}")
 
 
 def main() -> None:

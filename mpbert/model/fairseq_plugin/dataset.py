@@ -3,6 +3,7 @@
 import mpbert.model.fairseq_plugin.compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
 
 import dataclasses
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, fingerprint
 from mpbert.foundation.ragged import budget_batches
 from mpbert.foundation.seeding import named_rng
-from mpbert.model.config import ModelConfig
+from mpbert.model.config import STACKED, ModelConfig, UpperConfig
+from mpbert.pretrained.sentence_vectors import SentenceVectors
 
 
 class BudgetDataset(FairseqDataset):
@@ -94,6 +96,33 @@ class TokenTask(FairseqTask):
         self.corpus = BinaryCorpus(Path(cfg.data))
         # into every checkpoint, so that export-encoder takes no other tokenizer
         self.state.merge_state_dict({"tokenizer": fingerprint(self.corpus.path / "tokenizer.json")})
+
+    @cached_property
+    def vectors(self) -> SentenceVectors | None:
+        """Stored sentence vectors, if levels beside the bag are to read them."""
+        if not self.cfg.sentence_vectors:
+            return None
+        vectors = SentenceVectors(Path(self.cfg.sentence_vectors))
+        vectors.check_corpus(self.corpus.path)
+        return vectors
+
+    def upper_of(self, config: ModelConfig) -> UpperConfig:
+        """Return how levels join the bag, with what the stored vectors say.
+
+        :raises ConfigError: there are vectors, and no levels beside the bag.
+        """
+        if self.vectors is None:
+            return config.upper
+        if config.upper.join == STACKED:
+            raise ConfigError(
+                f"--sentence-vectors {self.vectors.path}: stacked levels read tokens alone; "
+                f"expected join=added or join=concatenated"
+            )
+        return dataclasses.replace(
+            config.upper,
+            pretrained_dim=self.vectors.dim,
+            pretrained_sha256=self.vectors.model_sha256,
+        )
 
     def note_model(self, config: ModelConfig) -> None:
         """Write the sizes of the model into every checkpoint; export needs no other file."""

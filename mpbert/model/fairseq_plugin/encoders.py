@@ -5,15 +5,10 @@ from pathlib import Path
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.model.config import ModelConfig
+from mpbert.model.config import LEVEL_SIZES, ModelConfig
 from mpbert.model.fairseq_plugin.training import Training, is_first_process
 
 logger = logging.getLogger(__name__)
-# what an encoder that starts a training brings with it; the rest may differ
-_OF_START = (
-    *("dim", "ffn_dim", "num_heads", "sentence_layers", "document_layers"),
-    *("attention_dropout", "activation_dropout"),
-)
 
 
 def train_encoder(training: Training, output: Path, config: object, processes: int) -> None:
@@ -26,7 +21,7 @@ def train_encoder(training: Training, output: Path, config: object, processes: i
     """
     from mpbert.model.fairseq_plugin.export import export_checkpoint  # torch takes seconds
 
-    inputs = [training.data, *([training.init] if training.init else [])]
+    inputs = training.inputs
     if is_finished(output, training.stage, config, inputs):
         logger.info("%s: exists, reused", output)
         return
@@ -48,7 +43,7 @@ def check_start(init: Path, given: ModelConfig) -> None:
     from mpbert.model.directory import read_description
 
     found = read_description(init).model
-    for name in _OF_START:
+    for name in ("dim", *(() if found.lacks_levels_of(given) else LEVEL_SIZES)):
         if getattr(found, name) != getattr(given, name):
             raise EncoderError(
                 f"{init}: found {name} {getattr(found, name)}, the configuration has "

@@ -13,9 +13,11 @@ from mpbert.foundation.manifest import fingerprint
 from mpbert.model.config import FINETUNE, PRETRAIN
 from mpbert.model.directory import EncoderDescription, save_encoder
 from mpbert.model.fairseq_plugin.flags import configuration_of
+from mpbert.pretrained.sentence_vectors import ENCODER, SentenceVectors
 
 _KIND_OF_ARCH = {
     "mpbert_hibert": ("pretrained", PRETRAIN),
+    "mpbert_document_level": ("document-level", PRETRAIN),
     "mpbert_two_tower": ("two-tower", FINETUNE),
 }
 
@@ -39,7 +41,10 @@ def export_checkpoint(path: Path, data: Path, output: Path) -> dict[str, int]:
     )
     state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
     description = EncoderDescription(kind, configuration)
-    save_encoder(output, description, state, data / "tokenizer.json")
+    stored = checkpoint["cfg"]["task"].get("sentence_vectors")
+    vectors = SentenceVectors(Path(stored)) if stored else None
+    encoder = vectors.path / ENCODER if vectors else None
+    save_encoder(output, description, state, data / "tokenizer.json", encoder)
     return {
         "parameters": _num_parameters(state),
         "updates": checkpoint["optimizer_history"][-1]["num_updates"],

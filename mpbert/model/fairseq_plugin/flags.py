@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from mpbert.model.config import (
     FINETUNE,
     PRETRAIN,
+    STACKED,
     Configuration,
     ModelConfig,
     NoiseConfig,
@@ -18,13 +19,14 @@ from mpbert.model.config import (
 from mpbert.model.configuration import from_nested, knobs, named_values
 
 S = TypeVar("S")
+_BESIDE = ("mpbert_pretrain", "mpbert_document_level", "mpbert_masked_vectors")
 PARTS = {  # of fairseq's command line: task, model, criterion
     PRETRAIN: ("mpbert_pretrain", "mpbert_hibert", "mpbert_masked_sentences"),
     FINETUNE: ("mpbert_finetune", "mpbert_two_tower", "mpbert_multi_positive"),
 }
 _SCHEDULES = {"inverse_sqrt": "inverse_sqrt", "linear": "mpbert_linear", "fixed": "fixed"}
 # the knobs of training that our tasks and models ask for; the others are fairseq's own
-_OURS = ("max_valid", "autocast_bf16")
+_OURS = ("max_valid", "autocast_bf16", "bag_lr")
 
 
 def section_of(section: type[S], cfg: object, stage: str) -> S:
@@ -38,13 +40,15 @@ def _nested(section: type, cfg: object, stage: str) -> dict[str, Any]:
         if dataclasses.is_dataclass(field.type):
             found[field.name] = _nested(field.type, cfg, stage)
         elif stage in field.metadata["stages"]:
-            found[field.name] = type(field.default)(getattr(cfg, field.name))
+            # an older checkpoint lacks knobs that are new: it was trained with their defaults
+            found[field.name] = type(field.default)(getattr(cfg, field.name, field.default))
     return found
 
 
 def flags_of(configuration: Configuration, stage: str) -> list[str]:
     """Return the words of fairseq's command line that say a configuration."""
-    task, arch, criterion = PARTS[stage]
+    beside = stage == PRETRAIN and configuration.model.upper.join != STACKED
+    task, arch, criterion = _BESIDE if beside else PARTS[stage]
     flags = [f"--task={task}", f"--arch={arch}", f"--criterion={criterion}"]
     values = named_values(configuration)
     fairseqs = {field.name for field in dataclasses.fields(TrainingConfig)} - set(_OURS)
@@ -66,7 +70,7 @@ def _training_flags(training: TrainingConfig) -> list[str]:
     flags = [
         f"--max-tokens={training.batch_tokens}",
         f"--update-freq={training.update_freq}",
-        "--optimizer=adam",
+        "--optimizer=mpbert_adam",
         f"--adam-betas=(0.9, {training.adam_beta2})",
         f"--weight-decay={training.weight_decay}",
         f"--clip-norm={training.clip_norm}",
@@ -124,5 +128,6 @@ def _training_of(cfg: dict[str, Any]) -> TrainingConfig:
         save_interval_updates=cfg["checkpoint"]["save_interval_updates"],
         max_valid=cfg["task"]["max_valid"],
         autocast_bf16=cfg["model"]["autocast_bf16"],
+        bag_lr=cfg["model"].get("bag_lr", 1.0),  # of fine-tuning alone
         seed=cfg["common"]["seed"],
     )

@@ -37,6 +37,9 @@ class Training:
     :param data: binary corpus.
     :param directory: of its checkpoints, ``train.log`` and curves of TensorBoard.
     :param init: encoder directory that it starts from; None: at random.
+    :param document_level: one that was pretrained on sentence vectors, to start from; None: none.
+    :param sentence_vectors: of a pretrained encoder, which levels beside the bag read; None: they
+        read tokens.
     """
 
     stage: str
@@ -44,6 +47,18 @@ class Training:
     configuration: Configuration
     directory: Path
     init: Path | None = None
+    document_level: Path | None = None
+    sentence_vectors: Path | None = None
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All that it reads."""
+        return [self.data, *(path for _, path in self._given())]
+
+    def _given(self) -> list[tuple[str, Path]]:
+        """Return the names and places of what it may read, and does."""
+        names = ("init", "document_level", "sentence_vectors")
+        return [(name, path) for name in names if (path := getattr(self, name)) is not None]
 
     def run(self, processes: int = 1) -> Path:
         """Train, or go on from the last checkpoint; return the best checkpoint.
@@ -63,8 +78,7 @@ class Training:
 
     def _words(self) -> list[str]:
         flags = flags_of(self.configuration, self.stage)
-        if self.init is not None:
-            flags.append(f"--init={self.init}")
+        flags += [f"--{name.replace('_', '-')}={path}" for name, path in self._given()]
         curves = self.directory / "tensorboard"
         places = [f"--save-dir={self.directory}", f"--tensorboard-logdir={curves}"]
         return [str(self.data), *flags, *places, "--log-format=json"]
@@ -73,7 +87,7 @@ class Training:
         """Note in the directory what is trained there, or check that it is the same."""
         sections = dataclasses.asdict(self.configuration)
         found = {"stage": self.stage, **sections, "data": fingerprint(self.data)}
-        found["init"] = fingerprint(self.init) if self.init else ""
+        found |= {"init": ""} | {name: fingerprint(path) for name, path in self._given()}
         file = self.directory / "configuration.yaml"
         if file.exists():
             noted = yaml.safe_load(file.read_text(encoding="utf-8"))

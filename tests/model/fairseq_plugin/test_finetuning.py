@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -193,7 +194,7 @@ def test_papers_are_never_read_by_sentences_of_the_manuscripts_of_their_batch(ta
     train = task(citing_sentences=5, negatives=1).dataset("train")
     items = np.arange(0, len(train), 20)
     packed = []
-    monkeypatch.setattr(train, "_pack", packed.append)
+    monkeypatch.setattr(train, "source", SimpleNamespace(batch=packed.append))
     train.collater(items.tolist())
     _, papers = packed
     citing = papers.sentences[papers.roles == CITING]

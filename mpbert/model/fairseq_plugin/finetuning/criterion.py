@@ -8,7 +8,7 @@ from fairseq.criterions import FairseqCriterion, register_criterion
 from torch import Tensor, nn
 
 from mpbert.foundation.errors import ConfigError
-from mpbert.model.config import FINETUNE, ObjectiveConfig
+from mpbert.model.config import CONTRASTIVE, FINETUNE, ObjectiveConfig
 from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
@@ -16,6 +16,7 @@ from mpbert.model.objectives import (
     OBJECTIVES,
     contrastive_logits,
     euclidean_distance,
+    mpt_src_tgt,
     multi_positive_contrastive,
 )
 
@@ -29,7 +30,7 @@ class MultiPositiveCriterion(FairseqCriterion):
     def __init__(self, task: Any, config: ObjectiveConfig) -> None:
         super().__init__(task)
         self.config = config
-        self.objective = OBJECTIVES.get(config.objective)  # None: contrastive
+        self.triplets = OBJECTIVES.get(config.objective, mpt_src_tgt)
 
     @classmethod
     def build_criterion(cls, cfg: Any, task: Any) -> "MultiPositiveCriterion":
@@ -43,11 +44,13 @@ class MultiPositiveCriterion(FairseqCriterion):
         manuscripts, papers = model(sample["manuscripts"], sample["papers"])
         s, papers = manuscripts.float(), papers.float()
         t, n = papers[sample["targets"]], papers[sample["negatives"]]
-        if self.objective is None:
-            loss = self._contrastive(s, papers, sample).sum()
-        else:
+        losses, weight = 0.0, 1.0
+        if self.config.objective == CONTRASTIVE:
+            losses, weight = self._contrastive(s, papers, sample), self.config.mpt_weight
+        if weight:
             c = papers[sample["positives"]]
-            loss = self.objective(s, t, c, sample["is_positive"], n).sum()
+            losses = losses + weight * self.triplets(s, t, c, sample["is_positive"], n)
+        loss = losses.sum()
         with torch.no_grad():
             nearer = euclidean_distance(s, t)[:, None] < euclidean_distance(s[:, None], n)
             nearest = nearer.all(dim=1).sum()

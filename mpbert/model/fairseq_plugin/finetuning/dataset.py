@@ -9,9 +9,9 @@ from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset
 from mpbert.model.noise import Noise
-from mpbert.model.packing import PackedPapers, pack
 from mpbert.model.reading import Reading
-from mpbert.model.sampling import CitingSentences, SampledSentences
+from mpbert.model.sampling import CitingSentences
+from mpbert.model.sentences import Sentences
 
 
 class CitationExamples(BudgetDataset):
@@ -24,17 +24,19 @@ class CitationExamples(BudgetDataset):
         noise: Noise,
         reading: Reading,
         citing: CitingSentences,
+        source: Sentences,
         shuffle: bool,
         max_items: int | None = None,
     ) -> None:
         """Prepare the examples of one split.
 
         :param contexts: of the split; ``noise`` and ``citing`` always come from the training split.
+        :param source: of what is read.
         :param max_items: keep so many, evenly spaced (validation); None keeps all.
         """
         super().__init__(reading.seed, shuffle)
         self.corpus, self.contexts = corpus, contexts
-        self.noise, self.reading, self.citing = noise, reading, citing
+        self.noise, self.reading, self.citing, self.source = noise, reading, citing, source
         self.log_counts = np.log1p(noise.citations).astype(np.float32)
         self.context_of = row_numbers(np.diff(contexts.cited_offsets))
         self.targets = contexts.cited_rows.astype(np.int64)
@@ -123,8 +125,8 @@ class CitationExamples(BudgetDataset):
         example, place = np.nonzero(drawn)
         is_wanted[example, places[example, place]] = True
         return {
-            "manuscripts": self._pack(manuscripts),
-            "papers": self._pack(papers),
+            "manuscripts": self.source.batch(manuscripts),
+            "papers": self.source.batch(papers),
             "targets": torch.from_numpy(places[:, 0]),
             "positives": torch.from_numpy(places[:, 1 : 1 + num_positives]),
             "is_positive": torch.from_numpy(positives >= 0),
@@ -147,6 +149,3 @@ class CitationExamples(BudgetDataset):
         is_known = np.zeros((len(citing), len(rows)), dtype=bool)
         is_known[examples[found], place[found]] = True
         return is_known
-
-    def _pack(self, sampled: SampledSentences) -> PackedPapers:
-        return pack(*self.corpus.gather(sampled.sentences), sampled.per_item, sampled.roles)

@@ -9,18 +9,24 @@ from fairseq.models import BaseFairseqModel, register_model
 from torch import Tensor
 
 from mpbert.foundation.manifest import check_inputs
-from mpbert.model.config import FINETUNE, ModelConfig, TrainingConfig
+from mpbert.model.config import FINETUNE, LEVEL_SIZES, STACKED, ModelConfig, TrainingConfig
 from mpbert.model.configuration import knobs
-from mpbert.model.directory import check_same_tokenizer, load_two_tower
-from mpbert.model.encoder import TwoTower
+from mpbert.model.directory import (
+    check_same_tokenizer,
+    load_two_tower,
+    read_description,
+    take_document_level,
+)
+from mpbert.model.encoder import UPPER, TwoTower
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.packing import PackedPapers
 
 TwoTowerOptions = fairseq_dataclass(
     "TwoTowerOptions",
-    [*knobs(ModelConfig, FINETUNE), *knobs(TrainingConfig, FINETUNE, "autocast_bf16")],
+    [*knobs(ModelConfig, FINETUNE), *knobs(TrainingConfig, FINETUNE, "autocast_bf16", "bag_lr")],
     init="",
+    document_level="",
 )
 
 
@@ -36,22 +42,35 @@ class FairseqTwoTower(BaseFairseqModel):
     def build_model(cls, cfg: Any, task: Any) -> "FairseqTwoTower":
         """Start from the encoder ``--init``, or at random with the given sizes.
 
-        With ``--init`` the sizes are those of that encoder; dropout, the bag, roles and the shared
-        table are as given.
+        With ``--init`` the sizes are those of that encoder; dropout, the bag, roles, the shared
+        table and levels beside the bag are as given. Weights of tokens that it has learnt stay.
         """
-        config = section_of(ModelConfig, cfg, FINETUNE)
+        config, learnt = section_of(ModelConfig, cfg, FINETUNE), False
+        config = dataclasses.replace(config, upper=task.upper_of(config))
         if cfg.init:
-            check_inputs([Path(cfg.init)])
-            check_same_tokenizer(Path(cfg.init), task.corpus.path)
-            names = ("dropout", "bag", "sentence_roles", "shared_tokens")
+            start = Path(cfg.init)
+            check_inputs([start])
+            check_same_tokenizer(start, task.corpus.path)
+            description = read_description(start)
+            learnt = description.kind == "two-tower" and description.model.bag.token_weights
+            names = ["dropout", "bag", "sentence_roles", "shared_tokens", "upper"]
+            if description.model.lacks_levels_of(config):
+                names += LEVEL_SIZES
             given = {name: getattr(config, name) for name in names}
-            model = load_two_tower(Path(cfg.init), decoder_layers=0, **given)
+            model = load_two_tower(start, decoder_layers=0, **given)
         else:
             vocab_size = task.corpus.vocab_size
             model = TwoTower(dataclasses.replace(config, vocab_size=vocab_size, decoder_layers=0))
-        if config.bag.token_weights:
+        if cfg.document_level:
+            take_document_level(model, Path(cfg.document_level))
+        if config.bag.token_weights and not learnt:
             model.weigh_tokens(torch.from_numpy(task.corpus.token_counts()))
         task.note_model(model.config)
+        if config.upper.join != STACKED:
+            for tower in (model.manuscript, model.citation):
+                for name, parameter in tower.named_parameters():
+                    if not name.startswith(UPPER):
+                        parameter.lr_factor = cfg.bag_lr
         return cls(model, cfg.autocast_bf16)
 
     def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:

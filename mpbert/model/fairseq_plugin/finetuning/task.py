@@ -5,7 +5,13 @@ from typing import Any
 from fairseq.tasks import register_task
 
 from mpbert.foundation.errors import CorpusError
-from mpbert.model.config import FINETUNE, NoiseConfig, ReadingConfig, TrainingConfig
+from mpbert.model.config import (
+    FINETUNE,
+    ModelConfig,
+    NoiseConfig,
+    ReadingConfig,
+    TrainingConfig,
+)
 from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.dataset import TokenTask
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
@@ -14,6 +20,7 @@ from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.noise import Noise
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
+from mpbert.model.sentences import Sentences
 
 # reuse_dataloader would keep the data workers of the first epoch, and so what they have read
 FinetuneOptions = fairseq_dataclass(
@@ -24,6 +31,7 @@ FinetuneOptions = fairseq_dataclass(
         *knobs(TrainingConfig, FINETUNE, "max_valid"),
     ],
     data="",
+    sentence_vectors="",
     reuse_dataloader=False,
     seed=SEED,
 )
@@ -37,9 +45,16 @@ class FinetuneTask(TokenTask):
         noise = section_of(NoiseConfig, cfg, FINETUNE)
         self.reading = Reading(section_of(ReadingConfig, cfg, FINETUNE), cfg.seed)
         super().__init__(cfg)
+        self.source = Sentences(self.corpus.gather)
         train, num_papers = self.corpus.training_contexts(), self.corpus.num_papers
         self.noise = Noise(train, num_papers, noise)
         self.citing = CitingSentences.of(train, num_papers)
+
+    def note_model(self, config: ModelConfig) -> None:
+        """Note its sizes, and which sentences its levels read."""
+        super().note_model(config)
+        gather = self.vectors.gather if self.vectors else None
+        self.source = Sentences(self.corpus.gather, config.upper.roles, gather)
 
     def load_dataset(self, split: str, **kwargs: Any) -> None:
         """Load the contexts of ``train`` or ``valid``.
@@ -57,6 +72,7 @@ class FinetuneTask(TokenTask):
             self.noise,
             self.reading,
             self.citing,
+            self.source,
             shuffle=training,
             max_items=None if training else self.cfg.max_valid,
         )

@@ -8,7 +8,7 @@ from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.foundation.seeding import named_rng
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset
-from mpbert.model.masking import mask_sentences
+from mpbert.model.masking import choose_masks, mask_sentences
 from mpbert.model.packing import pack, pack_masked
 
 
@@ -68,10 +68,10 @@ class MaskedBlocks(BudgetDataset):
         tokens, lengths = self.corpus.gather(ranges(self.first[blocks], per_paper))
         epoch = self.epoch if self.shuffle else 0
         rng = named_rng(self.seed, "masks", epoch, *samples)
-        batch = mask_sentences(tokens, lengths, per_paper, SENTENCE_MASK, rng)
+        masks = choose_masks(per_paper, rng)
         return {
-            "papers": pack(batch.tokens, batch.lengths, per_paper),
-            "masked": pack_masked(tokens, lengths, per_paper, batch.masked, END),
+            "papers": pack(*mask_sentences(tokens, lengths, masks, SENTENCE_MASK), per_paper),
+            "masked": pack_masked(tokens, lengths, per_paper, masks.masked, END),
             "num_papers": len(blocks),
             "num_tokens": len(tokens),
         }

@@ -13,12 +13,14 @@ from mpbert.model.fairseq_plugin.dataset import TokenTask
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
+from mpbert.model.fairseq_plugin.pretraining.vectors import MaskedVectorBlocks
 
 # reuse_dataloader would keep the data workers of the first epoch, and so their masks
 PretrainOptions = fairseq_dataclass(
     "PretrainOptions",
     [*knobs(ReadingConfig, PRETRAIN), *knobs(TrainingConfig, PRETRAIN, "max_valid")],
     data="",
+    sentence_vectors="",
     reuse_dataloader=False,
     seed=SEED,
 )
@@ -41,11 +43,10 @@ class PretrainTask(TokenTask):
         if len(papers) == 0:
             raise CorpusError(f"{self.cfg.data}: split {split!r} has no paper; choose other years")
         training = split == "train"
-        self.datasets[split] = MaskedBlocks(
-            self.corpus,
-            papers,
-            self.reading.block_sentences,
-            self.cfg.seed,
-            shuffle=training,
-            max_blocks=None if training else self.cfg.max_valid,
-        )
+        how = {"shuffle": training, "max_blocks": None if training else self.cfg.max_valid}
+        length, seed = self.reading.block_sentences, self.cfg.seed
+        if self.vectors is None:
+            blocks = MaskedBlocks(self.corpus, papers, length, seed, **how)
+        else:
+            blocks = MaskedVectorBlocks(self.corpus, self.vectors, papers, length, seed, **how)
+        self.datasets[split] = blocks

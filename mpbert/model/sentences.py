@@ -1,0 +1,127 @@
+"""Sentences by their numbers: tokens, vectors of a pretrained encoder, and batches of them.
+
+What training, embedding and recommending share between a reading and the encoder.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.subwords import tokenize
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.model.config import UpperConfig
+from mpbert.model.directory import SENTENCE_ENCODER, EncoderDescription, read_tokenizer
+from mpbert.model.packing import PackedPapers, pack
+from mpbert.model.sampling import SampledSentences
+from mpbert.pretrained.sentence_encoder import SentenceEncoder
+from mpbert.pretrained.sentence_vectors import SentenceVectors
+
+Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Where an encoder gets the sentences that are read.
+
+    :param gather: tokens of sentences.
+    :param upper_roles: of sentences that levels beside the bag read; empty: there are none.
+    :param vectors: (S,) sentence numbers -> (S, E) float32 of a pretrained encoder; None: the
+        model reads tokens alone.
+    """
+
+    gather: Gather
+    upper_roles: Sequence[int] = ()
+    vectors: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def batch(self, sampled: SampledSentences) -> PackedPapers:
+        """Lay out what was read of some papers or manuscripts."""
+        packed = pack(*self.gather(sampled.sentences), sampled.per_item, sampled.roles)
+        if not self.upper_roles:
+            return packed
+        kept = np.isin(sampled.roles, self.upper_roles)
+        owner = row_numbers(sampled.per_item)[kept]
+        sentences = sampled.sentences[kept]
+        upper = pack(
+            *self.gather(sentences),
+            np.bincount(owner, minlength=len(sampled.per_item)),
+            sampled.roles[kept],
+            self.vectors(sentences) if self.vectors else None,
+        )
+        return packed.with_upper(upper)
+
+
+def sentences_of(corpus: BinaryCorpus, upper: UpperConfig, stored: Path | None) -> Sentences:
+    """Return where an encoder gets the sentences of a corpus.
+
+    :param upper: of the encoder.
+    :param stored: vectors of its pretrained encoder, made by ``embed-sentences``.
+    :raises EncoderError: they are of another encoder, or are not given, or not needed.
+    """
+    expected = upper.pretrained_sha256
+    if bool(expected) != (stored is not None):
+        needs = (
+            "needs them: give the output of mpbert embed-sentences" if expected else "reads none"
+        )
+        raise EncoderError(f"--sentence-vectors {stored}: the encoder {needs}")
+    if stored is None:
+        return Sentences(corpus.gather, upper.roles)
+    vectors = SentenceVectors(stored)
+    vectors.check_corpus(corpus.path)
+    if vectors.model_sha256 != expected:
+        raise EncoderError(
+            f"{stored}: found vectors of the model {vectors.model_sha256[:12]}; the encoder was "
+            f"trained with those of {expected[:12]}: run mpbert embed-sentences with that model"
+        )
+    return Sentences(corpus.gather, upper.roles, vectors.gather)
+
+
+@dataclass(frozen=True)
+class TextSentences:
+    """Where an encoder gets sentences that are texts, and in no corpus.
+
+    :param sentence_tokens: longest sentence, as in training.
+    :param upper_roles: as of :class:`Sentences`.
+    :param encoder: the pretrained one; None: there is none.
+    """
+
+    tokenizer: Tokenizer
+    sentence_tokens: int
+    upper_roles: Sequence[int] = ()
+    encoder: SentenceEncoder | None = None
+
+    def of(self, texts: Sequence[str], numbers: np.ndarray) -> Sentences:
+        """Return the sentences of a list by their places in it.
+
+        :param numbers: places of all that will be read; no other text is looked at.
+        """
+        read = np.unique(numbers)
+        wanted = [texts[number] for number in read]
+        tokens, lengths = tokenize(self.tokenizer, wanted, self.sentence_tokens)
+        starts = offsets_of(lengths)[:-1]
+
+        def gather(sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            places = np.searchsorted(read, sentences)
+            return tokens[ranges(starts[places], lengths[places])], lengths[places]
+
+        def vectors(sentences: np.ndarray) -> np.ndarray:
+            distinct, places = np.unique(sentences, return_inverse=True)
+            return self.encoder.encode([texts[number] for number in distinct])[places]
+
+        return Sentences(gather, self.upper_roles, vectors if self.encoder else None)
+
+
+def text_sentences(path: Path, description: EncoderDescription) -> TextSentences:
+    """Return where an encoder directory gets sentences that are texts.
+
+    :raises EncoderError: its tokenizer or its pretrained encoder is missing or damaged.
+    """
+    upper = description.model.upper
+    encoder = SentenceEncoder(path / SENTENCE_ENCODER) if upper.pretrained_sha256 else None
+    most = description.reading.sentence_tokens
+    return TextSentences(read_tokenizer(path), most, upper.roles, encoder)

@@ -1,0 +1,119 @@
+"""Sentence and document level beside the bag: ours; the paper stacks them on the bag's tokens.
+
+They read the sentences that are worth it (``contextual_roles``) and begin as the identity, so that
+a bag that was trained alone keeps what it knows. Symbols: N tokens, S sentences, B papers, D dim of
+the bag, E dim of sentence vectors (of a pretrained encoder, or D), U dim of what comes out.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from mpbert.model.bag import STEP, TokenBag, weights_of
+from mpbert.model.blocks import BlockConfig, ZeroedBlock, sinusoids
+from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, ModelConfig
+from mpbert.model.packing import PackedPapers, Rows
+from mpbert.model.pooling import sum_pool
+
+
+class ZeroedLevel(nn.Module):
+    """Zeroed blocks among the elements of each row, which know their place and role."""
+
+    def __init__(self, config: BlockConfig, num_layers: int) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(ZeroedBlock(config) for _ in range(num_layers))
+        self.roles = nn.Embedding(len(ROLES), config.dim)
+        nn.init.zeros_(self.roles.weight)
+        self.register_buffer("places", sinusoids(MOST_PLACES, config.dim), False)
+
+    def forward(self, x: Tensor, rows: Rows, roles: Tensor) -> Tensor:
+        """Return (N, D): what the blocks add to ``x`` (N, D); before training zeros.
+
+        :param roles: (N,) of the elements.
+        """
+        places = self.places[: rows.max_length, None] + self.roles.weight  # (T, R, D)
+        place = rows.place * len(ROLES) + roles
+        y = x
+        for block in self.blocks:
+            y = block(y, rows, places.flatten(0, 1), place)
+        return y - x
+
+
+class UpperLevels(nn.Module):
+    """From the sentences of papers to one vector each, beside the bag's.
+
+    :param role_weights: logarithms, of ``ROLES``, that the weights of sentences start from.
+    """
+
+    def __init__(self, config: ModelConfig, role_weights: tuple[float, ...]) -> None:
+        super().__init__()
+        self.pretrained = config.upper.pretrained_dim > 0
+        self.whole = config.upper.join == CONCATENATED  # else what is added to the bag alone
+        dim = config.upper.pretrained_dim or config.dim
+        self.sentences = _level(
+            config, config.dim, 0 if self.pretrained else config.sentence_layers
+        )
+        self.documents = document_level(config, dim)
+        out = config.upper.upper_dim if self.whole else config.dim
+        self.map = nn.Linear(dim, out, bias=False) if self.whole or self.pretrained else None
+        if self.whole:
+            nn.init.eye_(self.map.weight) if dim == out else nn.init.orthogonal_(self.map.weight)
+        elif self.map is not None:
+            nn.init.zeros_(self.map.weight)
+        start = torch.tensor(role_weights)[:, None] / STEP
+        self.log_role_weights = nn.Embedding.from_pretrained(start, freeze=False)
+
+    def forward(self, bag: TokenBag, papers: PackedPapers) -> Tensor:
+        """Return (B, U) in the caller's order: Σ weight · sentence vector, mapped.
+
+        :param papers: with the sentences alone that are read here.
+        """
+        states = self.sentence_states(bag, papers)
+        weights = weights_of(self.log_role_weights, papers.roles)  # (S, 1)
+        sums = sum_pool(states * weights, papers.papers)
+        vectors = sums if self.map is None else self.map(sums)
+        return vectors.float().index_select(0, papers.paper_order)
+
+    def sentence_states(self, bag: TokenBag, papers: PackedPapers) -> Tensor:
+        """Return (S, E), papers packed: vectors of sentences, or what the levels add to them."""
+        if self.pretrained:
+            x = added = papers.vectors
+        else:
+            x, added = self._of_tokens(bag, papers)
+        if self.documents is not None:
+            added = added + self.documents(x, papers.papers, papers.roles)
+        return added
+
+    def _of_tokens(self, bag: TokenBag, papers: PackedPapers) -> tuple[Tensor, Tensor]:
+        """Return (S, D) sentence vectors of the tokens, and what of them counts."""
+        x = bag.sum_sentences(papers.tokens, papers.sentences)
+        added = x if self.whole else torch.zeros_like(x)
+        if self.sentences is not None:
+            tokens = bag.token_states(papers.tokens, papers.sentences, places=False)
+            no_role = torch.zeros_like(papers.tokens)
+            states = self.sentences(tokens, papers.sentences, no_role)
+            branch = bag.pool(states, papers.tokens, papers.sentences)
+            x, added = x + branch, added + branch
+        order = papers.sentence_order
+        return x.index_select(0, order), added.index_select(0, order)
+
+
+def document_level(config: ModelConfig, dim: int) -> ZeroedLevel | None:
+    """Return blocks among the sentences of a paper; None where the configuration has none.
+
+    :param dim: E, of the sentence vectors.
+    """
+    return _level(config, dim, config.document_layers)
+
+
+def _level(config: ModelConfig, dim: int, num_layers: int) -> ZeroedLevel | None:
+    if not num_layers:
+        return None
+    block = BlockConfig(
+        dim=dim,
+        ffn_dim=config.ffn_dim,
+        num_heads=config.num_heads,
+        dropout=config.dropout,
+        attention_dropout=config.attention_dropout,
+        activation_dropout=config.activation_dropout,
+    )
+    return ZeroedLevel(block, num_layers)

@@ -1,0 +1,135 @@
+"""Levels beside a trained bag, from commands: stored vectors, pretraining, training, new texts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from mpbert.commands import embed, embed_sentences, finetune, pretrain
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.corpus.numbering import number_offsets, numbered_texts
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import ConfigError, EncoderError
+from mpbert.model.directory import load_two_tower, read_description
+from mpbert.vectors.store import VectorStore
+
+pytestmark = pytest.mark.fairseq
+ROOT = Path(__file__).parents[3]
+BAG = ROOT / "finetune" / "configs" / "token_bag.yaml"
+LEVELS = ROOT / "finetune" / "configs" / "levels.yaml"
+DOCUMENTS = ROOT / "pretrain" / "configs" / "documents.yaml"
+SMALL = ["dim=16", "ffn_dim=32", "num_heads=2", "batch_tokens=4000", "max_valid=20"]
+BESIDE = [*SMALL, "upper_dim=8", "document_layers=1", "dynamic=false"]
+
+
+def losses(directory):
+    lines = (directory / "train.log").read_text().splitlines()
+    logs = [json.loads(x[x.index("{") :]) for x in lines if "| train_inner |" in x]
+    return [float(log["loss"]) for log in logs]
+
+
+@pytest.fixture(scope="module")
+def made(rfc_corpus, rfc_binary, small_encoder, tmp_path_factory):
+    """A folder with stored vectors, a pretrained document level, a bag and the model of all."""
+    out = tmp_path_factory.mktemp("levels")
+    stored = out / "stored"
+    embed_sentences.run(embed_sentences.Config(rfc_corpus, small_encoder, stored))
+    settings = [*SMALL, "document_layers=1", "upper_dim=8", "batch_tokens=200", "warmup_updates=10"]
+    pretrain.run(
+        pretrain.Config(
+            rfc_binary,
+            DOCUMENTS,
+            out / "documents",
+            sentence_vectors=stored,
+            settings=[*settings, "max_update=60", "lr=0.005"],
+        )
+    )
+    bag = finetune.Config(
+        rfc_binary, BAG, out / "bag", settings=[*SMALL, "max_epoch=1", "warmup_updates=2"]
+    )
+    finetune.run(bag)
+    finetune.run(
+        finetune.Config(
+            rfc_binary,
+            LEVELS,
+            out / "encoder",
+            init=out / "bag",
+            document_level=out / "documents",
+            sentence_vectors=stored,
+            settings=[*BESIDE, "bag_lr=0", "mpt_weight=0.1", "warmup_updates=2"],
+        )
+    )
+    embed.run(embed.Config(rfc_binary, out / "encoder", out / "vectors", sentence_vectors=stored))
+    return out
+
+
+def test_a_document_level_learns_which_sentence_was_masked(made):
+    found = losses(made / "documents.training")
+    assert found[-1] < found[0] - 0.1
+    assert found[0] == pytest.approx(np.log2(200), abs=1.5)  # bits, among some 200 sentences
+
+
+def test_a_fixed_bag_stays_and_its_levels_learn(made):
+    before, after, documents = (
+        load_file(made / name / "model.safetensors") for name in ("bag", "encoder", "documents")
+    )
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+    assert after["citation.log_gate"] != load_two_tower(made / "bag").config.upper.gate
+    name = "documents.blocks.0.attention.out.weight"
+    learnt, start = after[f"citation.upper.{name}"], documents[name]
+    assert start.abs().max() > 0  # it was zero before it was pretrained
+    assert 0 < (learnt - start).abs().max() < 0.1
+    assert not torch.equal(learnt, after[f"manuscript.upper.{name}"])
+
+
+def test_vectors_have_both_parts_and_tell_what_made_them(made, small_encoder):
+    model = read_description(made / "encoder").model
+    assert (model.dim, model.vector_dim, model.upper.pretrained_dim) == (16, 24, 32)
+    assert VectorStore.load(made / "vectors", "papers").vectors.shape[1] == 24
+    copy = made / "encoder" / "sentence_encoder" / "model.safetensors"
+    assert copy.read_bytes() == (small_encoder / "model.safetensors").read_bytes()
+
+
+def test_a_new_text_has_the_vector_that_it_would_have_in_the_corpus(made, rfc_corpus, rfc_binary):
+    from mpbert.recommending.reading import EncoderReader
+
+    corpus, store = BinaryCorpus(rfc_binary), CorpusStore(rfc_corpus)
+    reader = EncoderReader(made / "encoder", readings=1, seed=1, dim=24)
+    contexts = corpus.contexts("test")
+    stored = VectorStore.load(made / "vectors", "contexts.test").vectors
+    offsets = number_offsets(store)
+    for query in range(0, len(contexts), 40):
+        row = contexts.citing_rows[query]
+        texts = numbered_texts(store, np.arange(offsets[row], offsets[row + 1])).to_pylist()
+        found = reader.embed_manuscript(texts, int(contexts.sentences[query] - offsets[row]))
+        cosine = found @ stored[query] / np.linalg.norm(stored[query])
+        assert cosine == pytest.approx(1, abs=1e-4)  # vectors are stored in half precision
+
+
+def test_an_encoder_says_what_it_was_not_given(made, rfc_binary):
+    with pytest.raises(EncoderError, match="the encoder needs them: give the output of"):
+        embed.run(embed.Config(rfc_binary, made / "encoder", made / "none"))
+    with pytest.raises(EncoderError, match="the encoder reads none"):
+        stored = made / "stored"
+        embed.run(embed.Config(rfc_binary, made / "bag", made / "none", sentence_vectors=stored))
+
+
+def test_stacked_levels_read_no_stored_vectors(made, rfc_binary):
+    from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
+
+    task = FinetuneTask(
+        FinetuneOptions(data=str(rfc_binary), seed=1, sentence_vectors=str(made / "stored"))
+    )
+    with pytest.raises(ConfigError, match="stacked levels read tokens alone"):
+        task.upper_of(read_description(made / "bag").model)
+
+
+def test_the_pretraining_of_another_kind_is_no_document_level(made):
+    from mpbert.model.directory import take_document_level
+
+    model = load_two_tower(made / "encoder")
+    with pytest.raises(EncoderError, match="found two-tower of the sentence vectors of none"):
+        take_document_level(model, made / "bag")
