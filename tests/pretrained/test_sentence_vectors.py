@@ -21,8 +21,10 @@ from mpbert.pretrained.sentence_vectors import SentenceVectors, numbers_of
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
 
 
-def config(corpus, model, output, **values):
-    return embed_sentences.Config(corpus, model, output, device="cpu", **values)
+def config(corpus, model, output, precision="float32", **values):
+    return embed_sentences.Config(
+        corpus, model, output, device="cpu", precision=precision, **values
+    )
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +163,18 @@ class TestStore:
         assert len(set(zip(texts, rows, strict=True))) == len(set(texts)) == len(set(rows))
         assert len(set(texts)) < len(texts)
         assert np.load(made / "vectors.npy").shape == (len(set(texts)), 32)
+
+    def test_bfloat16_moves_a_vector_by_its_rounding(
+        self, made, rfc_corpus, small_encoder, tmp_path
+    ):
+        output = tmp_path / "bfloat16"
+        embed_sentences.run(config(rfc_corpus, small_encoder, output, "bfloat16"))
+        exact, rounded = (np.load(path / "vectors.npy").astype(float) for path in (made, output))
+        assert 1e-6 < (1 - (exact * rounded).sum(1)).max() < 1e-2
+        said = [
+            json.loads((path / "meta.json").read_text())["precision"] for path in (made, output)
+        ]
+        assert said == ["float32", "bfloat16"]
 
     def test_a_killed_run_goes_on_where_it_was(
         self, made, rfc_corpus, small_encoder, tmp_path, monkeypatch
