@@ -50,7 +50,9 @@ def remarks_on_reading(rows: Mapping[str, Row], name: str, corpus: str) -> list[
 def _ready_made(row: Row, settings: Settings) -> str:
     """Return the name of the model of a row that was trained elsewhere; empty: there is none."""
     families = [family for family in (EMBEDDERS, RERANKERS) if row.method in family.names()]
-    if row.method == MODEL or row.vectors or not families:
+    if row.method == MODEL:
+        return row.sentences
+    if row.vectors or not families:
         return ""
     made = from_settings(families[0][row.method], setting_words(settings), row.method)
     model = str(getattr(made, "model", ""))

@@ -7,10 +7,12 @@ import pytest
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
+from mpbert.experiments.pretrained_texts import check_pretrained_on
 from mpbert.experiments.row_files import parse_row
 from mpbert.experiments.seeds import family_of, is_trained, takes_seeds
 from mpbert.experiments.steps import steps_of
 from mpbert.experiments.tuning import Tuned
+from mpbert.foundation.errors import ConfigError
 
 CORPUS = Path("data/rfc")
 OURS = {"title": "Ours", "method": "mp_bert4cr", "config": "tiny", "settings": {"objective": "mpt"}}
@@ -90,6 +92,39 @@ def test_a_row_of_our_model_is_made_from_the_corpus_on():
     ]
     on_other = _experiment(Path("data/mine"), ours=full)
     assert _words(on_other, "ours")[0] == "binarize data/mine out/binarized/mine"
+
+
+def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
+    bag = {**OURS, "config": "token_bag", "settings": {}}
+    read = {"texts": "much", "holds_test": {"rfc": "no"}}
+    levels = {**OURS, "config": "levels", "settings": {}, "start": "bag", "pretrained": "documents"}
+    levels |= {"sentences": "makers/MiniLM", "pretrained_on": read}
+    experiment = _experiment(bag=bag, ours=levels)
+    assert experiment.rows["ours"].needs == ["bag"]
+    stored = "--sentence-vectors out/sentences/rfc/MiniLM"
+    documents = "out/encoders/rfc/documents-pretrained"
+    assert _words(experiment, "ours", seed=2)[1:] == [
+        "embed-sentences data/rfc makers/MiniLM out/sentences/rfc/MiniLM",
+        f"pretrain out/binarized/rfc conf/pretrain/configs/documents.yaml {documents} "
+        f"--training out/pretrained/rfc/documents {stored}",
+        "finetune out/binarized/rfc conf/finetune/configs/levels.yaml out/encoders/rfc/ours-seed-2 "
+        f"--init out/encoders/rfc/bag-seed-2 --document-level {documents} {stored} "
+        "--training out/finetuned/rfc/ours-seed-2 --settings seed=2",
+        "embed out/binarized/rfc out/encoders/rfc/ours-seed-2 out/vectors/rfc/ours-seed-2 "
+        f"--readings 1 {stored}",
+        "retrieve data/rfc out/trec/rfc/ours-seed-2 --vectors out/vectors/rfc/ours-seed-2",
+    ]
+
+
+def test_a_row_that_reads_vectors_of_sentences_says_what_their_encoder_has_read():
+    row = parse_row("ours", {**OURS, "sentences": "makers/MiniLM"}, "ours")
+    with pytest.raises(ConfigError, match="its model makers/MiniLM was trained elsewhere"):
+        check_pretrained_on(row, {})
+    read = {"texts": "much", "holds_test": {"rfc": "no"}}
+    told = parse_row("ours", {**OURS, "pretrained_on": read}, "ours")
+    with pytest.raises(ConfigError, match="takes no model that was trained elsewhere"):
+        check_pretrained_on(told, {})
+    check_pretrained_on(dataclasses.replace(told, sentences="makers/MiniLM"), {})
 
 
 def test_a_row_of_our_model_that_starts_from_nothing_is_not_pretrained():
