@@ -11,8 +11,8 @@ from typing import Any
 from mpbert.experiments.page_tables import without_tables
 
 _MARKER = re.compile(r"<!-- figures: (.*?)-->", re.DOTALL)
-# code, comments and addresses hold settings, not results
-_NO_PROSE = re.compile(r"```.*?```|<!--.*?-->|`[^`\n]*`|\]\([^)]*\)", re.DOTALL)
+# code, comments, addresses and versions hold no results
+_NO_PROSE = re.compile(r"```.*?```|<!--.*?-->|`[^`\n]*`|\]\([^)]*\)|Python \d+\.\d+", re.DOTALL)
 _NUMBER = r"[+-]?\d*\.\d+"
 _PAIR = re.compile(
     rf"(?<![\w.])({_NUMBER})(?: ± [\d.]+)? / ({_NUMBER})(?![\d.]*\d)(?: ± [\d.]+)?", re.ASCII
