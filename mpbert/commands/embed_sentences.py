@@ -51,7 +51,8 @@ def run(config: Config) -> None:
     from mpbert.model.directory import pick_device
     from mpbert.pretrained import sentence_vectors
     from mpbert.pretrained.device import multiplies_bfloat16
-    from mpbert.pretrained.folders import copy_model, folder_of, link
+    from mpbert.pretrained.folders import folder_of
+    from mpbert.pretrained.model_files import copy_model, link
     from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
     device, folder = pick_device(config.device), folder_of(str(config.model))
@@ -93,6 +94,7 @@ def run(config: Config) -> None:
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on; the model is fetched if need be."""
-    from mpbert.pretrained.folders import files_of_model, folder_of
+    from mpbert.pretrained.folders import folder_of
+    from mpbert.pretrained.model_files import files_of_model
 
     return [config.corpus, *files_of_model(folder_of(str(config.model)))]

@@ -26,7 +26,7 @@ from mpbert.model.configuration import from_nested
 from mpbert.model.encoder import TOWERS, UPPER, TwoTower
 from mpbert.model.format_1 import upgraded, upgraded_names
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
-from mpbert.pretrained.folders import copy_model
+from mpbert.pretrained.model_files import copy_model
 
 KINDS: dict[str, type[nn.Module]] = {
     "pretrained": MaskedSentenceModel,

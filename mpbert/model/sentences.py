@@ -6,6 +6,7 @@ What training, embedding and recommending share between a reading and the encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -18,8 +19,10 @@ from mpbert.model.config import UpperConfig
 from mpbert.model.directory import SENTENCE_ENCODER, EncoderDescription, read_tokenizer
 from mpbert.model.packing import PackedPapers, pack
 from mpbert.model.sampling import SampledSentences
-from mpbert.pretrained.sentence_encoder import SentenceEncoder
 from mpbert.pretrained.sentence_vectors import SentenceVectors
+
+if TYPE_CHECKING:  # its library is none of the base installation
+    from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
@@ -93,7 +96,7 @@ class TextSentences:
     tokenizer: Tokenizer
     sentence_tokens: int
     upper_roles: Sequence[int] = ()
-    encoder: SentenceEncoder | None = None
+    encoder: "SentenceEncoder | None" = None
 
     def of(self, texts: Sequence[str], numbers: np.ndarray) -> Sentences:
         """Return the sentences of a list by their places in it.
@@ -121,7 +124,10 @@ def text_sentences(path: Path, description: EncoderDescription) -> TextSentences
 
     :raises EncoderError: its tokenizer or its pretrained encoder is missing or damaged.
     """
-    upper = description.model.upper
-    encoder = SentenceEncoder(path / SENTENCE_ENCODER) if upper.pretrained_sha256 else None
+    upper, encoder = description.model.upper, None
+    if upper.pretrained_sha256:
+        from mpbert.pretrained.sentence_encoder import SentenceEncoder
+
+        encoder = SentenceEncoder(path / SENTENCE_ENCODER)
     most = description.reading.sentence_tokens
     return TextSentences(read_tokenizer(path), most, upper.roles, encoder)

@@ -13,7 +13,7 @@ from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.device import trained_on
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
-from mpbert.pretrained.folders import sha256_of_model
+from mpbert.pretrained.model_files import sha256_of_model
 from mpbert.pretrained.models import load
 
 BATCH_TOKENS = 4096  # more are no faster on a CPU

@@ -12,8 +12,9 @@ import pytest
 
 from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.errors import EncoderError
-from mpbert.pretrained import folders
-from mpbert.pretrained.folders import folder_of, sha256_of_model
+from mpbert.pretrained import folders, model_files
+from mpbert.pretrained.folders import folder_of
+from mpbert.pretrained.model_files import sha256_of_model
 from mpbert.pretrained.package_index import ENCODERS
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
@@ -173,5 +174,5 @@ def test_shards_have_one_checksum(small_encoder, tmp_path):
 
 
 def test_the_files_that_vectors_depend_on(small_encoder):
-    names = [str(p.relative_to(small_encoder)) for p in folders.files_of_model(small_encoder)]
+    names = [str(p.relative_to(small_encoder)) for p in model_files.files_of_model(small_encoder)]
     assert {"model.safetensors", "tokenizer.json", "1_Pooling/config.json"} <= set(names)

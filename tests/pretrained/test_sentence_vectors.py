@@ -14,7 +14,7 @@ from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.numbering import number_offsets, numbered_texts
 from mpbert.foundation.errors import CorpusError, EncoderError, VectorsError
 from mpbert.pretrained import sentence_vectors
-from mpbert.pretrained.folders import sha256_of_model
+from mpbert.pretrained.model_files import sha256_of_model
 from mpbert.pretrained.sentence_encoder import SentenceEncoder
 from mpbert.pretrained.sentence_vectors import SentenceVectors, numbers_of
 
