@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.foundation.config import option, positional
-from mpbert.model.config import PRETRAIN
+from mpbert.foundation.errors import ConfigError
+from mpbert.model.config import PRETRAIN, STACKED, ModelConfig
 from mpbert.model.configuration import read_configuration, resolved_settings
 from mpbert.model.fairseq_plugin.encoders import train_encoder
 from mpbert.model.fairseq_plugin.training import Training
@@ -38,6 +39,7 @@ class Config:
 def run(config: Config) -> None:
     """Train, then write ``config.json``, ``model.safetensors`` and ``tokenizer.json``."""
     made = read_configuration(config.configuration, PRETRAIN, config.settings)
+    _check_vectors(made.model, config)
     directory = config.training or config.output.with_name(config.output.name + ".training")
     vectors = config.sentence_vectors
     training = Training(PRETRAIN, config.data, made, directory, sentence_vectors=vectors)
@@ -47,3 +49,18 @@ def run(config: Config) -> None:
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on; the settings are in force already."""
     return [config.data, *filter(None, [config.sentence_vectors])]
+
+
+def _check_vectors(model: ModelConfig, config: Config) -> None:
+    """Check that a document level beside the bag, and it alone, has sentence vectors to learn from.
+
+    :raises ConfigError: it has none, or has no blocks; or stacked levels were given some.
+    """
+    beside, given = model.upper.join != STACKED, config.sentence_vectors is not None
+    if beside != given or (beside and not model.document_layers):
+        raise ConfigError(
+            f"{config.configuration}: found join {model.upper.join}, document_layers "
+            f"{model.document_layers} and --sentence-vectors {config.sentence_vectors}; expected "
+            f"sentence vectors and at least 1 layer with levels beside the bag, such as those of "
+            f"pretrain/configs/documents.yaml, and no sentence vectors with stacked levels"
+        )

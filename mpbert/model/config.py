@@ -102,11 +102,12 @@ class ModelConfig(Section):
     def __post_init__(self) -> None:
         """Refuse sizes that no model has."""
         super().__post_init__()
-        if self.dim % self.num_heads:
-            raise ConfigError(
-                f"dim {self.dim} is no multiple of {self.num_heads} heads; choose another dim or "
-                f"num_heads"
-            )
+        for dim in (self.dim, self.upper.pretrained_dim * bool(self.document_layers)):
+            if dim % self.num_heads:
+                raise ConfigError(
+                    f"dim {dim} is no multiple of {self.num_heads} heads; choose another dim or "
+                    f"num_heads"
+                )
 
 
 @dataclass(frozen=True)

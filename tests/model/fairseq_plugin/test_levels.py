@@ -13,6 +13,7 @@ from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.numbering import number_offsets, numbered_texts
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
+from mpbert.model.config import ModelConfig, UpperConfig
 from mpbert.model.directory import load_two_tower, read_description
 from mpbert.vectors.store import VectorStore
 
@@ -115,6 +116,31 @@ def test_an_encoder_says_what_it_was_not_given(made, rfc_binary):
     with pytest.raises(EncoderError, match="the encoder reads none"):
         stored = made / "stored"
         embed.run(embed.Config(rfc_binary, made / "bag", made / "none", sentence_vectors=stored))
+
+
+@pytest.mark.parametrize(
+    ("configuration", "vectors", "settings"),
+    [
+        (DOCUMENTS, None, []),
+        (DOCUMENTS, Path("stored"), ["document_layers=0"]),
+        (DOCUMENTS.with_name("tiny.yaml"), Path("stored"), []),
+    ],
+)
+def test_what_a_document_level_cannot_learn_from_is_refused_at_once(
+    configuration, vectors, settings, tmp_path
+):
+    config = pretrain.Config(
+        Path("none"), configuration, tmp_path / "out", sentence_vectors=vectors, settings=settings
+    )
+    with pytest.raises(ConfigError, match="expected sentence vectors and at least 1 layer"):
+        pretrain.run(config)
+
+
+def test_heads_divide_the_vectors_of_the_sentences():
+    upper = UpperConfig("added", pretrained_dim=30)
+    ModelConfig(dim=16, num_heads=4, document_layers=0, upper=upper)
+    with pytest.raises(ConfigError, match="dim 30 is no multiple of 4 heads"):
+        ModelConfig(dim=16, num_heads=4, document_layers=1, upper=upper)
 
 
 def test_stacked_levels_read_no_stored_vectors(made, rfc_binary):
