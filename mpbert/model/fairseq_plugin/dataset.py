@@ -20,6 +20,13 @@ from mpbert.model.config import STACKED, ModelConfig, UpperConfig
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
 
+def evenly_spaced(num_items: int, most: int | None) -> np.ndarray:
+    """Return the numbers of at most so many items, evenly spaced; None: of all."""
+    if most is None or num_items <= most:
+        return np.arange(num_items)
+    return np.linspace(0, num_items - 1, most).astype(np.int64)
+
+
 class BudgetDataset(FairseqDataset):
     """A dataset whose items are numbers and whose batches are made whole, in ``collater``.
 

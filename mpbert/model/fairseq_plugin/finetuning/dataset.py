@@ -7,7 +7,7 @@ import torch
 
 from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
-from mpbert.model.fairseq_plugin.dataset import BudgetDataset
+from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.noise import Noise
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
@@ -40,9 +40,8 @@ class CitationExamples(BudgetDataset):
         self.log_counts = np.log1p(noise.citations).astype(np.float32)
         self.context_of = row_numbers(np.diff(contexts.cited_offsets))
         self.targets = contexts.cited_rows.astype(np.int64)
-        if max_items is not None and len(self.targets) > max_items:
-            kept = np.linspace(0, len(self.targets) - 1, max_items).astype(np.int64)
-            self.context_of, self.targets = self.context_of[kept], self.targets[kept]
+        kept = evenly_spaced(len(self.targets), max_items)
+        self.context_of, self.targets = self.context_of[kept], self.targets[kept]
         self._paper_costs = self._costs_of_papers()
         self._draw(self._visit)
 

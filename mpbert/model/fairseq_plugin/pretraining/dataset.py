@@ -7,7 +7,7 @@ import numpy as np
 from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.foundation.seeding import named_rng
-from mpbert.model.fairseq_plugin.dataset import BudgetDataset
+from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.masking import choose_masks, mask_sentences
 from mpbert.model.packing import pack, pack_masked
 
@@ -49,9 +49,8 @@ class MaskedBlocks(BudgetDataset):
         self.first = offsets[papers[places]] + numbers * max_sentences
         left = offsets[papers[places] + 1] - self.first
         self.sizes_in_sentences = np.minimum(max_sentences, left)
-        if max_blocks is not None and len(self.first) > max_blocks:
-            kept = np.linspace(0, len(self.first) - 1, max_blocks).astype(np.int64)
-            self.first, self.sizes_in_sentences = self.first[kept], self.sizes_in_sentences[kept]
+        kept = evenly_spaced(len(self.first), max_blocks)
+        self.first, self.sizes_in_sentences = self.first[kept], self.sizes_in_sentences[kept]
         tokens = corpus.token_offsets
         self._costs = tokens[self.first + self.sizes_in_sentences] - tokens[self.first]
 

@@ -19,7 +19,7 @@ from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.foundation.seeding import named_rng
 from mpbert.model.config import PRETRAIN, ModelConfig, ObjectiveConfig, TrainingConfig
 from mpbert.model.configuration import knobs
-from mpbert.model.fairseq_plugin.dataset import BudgetDataset
+from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.fairseq_plugin.pretraining.dataset import blocks_of
@@ -60,9 +60,8 @@ class MaskedVectorBlocks(BudgetDataset):
         places, blocks = blocks_of(counts, max_sentences)
         self.first = offsets_of(counts)[places] + blocks * max_sentences
         self.sizes = np.minimum(max_sentences, offsets_of(counts)[places + 1] - self.first)
-        if max_blocks is not None and len(self.first) > max_blocks:
-            kept = np.linspace(0, len(self.first) - 1, max_blocks).astype(np.int64)
-            self.first, self.sizes = self.first[kept], self.sizes[kept]
+        kept = evenly_spaced(len(self.first), max_blocks)
+        self.first, self.sizes = self.first[kept], self.sizes[kept]
 
     def costs(self) -> np.ndarray:
         """Return the sentences of each block."""
