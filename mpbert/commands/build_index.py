@@ -7,7 +7,7 @@ from typing import Optional
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
@@ -72,12 +72,17 @@ def run(config: Config) -> None:
 def _check_encoder(config: Config, dim: int) -> None:
     """Check that the encoder is whole, and that it made the vectors.
 
-    :raises EncoderError: it is not whole.
+    :raises EncoderError: it is not whole, or counts exact matches.
     :raises VectorsError: it did not make the vectors.
     """
     from mpbert.model.directory import load_two_tower, read_description, read_tokenizer
 
     sizes = read_description(config.encoder).model
+    if sizes.lexical.exact_matches:
+        raise EncoderError(
+            f"{config.encoder}: counts exact matches of tokens, which no index holds: it searches "
+            f"words itself; expected an encoder without exact_matches"
+        )
     load_two_tower(config.encoder)
     read_tokenizer(config.encoder)
     check_made_with(config.vectors, dim, config.encoder, sizes.vector_dim)

@@ -7,7 +7,7 @@ from typing import Optional
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_inputs
 from mpbert.model.reading import Reading
 from mpbert.vectors.store import VectorStore, check_ids, check_made_with
@@ -39,6 +39,7 @@ def run(config: Config) -> None:
     """Print Markdown: a line for each kind of sentence.
 
     :raises ConfigError: the split has no context.
+    :raises EncoderError: the encoder counts exact matches.
     :raises VectorsError: the vectors are not those of the papers of ``data``.
     """
     from mpbert.experiments.contributions import contributions
@@ -60,6 +61,11 @@ def run(config: Config) -> None:
     check_ids(papers, corpus.paper_ids, str(config.vectors))
     check_same_tokenizer(config.encoder, config.data)
     description = read_description(config.encoder)
+    if description.model.lexical.exact_matches:
+        raise EncoderError(
+            f"{config.encoder}: counts exact matches of tokens beside its vectors, which this does "
+            f"not take apart; expected an encoder without exact_matches"
+        )
     check_made_with(config.vectors, papers.dim, config.encoder, description.model.vector_dim)
     tower = load_two_tower(config.encoder).eval().to(pick_device(config.device)).manuscript
     source = sentences_of(corpus, description.model.upper, config.sentence_vectors)

@@ -25,6 +25,7 @@ from mpbert.foundation.manifest import (
 from mpbert.foundation.progress import progress
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
+from mpbert.vectors.matches import save_matches
 from mpbert.vectors.store import VectorStore
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
@@ -70,7 +71,9 @@ def run(config: Config) -> None:
         pick_device,
         read_description,
     )
+    from mpbert.model.embedding import token_weights
     from mpbert.model.sentences import sentences_of
+    from mpbert.model.token_counts import PaperTokens
 
     inputs = inputs_of(config)
     if is_finished(config.output, "embed", config, inputs):
@@ -107,6 +110,18 @@ def run(config: Config) -> None:
             model.manuscript,
             read_manuscripts,
         )
+    lexical = model.lexical.cpu() if model.lexical else None
+
+    def weights_of(name: str, num_items: int) -> object:
+        if name == "papers":
+            count, weigh = PaperTokens(corpus, citing).of, lexical.weigh_papers
+            return token_weights(weigh, count, num_items, corpus.vocab_size)
+
+        def count(items: np.ndarray) -> object:
+            return source.counts_of(stores[name][2](items, 0), corpus.vocab_size)
+
+        return token_weights(lexical.weigh_manuscripts, count, num_items, corpus.vocab_size)
+
     with output_directory(config.output, "embed", config, inputs) as out:
         identity = "\n".join([repr(config), *map(fingerprint, inputs)])
         parts = parts_directory(config.output, identity)
@@ -115,6 +130,8 @@ def run(config: Config) -> None:
             vectors = embed_all(name, len(ids), tower, read)
             VectorStore(ids, vectors).save(out.path, name)
             out.counts[name] = len(ids)
+            if lexical is not None:
+                save_matches(out.path, name, weights_of(name, len(ids)))
     shutil.rmtree(parts)
 
 

@@ -1,6 +1,7 @@
 """The words that stand for a paper, and those that stand for a citation context.
 
-Fields of a paper, which are joined by ``+``; words of two fields are counted in both:
+Fields of a paper, which are joined by ``+``; words of two fields are counted in both. A field may
+count several times, as ``3*citing`` does:
 
 * ``abstract``: title and abstract;
 * ``text``: title, abstract and body;
@@ -59,19 +60,23 @@ FIELDS: dict[str, tuple[Callable[[CorpusStore], Texts], ...]] = {
 }
 
 
-def split_fields(fields: str) -> list[str]:
-    """Return the names of fields that ``+`` joins.
+def split_fields(fields: str) -> dict[str, int]:
+    """Return the names of fields that ``+`` joins, and how often each counts.
 
-    :raises ConfigError: one is unknown or stands twice.
+    :raises ConfigError: one is unknown or stands twice, or counts less than once.
     """
-    names = fields.split("+")
-    for name in names:
-        if name not in FIELDS or names.count(name) > 1:
+    found: dict[str, int] = {}
+    for part in fields.split("+"):
+        times, star, name = part.rpartition("*")
+        weight = int(times) if times.isdecimal() else int(not star)
+        if name not in FIELDS or name in found or weight < 1:
             raise ConfigError(
-                f"fields={fields}: found {name!r}{' twice' if name in FIELDS else ''}; expected "
-                f"one or more of {', '.join(FIELDS)}, each once, with + between"
+                f"fields={fields}: found {part!r}{' twice' if name in found else ''}; expected "
+                f"one or more of {', '.join(FIELDS)}, each once, with + between, such as "
+                f"text+3*citing"
             )
-    return names
+        found[name] = weight
+    return found
 
 
 def paper_counts(
@@ -86,8 +91,8 @@ def paper_counts(
     :raises CorpusError: there is no word.
     """
     sources = (
-        (source.__name__, *source(store))
-        for name in split_fields(fields)
+        (source.__name__, *source(store), weight)
+        for name, weight in split_fields(fields).items()
         for source in FIELDS[name]
     )
     counts, vocabulary = sum_counts(sources, store.num_papers, vocabulary, stemmed)
@@ -99,24 +104,24 @@ def paper_counts(
 
 
 def sum_counts(
-    sources: Iterable[tuple[str, pa.Array, np.ndarray]],
+    sources: Iterable[tuple[str, pa.Array, np.ndarray, int]],
     num_papers: int,
     vocabulary: pa.Array | None = None,
     stemmed: bool = False,
 ) -> tuple[sparse.csr_array, pa.Array]:
     """Return how often the texts of each paper, from all sources, hold each word.
 
-    :param sources: (name, (M,) texts, (M,) row of the paper of each).
+    :param sources: (name, (M,) texts, (M,) row of the paper of each, how often they count).
     :param vocabulary: (V,) words to count, others are skipped; None for all words.
     :returns: (N, V) int32 counts and the vocabulary, which may be empty.
     """
     blocks = []  # rows of papers, columns among the block's own words, counts
     vocabularies = []
-    for name, texts, papers in sources:
+    for name, texts, papers, weight in sources:
         for start in progress(range(0, len(texts), _BLOCK), f"words of {name}", "block"):
             owners = papers[start : start + _BLOCK]
             counts, words = count_matrix(texts[start : start + _BLOCK], vocabulary, stemmed)
-            blocks.append(_sum_by_paper(counts, owners, num_papers))
+            blocks.append(weight * _sum_by_paper(counts, owners, num_papers))
             vocabularies.append(words)
     if not any(map(len, vocabularies)):
         nothing = pa.array([], pa.large_string())

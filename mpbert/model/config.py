@@ -70,6 +70,14 @@ class UpperConfig(Section):
 
 
 @dataclass(frozen=True)
+class LexicalConfig(Section):
+    """Exact token matches in the score, with learnt weights. The paper has none."""
+
+    exact_matches: bool = knob(False, "exact token matches count in the score beside the cosine")
+    match_weight: float = knob(4.0, "weight of exact matches at the start; the cosine's is 1", 1e-6)
+
+
+@dataclass(frozen=True)
 class ModelConfig(Section):
     """Sizes of the model; a level of no blocks is absent."""
 
@@ -89,10 +97,15 @@ class ModelConfig(Section):
     shared_tokens: bool = knob(False, "both towers have one table of token embeddings")
     bag: BagConfig = BagConfig()
     upper: UpperConfig = UpperConfig()
+    lexical: LexicalConfig = LexicalConfig()
 
     def lacks_levels_of(self, other: "ModelConfig") -> bool:
         """Whether the other has levels beside the bag, and this one, a start, does not."""
         return self.upper.join == STACKED != other.upper.join
+
+    def lacks_matches_of(self, other: "ModelConfig") -> bool:
+        """Whether the other counts exact matches, and this one, a start, does not."""
+        return other.lexical.exact_matches and not self.lexical.exact_matches
 
     @property
     def vector_dim(self) -> int:
@@ -256,3 +269,11 @@ class Configuration:
     noise: NoiseConfig = NoiseConfig()
     objective: ObjectiveConfig = ObjectiveConfig()
     training: TrainingConfig = TrainingConfig()
+
+    def __post_init__(self) -> None:
+        """Refuse exact matches where distances are trained, which hold none."""
+        if self.model.lexical.exact_matches and self.objective.objective != CONTRASTIVE:
+            raise ConfigError(
+                f"exact_matches with objective {self.objective.objective}; expected objective "
+                f"{CONTRASTIVE}, or no exact_matches"
+            )

@@ -23,7 +23,7 @@ from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_format, fingerprint
 from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
 from mpbert.model.configuration import from_nested
-from mpbert.model.encoder import TOWERS, UPPER, TwoTower
+from mpbert.model.encoder import LEXICAL, TOWERS, UPPER, TwoTower
 from mpbert.model.format_1 import upgraded, upgraded_names
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
 from mpbert.pretrained.model_files import copy_model
@@ -140,7 +140,7 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
 
     :param changes: sizes that replace those of the saved configuration, such as ``dropout``; an
         encoder that was only pretrained may gain ``bag``, ``sentence_roles`` and ``shared_tokens``,
-        and any may gain levels beside the bag, which start as they do at random.
+        and any may gain exact matches and levels beside the bag, which start as they do at random.
     :raises EncoderError: weights and sizes do not fit.
     """
     description = read_description(path)
@@ -152,9 +152,12 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
             new = ("documents.roles.", "bag.log_weights.")
             _start(tower.encoder, _under(state, "encoder."), new, source)
     else:
-        new = [f"{name}.{part}" for name in TOWERS for part in UPPER]
-        gains = description.model.lacks_levels_of(config)
-        _start(model, state, tuple(new) if gains else (), source)
+        new = []
+        if description.model.lacks_levels_of(config):
+            new += [f"{name}.{part}" for name in TOWERS for part in UPPER]
+        if description.model.lacks_matches_of(config):
+            new.append(LEXICAL)
+        _start(model, state, tuple(new), source)
     return model
 
 

@@ -4,11 +4,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
+from scipy import sparse
 
+from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import budget_batches, offsets_of
 from mpbert.model.encoder import PaperEncoder
+from mpbert.model.packing import TokenCounts
 from mpbert.model.sampling import SampledSentences
 from mpbert.model.sentences import Sentences
+
+_COUNTED = 1024  # texts whose tokens are weighed at once
 
 
 @torch.inference_mode()
@@ -42,6 +47,26 @@ def embed_sampled(
         with torch.autocast(device.type, torch.bfloat16, enabled=autocast_bf16):
             vectors[first:last] = tower(batch.to(device)).float().cpu().numpy()
     return vectors
+
+
+@torch.inference_mode()
+def token_weights(
+    weigh: Callable[[TokenCounts], torch.Tensor],
+    count: Callable[[np.ndarray], TokenCounts],
+    num_items: int,
+    vocab_size: int,
+) -> sparse.csr_array:
+    """Return (B, V) weights of the tokens of papers or manuscripts, for exact matches.
+
+    :param weigh: counts -> their weights, of a lexical level on the CPU.
+    :param count: (b,) numbers of items -> how often they hold tokens, see ``model.token_counts``.
+    """
+    parts = [sparse.csr_array((0, vocab_size), dtype=np.float32)]
+    for items in progress(list(blocks(num_items, _COUNTED)), "weigh tokens", "block"):
+        counts = count(items)
+        places = counts.texts.numpy(), counts.tokens.numpy()
+        parts.append(sparse.csr_array((weigh(counts).numpy(), places), (len(items), vocab_size)))
+    return sparse.vstack(parts, format="csr")
 
 
 def mean_over_readings(

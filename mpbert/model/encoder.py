@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from mpbert.model.bag import STEP, TokenBag, weights_of
 from mpbert.model.blocks import BlockConfig, EncoderBlock, sinusoids
 from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, STACKED, ModelConfig
+from mpbert.model.lexical import LexicalLevel
 from mpbert.model.packing import PackedPapers
 from mpbert.model.pooling import sum_pool
 from mpbert.model.upper import UpperLevels
@@ -22,6 +23,7 @@ from mpbert.model.upper import UpperLevels
 _MANUSCRIPT_ROLES = (-2.9, -2.0, -1.3, 0.0)
 _PAPER_ROLES = (-1.0, 0.0, 0.0, 0.0)
 TOWERS = ("manuscript", "citation")
+LEXICAL = "lexical."  # weights of exact matches, of both towers
 UPPER = ("upper.", "log_gate")  # weights of a tower that it has with levels beside the bag alone
 
 
@@ -172,6 +174,9 @@ class TwoTower(nn.Module):
         self.citation = PaperEncoder(config)
         if config.shared_tokens:
             self.manuscript.encoder.bag.embedding = self.citation.encoder.bag.embedding
+        self.lexical = None
+        if config.lexical.exact_matches:
+            self.lexical = LexicalLevel(config.vocab_size, config.lexical.match_weight)
         if config.upper.join != STACKED:  # the same start; what roles weigh is each tower's own
             same = self.citation.upper.state_dict()
             own = {k: v for k, v in self.manuscript.upper.state_dict().items() if "log_role" in k}

@@ -10,10 +10,13 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.model.config import ROLES
 
+NUM_ROLES = len(ROLES)
 B = TypeVar("B", bound="_OnDevice")
 
 
@@ -68,6 +71,41 @@ class Rows(_OnDevice):
 
 
 @dataclass(frozen=True)
+class TokenCounts(_OnDevice):
+    """The distinct tokens of a batch of texts, and how often sentences of each role hold them.
+
+    :param tokens: (M,) token ids, text after text; ``texts`` (M,) whose they are.
+    :param num_texts: B.
+    :param places: (E,) place in ``tokens`` of each count that is not zero; ``roles`` (E,) and
+        ``counts`` (E,) float32.
+    """
+
+    tokens: Tensor
+    texts: Tensor
+    num_texts: int
+    places: Tensor
+    roles: Tensor
+    counts: Tensor
+
+    @classmethod
+    def of(cls, counts: sparse.csr_array) -> "TokenCounts":
+        """Take apart the matrix (B, V·R) of ``token_counts.count_tokens``."""
+        counts.sort_indices()
+        texts = row_numbers(np.diff(counts.indptr))
+        tokens, roles = np.divmod(counts.indices.astype(np.int64), NUM_ROLES)
+        is_new = np.ones(len(tokens), dtype=bool)
+        is_new[1:] = (np.diff(tokens) != 0) | (np.diff(texts) != 0)
+        return cls(
+            torch.from_numpy(tokens[is_new]),
+            torch.from_numpy(texts[is_new]),
+            counts.shape[0],
+            torch.from_numpy(np.cumsum(is_new) - 1),
+            torch.from_numpy(roles),
+            torch.from_numpy(counts.data.astype(np.float32)),
+        )
+
+
+@dataclass(frozen=True)
 class PackedPapers(_OnDevice):
     """A batch of papers (or manuscripts), each a list of sentences, each a list of tokens.
 
@@ -82,6 +120,7 @@ class PackedPapers(_OnDevice):
     :param vectors: (S, E) of a pretrained encoder, paper after paper; None: there are none.
     :param upper: the same papers with those sentences alone that levels beside the bag read; None:
         there are no such levels.
+    :param counts: of their tokens, for exact matches; None: these do not count.
     """
 
     tokens: Tensor
@@ -92,10 +131,15 @@ class PackedPapers(_OnDevice):
     roles: Tensor
     vectors: Tensor | None = None
     upper: "PackedPapers | None" = None
+    counts: TokenCounts | None = None
 
     def with_upper(self, upper: "PackedPapers") -> "PackedPapers":
         """Return these papers with what the levels beside the bag read of them."""
         return replace(self, upper=upper)
+
+    def with_counts(self, counts: TokenCounts) -> "PackedPapers":
+        """Return these papers with what exact matches read of them."""
+        return replace(self, counts=counts)
 
 
 @dataclass(frozen=True)

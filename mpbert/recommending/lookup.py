@@ -89,9 +89,9 @@ def _paper_words(
     once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
     texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
     sources = [
-        ("titles", tables.papers["title"].combine_chunks(), rows),
-        ("abstracts", tables.papers["abstract"].combine_chunks(), rows),
-        ("citing sentences", texts, cited),
+        ("titles", tables.papers["title"].combine_chunks(), rows, 1),
+        ("abstracts", tables.papers["abstract"].combine_chunks(), rows, 1),
+        ("citing sentences", texts, cited, 1),
     ]
     return sum_counts(sources, len(rows), stemmed=True)
 

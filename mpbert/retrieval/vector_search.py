@@ -1,14 +1,17 @@
-"""Rankings of the papers of a corpus by the vectors of a directory."""
+"""Rankings of the papers of a corpus by the vectors of a directory, and exact matches if any."""
 
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore, Queries
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.hybrid import HybridIndex
 from mpbert.retrieval.pool import candidates_by_year
+from mpbert.vectors.matches import load_matches
 from mpbert.vectors.store import VectorStore, check_ids, vectors_name
 
 
@@ -22,6 +25,7 @@ class VectorSearch:
     :param approximate: whether a part of the vectors is searched.
     :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
     :raises VectorsError: it is of another corpus.
+    :raises ConfigError: a part is to be searched, and exact matches count.
     """
 
     def __init__(
@@ -36,33 +40,53 @@ class VectorSearch:
     ) -> None:
         self._store, self._directory, self._task, self._dim = store, directory, task, dim
         self._pool = pool
-        kind = ApproximateIndex if approximate else DenseIndex
-        self._index = kind(self._load("papers", store.paper_ids), similarity)
+        vectors, matches = self._load("papers", store.paper_ids), load_matches(directory, "papers")
+        if matches is not None and approximate:
+            raise ConfigError(
+                f"--approximate: {directory} holds exact matches of tokens, which are searched as "
+                f"a whole; leave --approximate out"
+            )
+        if matches is not None:
+            self._index = HybridIndex(vectors, matches, similarity)
+        else:
+            self._index = (ApproximateIndex if approximate else DenseIndex)(vectors, similarity)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rankings, best first; training queries find training papers alone.
 
         :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
         """
-        vectors = self._vectors_of(queries, split)
+        chosen = self._places_of(queries, split)
+        name = vectors_name(self._task, split)
+        asked = [self._load(name, self._store.queries(split, self._task).query_ids)[chosen]]
+        if isinstance(self._index, HybridIndex):
+            asked.append(self._matches(name)[chosen])
         k = min(k, self._store.num_papers - 1)
         rows = np.full((len(queries), k), -1, dtype=np.int64)
         scores = np.full((len(queries), k), -np.inf)
         for places, papers in candidates_by_year(self._store, queries, split, self._pool):
             index = self._index.within(papers)
-            found = index.search(vectors[places], k, queries.citing_rows[places])
+            some = [part[places] for part in asked]
+            found = index.search(*some, k, queries.citing_rows[places])
             length = found[0].shape[1]
             rows[places, :length], scores[places, :length] = found
         return rows, scores
 
-    def _vectors_of(self, queries: Queries, split: str) -> np.ndarray:
-        """Return the (Q, D) vectors of queries, which may be some of those of the split."""
+    def _places_of(self, queries: Queries, split: str) -> np.ndarray:
+        """Return (Q,) the places of queries, which may be some of those of the split, among all."""
         ids = self._store.queries(split, self._task).query_ids
-        vectors = self._load(vectors_name(self._task, split), ids)
         if len(queries) == len(ids):
-            return vectors
+            return np.arange(len(ids))
         place_of = {query: place for place, query in enumerate(ids)}
-        return vectors[[place_of[query] for query in queries.query_ids]]
+        return np.array([place_of[query] for query in queries.query_ids], dtype=np.int64)
+
+    def _matches(self, name: str) -> sparse.csr_array:
+        found = load_matches(self._directory, name)
+        if found is None:
+            raise VectorsError(
+                f"{self._directory}: found exact matches of papers and none of {name}; embed again"
+            )
+        return found
 
     def _load(self, name: str, ids: list[str]) -> np.ndarray:
         found = VectorStore.load(self._directory, name).first(self._dim)

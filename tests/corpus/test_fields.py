@@ -32,14 +32,16 @@ def texts_by_definition(store, row, names):
 
 @pytest.mark.parametrize("stemmed", [False, True])
 @pytest.mark.parametrize(
-    "names", ["abstract", "text", "citing", "abstract+citing", "text+abstract"]
+    "names", ["abstract", "text", "citing", "abstract+citing", "text+abstract", "text+3*citing"]
 )
 def test_counts_are_those_of_the_papers_texts_whatever_the_blocks(
     names, stemmed, store, monkeypatch
 ):
     counts, vocabulary = paper_counts(store, names, stemmed=stemmed)
     for row in (0, 57, store.num_papers - 1):
-        texts = texts_by_definition(store, row, names.split("+"))
+        texts = texts_by_definition(
+            store, row, names.replace("3*citing", "citing+citing+citing").split("+")
+        )
         _, words = split_words(pa.array(texts, pa.large_string()))
         expected = Counter((stem(words) if stemmed else words).to_pylist())
         columns = counts[[row]].tocoo().coords[1]
@@ -82,7 +84,13 @@ def test_a_query_holds_the_citing_sentence_as_often_as_it_weighs(weight, store):
 
 @pytest.mark.parametrize(
     ("names", "found"),
-    [("title", "found 'title'"), ("abstract+", "found ''"), ("text+text", "found 'text' twice")],
+    [
+        ("title", "found 'title'"),
+        ("abstract+", "found ''"),
+        ("text+text", "found 'text' twice"),
+        ("0*text", "found '0.text'"),
+        ("text+*citing", "found '.citing'"),
+    ],
 )
 def test_unknown_and_repeated_fields_are_refused(names, found):
     with pytest.raises(ConfigError, match=f"{found}; expected one or more of abstract, citing, t"):

@@ -41,12 +41,12 @@ class MultiPositiveCriterion(FairseqCriterion):
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """Return loss, number of examples and what to log."""
-        manuscripts, papers = model(sample["manuscripts"], sample["papers"])
+        manuscripts, papers, matches = model(sample["manuscripts"], sample["papers"])
         s, papers = manuscripts.float(), papers.float()
         t, n = papers[sample["targets"]], papers[sample["negatives"]]
         losses, weight = 0.0, 1.0
         if self.config.objective == CONTRASTIVE:
-            losses, weight = self._contrastive(s, papers, sample), self.config.mpt_weight
+            losses, weight = self._contrastive(s, papers, matches, sample), self.config.mpt_weight
         if weight:
             c = papers[sample["positives"]]
             losses = losses + weight * self.triplets(s, t, c, sample["is_positive"], n)
@@ -66,7 +66,9 @@ class MultiPositiveCriterion(FairseqCriterion):
             },
         )
 
-    def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
+    def _contrastive(
+        self, s: Tensor, papers: Tensor, matches: Tensor | None, sample: dict[str, Any]
+    ) -> Tensor:
         """Return (B,) losses: means over nested vectors, Kusupati et al. (NeurIPS 2022), Eq. 1."""
         size, nested = s.shape[1], self.config.dims
         if max(nested, default=0) >= size:
@@ -79,6 +81,7 @@ class MultiPositiveCriterion(FairseqCriterion):
             logits = contrastive_logits(
                 s[:, :dim],
                 papers[:, :dim],
+                matches,
                 sample["log_counts"],
                 self.config.temperature,
                 self.config.count_correction,

@@ -12,6 +12,7 @@ from mpbert.model.noise import Noise
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
+from mpbert.model.token_counts import PaperTokens
 
 
 class CitationExamples(BudgetDataset):
@@ -25,18 +26,20 @@ class CitationExamples(BudgetDataset):
         reading: Reading,
         citing: CitingSentences,
         source: Sentences,
+        counted: PaperTokens | None,
         shuffle: bool,
         max_items: int | None = None,
     ) -> None:
         """Prepare the examples of one split.
 
         :param contexts: of the split; ``noise`` and ``citing`` always come from the training split.
-        :param source: of what is read.
+        :param source: of what is read; ``counted`` for exact matches, None: these do not count.
         :param max_items: keep so many, evenly spaced (validation); None keeps all.
         """
         super().__init__(reading.seed, shuffle)
         self.corpus, self.contexts = corpus, contexts
         self.noise, self.reading, self.citing, self.source = noise, reading, citing, source
+        self.counted = counted
         self.log_counts = np.log1p(noise.citations).astype(np.float32)
         self.context_of = row_numbers(np.diff(contexts.cited_offsets))
         self.targets = contexts.cited_rows.astype(np.int64)
@@ -123,9 +126,15 @@ class CitationExamples(BudgetDataset):
         drawn = np.concatenate([np.ones((len(items), 1), bool), positives >= 0], axis=1)
         example, place = np.nonzero(drawn)
         is_wanted[example, places[example, place]] = True
+        packed = self.source.batch(manuscripts), self.source.batch(papers)
+        if self.counted is not None:
+            packed = (
+                packed[0].with_counts(self.source.counts_of(manuscripts, corpus.vocab_size)),
+                packed[1].with_counts(self.counted.of(rows, unread=citing)),
+            )
         return {
-            "manuscripts": self.source.batch(manuscripts),
-            "papers": self.source.batch(papers),
+            "manuscripts": packed[0],
+            "papers": packed[1],
             "targets": torch.from_numpy(places[:, 0]),
             "positives": torch.from_numpy(places[:, 1 : 1 + num_positives]),
             "is_positive": torch.from_numpy(positives >= 0),

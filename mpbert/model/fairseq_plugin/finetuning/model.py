@@ -46,6 +46,7 @@ class FairseqTwoTower(BaseFairseqModel):
         table and levels beside the bag are as given. Weights of tokens that it has learnt stay.
         """
         config, learnt = section_of(ModelConfig, cfg, FINETUNE), False
+        starts_matches = config.lexical.exact_matches
         config = dataclasses.replace(config, upper=task.upper_of(config))
         if cfg.init:
             start = Path(cfg.init)
@@ -53,7 +54,8 @@ class FairseqTwoTower(BaseFairseqModel):
             check_same_tokenizer(start, task.corpus.path)
             description = read_description(start)
             learnt = description.kind == "two-tower" and description.model.bag.token_weights
-            names = ["dropout", "bag", "sentence_roles", "shared_tokens", "upper"]
+            starts_matches = description.model.lacks_matches_of(config)
+            names = ["dropout", "bag", "sentence_roles", "shared_tokens", "upper", "lexical"]
             if description.model.lacks_levels_of(config):
                 names += LEVEL_SIZES
             given = {name: getattr(config, name) for name in names}
@@ -66,6 +68,8 @@ class FairseqTwoTower(BaseFairseqModel):
         if config.bag.token_weights and not learnt:
             model.weigh_tokens(torch.from_numpy(task.corpus.token_counts()))
         task.note_model(model.config)
+        if starts_matches:
+            model.lexical.start_from(*task.start_of_matches())
         if config.upper.join != STACKED:
             for tower in (model.manuscript, model.citation):
                 for name, parameter in tower.named_parameters():
@@ -73,14 +77,21 @@ class FairseqTwoTower(BaseFairseqModel):
                         parameter.lr_factor = cfg.bag_lr
         return cls(model, cfg.autocast_bf16)
 
-    def forward(self, manuscripts: PackedPapers, papers: PackedPapers) -> tuple[Tensor, Tensor]:
-        """Return (B, D) manuscript vectors and (U, D) vectors of the batch's distinct papers."""
+    def forward(
+        self, manuscripts: PackedPapers, papers: PackedPapers
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Encode a batch.
+
+        :returns: (B, D) manuscript vectors, (U, D) vectors of the batch's distinct papers, and
+            (B, U) scores of exact matches, None where these do not count.
+        """
         device = self.model.citation.norm.weight.device
+        manuscripts, papers, matches = manuscripts.to(device), papers.to(device), None
         with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
-            return (
-                self.model.manuscript(manuscripts.to(device)),
-                self.model.citation(papers.to(device)),
-            )
+            s, t = self.model.manuscript(manuscripts), self.model.citation(papers)
+        if self.model.lexical is not None:
+            matches = self.model.lexical(manuscripts.counts, papers.counts)
+        return s, t, matches
 
     def max_positions(self) -> None:
         """Return None: lengths are the corpus' and the task's business."""

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+import torch
 from fairseq.tasks import register_task
 
+from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
 from mpbert.model.config import (
     FINETUNE,
@@ -13,15 +16,18 @@ from mpbert.model.config import (
     TrainingConfig,
 )
 from mpbert.model.configuration import knobs
-from mpbert.model.fairseq_plugin.dataset import TokenTask
+from mpbert.model.fairseq_plugin.dataset import TokenTask, evenly_spaced
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.noise import Noise
+from mpbert.model.packing import TokenCounts
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
+from mpbert.model.token_counts import PaperTokens
 
+_MEASURED = 1000  # papers whose mean length exact matches take
 # reuse_dataloader would keep the data workers of the first epoch, and so what they have read
 FinetuneOptions = fairseq_dataclass(
     "FinetuneOptions",
@@ -49,12 +55,22 @@ class FinetuneTask(TokenTask):
         train, num_papers = self.corpus.training_contexts(), self.corpus.num_papers
         self.noise = Noise(train, num_papers, noise)
         self.citing = CitingSentences.of(train, num_papers)
+        self.counted: PaperTokens | None = None  # for exact matches, if these count
 
     def note_model(self, config: ModelConfig) -> None:
         """Note its sizes, and which sentences its levels read."""
         super().note_model(config)
         gather = self.vectors.gather if self.vectors else None
         self.source = Sentences(self.corpus.gather, config.upper.roles, gather)
+        if config.lexical.exact_matches:
+            self.counted = PaperTokens(self.corpus, self.citing)
+
+    def start_of_matches(self) -> tuple[torch.Tensor, int, TokenCounts]:
+        """Return what exact matches start from, see ``LexicalLevel.start_from``."""
+        rows = np.flatnonzero(self.corpus.splits == SPLITS.index("train"))
+        frequencies = torch.from_numpy(self.counted.document_frequencies(rows))
+        some = rows[evenly_spaced(len(rows), _MEASURED)]
+        return frequencies, len(rows), self.counted.of(some)
 
     def load_dataset(self, split: str, **kwargs: Any) -> None:
         """Load the contexts of ``train`` or ``valid``.
@@ -73,6 +89,7 @@ class FinetuneTask(TokenTask):
             self.reading,
             self.citing,
             self.source,
+            self.counted,
             shuffle=training,
             max_items=None if training else self.cfg.max_valid,
         )
