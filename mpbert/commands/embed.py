@@ -120,7 +120,8 @@ def run(config: Config) -> None:
         def count(items: np.ndarray) -> object:
             return source.counts_of(stores[name][2](items, 0), corpus.vocab_size)
 
-        return token_weights(lexical.weigh_manuscripts, count, num_items, corpus.vocab_size)
+        weights = token_weights(lexical.weigh_manuscripts, count, num_items, corpus.vocab_size)
+        return lexical.match_weight * weights
 
     with output_directory(config.output, "embed", config, inputs) as out:
         identity = "\n".join([repr(config), *map(fingerprint, inputs)])

@@ -74,7 +74,7 @@ class LexicalConfig(Section):
     """Exact token matches in the score, with learnt weights. The paper has none."""
 
     exact_matches: bool = knob(False, "exact token matches count in the score beside the cosine")
-    match_weight: float = knob(4.0, "weight of exact matches at the start; the cosine's is 1", 1e-6)
+    match_weight: float = knob(4.0, "of exact matches in the score; the cosine's is 1", 0)
 
 
 @dataclass(frozen=True)

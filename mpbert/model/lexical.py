@@ -2,8 +2,9 @@
 
 A bag of dense vectors blurs rare tokens, and reads a part of a text. This part matches the tokens
 themselves, over all of a paper and all training sentences that cite it. It begins as BM25F
-(Robertson, Zaragoza and Taylor, CIKM 2004) and is trained with the levels. Symbols: B manuscripts,
-U papers, M distinct tokens of all texts of a batch, V vocabulary.
+(Robertson, Zaragoza and Taylor, CIKM 2004). It learns beside the vectors, by a loss of its own:
+trained by one loss, each leaves to the other what it could do alone. Symbols: B manuscripts, U
+papers, M distinct tokens of all texts of a batch, V vocabulary.
 """
 
 import math
@@ -20,23 +21,25 @@ _PAPER_ROLES = (0.0, math.log(3), 0.0, math.log(4))
 _MANUSCRIPT_ROLES = (0.0, 0.0, 0.0, math.log(10))
 _SATURATION, _SLOPE = 8.0, 0.75  # k1 and b of BM25
 _LEAST_IDF = 1e-3
+_SCALE = 40.0  # of scores, which are at most 1, as logits
 
 
 class LexicalLevel(nn.Module):
     """Weights of tokens in manuscripts and papers, whose products add up to a score.
 
-    :param match_weight: of a score, beside a cosine.
+    :param match_weight: of a score, beside a cosine; nothing of the training.
     """
 
     def __init__(self, vocab_size: int, match_weight: float) -> None:
         super().__init__()
+        self.match_weight = match_weight
         self.log_weights = nn.Embedding(vocab_size, 1)
         nn.init.zeros_(self.log_weights.weight)
         self.paper_roles = _table(_PAPER_ROLES)
         self.manuscript_roles = _table(_MANUSCRIPT_ROLES)
         self.log_saturation = nn.Parameter(torch.tensor(math.log(_SATURATION) / STEP))
         self.slope_logit = nn.Parameter(torch.tensor(math.log(_SLOPE / (1 - _SLOPE)) / STEP))
-        self.log_match_weight = nn.Parameter(torch.tensor(math.log(match_weight) / STEP))
+        self.log_scale = nn.Parameter(torch.tensor(math.log(_SCALE) / STEP))
         self.register_buffer("mean_length", torch.tensor(1.0))
 
     def start_from(self, frequencies: Tensor, num_papers: int, counts: TokenCounts) -> None:
@@ -62,15 +65,15 @@ class LexicalLevel(nn.Module):
         return tf / (tf + k[counts.texts])
 
     def weigh_manuscripts(self, counts: TokenCounts) -> Tensor:
-        """Return (M,) weights of the tokens of manuscripts, those of each together one weight."""
+        """Return (M,) weights of the tokens of manuscripts, those of each together 1."""
         tf = self._frequencies(counts, self.manuscript_roles)
         weights = tf * weights_of(self.log_weights, counts.tokens)[:, 0]
         totals = torch.zeros(counts.num_texts, device=tf.device)
         totals = totals.index_add(0, counts.texts, weights).clamp(min=1e-9)
-        return (STEP * self.log_match_weight).exp() * weights / totals[counts.texts]
+        return weights / totals[counts.texts]
 
     def forward(self, manuscripts: TokenCounts, papers: TokenCounts) -> Tensor:
-        """Return (B, U) scores: Σ_token weight in the manuscript · weight in the paper."""
+        """Return (B, U) logits: scale · Σ_token weight in the manuscript · weight in the paper."""
         asked, rows = manuscripts.tokens.unique(return_inverse=True)
         place = torch.full((self.log_weights.num_embeddings,), -1, device=asked.device)
         place[asked] = torch.arange(len(asked), device=asked.device)
@@ -80,13 +83,14 @@ class LexicalLevel(nn.Module):
             (of_papers[kept], papers.texts[kept]), self.weigh_papers(papers)[kept]
         )
         lengths = torch.bincount(manuscripts.texts, minlength=manuscripts.num_texts)
-        return F.embedding_bag(
+        scores = F.embedding_bag(
             rows,
             table,
             lengths.cumsum(0) - lengths,
             mode="sum",
             per_sample_weights=self.weigh_manuscripts(manuscripts),
         )
+        return (STEP * self.log_scale).exp() * scores
 
     def _frequencies(self, counts: TokenCounts, roles: nn.Embedding) -> Tensor:
         """Return (M,) Σ_role weight · count."""

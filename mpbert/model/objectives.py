@@ -90,27 +90,25 @@ def multi_positive_contrastive(logits: Tensor, is_positive: Tensor, is_known: Te
 
 
 def contrastive_logits(
-    s: Tensor,
-    papers: Tensor,
-    matches: Tensor | None,
-    log_counts: Tensor,
-    temperature: float,
-    correction: float,
+    s: Tensor, papers: Tensor, log_counts: Tensor, temperature: float, correction: float
 ) -> Tensor:
-    """Return (B, U) scores over the temperature, less part of the logarithm of citation counts.
-
-    A score is a cosine, and what exact matches add to it.
-
-    A paper that is cited often is a negative often; without the correction the cosines would learn
-    to make up for it (Bengio & Senécal 2008; Yi et al., RecSys 2019).
+    """Return (B, U) cosines over the temperature, less part of the logarithm of citation counts.
 
     :param s: (B, D); ``papers`` (U, D); ``log_counts`` (U,) ln(1 + citations).
-    :param matches: (B, U) scores of exact matches; None: these do not count.
     """
-    scores = F.normalize(s, dim=1) @ F.normalize(papers, dim=1).T
-    if matches is not None:
-        scores = scores + matches
-    return scores / temperature - correction * log_counts
+    cosines = F.normalize(s, dim=1) @ F.normalize(papers, dim=1).T
+    return less_counts(cosines / temperature, log_counts, correction)
+
+
+def less_counts(logits: Tensor, log_counts: Tensor, correction: float) -> Tensor:
+    """Return (B, U) logits less part of the logarithm of citation counts.
+
+    A paper that is cited often is a negative often; without the correction the scores would learn
+    to make up for it (Bengio & Senécal 2008; Yi et al., RecSys 2019).
+
+    :param log_counts: (U,) ln(1 + citations).
+    """
+    return logits - correction * log_counts
 
 
 def _gaps(anchor: Tensor, near: Tensor, far: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ def test_scores_are_bm25_of_weighed_fields_token_by_token(level):
     found = level(counts_of(manuscripts), counts_of(papers))
     exp = lambda table: (STEP * table.weight[:, 0]).exp().tolist()  # noqa: E731
     weights, b = exp(level.log_weights), torch.sigmoid(STEP * level.slope_logit).item()
-    k1, gate = (math.exp(STEP * p.item()) for p in (level.log_saturation, level.log_match_weight))
+    k1, scale = (math.exp(STEP * p.item()) for p in (level.log_saturation, level.log_scale))
     for i, manuscript in enumerate(manuscripts):
         asked = frequencies(manuscript, exp(level.manuscript_roles))
         total = sum(tf * weights[token] for token, tf in asked.items())
@@ -71,7 +71,7 @@ def test_scores_are_bm25_of_weighed_fields_token_by_token(level):
             held = frequencies(paper, exp(level.paper_roles))
             k = k1 * (1 - b + b * sum(held.values()) / 7)
             score = sum(
-                gate * tf * weights[token] / total * held[token] / (held[token] + k)
+                scale * tf * weights[token] / total * held[token] / (held[token] + k)
                 for token, tf in asked.items()
                 if token in held
             )
@@ -86,7 +86,8 @@ def test_scores_are_inner_products_of_the_weights_that_are_stored(level):
     q, d = torch.zeros(4, VOCAB), torch.zeros(9, VOCAB)
     q[manuscripts.texts, manuscripts.tokens] = level.weigh_manuscripts(manuscripts)
     d[papers.texts, papers.tokens] = level.weigh_papers(papers)
-    assert torch.allclose(level(manuscripts, papers), q @ d.T, atol=1e-6)
+    scale = (STEP * level.log_scale).exp()
+    assert torch.allclose(level(manuscripts, papers), scale * q @ d.T, rtol=1e-4, atol=1e-5)
     assert not q[:, : len(SPECIAL_TOKENS)].any()
 
 

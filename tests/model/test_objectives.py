@@ -174,12 +174,5 @@ def test_a_context_that_cites_all_papers_of_its_batch_has_no_loss_and_a_finite_g
 
 def test_contrastive_logits_are_cosines_less_part_of_the_log_of_citations():
     s, papers = torch.tensor([[3.0, 0.0]]), torch.tensor([[2.0, 0.0], [1.0, 1.0]])
-    found = contrastive_logits(s, papers, None, torch.tensor([0.0, 2.0]), 0.1, 0.5)
+    found = contrastive_logits(s, papers, torch.tensor([0.0, 2.0]), 0.1, 0.5)
     assert found.tolist()[0] == pytest.approx([10.0, 10 / math.sqrt(2) - 1])
-
-
-def test_exact_matches_add_to_the_cosines():
-    s, papers = torch.tensor([[3.0, 0.0]]), torch.tensor([[2.0, 0.0], [1.0, 1.0]])
-    matches = torch.tensor([[0.0, 0.25]])
-    found = contrastive_logits(s, papers, matches, torch.tensor([0.0, 2.0]), 0.1, 0.5)
-    assert found.tolist()[0] == pytest.approx([10.0, 10 / math.sqrt(2) - 1 + 2.5])

@@ -16,6 +16,7 @@ from mpbert.model.objectives import (
     OBJECTIVES,
     contrastive_logits,
     euclidean_distance,
+    less_counts,
     mpt_src_tgt,
     multi_positive_contrastive,
 )
@@ -46,7 +47,10 @@ class MultiPositiveCriterion(FairseqCriterion):
         t, n = papers[sample["targets"]], papers[sample["negatives"]]
         losses, weight = 0.0, 1.0
         if self.config.objective == CONTRASTIVE:
-            losses, weight = self._contrastive(s, papers, matches, sample), self.config.mpt_weight
+            losses, weight = self._contrastive(s, papers, sample), self.config.mpt_weight
+        if matches is not None:
+            logits = less_counts(matches, sample["log_counts"], self.config.count_correction)
+            losses += multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
         if weight:
             c = papers[sample["positives"]]
             losses = losses + weight * self.triplets(s, t, c, sample["is_positive"], n)
@@ -66,9 +70,7 @@ class MultiPositiveCriterion(FairseqCriterion):
             },
         )
 
-    def _contrastive(
-        self, s: Tensor, papers: Tensor, matches: Tensor | None, sample: dict[str, Any]
-    ) -> Tensor:
+    def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
         """Return (B,) losses: means over nested vectors, Kusupati et al. (NeurIPS 2022), Eq. 1."""
         size, nested = s.shape[1], self.config.dims
         if max(nested, default=0) >= size:
@@ -81,7 +83,6 @@ class MultiPositiveCriterion(FairseqCriterion):
             logits = contrastive_logits(
                 s[:, :dim],
                 papers[:, :dim],
-                matches,
                 sample["log_counts"],
                 self.config.temperature,
                 self.config.count_correction,

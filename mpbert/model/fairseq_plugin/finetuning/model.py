@@ -83,7 +83,7 @@ class FairseqTwoTower(BaseFairseqModel):
         """Encode a batch.
 
         :returns: (B, D) manuscript vectors, (U, D) vectors of the batch's distinct papers, and
-            (B, U) scores of exact matches, None where these do not count.
+            (B, U) logits of exact matches, None where these do not count.
         """
         device = self.model.citation.norm.weight.device
         manuscripts, papers, matches = manuscripts.to(device), papers.to(device), None
