@@ -117,8 +117,11 @@ def run(config: Config) -> None:
             count, weigh = PaperTokens(corpus, citing).of, lexical.weigh_papers
             return token_weights(weigh, count, num_items, corpus.vocab_size)
 
+        contexts = corpus.contexts(name.rpartition(".")[2])
+
         def count(items: np.ndarray) -> object:
-            return source.counts_of(stores[name][2](items, 0), corpus.vocab_size)
+            read = reading.nearest().contexts_of(corpus, contexts, items, 0)
+            return source.counts_of(read, corpus.vocab_size)
 
         weights = token_weights(lexical.weigh_manuscripts, count, num_items, corpus.vocab_size)
         return lexical.match_weight * weights

@@ -18,7 +18,7 @@ from mpbert.model.packing import TokenCounts
 
 # logarithms, of ROLES, to begin with
 _PAPER_ROLES = (0.0, math.log(3), 0.0, math.log(4))
-_MANUSCRIPT_ROLES = (0.0, 0.0, 0.0, math.log(10))
+_MANUSCRIPT_ROLES = (math.log(0.5), 0.0, 0.0, math.log(10))
 _SATURATION, _SLOPE = 8.0, 0.75  # k1 and b of BM25
 _LEAST_IDF = 1e-3
 _SCALE = 40.0  # of scores, which are at most 1, as logits

@@ -4,6 +4,8 @@ A *reading* is one random sample of the sentences of a text. Where a configurati
 all readings of a text are the same.
 """
 
+import dataclasses
+
 import numpy as np
 
 from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
@@ -25,6 +27,10 @@ class Reading:
 
     def __init__(self, config: ReadingConfig, seed: int) -> None:
         self.config, self.seed = config, seed
+
+    def nearest(self) -> "Reading":
+        """Return a reading of the same sizes that takes what stands nearest to the citation."""
+        return Reading(dataclasses.replace(self.config, dynamic=False), self.seed)
 
     def manuscripts(
         self,

@@ -18,7 +18,7 @@ from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.config import UpperConfig
 from mpbert.model.directory import SENTENCE_ENCODER, EncoderDescription, read_tokenizer
 from mpbert.model.packing import PackedPapers, TokenCounts, pack
-from mpbert.model.sampling import BODY, SampledSentences
+from mpbert.model.sampling import SampledSentences
 from mpbert.model.token_counts import count_tokens
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
@@ -60,12 +60,10 @@ class Sentences:
         return packed.with_upper(upper)
 
     def counts_of(self, sampled: SampledSentences, vocab_size: int) -> TokenCounts:
-        """Return the tokens of manuscripts for exact matches; their bodies are left out."""
-        kept = sampled.roles != BODY
-        owner = row_numbers(sampled.per_item)[kept]
-        per_item = np.bincount(owner, minlength=len(sampled.per_item))
-        read = self.gather(sampled.sentences[kept])
-        return TokenCounts.of(count_tokens(*read, per_item, sampled.roles[kept], vocab_size))
+        """Return the tokens of what was read of manuscripts, for exact matches."""
+        read = self.gather(sampled.sentences)
+        counts = count_tokens(*read, sampled.per_item, sampled.roles, vocab_size)
+        return TokenCounts.of(counts)
 
 
 def sentences_of(corpus: BinaryCorpus, upper: UpperConfig, stored: Path | None) -> Sentences:

@@ -128,8 +128,9 @@ class CitationExamples(BudgetDataset):
         is_wanted[example, places[example, place]] = True
         packed = self.source.batch(manuscripts), self.source.batch(papers)
         if self.counted is not None:
+            near = self.reading.nearest().contexts_of(corpus, self.contexts, context_of, 0)
             packed = (
-                packed[0].with_counts(self.source.counts_of(manuscripts, corpus.vocab_size)),
+                packed[0].with_counts(self.source.counts_of(near, corpus.vocab_size)),
                 packed[1].with_counts(self.counted.of(rows, unread=citing)),
             )
         return {
