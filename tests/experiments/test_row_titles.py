@@ -26,7 +26,7 @@ def _is_hierarchical(row):
     file = ROOT / "finetune" / "configs" / f"{row.config}.yaml"
     model = load_yaml(file.read_text(encoding="utf-8"))["model"]
     model |= {key: row.settings[key] for key in model.keys() & row.settings.keys()}
-    return bool(model["sentence_layers"] and model["document_layers"] and "bag" not in model)
+    return bool((model["sentence_layers"] or row.sentences) and model["document_layers"])
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.method == MODEL], ids=lambda r: r.name)

@@ -23,6 +23,7 @@ NO_SPACE = {
     "fusion_priors": "as fusion",
     "fusion_reranked": "as fusion",
     "fusion_token_bag": "as fusion",
+    "fusion_hierarchical": "as fusion",
     "global_fusion_learnt": "as fusion",
     "fusion_reciprocal": "weighs all inputs alike, with the constant of its paper",
     "global_fusion_reciprocal": "as fusion_reciprocal",
