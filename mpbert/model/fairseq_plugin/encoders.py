@@ -38,11 +38,16 @@ def train_encoder(training: Training, output: Path, config: object, processes: i
 def check_start(init: Path, given: ModelConfig) -> None:
     """Check that a training has the sizes of the encoder that it starts from.
 
-    :raises EncoderError: it has others.
+    :raises EncoderError: it has others, or would lose the encoder's exact matches.
     """
     from mpbert.model.directory import read_description
 
     found = read_description(init).model
+    if given.lacks_matches_of(found):
+        raise EncoderError(
+            f"{init}: counts exact matches of tokens, the configuration does not; expected the "
+            f"same: --settings exact_matches=true"
+        )
     for name in ("dim", *(() if found.lacks_levels_of(given) else LEVEL_SIZES)):
         if getattr(found, name) != getattr(given, name):
             raise EncoderError(

@@ -77,6 +77,10 @@ def test_what_cannot_hold_exact_matches_says_so(made, rfc_corpus, rfc_binary, tm
         build_index.run(build_index.Config(rfc_corpus, encoder, vectors, tmp_path / "index"))
     with pytest.raises(EncoderError, match="expected an encoder without exact_matches"):
         contributions.run(contributions.Config(rfc_binary, encoder, vectors))
+    with pytest.raises(EncoderError, match="expected the same: --settings exact_matches=true"):
+        finetune.run(
+            finetune.Config(rfc_binary, BAG, tmp_path / "out", init=encoder, settings=SMALL)
+        )
     with pytest.raises(ConfigError, match="exact_matches with objective mpt-src-tgt; expected"):
         settings = [*MATCHES, "objective=mpt-src-tgt"]
         finetune.Config(rfc_binary, BAG, tmp_path / "out", settings=settings)
