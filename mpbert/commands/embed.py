@@ -86,7 +86,8 @@ def run(config: Config) -> None:
     source = sentences_of(corpus, description.model.upper, config.sentence_vectors)
     reading = Reading(description.reading, config.seed)
     check_same_tokenizer(config.encoder, config.data)
-    if reading.config.citing_sentences and "train" in config.splits:
+    reads_citing = reading.config.citing_sentences or description.model.lexical.exact_matches
+    if reads_citing and "train" in config.splits:
         raise ConfigError(
             f"--splits train: {config.encoder} reads papers with the training contexts that cite "
             f"them, which would find what they cite; expected valid or test"

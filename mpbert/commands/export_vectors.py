@@ -1,5 +1,6 @@
 """``export-vectors``: vectors directory -> files that other programs read."""
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -10,7 +11,10 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.vectors.formats import WRITERS
+from mpbert.vectors.matches import matches_file
 from mpbert.vectors.store import VectorStore
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     store = VectorStore.load(config.vectors, config.side).first(config.dim)
+    if (matches := matches_file(config.vectors, config.side)).exists():
+        logger.warning("%s: weights of exact matches are not exported, vectors alone", matches)
     titles = _titles(store, config)
     with output_directory(config.output, "export-vectors", config, inputs) as out:
         WRITERS[config.format](store, titles, out.path)

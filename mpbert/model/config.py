@@ -73,8 +73,12 @@ class UpperConfig(Section):
 class LexicalConfig(Section):
     """Exact token matches in the score, with learnt weights. The paper has none."""
 
-    exact_matches: bool = knob(False, "exact token matches count in the score beside the cosine")
-    match_weight: float = knob(4.0, "of exact matches in the score; the cosine's is 1", 0)
+    exact_matches: bool = knob(
+        False, "exact token matches count in the score beside the cosine", stages=(FINETUNE,)
+    )
+    match_weight: float = knob(
+        4.0, "of exact matches in the score; the cosine's is 1", 0, stages=(FINETUNE,)
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """Exact search by a cosine and exact matches of tokens, added up.
 
-All papers are scored, in float64, so that the ranking depends on nothing but vectors and weights.
+All papers are scored block by block; the digits of these scores depend on the blocks. What may be
+among the best is then scored anew, one by one, in float64, so that the ranking depends on nothing
+but vectors and weights. All weights of tokens lie in memory, twice.
 """
 
 import copy
@@ -10,11 +12,13 @@ import numpy as np
 from scipy import sparse
 
 from mpbert.foundation.progress import progress
-from mpbert.retrieval.dense import SIMILARITIES, parts_of
-from mpbert.retrieval.ranking import num_ranked, top_k
+from mpbert.retrieval.dense import parts_of
+from mpbert.retrieval.ranking import num_ranked, sort_by_score
+from mpbert.vectors.normal import normalized
 
 _BLOCK = 256  # queries scored at once: their scores of all papers lie in memory
-_CONVERTED = 1 << 15  # papers scored at once: they lie in memory as float64
+_CONVERTED = 1 << 14  # papers scored at once: they lie in memory as float64
+_NOISE = 1e-9  # bound of what the blocks change in a score
 
 
 class HybridIndex:
@@ -22,14 +26,14 @@ class HybridIndex:
 
     :param vectors: (N, D), of any length, mapped or not.
     :param matches: (N, V) weights of tokens.
-    :param similarity: of the vectors, ``cosine`` or ``dot``.
     """
 
-    def __init__(
-        self, vectors: np.ndarray, matches: sparse.csr_array, similarity: str = "cosine"
-    ) -> None:
-        self._prepare, self._vectors = SIMILARITIES[similarity], vectors
-        self._by_token = matches.astype(np.float64).T.tocsr()  # (V, N)
+    def __init__(self, vectors: np.ndarray, matches: sparse.csr_array) -> None:
+        self._vectors, self._matches = vectors, matches
+        self._parts = [  # (V, n) of some papers, by token
+            (part, matches[part].astype(np.float64).T.tocsr())
+            for part in parts_of(len(vectors), _CONVERTED)
+        ]
         self._is_candidate = np.ones(len(vectors), dtype=bool)
 
     def within(self, papers: np.ndarray) -> Self:
@@ -59,16 +63,32 @@ class HybridIndex:
         if not k:
             return rows, scores
         for block in progress(parts_of(len(queries), _BLOCK), "search", "block"):
-            found = self._scores(queries[block], matches[block])
+            unit, asked = normalized(queries[block]).astype(np.float64), matches[block]
+            found = self._scores(unit, asked)
             found[:, ~self._is_candidate] = -np.inf
-            rows[block], scores[block] = top_k(found, k, excluded_rows[block])
+            known = np.flatnonzero(excluded_rows[block] >= 0)
+            found[known, excluded_rows[block][known]] = -np.inf
+            least = np.partition(found, -k, axis=1)[:, -k] - _NOISE
+            for i, query in enumerate(range(block.start, block.stop)):
+                near = np.flatnonzero(found[i] >= least[i])
+                exact = self._exact(unit[i], asked[[i]], near)
+                best = sort_by_score(near[None], exact[None])
+                rows[query], scores[query] = best[0][0, :k], best[1][0, :k]
         return rows, scores
 
-    def _scores(self, queries: np.ndarray, matches: sparse.csr_array) -> np.ndarray:
+    def _scores(self, unit: np.ndarray, matches: sparse.csr_array) -> np.ndarray:
         """Return (Q, N) float64."""
-        scores = (matches.astype(np.float64) @ self._by_token).toarray()
-        queries = self._prepare(queries).astype(np.float64)
-        for part in parts_of(len(self._vectors), _CONVERTED):
-            papers = self._prepare(self._vectors[part]).astype(np.float64)
-            scores[:, part] += queries @ papers.T
+        scores, asked = np.empty((len(unit), len(self._vectors))), matches.astype(np.float64)
+        for part, by_token in self._parts:
+            papers = normalized(self._vectors[part]).astype(np.float64)
+            scores[:, part] = (asked @ by_token).toarray()
+            scores[:, part] += unit @ papers.T
         return scores
+
+    def _exact(self, unit: np.ndarray, matches: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+        """Return (n,) scores of some papers for one query, each by itself."""
+        papers = normalized(self._vectors[rows]).astype(np.float64)
+        weights = np.zeros(self._matches.shape[1])
+        weights[matches.indices] = matches.data
+        some = self._matches[rows].astype(np.float64)
+        return np.einsum("d,nd->n", unit, papers) + some @ weights

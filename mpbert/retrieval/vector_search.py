@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import ConfigError, VectorsError
@@ -25,7 +24,7 @@ class VectorSearch:
     :param approximate: whether a part of the vectors is searched.
     :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
     :raises VectorsError: it is of another corpus.
-    :raises ConfigError: a part is to be searched, and exact matches count.
+    :raises ConfigError: exact matches count, and a part is to be searched, or inner products.
     """
 
     def __init__(
@@ -40,16 +39,18 @@ class VectorSearch:
     ) -> None:
         self._store, self._directory, self._task, self._dim = store, directory, task, dim
         self._pool = pool
-        vectors, matches = self._load("papers", store.paper_ids), load_matches(directory, "papers")
-        if matches is not None and approximate:
-            raise ConfigError(
-                f"--approximate: {directory} holds exact matches of tokens, which are searched as "
-                f"a whole; leave --approximate out"
-            )
-        if matches is not None:
-            self._index = HybridIndex(vectors, matches, similarity)
-        else:
+        vectors = self._load("papers", store.paper_ids)
+        matches = load_matches(directory, "papers", len(vectors))
+        if matches is None:
             self._index = (ApproximateIndex if approximate else DenseIndex)(vectors, similarity)
+            return
+        if approximate or similarity != "cosine":
+            given = "--approximate" if approximate else f"--similarity {similarity}"
+            raise ConfigError(
+                f"{given}: {directory} holds exact matches of tokens, which add to cosines over "
+                f"all papers; leave {given} out"
+            )
+        self._index = HybridIndex(vectors, matches)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rankings, best first; training queries find training papers alone.
@@ -58,9 +59,16 @@ class VectorSearch:
         """
         chosen = self._places_of(queries, split)
         name = vectors_name(self._task, split)
-        asked = [self._load(name, self._store.queries(split, self._task).query_ids)[chosen]]
-        if isinstance(self._index, HybridIndex):
-            asked.append(self._matches(name)[chosen])
+        vectors = self._load(name, self._store.queries(split, self._task).query_ids)
+        asked = [vectors[chosen]]
+        matches = load_matches(self._directory, name, len(vectors))
+        if isinstance(self._index, HybridIndex) != (matches is not None):
+            raise VectorsError(
+                f"{self._directory}: found exact matches of papers or of {name} alone; expected "
+                f"both: embed again"
+            )
+        if matches is not None:
+            asked.append(matches[chosen])
         k = min(k, self._store.num_papers - 1)
         rows = np.full((len(queries), k), -1, dtype=np.int64)
         scores = np.full((len(queries), k), -np.inf)
@@ -79,14 +87,6 @@ class VectorSearch:
             return np.arange(len(ids))
         place_of = {query: place for place, query in enumerate(ids)}
         return np.array([place_of[query] for query in queries.query_ids], dtype=np.int64)
-
-    def _matches(self, name: str) -> sparse.csr_array:
-        found = load_matches(self._directory, name)
-        if found is None:
-            raise VectorsError(
-                f"{self._directory}: found exact matches of papers and none of {name}; embed again"
-            )
-        return found
 
     def _load(self, name: str, ids: list[str]) -> np.ndarray:
         found = VectorStore.load(self._directory, name).first(self._dim)

@@ -18,15 +18,16 @@ def save_matches(directory: Path, name: str, weights: sparse.csr_array) -> None:
 
     :param weights: (N, V) float32, a row for each vector of the same name.
     """
-    sparse.save_npz(_file(directory, name), weights, compressed=False)
+    sparse.save_npz(matches_file(directory, name), weights, compressed=False)
 
 
-def load_matches(directory: Path, name: str) -> sparse.csr_array | None:
+def load_matches(directory: Path, name: str, num_rows: int) -> sparse.csr_array | None:
     """Return (N, V) weights; None where the vectors have none.
 
-    :raises VectorsError: the file is damaged, or a weight is not finite.
+    :param num_rows: N, of the vectors.
+    :raises VectorsError: the file is damaged or of other vectors, or a weight is not finite.
     """
-    file = _file(directory, name)
+    file = matches_file(directory, name)
     if not file.exists():
         return None
     try:
@@ -35,10 +36,16 @@ def load_matches(directory: Path, name: str) -> sparse.csr_array | None:
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())
         raise VectorsError(f"{file}: unreadable ({reason}); embed again") from error
+    if weights.shape[0] != num_rows:
+        raise VectorsError(
+            f"{file}: found weights of {weights.shape[0]} texts; expected {num_rows}, one row per "
+            f"vector; embed again"
+        )
     if not np.isfinite(weights.data).all():
         raise VectorsError(f"{file}: found NaN or infinity; train with a lower learning rate")
     return weights
 
 
-def _file(directory: Path, name: str) -> Path:
+def matches_file(directory: Path, name: str) -> Path:
+    """Return where weights lie, if there are any."""
     return Path(directory) / f"{name}.matches.npz"

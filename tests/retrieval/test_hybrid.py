@@ -53,6 +53,21 @@ def test_exact_matches_decide_where_cosines_are_equal():
     assert np.allclose(scores, [[2.5, 2, 1]])
 
 
+def test_equal_papers_keep_their_order_whatever_is_searched_together():
+    rng = np.random.default_rng(3)
+    papers = rng.standard_normal((30, 64)).astype(np.float32)
+    weights = random_matches(rng, 30)
+    twice, both = np.repeat(papers, 2, axis=0), np.repeat(np.arange(30), 2)
+    queries, asked = rng.standard_normal((40, 64)).astype(np.float32), random_matches(rng, 40)
+    index, nobody = HybridIndex(twice, weights[both]), np.full(40, -1)
+    rows, scores = index.search(queries, asked, 60, nobody)
+    assert (scores[:, ::2] == scores[:, 1::2]).all()
+    assert (rows[:, 1::2] == rows[:, ::2] + 1).all()
+    for i in range(0, 40, 7):
+        alone = index.search(queries[[i]], asked[[i]], 60, NONE)
+        assert np.array_equal(alone[0][0], rows[i]) and np.array_equal(alone[1][0], scores[i])
+
+
 def test_an_index_of_some_papers_finds_these_alone():
     rng = np.random.default_rng(2)
     papers = rng.standard_normal((30, 5)).astype(np.float32)
