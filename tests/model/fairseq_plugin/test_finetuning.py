@@ -106,7 +106,7 @@ def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
 
     def loss(dim, nested):
         def model(*_):
-            return s[:, :dim], papers[:, :dim]
+            return s[:, :dim], papers[:, :dim], None
 
         config = ObjectiveConfig("contrastive", nested_dims=nested)
         criterion = MultiPositiveCriterion(pairs, config)
@@ -122,6 +122,26 @@ def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
             ObjectiveConfig("contrastive", nested_dims=text)
     with pytest.raises(ConfigError, match="expected objective contrastive"):
         ObjectiveConfig("triplet", nested_dims="2")
+
+
+def test_exact_matches_have_a_loss_of_their_own(task):
+    from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
+    from mpbert.model.objectives import multi_positive_contrastive
+
+    pairs = task()
+    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
+    generator = torch.Generator().manual_seed(1)
+    s = torch.randn(batch["num_examples"], 8, generator=generator)
+    papers = torch.randn(batch["num_papers"], 8, generator=generator)
+    matches = torch.randn(len(s), len(papers), generator=generator)
+
+    def loss(matches):
+        criterion = MultiPositiveCriterion(pairs, ObjectiveConfig("contrastive"))
+        return criterion(lambda *_: (s, papers, matches), batch)[0]
+
+    logits = matches - 0.5 * batch["log_counts"]  # the default of count_correction
+    own = multi_positive_contrastive(logits, batch["is_wanted"], batch["is_known"]).sum()
+    assert loss(matches).item() == pytest.approx((loss(None) + own).item(), rel=1e-5)
 
 
 def test_each_cited_paper_of_a_training_context_is_a_target_once(task):
