@@ -183,7 +183,9 @@ def test_format_1_is_read_with_its_weights_and_settings(saved, layers):
     torch.manual_seed(3)
     model = TwoTower(config)
     save_file(old_names(model.state_dict()), path / "model.safetensors")
-    old = {key: value for key, value in vars(config).items() if key not in ("bag", "upper")}
+    old = {
+        key: value for key, value in vars(config).items() if key not in ("bag", "upper", "lexical")
+    }
     old |= {"max_tokens": 1024, "max_sentences": 1024, "token_weights": True, "sentence_sums": True}
     settings = {"max_tokens": 9, "manuscript_sentences": 5, "abstract_sentences": 3}
     settings |= {"body_sentences": 0, "no_dynamic_sampling": True, "objective": "triplet"}
