@@ -94,15 +94,21 @@ def test_options_of_the_token_bag_reach_the_model_and_the_loss(task):
     assert len({round(loss, 3) for loss in losses.values()}) == 3
 
 
+def random_vectors(pairs):
+    """A batch, vectors of 8 dimensions of its manuscripts and papers, and what drew them."""
+    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
+    generator = torch.Generator().manual_seed(1)
+    s = torch.randn(batch["num_examples"], 8, generator=generator)
+    papers = torch.randn(batch["num_papers"], 8, generator=generator)
+    return batch, s, papers, generator
+
+
 def test_nested_vectors_are_trained_as_vectors_of_their_own(task):
     from mpbert.foundation.errors import ConfigError
     from mpbert.model.fairseq_plugin.finetuning.criterion import MultiPositiveCriterion
 
     pairs = task()
-    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
-    generator = torch.Generator().manual_seed(1)
-    s = torch.randn(batch["num_examples"], 8, generator=generator)
-    papers = torch.randn(batch["num_papers"], 8, generator=generator)
+    batch, s, papers, _ = random_vectors(pairs)
 
     def loss(dim, nested):
         def model(*_):
@@ -129,10 +135,7 @@ def test_exact_matches_have_a_loss_of_their_own(task):
     from mpbert.model.objectives import multi_positive_contrastive
 
     pairs = task()
-    batch = pairs.dataset("train").collater(list(range(0, 320, 20)))
-    generator = torch.Generator().manual_seed(1)
-    s = torch.randn(batch["num_examples"], 8, generator=generator)
-    papers = torch.randn(batch["num_papers"], 8, generator=generator)
+    batch, s, papers, generator = random_vectors(pairs)
     matches = torch.randn(len(s), len(papers), generator=generator)
 
     def loss(matches):
