@@ -20,7 +20,7 @@ class Config:
     configuration: Path = positional("configuration", "such as pretrain/configs/tiny.yaml")
     output: Path = positional("output", "encoder directory to write")
     sentence_vectors: Optional[Path] = option(
-        None, "of mpbert embed-sentences: pretrains a document level on them", type=Path
+        None, "of mpbert embed-sentences: pretrains a document level on them alone", type=Path
     )
     training: Optional[Path] = option(
         None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
@@ -52,15 +52,15 @@ def inputs_of(config: Config) -> list[Path]:
 
 
 def _check_vectors(model: ModelConfig, config: Config) -> None:
-    """Check that a document level beside the bag, and it alone, has sentence vectors to learn from.
+    """Check that levels beside the bag, and they alone, guess sentence vectors.
 
-    :raises ConfigError: it has none, or has no blocks; or stacked levels were given some.
+    :raises ConfigError: they have no document level; or stacked levels were given vectors.
     """
     beside, given = model.upper.join != STACKED, config.sentence_vectors is not None
-    if beside != given or (beside and not model.document_layers):
+    if (given and not beside) or (beside and not model.document_layers):
         raise ConfigError(
             f"{config.configuration}: found join {model.upper.join}, document_layers "
             f"{model.document_layers} and --sentence-vectors {config.sentence_vectors}; expected "
-            f"sentence vectors and at least 1 layer with levels beside the bag, such as those of "
-            f"pretrain/configs/documents.yaml, and no sentence vectors with stacked levels"
+            f"at least 1 document layer with levels beside the bag, and no sentence vectors with "
+            f"stacked levels"
         )

@@ -28,11 +28,18 @@ from mpbert.model.format_1 import upgraded, upgraded_names
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
 from mpbert.pretrained.model_files import copy_model
 
+LEVELS, DOCUMENT_LEVEL = "levels", "document-level"
 KINDS: dict[str, type[nn.Module]] = {
     "pretrained": MaskedSentenceModel,
-    "document-level": MaskedVectorModel,
+    LEVELS: MaskedVectorModel,  # of own tokens
+    DOCUMENT_LEVEL: MaskedVectorModel,  # over the vectors of a pretrained encoder
     "two-tower": TwoTower,
 }
+_IN_TOWERS = (  # where the parts of pretrained levels stand in a tower
+    ("bag.", "encoder.bag."),
+    ("sentences.", "upper.sentences."),
+    ("documents.", "upper.documents."),
+)
 FORMAT = 2
 SENTENCE_ENCODER = "sentence_encoder"  # folder of the pretrained encoder, if there is one
 
@@ -151,6 +158,12 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
         for tower in (model.manuscript, model.citation):
             new = ("documents.roles.", "bag.log_weights.")
             _start(tower.encoder, _under(state, "encoder."), new, source)
+    elif description.kind == LEVELS:
+        found = {there + k: v for here, there in _IN_TOWERS for k, v in _under(state, here).items()}
+        begun = tuple(there for _, there in _IN_TOWERS)
+        for tower in (model.manuscript, model.citation):
+            new = tuple(k for k in tower.state_dict() if not k.startswith(begun))
+            _start(tower, found, new, source)
     else:
         new = []
         if description.model.lacks_levels_of(config):
@@ -168,7 +181,7 @@ def take_document_level(model: TwoTower, path: Path) -> None:
     """
     description, upper = read_description(path), model.config.upper
     sha256 = description.model.upper.pretrained_sha256
-    if description.kind != "document-level" or sha256 != upper.pretrained_sha256:
+    if description.kind != DOCUMENT_LEVEL or sha256 != upper.pretrained_sha256:
         raise EncoderError(
             f"{path}: found {description.kind} of the sentence vectors {sha256[:12] or 'of none'}; "
             f"expected a document level of those of {upper.pretrained_sha256[:12] or 'none'}: "

@@ -4,11 +4,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mpbert.model.bag import TokenBag
 from mpbert.model.blocks import DecoderBlock
 from mpbert.model.config import ModelConfig
 from mpbert.model.encoder import LevelEncoder, block_config
-from mpbert.model.packing import MaskedSentences, PackedPapers
-from mpbert.model.upper import document_level
+from mpbert.model.packing import MaskedSentences, PackedPapers, Rows
+from mpbert.model.pooling import sum_pool
+from mpbert.model.upper import document_level, sentence_level, sentences_of_tokens
 
 
 class MaskedSentenceModel(nn.Module):
@@ -36,28 +38,54 @@ class MaskedSentenceModel(nn.Module):
 
 
 class MaskedVectorModel(nn.Module):
-    """A document level over sentence vectors that stay as they are, and are predicted themselves.
+    """Guesses the vectors of masked sentences from the document level: ours, after HIBERT.
 
-    Ours, after HIBERT: what is masked is the vector of a sentence, and what is predicted is which
-    sentence of the batch it was.
+    What is predicted is which sentence of the batch it was. The vectors are those of a pretrained
+    encoder, which stay as they are; or there is none, and those of bag and sentence level learn
+    together with the document level.
     """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        dim = config.upper.pretrained_dim
+        dim = config.upper.pretrained_dim or config.dim
+        self.bag = self.sentences = None
+        if not config.upper.pretrained_dim:
+            self.bag = TokenBag(config.bag, config.vocab_size, config.dim, config.dropout)
+            self.sentences = sentence_level(config)
         self.documents = document_level(config, dim)
         self.mask = nn.Parameter(torch.zeros(dim))
         self.guess = nn.Linear(dim, dim)
+        nn.init.eye_(self.guess.weight)
+        nn.init.zeros_(self.guess.bias)
 
-    def forward(self, papers: PackedPapers, hidden: Tensor, masked: Tensor) -> Tensor:
-        """Return (M, E) guesses at the vectors of the masked sentences.
+    def forward(
+        self, papers: PackedPapers, source: Tensor, hidden: Tensor, masked: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return (M, E) guesses at the vectors of the masked sentences, and (S, E) all vectors.
 
-        :param papers: with vectors (S, E).
-        :param hidden: rows of them that are not seen; ``masked`` (M,) rows to guess.
+        :param papers: as they are, with vectors (S, E) if these are not made here.
+        :param source: (S,) row of the sentence that stands in the place of each.
+        :param hidden: rows that are not seen; ``masked`` (M,) rows to guess.
         """
-        unseen = self.mask.to(papers.vectors.dtype).expand(len(hidden), -1)
-        x = papers.vectors.index_copy(0, hidden, unseen)
+        vectors = papers.vectors
+        if self.bag is not None:
+            vectors = torch.add(*sentences_of_tokens(self.bag, self.sentences, papers))
+        x = vectors.index_select(0, source)
+        unseen = self.mask + means_of_seen(x, papers.papers, hidden)
+        x = x.index_copy(0, hidden, unseen.to(x.dtype))
         no_role = torch.zeros_like(papers.roles)
         states = x + self.documents(x, papers.papers, no_role)
-        return self.guess(states.index_select(0, masked))
+        return self.guess(states.index_select(0, masked)), vectors
+
+
+def means_of_seen(x: Tensor, rows: Rows, hidden: Tensor) -> Tensor:
+    """Return (H, E) means of the sentences that are seen of the papers of hidden ones, or zeros.
+
+    A guess begins there: blocks that begin as the identity would have to learn to average first.
+
+    :param x: (S, E), papers packed; ``hidden`` (H,) rows of it.
+    """
+    is_seen = torch.ones(len(x), 1, device=x.device).index_fill(0, hidden, 0)
+    means = sum_pool(x * is_seen, rows) / sum_pool(is_seen, rows).clamp(min=1)
+    return means.index_select(0, rows.row[hidden])

@@ -49,9 +49,7 @@ class UpperLevels(nn.Module):
         self.pretrained = config.upper.pretrained_dim > 0
         self.whole = config.upper.join == CONCATENATED  # else what is added to the bag alone
         dim = config.upper.pretrained_dim or config.dim
-        self.sentences = _level(
-            config, config.dim, 0 if self.pretrained else config.sentence_layers
-        )
+        self.sentences = None if self.pretrained else sentence_level(config)
         self.documents = document_level(config, dim)
         out = config.upper.upper_dim if self.whole else config.dim
         self.map = nn.Linear(dim, out, bias=False) if self.whole or self.pretrained else None
@@ -78,23 +76,34 @@ class UpperLevels(nn.Module):
         if self.pretrained:
             x = added = papers.vectors
         else:
-            x, added = self._of_tokens(bag, papers)
+            bags, branch = sentences_of_tokens(bag, self.sentences, papers)
+            x = bags + branch
+            added = x if self.whole else branch
         if self.documents is not None:
             added = added + self.documents(x, papers.papers, papers.roles)
         return added
 
-    def _of_tokens(self, bag: TokenBag, papers: PackedPapers) -> tuple[Tensor, Tensor]:
-        """Return (S, D) sentence vectors of the tokens, and what of them counts."""
-        x = bag.sum_sentences(papers.tokens, papers.sentences)
-        added = x if self.whole else torch.zeros_like(x)
-        if self.sentences is not None:
-            tokens = bag.token_states(papers.tokens, papers.sentences, places=False)
-            no_role = torch.zeros_like(papers.tokens)
-            states = self.sentences(tokens, papers.sentences, no_role)
-            branch = bag.pool(states, papers.tokens, papers.sentences)
-            x, added = x + branch, added + branch
-        order = papers.sentence_order
-        return x.index_select(0, order), added.index_select(0, order)
+
+def sentences_of_tokens(
+    bag: TokenBag, level: ZeroedLevel | None, papers: PackedPapers
+) -> tuple[Tensor, Tensor]:
+    """Return twice (S, D), papers packed: vectors of sentences, and what a sentence level adds.
+
+    :param level: blocks among the tokens of each sentence; None: there are none, and it adds zeros.
+    """
+    bags = bag.sum_sentences(papers.tokens, papers.sentences)
+    branch = torch.zeros_like(bags)
+    if level is not None:
+        tokens = bag.token_states(papers.tokens, papers.sentences, places=False)
+        states = level(tokens, papers.sentences, torch.zeros_like(papers.tokens))
+        branch = bag.pool(states, papers.tokens, papers.sentences)
+    order = papers.sentence_order
+    return bags.index_select(0, order), branch.index_select(0, order)
+
+
+def sentence_level(config: ModelConfig) -> ZeroedLevel | None:
+    """Return blocks among the tokens of a sentence; None where the configuration has none."""
+    return _level(config, config.dim, config.sentence_layers)
 
 
 def document_level(config: ModelConfig, dim: int) -> ZeroedLevel | None:

@@ -46,6 +46,10 @@ class BudgetDataset(FairseqDataset):
         """Note the epoch: every random choice depends on it."""
         self.epoch = epoch
 
+    def rng_of_masks(self, samples: list[int]) -> np.random.Generator:
+        """Return what chooses the masks of a batch: new in each epoch of training."""
+        return named_rng(self.seed, "masks", self.epoch if self.shuffle else 0, *samples)
+
     @property
     def can_reuse_epoch_itr_across_epochs(self) -> bool:
         """False: items are drawn afresh and ordered anew in each epoch."""

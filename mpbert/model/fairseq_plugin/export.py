@@ -11,13 +11,13 @@ from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import fingerprint
 from mpbert.model.config import FINETUNE, PRETRAIN
-from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.directory import DOCUMENT_LEVEL, LEVELS, EncoderDescription, save_encoder
 from mpbert.model.fairseq_plugin.flags import configuration_of
 from mpbert.pretrained.sentence_vectors import ENCODER, SentenceVectors
 
 _KIND_OF_ARCH = {
     "mpbert_hibert": ("pretrained", PRETRAIN),
-    "mpbert_document_level": ("document-level", PRETRAIN),
+    "mpbert_document_level": (LEVELS, PRETRAIN),
     "mpbert_two_tower": ("two-tower", FINETUNE),
 }
 
@@ -36,6 +36,8 @@ def export_checkpoint(path: Path, data: Path, output: Path) -> dict[str, int]:
             f"corpus it was trained on, {checkpoint['cfg']['task']['data']}"
         )
     kind, stage = _KIND_OF_ARCH[checkpoint["cfg"]["model"]["_name"]]
+    if kind == LEVELS and noted["model"]["upper"]["pretrained_dim"]:
+        kind = DOCUMENT_LEVEL
     configuration = configuration_of(
         checkpoint["cfg"], stage, noted["model"], corpus.sentence_tokens
     )

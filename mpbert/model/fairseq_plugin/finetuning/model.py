@@ -53,7 +53,7 @@ class FairseqTwoTower(BaseFairseqModel):
             check_inputs([start])
             check_same_tokenizer(start, task.corpus.path)
             description = read_description(start)
-            learnt = description.kind == "two-tower" and description.model.bag.token_weights
+            learnt = description.kind != "pretrained" and description.model.bag.token_weights
             starts_matches = description.model.lacks_matches_of(config)
             names = ["dropout", "bag", "sentence_roles", "shared_tokens", "upper", "lexical"]
             if description.model.lacks_levels_of(config):

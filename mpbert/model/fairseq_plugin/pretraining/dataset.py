@@ -6,7 +6,6 @@ import numpy as np
 
 from mpbert.corpus.binary import END, SENTENCE_MASK, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
-from mpbert.foundation.seeding import named_rng
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.masking import choose_masks, mask_sentences
 from mpbert.model.packing import pack, pack_masked
@@ -65,9 +64,7 @@ class MaskedBlocks(BudgetDataset):
         blocks = np.asarray(samples)
         per_paper = self.sizes_in_sentences[blocks]
         tokens, lengths = self.corpus.gather(ranges(self.first[blocks], per_paper))
-        epoch = self.epoch if self.shuffle else 0
-        rng = named_rng(self.seed, "masks", epoch, *samples)
-        masks = choose_masks(per_paper, rng)
+        masks = choose_masks(per_paper, self.rng_of_masks(samples))
         return {
             "papers": pack(*mask_sentences(tokens, lengths, masks, SENTENCE_MASK), per_paper),
             "masked": pack_masked(tokens, lengths, per_paper, masks.masked, END),

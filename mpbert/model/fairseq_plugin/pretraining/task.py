@@ -7,13 +7,16 @@ from fairseq.tasks import register_task
 
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
-from mpbert.model.config import PRETRAIN, ReadingConfig, TrainingConfig
+from mpbert.model.config import PRETRAIN, STACKED, ModelConfig, ReadingConfig, TrainingConfig
 from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.dataset import TokenTask
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
-from mpbert.model.fairseq_plugin.pretraining.vectors import MaskedVectorBlocks
+from mpbert.model.fairseq_plugin.pretraining.vectors import (
+    MaskedTokenVectorBlocks,
+    MaskedVectorBlocks,
+)
 
 # reuse_dataloader would keep the data workers of the first epoch, and so their masks
 PretrainOptions = fairseq_dataclass(
@@ -33,6 +36,12 @@ class PretrainTask(TokenTask):
     def __init__(self, cfg: Any) -> None:
         self.reading = section_of(ReadingConfig, cfg, PRETRAIN)
         super().__init__(cfg)
+        self.join = STACKED
+
+    def note_model(self, config: ModelConfig) -> None:
+        """Note its sizes, and how its levels join the bag."""
+        super().note_model(config)
+        self.join = config.upper.join
 
     def load_dataset(self, split: str, **kwargs: Any) -> None:
         """Load the papers of ``train`` or ``valid``.
@@ -46,7 +55,8 @@ class PretrainTask(TokenTask):
         how = {"shuffle": training, "max_blocks": None if training else self.cfg.max_valid}
         length, seed = self.reading.block_sentences, self.cfg.seed
         if self.vectors is None:
-            blocks = MaskedBlocks(self.corpus, papers, length, seed, **how)
+            kind = MaskedBlocks if self.join == STACKED else MaskedTokenVectorBlocks
+            blocks = kind(self.corpus, papers, length, seed, **how)
         else:
             blocks = MaskedVectorBlocks(self.corpus, self.vectors, papers, length, seed, **how)
         self.datasets[split] = blocks

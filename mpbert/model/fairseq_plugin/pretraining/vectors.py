@@ -1,4 +1,4 @@
-"""Pretraining of a document level over stored sentence vectors: dataset, model and criterion."""
+"""Pretraining of levels beside the bag, which guess sentence vectors: data, model, criterion."""
 
 import mpbert.model.fairseq_plugin.compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
 
@@ -16,17 +16,16 @@ from torch import Tensor, nn
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
-from mpbert.foundation.seeding import named_rng
 from mpbert.model.config import PRETRAIN, ModelConfig, ObjectiveConfig, TrainingConfig
 from mpbert.model.configuration import knobs
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
-from mpbert.model.fairseq_plugin.pretraining.dataset import blocks_of
+from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks, blocks_of
 from mpbert.model.masked_sentences import MaskedVectorModel
 from mpbert.model.masking import choose_masks
 from mpbert.model.objectives import masked_vector_logits
-from mpbert.model.packing import document_rows, pack
+from mpbert.model.packing import PackedPapers, document_rows, pack
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
 
@@ -74,19 +73,41 @@ class MaskedVectorBlocks(BudgetDataset):
         blocks = np.asarray(samples)
         per_paper = self.sizes[blocks]
         true = self.vectors.gather(self.numbers[ranges(self.first[blocks], per_paper)])
-        epoch = self.epoch if self.shuffle else 0
-        masks = choose_masks(per_paper, named_rng(self.seed, "masks", epoch, *samples))
         one = np.ones(len(true), dtype=np.int64)  # no token is read
-        papers = pack(one, one, per_paper, vectors=true[masks.source])
-        rows = document_rows(per_paper)
-        return {
-            "papers": papers,
-            "hidden": torch.from_numpy(rows[masks.hidden]),
-            "masked": torch.from_numpy(rows[masks.masked]),
-            "vectors": torch.from_numpy(true),
-            "targets": torch.from_numpy(masks.masked),
-            "num_papers": len(blocks),
-        }
+        papers = pack(one, one, per_paper, vectors=true)
+        return masked_batch(papers, per_paper, self.rng_of_masks(samples))
+
+
+class MaskedTokenVectorBlocks(MaskedBlocks):
+    """Blocks of sentences whose vectors the model makes of their tokens; masks are new as above."""
+
+    def collater(self, samples: list[int]) -> dict[str, Any]:
+        """Mask and pack a batch of blocks."""
+        if len(samples) == 0:  # as above
+            return {}
+        blocks = np.asarray(samples)
+        per_paper = self.sizes_in_sentences[blocks]
+        papers = pack(*self.corpus.gather(ranges(self.first[blocks], per_paper)), per_paper)
+        return masked_batch(papers, per_paper, self.rng_of_masks(samples))
+
+
+def masked_batch(
+    papers: PackedPapers, per_paper: np.ndarray, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return what :class:`MaskedVectorModel` reads of a batch.
+
+    :param per_paper: (B,) sentences of each block, in the caller's order.
+    """
+    masks, rows = choose_masks(per_paper, rng), document_rows(per_paper)
+    source = np.empty_like(rows)
+    source[rows] = rows[masks.source]
+    return {
+        "papers": papers,
+        "source": torch.from_numpy(source),
+        "hidden": torch.from_numpy(rows[masks.hidden]),
+        "masked": torch.from_numpy(rows[masks.masked]),
+        "num_papers": len(per_paper),
+    }
 
 
 DocumentLevelOptions = fairseq_dataclass(
@@ -105,18 +126,21 @@ class FairseqMaskedVectorModel(BaseFairseqModel):
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "FairseqMaskedVectorModel":
-        """Build for the vectors of the task."""
+        """Build for the vectors of the task, or for its tokens."""
         config = section_of(ModelConfig, cfg, PRETRAIN)
         config = dataclasses.replace(
             config, vocab_size=task.corpus.vocab_size, upper=task.upper_of(config)
         )
         task.note_model(config)
-        return cls(MaskedVectorModel(config), cfg.autocast_bf16)
+        model = MaskedVectorModel(config)
+        if model.bag is not None and config.bag.token_weights:
+            model.bag.start_from_counts(torch.from_numpy(task.corpus.token_counts()))
+        return cls(model, cfg.autocast_bf16)
 
-    def forward(self, sample: dict[str, Any]) -> Tensor:
-        """Return (M, E) guesses."""
+    def forward(self, sample: dict[str, Any]) -> tuple[Tensor, Tensor]:
+        """Return (M, E) guesses, and (S, E) vectors of all sentences."""
         device = self.model.mask.device
-        rows = (sample[name].to(device) for name in ("hidden", "masked"))
+        rows = (sample[name].to(device) for name in ("source", "hidden", "masked"))
         with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
             return self.model(sample["papers"].to(device), *rows)
 
@@ -140,9 +164,10 @@ class MaskedVectorCriterion(FairseqCriterion):
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """Return loss, number of masked sentences and what to log."""
-        guesses = model(sample)
-        vectors, targets = (sample[name].to(guesses.device) for name in ("vectors", "targets"))
-        logits = masked_vector_logits(guesses, vectors, self.temperature)
+        guesses, vectors = model(sample)
+        targets = sample["masked"].to(guesses.device)
+        papers = sample["papers"].papers.row.to(guesses.device)
+        logits = masked_vector_logits(guesses, vectors, targets, papers, self.temperature)
         loss = F.cross_entropy(logits, targets, reduction="sum")
         return (
             loss,
