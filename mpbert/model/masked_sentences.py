@@ -54,7 +54,7 @@ class MaskedVectorModel(nn.Module):
             self.bag = TokenBag(config.bag, config.vocab_size, config.dim, config.dropout)
             self.sentences = sentence_level(config)
         self.documents = document_level(config, dim)
-        self.mask = nn.Parameter(torch.zeros(dim))
+        self.mask = nn.Parameter(torch.randn(dim) * 0.1 * dim**-0.5)
         self.guess = nn.Linear(dim, dim)
         nn.init.eye_(self.guess.weight)
         nn.init.zeros_(self.guess.bias)
