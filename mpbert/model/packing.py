@@ -5,6 +5,7 @@ of sentences, so that rows of equal length are neighbours: each such group is a 
 (rows, length, D), and nothing is ever padded or masked.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -60,6 +61,20 @@ class Rows(_OnDevice):
     def max_length(self) -> int:
         """Length of the longest row."""
         return self.groups[-1][1]
+
+    def parts(self, most: int) -> list[tuple[slice, "Rows"]]:
+        """Cut into parts of neighbouring rows, of at most so many elements or of one row.
+
+        :returns: elements of each part, and its own rows.
+        """
+        ends, parts, first = self.offsets.tolist(), [], 0
+        while first < len(ends) - 1:
+            last = max(bisect_right(ends, ends[first] + most) - 1, first + 1)
+            elements = slice(ends[first], ends[last])
+            lengths = np.diff(ends[first : last + 1])
+            parts.append((elements, Rows.of(lengths)))
+            first = last
+        return parts
 
     def views(self, x: Tensor) -> list[Tensor]:
         """Return views (rows, length, ...) of the groups of ``x`` (N, ...)."""

@@ -7,12 +7,17 @@ the bag, E dim of sentence vectors (of a pretrained encoder, or D), U dim of wha
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from mpbert.model.bag import STEP, TokenBag, weights_of
 from mpbert.model.blocks import BlockConfig, ZeroedBlock, sinusoids
 from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, ModelConfig
 from mpbert.model.packing import PackedPapers, Rows
 from mpbert.model.pooling import sum_pool
+
+_AT_ONCE = (
+    8192  # tokens whose states are kept at once; those of others are made again for gradients
+)
 
 
 class ZeroedLevel(nn.Module):
@@ -94,11 +99,20 @@ def sentences_of_tokens(
     bags = bag.sum_sentences(papers.tokens, papers.sentences)
     branch = torch.zeros_like(bags)
     if level is not None:
-        tokens = bag.token_states(papers.tokens, papers.sentences, places=False)
-        states = level(tokens, papers.sentences, torch.zeros_like(papers.tokens))
-        branch = bag.pool(states, papers.tokens, papers.sentences)
+        branch = torch.cat(
+            [
+                checkpoint(_branch, bag, level, papers.tokens[part], rows, use_reentrant=False)
+                for part, rows in papers.sentences.parts(_AT_ONCE)
+            ]
+        )
     order = papers.sentence_order
     return bags.index_select(0, order), branch.index_select(0, order)
+
+
+def _branch(bag: TokenBag, level: ZeroedLevel, tokens: Tensor, rows: Rows) -> Tensor:
+    """Return (M, D): what a sentence level adds to the vectors of some sentences."""
+    states = level(bag.token_states(tokens, rows, places=False), rows, torch.zeros_like(tokens))
+    return bag.pool(states, tokens, rows)
 
 
 def sentence_level(config: ModelConfig) -> ZeroedLevel | None:
