@@ -3,8 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.model.packing import document_rows
 
 
 class Masks(NamedTuple):
@@ -50,6 +53,20 @@ def choose_masks(
     replaced = masked[action >= 0.9]
     source[replaced] = _sentences_of_other_papers(replaced, row_numbers(sentences_per_paper), rng)
     return Masks(masked, masked[action < 0.8], source)
+
+
+def mask_vectors(sentences_per_paper: np.ndarray, rng: np.random.Generator) -> dict[str, Tensor]:
+    """Return, as rows of sentences packed by paper, what ``MaskedVectorModel`` reads.
+
+    :param sentences_per_paper: (B,) in the caller's order.
+    :returns: ``source`` (S,) row that stands in the place of each, ``hidden`` rows that are not
+        seen, ``masked`` (M,) rows to guess.
+    """
+    masks, rows = choose_masks(sentences_per_paper, rng), document_rows(sentences_per_paper)
+    source = np.empty_like(rows)
+    source[rows] = rows[masks.source]
+    found = {"source": source, "hidden": rows[masks.hidden], "masked": rows[masks.masked]}
+    return {name: torch.from_numpy(value) for name, value in found.items()}
 
 
 def mask_sentences(

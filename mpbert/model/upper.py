@@ -15,9 +15,7 @@ from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, ModelConfig
 from mpbert.model.packing import PackedPapers, Rows
 from mpbert.model.pooling import sum_pool
 
-_AT_ONCE = (
-    8192  # tokens whose states are kept at once; those of others are made again for gradients
-)
+_AT_ONCE = 8192  # tokens whose states are kept; those of others are made again for gradients
 
 
 class ZeroedLevel(nn.Module):

@@ -1,6 +1,7 @@
 import dataclasses
 
 import numpy as np
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -8,9 +9,9 @@ from torch import nn
 from mpbert.foundation.ragged import offsets_of
 from mpbert.model.config import ModelConfig, UpperConfig
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
-from mpbert.model.masking import choose_masks
+from mpbert.model.masking import mask_vectors
 from mpbert.model.objectives import masked_vector_logits
-from mpbert.model.packing import document_rows, pack, pack_masked
+from mpbert.model.packing import pack, pack_masked
 
 CONFIG = ModelConfig(
     vocab_size=50,
@@ -64,51 +65,66 @@ VECTORS = dataclasses.replace(
 
 
 def masked_vectors(seed):
-    """40 sentences of 6 papers: papers as they are seen, rows that are hidden, masked, truth."""
+    """40 sentences of 6 papers: papers, then rows: source, hidden and masked."""
     rng = np.random.default_rng(seed)
     per_paper = np.array([9, 2, 8, 1, 12, 8])
     true = rng.normal(size=(40, 8)).astype(np.float32)
-    masks, one = choose_masks(per_paper, rng), np.ones(40, np.int64)
-    rows = torch.from_numpy(document_rows(per_paper))
-    packed = pack(one, one, per_paper, vectors=true[masks.source])
-    return packed, rows[masks.hidden], rows[masks.masked], torch.from_numpy(true), masks
+    one = np.ones(40, np.int64)
+    return pack(one, one, per_paper, vectors=true), *mask_vectors(per_paper, rng).values()
 
 
-def test_a_sentence_vector_that_stayed_is_guessed_as_itself_and_a_hidden_one_is_not_seen():
+def masked_tokens(seed):
+    """40 sentences of 6 papers, as tokens; those of a paper share half of theirs."""
+    rng = np.random.default_rng(seed)
+    per_paper = np.array([9, 2, 8, 1, 12, 8])
+    owner = np.repeat(np.arange(6), per_paper)
+    tokens = np.stack([4 + owner, 10 + rng.integers(0, 40, 40)], axis=1).ravel()
+    return pack(tokens, np.full(40, 2), per_paper), *mask_vectors(per_paper, rng).values()
+
+
+def test_a_sentence_that_stayed_is_guessed_as_itself_and_a_hidden_one_as_the_mean_of_the_seen():
     torch.manual_seed(5)
     model = MaskedVectorModel(VECTORS).eval()
-    nn.init.eye_(model.guess.weight)
-    nn.init.zeros_(model.guess.bias)
+    nn.init.zeros_(model.mask)
     kinds = set()
     for seed in range(20):
-        packed, hidden, masked, true, masks = masked_vectors(seed)
-        first = masked_vector_logits(model(packed, hidden, masked), true, 1.0).argmax(1).numpy()
-        for sentence, guess in zip(masks.masked, first, strict=True):
-            is_hidden = sentence in masks.hidden
-            assert is_hidden or guess == masks.source[sentence]  # blocks begin as the identity
-            kinds.add((is_hidden, bool(masks.source[sentence] != sentence)))
+        papers, source, hidden, masked = masked_vectors(seed)
+        guesses, vectors = model(papers, source, hidden, masked)  # blocks begin as the identity
+        assert torch.equal(vectors, papers.vectors)
+        is_hidden = torch.zeros(40, dtype=torch.bool)
+        is_hidden[hidden] = True
+        for row, guess in zip(masked.tolist(), guesses, strict=True):
+            seen = (papers.papers.row == papers.papers.row[row]) & ~is_hidden
+            expected = vectors[source[seen]].sum(0) / max(int(seen.sum()), 1)
+            if not is_hidden[row]:
+                expected = vectors[source[row]]
+            assert torch.allclose(guess, expected, atol=1e-5)
+            kinds.add((bool(is_hidden[row]), bool(source[row] != row)))
     assert kinds == {(True, False), (False, False), (False, True)}
 
 
-def test_hidden_vectors_are_learnt_from_those_around_them():
+@pytest.mark.parametrize("kind", ["vectors", "tokens"])
+def test_hidden_sentences_are_learnt_from_those_around_them(kind):
     torch.manual_seed(6)
-    model = MaskedVectorModel(VECTORS).train()
-    packed, hidden, masked, true, masks = masked_vectors(1)
+    own = dataclasses.replace(CONFIG, upper=UpperConfig("added"))
+    model = MaskedVectorModel(VECTORS if kind == "vectors" else own).train()
+    papers, *rows = (masked_vectors if kind == "vectors" else masked_tokens)(1)
+    masked, losses = rows[-1], []
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for _ in range(150):
-        logits = masked_vector_logits(model(packed, hidden, masked), true, 0.1)
-        loss = F.cross_entropy(logits, torch.from_numpy(masks.masked))
+        guesses, vectors = model(papers, *rows)
+        logits = masked_vector_logits(guesses, vectors, masked, papers.papers.row, 0.1)
+        losses.append(F.cross_entropy(logits, masked))
         optimizer.zero_grad()
-        loss.backward()
+        losses[-1].backward()
         optimizer.step()
-    assert loss < 0.3
+    assert losses[-1] < 0.3 < losses[0]
     assert all(parameter.grad is not None for parameter in model.parameters())
 
 
-def test_logits_of_guesses_are_cosines_over_the_temperature():
-    guesses, vectors = (
-        torch.tensor([[2.0, 0.0]]),
-        torch.tensor([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0]]),
-    )
-    found = masked_vector_logits(guesses, vectors, 0.5)
-    assert torch.allclose(found, torch.tensor([[2.0, 0.0, 2**0.5]]))
+def test_logits_of_guesses_are_cosines_over_the_temperature_with_sentences_that_are_not_seen():
+    guesses = torch.tensor([[2.0, 0.0]])
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0], [1.0, 1.0]])
+    papers, masked = torch.tensor([0, 1, 1, 0]), torch.tensor([0])
+    found = masked_vector_logits(guesses, vectors, masked, papers, 0.5)
+    assert torch.allclose(found, torch.tensor([[2.0, 0.0, 2**0.5, -torch.inf]]))

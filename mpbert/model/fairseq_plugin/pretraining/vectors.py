@@ -23,9 +23,9 @@ from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks, blocks_of
 from mpbert.model.masked_sentences import MaskedVectorModel
-from mpbert.model.masking import choose_masks
+from mpbert.model.masking import mask_vectors
 from mpbert.model.objectives import masked_vector_logits
-from mpbert.model.packing import PackedPapers, document_rows, pack
+from mpbert.model.packing import pack
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
 
@@ -75,7 +75,8 @@ class MaskedVectorBlocks(BudgetDataset):
         true = self.vectors.gather(self.numbers[ranges(self.first[blocks], per_paper)])
         one = np.ones(len(true), dtype=np.int64)  # no token is read
         papers = pack(one, one, per_paper, vectors=true)
-        return masked_batch(papers, per_paper, self.rng_of_masks(samples))
+        masks = mask_vectors(per_paper, self.rng_of_masks(samples))
+        return {"papers": papers, **masks, "num_papers": len(blocks)}
 
 
 class MaskedTokenVectorBlocks(MaskedBlocks):
@@ -88,26 +89,8 @@ class MaskedTokenVectorBlocks(MaskedBlocks):
         blocks = np.asarray(samples)
         per_paper = self.sizes_in_sentences[blocks]
         papers = pack(*self.corpus.gather(ranges(self.first[blocks], per_paper)), per_paper)
-        return masked_batch(papers, per_paper, self.rng_of_masks(samples))
-
-
-def masked_batch(
-    papers: PackedPapers, per_paper: np.ndarray, rng: np.random.Generator
-) -> dict[str, Any]:
-    """Return what :class:`MaskedVectorModel` reads of a batch.
-
-    :param per_paper: (B,) sentences of each block, in the caller's order.
-    """
-    masks, rows = choose_masks(per_paper, rng), document_rows(per_paper)
-    source = np.empty_like(rows)
-    source[rows] = rows[masks.source]
-    return {
-        "papers": papers,
-        "source": torch.from_numpy(source),
-        "hidden": torch.from_numpy(rows[masks.hidden]),
-        "masked": torch.from_numpy(rows[masks.masked]),
-        "num_papers": len(per_paper),
-    }
+        masks = mask_vectors(per_paper, self.rng_of_masks(samples))
+        return {"papers": papers, **masks, "num_papers": len(blocks)}
 
 
 DocumentLevelOptions = fairseq_dataclass(
