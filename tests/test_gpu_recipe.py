@@ -13,12 +13,14 @@ ROOT = Path(__file__).parents[1]
 ROW = "mp_bert4cr_tiny_mpt_src_tgt"
 # make-rows does not end before there is a file "ready"; the encoder is of 5000 bytes
 PYTHON = """#!/bin/sh
-echo "$*" >>calls
+[ -d runs/site ] && case $PYTHONPATH in "$PWD/runs/site"*) site=" SITE" ;; esac
+echo "$*$site" >>calls
 case "$3" in
   make-rows)
     [ -e failing ] && exit 3
     mkdir -p runs/cost/mine && echo begun >>runs/cost/mine/mp_bert4cr_tiny_mpt_src_tgt.jsonl
     [ -e ready ] || exec sleep 100 ;;
+  install) mkdir runs/site ;;
   export-encoder) [ -d "$6" ] || { mkdir -p "$6" && head -c 5000 /dev/urandom >"$6/weights"; } ;;
 esac
 [ "$1" = -m ] || exit ${CODE:-0}
@@ -55,7 +57,7 @@ def _calls(place):
 
 
 def test_a_call_stops_in_time_and_later_ones_go_on_until_all_is_home(call, tmp_path):
-    found = call("eval/gpu.sh", "mine", "tiny", "3")
+    found = call("eval/gpu.sh", "mine", "tiny", "5")
     assert found.returncode == 0, found.stderr
     assert found.stdout == "runs/gpu: results so far; not finished: call eval/gpu.sh again\n"
     assert "stopped after" in found.stderr
@@ -116,6 +118,18 @@ def test_a_corpus_that_is_not_there_is_unpacked_from_its_parts_or_asked_for(call
     found = call("eval/gpu.sh", "other", "tiny")
     assert found.returncode == 2
     assert "runs/corpus/other: not there; build it, or bring it in parts" in found.stderr
+
+
+def test_wheels_that_were_sent_are_installed_once_without_a_network(call, tmp_path):
+    (tmp_path / "ready").touch()
+    (tmp_path / "runs/sent").mkdir()
+    (tmp_path / "runs/sent/fairseq.whl").touch()
+    for _ in range(2):
+        assert call("eval/gpu.sh", "mine", "tiny").returncode == 0
+    words = "pip install -q --no-index --no-deps --target runs/site runs/sent/fairseq.whl"
+    lines = (tmp_path / "calls").read_text().splitlines()
+    assert [line for line in lines if "pip" in line] == [f"-m {words}"]
+    assert lines[1].endswith("SITE") and "SITE" not in lines[0]
 
 
 def test_missing_and_damaged_parts_are_named_and_nothing_is_unpacked(call, tmp_path):
