@@ -17,12 +17,14 @@ from mpbert.foundation.errors import (
     MpbertError,
     OutputError,
     RowsFailedError,
+    StoppedError,
     printable,
 )
 from mpbert.foundation.extras import missing_package
 from mpbert.foundation.logs import is_json, take_style, written
 
 logger = logging.getLogger(__name__)
+_CODES: dict[type[MpbertError], int] = {RowsFailedError: 3, StoppedError: 143}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,8 +46,7 @@ def _run(command: str, words: list[str]) -> int:
         with _checked_output():
             _act(command, words)
     except MpbertError as error:
-        code = 3 if isinstance(error, RowsFailedError) else 2
-        return _failed(place, str(error), type(error).__name__, code)
+        return _failed(place, str(error), type(error).__name__, _CODES.get(type(error), 2))
     except _ReaderGoneError:
         return 141  # as a shell says of cat; the 1 of click and pip would be an error to report
     except KeyboardInterrupt:

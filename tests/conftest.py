@@ -37,7 +37,7 @@ _MICRO = {
         *("--manuscript-sentences=4", "--abstract-sentences=1", "--body-sentences=1"),
     ],
 }
-# what a forked process executes; kill_at: the number of updates after which it dies
+# what a forked process executes; kill_at: the number of updates after which it gets a signal
 _TRAIN = """
 import os, signal, sys
 os.environ.update(environment)
@@ -51,7 +51,7 @@ torch.set_num_threads(1)
 train_step = Trainer.train_step
 def train_step_or_die(self, *arguments, **named):
     if self.get_num_updates() == kill_at:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), number)
     return train_step(self, *arguments, **named)
 Trainer.train_step = train_step_or_die
 mpbert.model.fairseq_plugin.compat.main()
@@ -92,6 +92,7 @@ class MicroTrainer:
         *flags: str,
         by_command: bool = False,
         kill_at: int | None = None,
+        by: int = signal.SIGKILL,
         environments: tuple[dict[str, str], ...] = ({},),
     ) -> Path:
         """Train; the log is train.log in the directory that is returned."""
@@ -104,7 +105,7 @@ class MicroTrainer:
                 code = subprocess.run(command, stdout=file, stderr=file, cwd=REPOSITORY).returncode
             assert code == 0, log.read_text()[-3000:]
             return save
-        known = {"log": str(log), "flags": flags, "kill_at": kill_at}
+        known = {"log": str(log), "flags": flags, "kill_at": kill_at, "number": by}
         processes = [
             self.server.Process(target=exec, args=(_TRAIN, {**known, "environment": environment}))
             for environment in environments
@@ -113,7 +114,8 @@ class MicroTrainer:
             process.start()
         for process in processes:
             process.join(600)
-            expected = 0 if kill_at is None else -9
+            ended = {signal.SIGKILL: -9, signal.SIGTERM: 143}[by]
+            expected = 0 if kill_at is None else ended
             assert process.exitcode == expected, log.read_text()[-3000:]
         return save
 

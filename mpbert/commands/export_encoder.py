@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.foundation.config import positional
+from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 
 logger = logging.getLogger(__name__)
@@ -17,6 +17,7 @@ class Config:
     checkpoint: Path = positional("checkpoint", "checkpoint_best.pt or checkpoint_last.pt")
     data: Path = positional("data", "binary corpus it was trained on (for its tokenizer)")
     output: Path = positional("output", "encoder directory to write")
+    half: bool = option(False, "weights in float16: half the size, to be sent elsewhere")
 
 
 def run(config: Config) -> None:
@@ -29,5 +30,5 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     with output_directory(config.output, "export-encoder", config, inputs) as out:
-        out.counts |= export_checkpoint(config.checkpoint, config.data, out.path)
+        out.counts |= export_checkpoint(config.checkpoint, config.data, out.path, config.half)
     logger.info("%s: encoder of %s parameters", config.output, f"{out.counts['parameters']:,}")

@@ -10,7 +10,7 @@ from mpbert.experiments.processes import execute
 from mpbert.experiments.rows import Choice, Row
 from mpbert.experiments.seeds import takes_seeds
 from mpbert.experiments.steps import steps_of
-from mpbert.foundation.errors import OutputError, RowsFailedError
+from mpbert.foundation.errors import OutputError, RowsFailedError, StoppedError
 from mpbert.foundation.manifest import claimed
 
 logger = logging.getLogger(__name__)
@@ -23,6 +23,7 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1) -> None:
     :param seeds: how many seeds trained rows are trained with.
     :raises ConfigError: a row is wrong; nothing was begun.
     :raises RowsFailedError: a row failed that is not optional.
+    :raises StoppedError: SIGTERM ended a step; what is left was not begun.
     """
     rows = choice.rows
     for row in rows:
@@ -99,6 +100,8 @@ def _make_claimed(experiment: Experiment, variant: Variant, label: str) -> str:
         logger.info("%s: %s ...", label, step.name)
         found = execute(step, experiment.cost(variant))
         seconds.append(found.seconds)
+        if found.was_stopped:
+            raise StoppedError(f"{label}: {step.name} was stopped; run this again, and it goes on")
         if found.exit_code:
             return f"{step.name} ended with {found.exit_code}: {found.last_line}"
     logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")

@@ -20,8 +20,9 @@ from pathlib import Path
 
 from mpbert.experiments.cost import append_record
 from mpbert.foundation.logs import message_of, relay
+from mpbert.foundation.processes import on_sigterm
 
-_GRACE = 10.0  # seconds between asking the command to end and ending it
+_GRACE = 30.0  # seconds between asking the command to end and ending it
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Measured:
     :param peak_mib: peak memory of the largest of these processes.
     :param exit_code: negative: the signal that ended it.
     :param last_line: what it wrote last.
+    :param was_stopped: whether it was asked to end, since SIGTERM had come to us.
     """
 
     seconds: float
@@ -39,6 +41,7 @@ class Measured:
     peak_mib: int
     exit_code: int
     last_line: str = ""
+    was_stopped: bool = False
 
 
 def run_measured(
@@ -49,28 +52,34 @@ def run_measured(
 ) -> Measured:
     """Run a command line, show what it writes on our standard error, and measure it.
 
+    SIGTERM to us asks the command to end, and we see it do so.
+
     :param log: file to which a record of it, as of :mod:`mpbert.experiments.cost`, is appended.
     :param name: what the record calls the command.
     """
-    start, last_line = time.monotonic(), ""
+    start, last_line, stopped = time.monotonic(), "", threading.Event()
     record = [str(log or ""), name]
-    with subprocess.Popen(
-        [sys.executable, "-m", "mpbert.experiments.measured", *record, *command],
-        stdin=subprocess.PIPE,  # closed when we end
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env=environment,
-        text=True,
-        errors="replace",
-    ) as process:
+    with (
+        subprocess.Popen(
+            [sys.executable, "-m", "mpbert.experiments.measured", *record, *command],
+            stdin=subprocess.PIPE,  # closed when we end
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=environment,
+            text=True,
+            errors="replace",
+        ) as process,
+        on_sigterm(lambda: (stopped.set(), process.stdin.close())),
+    ):
         for line in process.stderr:
             relay(line)
             last_line = message_of(line.strip()) or last_line
         found = process.stdout.read()
     if not found:  # it was killed, or there is no such command
-        return Measured(time.monotonic() - start, 0.0, 0, process.returncode or 1, last_line)
-    return Measured(**json.loads(found), last_line=last_line)
+        code = process.returncode or 1
+        return Measured(time.monotonic() - start, 0.0, 0, code, last_line, stopped.is_set())
+    return Measured(**json.loads(found), last_line=last_line, was_stopped=stopped.is_set())
 
 
 def cores() -> int:

@@ -42,6 +42,7 @@ EXIT_CODES = {
     3: "make-rows: some rows failed, the others were made",
     130: "interrupted; what is finished stays, nothing unfinished was kept",
     141: "standard output was closed by its reader, such as head; the rest was not printed",
+    143: "ended by SIGTERM; what is finished stays, a training goes on when it is started again",
 }
 COMMON = {
     "--config FILE": "YAML file of options; flags win over it",

@@ -14,6 +14,10 @@ class RowsFailedError(MpbertError):
     """Some rows of the report could not be made, and the others were; exit code 3."""
 
 
+class StoppedError(MpbertError):
+    """SIGTERM ended the work at a place from which it goes on when started again; exit code 143."""
+
+
 class ConfigError(MpbertError):
     """A flag, a configuration file or a combination of settings is wrong."""
 

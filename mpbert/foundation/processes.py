@@ -5,7 +5,11 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+TERMINATED = 128 + signal.SIGTERM  # exit code of a program that SIGTERM ended, as a shell says it
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
@@ -19,3 +23,19 @@ def end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None and not parent.is_alive():  # it went before it could be asked for
         os._exit(1)
+
+
+@contextmanager
+def on_sigterm(act: Callable[[], object]) -> Iterator[None]:
+    """Call a function when SIGTERM comes inside the block, in place of ending this process.
+
+    Outside of the main thread, which alone gets signals, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: act())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from mpbert.cli import main
 from mpbert.model.config import NoiseConfig, ReadingConfig
@@ -28,6 +29,21 @@ def test_settings_say_how_the_encoder_was_trained_to_read(finetuned_encoder, pre
     assert (training.batch_tokens, training.max_valid, training.seed) == (45000, 20, 1)
     pretrained = read_description(pretrained_encoder)
     assert pretrained.kind == "pretrained" and pretrained.reading.block_sentences == 12
+
+
+def test_an_encoder_in_half_precision_has_half_the_size_and_rounded_weights(
+    finetuned, finetuned_encoder, rfc_binary, tmp_path
+):
+    words = [str(finetuned / "checkpoint_last.pt"), str(rfc_binary), str(tmp_path / "half")]
+    assert main(["export-encoder", *words, "--half"]) == 0
+    whole, half = (p / "model.safetensors" for p in (finetuned_encoder, tmp_path / "half"))
+    assert half.stat().st_size < 0.6 * whole.stat().st_size
+    assert {value.dtype for value in load_file(half).values()} == {torch.float16}
+    expected = load_two_tower(finetuned_encoder).state_dict()
+    found = load_two_tower(tmp_path / "half").state_dict()
+    for name, weights in expected.items():
+        assert found[name].dtype == weights.dtype == torch.float32
+        assert torch.equal(found[name], weights.half().float()), name
 
 
 def test_options_of_the_sentence_vector_and_shared_tokens_are_kept(

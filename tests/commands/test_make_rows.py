@@ -140,6 +140,23 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     _run(rfc_corpus, "chance")
 
 
+def test_sigterm_ends_the_step_that_runs_and_no_other_is_begun(rfc_corpus, place):
+    _write(place, slow=SLOW, bm25=BM25)
+    words = [sys.executable, "-c", SLOW_ROWS, str(rfc_corpus), "rows", "out"]
+    with subprocess.Popen(
+        words, env=step_environment(), cwd=place, stderr=subprocess.PIPE, text=True
+    ) as process:
+        _wait_for(lambda: (place / "pid").exists() and (place / "pid").read_text())
+        process.terminate()
+        said = process.stderr.read().splitlines()
+    assert process.returncode == 143
+    expected = "[1/2] slow: retrieve was stopped; run this again, and it goes on"
+    assert said[-1] == f"mpbert make-rows: {expected}"
+    assert not _is_alive(int((place / "pid").read_text()))
+    assert [record.get("exit_code") for record in _cost("slow")] == [None, -signal.SIGTERM]
+    assert not Path("out/cost/rfc/bm25.jsonl").exists()
+
+
 def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
     caplog.set_level("INFO", "mpbert")
     _write(place, chance=CHANCE, bm25=BM25)

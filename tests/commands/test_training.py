@@ -114,6 +114,23 @@ def test_a_killed_command_takes_its_training_along_and_goes_on_bit_for_bit(
     assert found.read_bytes() == expected.read_bytes()
 
 
+def test_a_command_ended_by_sigterm_says_that_its_training_goes_on(place, rfc_binary, tmp_path):
+    words = [str(rfc_binary), str(place / "pretrain.yaml"), str(tmp_path / "out")]
+    command = [sys.executable, "-m", "mpbert", "pretrain", *words, "--settings", "max_update=9999"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=ROOT, text=True) as process:
+        while process.poll() is None and not list(tmp_path.glob("*/checkpoint_last.pt")):
+            time.sleep(0.01)
+        process.terminate()
+        said = process.stderr.read().splitlines()
+    assert process.returncode == 143
+    assert said[-1].endswith("train.log: the training was stopped; start it again, and it goes on")
+    assert not (tmp_path / "out").exists()
+    checkpoint = tmp_path / "out.training" / "checkpoint_last.pt"
+    saved = torch.load(checkpoint, weights_only=True)["optimizer_history"][-1]["num_updates"]
+    log = (tmp_path / "out.training" / "train.log").read_text().splitlines()
+    assert f"@ {saved} updates" in log[-1]  # the checkpoint is the last thing that was done
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -59,6 +59,27 @@ def test_a_signal_to_the_asker_and_its_group_ends_the_command_and_is_recorded(tm
     assert record["seconds"] >= 0.1  # it slept that long before it told its number
 
 
+def test_a_command_that_is_asked_to_end_is_waited_for_and_told_to_have_been_stopped(tmp_path):
+    asker = (
+        "from mpbert.experiments.measured import run_measured; import os;"
+        "asked = 'trap \"sleep 1; exit 0\" TERM; touch ready; while :; do sleep 0.1; done';"
+        "command = ['bash', '-c', asked];"
+        "found = run_measured(command, os.environ);"
+        "print(found.exit_code, found.was_stopped)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", asker],
+        cwd=tmp_path,
+        env=step_environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    _wait_for((tmp_path / "ready").exists)
+    process.terminate()
+    assert process.communicate()[0] == "0 True\n"
+    assert not _run("true").was_stopped
+
+
 def _text(path):
     return path.read_text() if path.exists() else ""
 

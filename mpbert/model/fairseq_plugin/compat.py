@@ -19,6 +19,7 @@ import logging
 import os
 import shutil
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from pathlib import Path
 
 from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import DamagedError, MpbertError, printable
+from mpbert.foundation.processes import TERMINATED, on_sigterm
 
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
@@ -127,6 +129,31 @@ def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
     return train_on
 
 
+def _ends_when_asked(
+    validate_and_save: Callable[..., tuple], asked: threading.Event
+) -> Callable[..., tuple]:
+    """Let the function after each update end the process with a checkpoint, once it is asked to.
+
+    Nothing is validated for it, so that a training goes on as if it had never ended.
+    """
+
+    @functools.wraps(validate_and_save)
+    def save_and_end(
+        cfg: object, trainer: object, task: object, epoch: object, subsets: object, at_end: bool
+    ) -> tuple:
+        from fairseq import checkpoint_utils
+
+        found = validate_and_save(cfg, trainer, task, epoch, subsets, at_end)
+        is_done = found[1]
+        if not asked.is_set() or is_done:
+            return found
+        if not at_end:  # there, one was saved
+            checkpoint_utils.save_checkpoint(cfg.checkpoint, trainer, epoch, None)
+        raise SystemExit(TERMINATED)
+
+    return save_and_end
+
+
 if __name__ == "__main__":  # before fairseq sends a first message elsewhere
     logging.basicConfig(
         level=logging.INFO,
@@ -148,7 +175,8 @@ def register() -> None:
 def main() -> None:
     """Train with fairseq; arguments as of ``fairseq-train``.
 
-    An ``MpbertError`` prints its one line and exits with 2.
+    An ``MpbertError`` prints its one line and exits with 2. SIGTERM ends the training with a
+    checkpoint after the update that runs.
     """
     warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
     warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
@@ -157,13 +185,16 @@ def main() -> None:
     from fairseq_cli import train
 
     register()
+    asked = threading.Event()
     train.train = _unless_done(train.train)
+    train.validate_and_save = _ends_when_asked(train.validate_and_save, asked)
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")
     if "--cpu" in sys.argv:  # fairseq's defaults for several processes need a GPU
         sys.argv[1:1] = ["--distributed-backend=gloo", "--ddp-backend=legacy_ddp"]
     try:
-        train.cli_main()
+        with on_sigterm(asked.set):
+            train.cli_main()
     except MpbertError as error:
         print(f"mpbert training: {printable(str(error))}", file=sys.stderr)
         raise SystemExit(2) from error

@@ -22,10 +22,11 @@ _KIND_OF_ARCH = {
 }
 
 
-def export_checkpoint(path: Path, data: Path, output: Path) -> dict[str, int]:
+def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) -> dict[str, int]:
     """Write the encoder of a checkpoint into an existing directory; return what it counts.
 
     :param data: binary corpus that it was trained on.
+    :param half: whether weights are stored in float16; what loads them computes in float32.
     :raises EncoderError: the checkpoint is unreadable, or was trained with another tokenizer.
     """
     checkpoint = _read_checkpoint(path)
@@ -43,14 +44,19 @@ def export_checkpoint(path: Path, data: Path, output: Path) -> dict[str, int]:
     )
     state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
     description = EncoderDescription(kind, configuration)
-    stored = checkpoint["cfg"]["task"].get("sentence_vectors")
-    vectors = SentenceVectors(Path(stored)) if stored else None
+    place = checkpoint["cfg"]["task"].get("sentence_vectors")
+    vectors = SentenceVectors(Path(place)) if place else None
     encoder = vectors.path / ENCODER if vectors else None
-    save_encoder(output, description, state, data / "tokenizer.json", encoder)
+    stored = {name: _in_half(value) for name, value in state.items()} if half else state
+    save_encoder(output, description, stored, data / "tokenizer.json", encoder)
     return {
         "parameters": _num_parameters(state),
         "updates": checkpoint["optimizer_history"][-1]["num_updates"],
     }
+
+
+def _in_half(weights: Tensor) -> Tensor:
+    return weights.half() if weights.is_floating_point() else weights
 
 
 def _num_parameters(state: dict[str, Tensor]) -> int:

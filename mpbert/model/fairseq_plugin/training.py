@@ -4,6 +4,7 @@ import dataclasses
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,11 +15,11 @@ from typing import Any
 import yaml
 from tqdm import tqdm
 
-from mpbert.foundation.errors import ConfigError, MpbertError
+from mpbert.foundation.errors import ConfigError, MpbertError, StoppedError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
-from mpbert.foundation.processes import end_with_parent
+from mpbert.foundation.processes import TERMINATED, end_with_parent, on_sigterm
 from mpbert.foundation.training_log import loss_fields
 from mpbert.model.config import Configuration
 from mpbert.model.fairseq_plugin.flags import flags_of
@@ -65,6 +66,7 @@ class Training:
 
         :param processes: how many share the work; each has batches of its own.
         :raises ConfigError: the directory is that of a training with another configuration.
+        :raises StoppedError: SIGTERM ended it, after an update whose checkpoint was written.
         :raises MpbertError: the training failed; ``train.log`` tells more.
         """
         check_installed("fairseq")
@@ -129,6 +131,7 @@ def _launcher(processes: int) -> list[str]:
 def _run(words: Sequence[str], log: Path, training: Training) -> None:
     """Run a command line whose output goes to a log; show a bar of its updates.
 
+    :raises StoppedError: SIGTERM ended it, ours or its own.
     :raises MpbertError: it ended with another code than 0.
     """
     error = ""
@@ -144,6 +147,7 @@ def _run(words: Sequence[str], log: Path, training: Training) -> None:
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             preexec_fn=end_with_parent,
         ) as process,
+        on_sigterm(process.terminate),
     ):
         for line in process.stdout:
             file.write(line)
@@ -151,6 +155,8 @@ def _run(words: Sequence[str], log: Path, training: Training) -> None:
             bar.take(line)
             if line.startswith(_ERROR):
                 error = line.removeprefix(_ERROR).strip()
+    if process.returncode in (TERMINATED, -signal.SIGTERM):  # the latter before its first update
+        raise StoppedError(f"{log}: the training was stopped; start it again, and it goes on")
     if process.returncode:
         raise MpbertError(
             error or f"{log}: the training ended with code {process.returncode}; see its last lines"

@@ -1,4 +1,5 @@
 import shutil
+import signal
 
 import pytest
 import torch
@@ -32,6 +33,38 @@ def test_a_run_killed_within_its_second_epoch_resumes_bit_for_bit(trainer, stage
     assert iterator["iterations_in_epoch"] > 0
     trainer.run(f"killed-{stage}", stage, *flags)
     assert_identical(state(at_once), state(killed))
+
+
+@pytest.mark.parametrize("stage", ["pretrain", "finetune"])
+def test_a_run_ended_by_sigterm_has_a_checkpoint_of_that_update_and_resumes_bit_for_bit(
+    trainer, stage, request
+):
+    at_once = request.getfixturevalue("pretrained" if stage == "pretrain" else "finetuned")
+    flags = ["--max-update=9"]
+    if stage == "finetune":
+        flags.append(f"--init={request.getfixturevalue('pretrained_encoder')}")
+    ended = trainer.run(f"ended-{stage}", stage, *flags, kill_at=7, by=signal.SIGTERM)
+    assert state(ended)["optimizer_history"][-1]["num_updates"] == 8  # the periodic one is of 6
+    trainer.run(f"ended-{stage}", stage, *flags)
+    assert_identical(state(at_once), state(ended))
+
+
+def test_a_run_ended_by_sigterm_at_an_epochs_end_resumes_bit_for_bit(trainer, pretrained):
+    size = state(trainer.run("epoch", "pretrain", "--max-epoch=1"))
+    last = size["optimizer_history"][-1]["num_updates"]
+    ended = trainer.run(
+        "ended-epoch", "pretrain", "--max-update=9", kill_at=last - 1, by=signal.SIGTERM
+    )
+    assert state(ended)["optimizer_history"][-1]["num_updates"] == last
+    trainer.run("ended-epoch", "pretrain", "--max-update=9")
+    assert_identical(state(pretrained), state(ended))
+
+
+def test_sigterm_at_the_last_update_ends_a_training_as_if_it_had_not_come(trainer, pretrained):
+    with pytest.raises(AssertionError):  # it ends with 0, and so was not ended by the signal
+        trainer.run("last", "pretrain", "--max-update=9", kill_at=8, by=signal.SIGTERM)
+    assert_identical(state(pretrained), state(trainer.root / "last"))
+    assert (trainer.root / "last" / "checkpoint_best.pt").exists()
 
 
 def test_a_run_stopped_at_an_epochs_end_resumes_bit_for_bit(trainer, pretrained):
