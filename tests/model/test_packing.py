@@ -49,6 +49,18 @@ def test_views_of_a_group_are_its_rows_without_a_copy():
     assert views[1].data_ptr() == x[1:].data_ptr()
 
 
+@pytest.mark.parametrize("most", [1, 6, 7, 1000])
+def test_parts_hold_all_rows_in_order_within_their_budget(most):
+    lengths = np.array([1, 1, 2, 3, 3, 5])
+    rows = Rows.of(lengths)
+    parts = rows.parts(most)
+    found = [np.diff(part.offsets.numpy()) for _, part in parts]
+    assert np.array_equal(np.concatenate(found), lengths)
+    assert np.array_equal(np.concatenate([np.arange(15)[where] for where, _ in parts]), range(15))
+    assert all(part.sum() <= most or len(part) == 1 for part in found)
+    assert len(parts) == {1: 6, 6: 3, 7: 3, 1000: 1}[most]
+
+
 def test_masked_sentences_shift_by_one_and_point_at_their_document_row(ragged):
     tokens, lengths, per_paper = ragged
     end, masked = 1, np.array([0, 3, 5])  # lengths 4, 2, 1

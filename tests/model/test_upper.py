@@ -11,6 +11,7 @@ from torch import nn
 
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.ragged import offsets_of
+from mpbert.model import upper
 from mpbert.model.blocks import BlockConfig, RowAttention, ZeroedBlock, sinusoids
 from mpbert.model.config import BagConfig, ModelConfig, UpperConfig
 from mpbert.model.encoder import PaperEncoder, TwoTower, concatenated
@@ -242,3 +243,19 @@ def test_the_weight_of_the_levels_is_the_gate(source, sampled):
     nn.init.normal_(model.upper.map.weight)
     bag, beside = model(source.batch(sampled)).split([8, 4], dim=1)
     assert torch.allclose(beside.norm(dim=1) / bag.norm(dim=1), torch.tensor(0.25), atol=1e-5)
+
+
+def test_sentences_in_parts_have_the_vectors_and_gradients_of_all_at_once(
+    source, sampled, monkeypatch
+):
+    model = shaken(PaperEncoder(config_of("added", layers=1))).eval()
+    found = []
+    for most in (1000, 7):
+        monkeypatch.setattr(upper, "_AT_ONCE", most)
+        model.zero_grad()
+        vectors = model(source.batch(sampled))
+        vectors.square().sum().backward()
+        found.append([vectors, *(p.grad for p in model.parameters() if p.grad is not None)])
+    assert len(found[0]) > 20
+    for whole, parts in zip(*found, strict=True):
+        assert torch.allclose(whole, parts, atol=1e-5)

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[3]
 BAG = ROOT / "finetune" / "configs" / "token_bag.yaml"
 LEVELS = ROOT / "finetune" / "configs" / "levels.yaml"
 DOCUMENTS = ROOT / "pretrain" / "configs" / "documents.yaml"
+HIERARCHICAL = DOCUMENTS.with_name("hierarchical.yaml")
 SMALL = ["dim=16", "ffn_dim=32", "num_heads=2", "batch_tokens=4000", "max_valid=20"]
 BESIDE = [*SMALL, "upper_dim=8", "document_layers=1", "dynamic=false"]
 
@@ -45,7 +46,7 @@ def made(rfc_corpus, rfc_binary, small_encoder, tmp_path_factory):
             DOCUMENTS,
             out / "documents",
             sentence_vectors=stored,
-            settings=[*settings, "max_update=60", "lr=0.005"],
+            settings=[*settings, "max_update=100", "lr=0.02"],
         )
     )
     bag = finetune.Config(
@@ -121,7 +122,7 @@ def test_an_encoder_says_what_it_was_not_given(made, rfc_binary):
 @pytest.mark.parametrize(
     ("configuration", "vectors", "settings"),
     [
-        (DOCUMENTS, None, []),
+        (HIERARCHICAL, None, ["document_layers=0"]),
         (DOCUMENTS, Path("stored"), ["document_layers=0"]),
         (DOCUMENTS.with_name("tiny.yaml"), Path("stored"), []),
     ],
@@ -132,7 +133,7 @@ def test_what_a_document_level_cannot_learn_from_is_refused_at_once(
     config = pretrain.Config(
         Path("none"), configuration, tmp_path / "out", sentence_vectors=vectors, settings=settings
     )
-    with pytest.raises(ConfigError, match="expected sentence vectors and at least 1 layer"):
+    with pytest.raises(ConfigError, match="expected at least 1 document layer"):
         pretrain.run(config)
 
 
@@ -159,3 +160,45 @@ def test_the_pretraining_of_another_kind_is_no_document_level(made):
     model = load_two_tower(made / "encoder")
     with pytest.raises(EncoderError, match="found two-tower of the sentence vectors of none"):
         take_document_level(model, made / "bag")
+
+
+@pytest.fixture(scope="module")
+def own(rfc_binary, tmp_path_factory):
+    """A folder with levels of own tokens, pretrained, and the model that starts from them."""
+    out = tmp_path_factory.mktemp("own")
+    sizes = [*SMALL, "sentence_layers=1", "document_layers=1"]
+    settings = [*sizes, "batch_tokens=3000", "warmup_updates=10", "max_update=60", "lr=0.005"]
+    pretrain.run(pretrain.Config(rfc_binary, HIERARCHICAL, out / "levels", settings=settings))
+    finetune.run(
+        finetune.Config(
+            rfc_binary,
+            ROOT / "finetune" / "configs" / "hierarchical.yaml",
+            out / "encoder",
+            init=out / "levels",
+            settings=[*sizes, "max_update=3", "warmup_updates=2"],
+        )
+    )
+    return out
+
+
+def test_levels_of_own_tokens_learn_which_sentence_was_masked(own):
+    found = losses(own / "levels.training")
+    assert found[-1] < found[0] - 0.3
+
+
+def test_towers_start_from_pretrained_levels_of_own_tokens(own):
+    before, after = (load_file(own / name / "model.safetensors") for name in ("levels", "encoder"))
+    start = load_two_tower(own / "levels", sentence_roles=True, shared_tokens=True).state_dict()
+    places = {"bag.": "encoder.bag.", "sentences.": "upper.sentences."}
+    places["documents."] = "upper.documents."
+    learnt = [name for name in before if name.startswith(tuple(places))]
+    assert len(learnt) > 20
+    for name in learnt:
+        part = next(part for part in places if name.startswith(part))
+        for tower in ("manuscript", "citation"):
+            there = f"{tower}.{places[part]}{name.removeprefix(part)}"
+            assert torch.equal(start[there], before[name])
+            assert (after[there] - before[name]).abs().max() < 0.05  # 3 updates away
+    name = "blocks.0.attention.out.weight"
+    assert before[f"sentences.{name}"].abs().max() > 0  # zero before it was pretrained
+    assert not torch.equal(after[f"citation.upper.sentences.{name}"], before[f"sentences.{name}"])
