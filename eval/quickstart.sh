@@ -18,15 +18,15 @@ pretrain/binarize.sh rfc --vocab-size 8000 # few words in so small a sample
 step "4/7 pretraining: predict masked sentences"
 pretrain/train.sh rfc tiny
 step "5/7 fine-tuning: bring manuscripts near the papers they cite; embed; rank"
-rows mp_bert4cr_tiny_mpt_src_tgt token_bag
+rows mp_bert4cr_tiny_mpt_src_tgt token_bag_matches
 step "6/7 report"
 eval/report.sh rfc
 step "7/7 vectors for gensim, and one recommendation"
-eval/export.sh rfc token_bag word2vec
-echo "vectors: runs/export/rfc/token_bag/word2vec" >&2
+eval/export.sh rfc token_bag_matches word2vec
+echo "vectors: runs/export/rfc/token_bag_matches/word2vec" >&2
 cat datasets/rfc/example.txt
-"$python" -m mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag \
-  runs/vectors/rfc/token_bag runs/index/rfc
+"$python" -m mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag_matches \
+  runs/vectors/rfc/token_bag_matches runs/index/rfc
 "$python" -m mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5
 printf '\nreport: runs/report/rfc/report.html   a page to write in: .venv/bin/python -m mpbert serve runs/index/rfc\n'
 printf 'next: your own papers, see datasets/README.md\n'

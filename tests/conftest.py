@@ -237,22 +237,38 @@ def small_encoder(rfc_store: CorpusStore, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="session")
 def micro_encoder(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Encoder directory of 16 dimensions and random weights, which reads the same each time."""
+    return _random_encoder(rfc_binary, tmp_path_factory.mktemp("micro"))
+
+
+def _random_encoder(
+    data: Path, folder: Path, sentence_encoder: Path | None = None, **sizes: object
+) -> Path:
+    """Return an encoder directory of random weights.
+
+    :param sentence_encoder: the pretrained one whose vectors it reads, if any.
+    :param sizes: of the model, beside the usual ones.
+    """
     import torch
 
-    from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
+    from mpbert.model.config import Configuration, ModelConfig, ObjectiveConfig, ReadingConfig
     from mpbert.model.directory import EncoderDescription, save_encoder
     from mpbert.model.encoder import TwoTower
 
-    path = tmp_path_factory.mktemp("micro") / "encoder"
+    path = folder / "encoder"
     path.mkdir()
-    vocab_size = BinaryCorpus(rfc_binary).vocab_size
-    config = ModelConfig(vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0)
+    config = ModelConfig(BinaryCorpus(data).vocab_size, 16, 32, 2, 1, 1, 0, 0.0, 0.0, 0.0, **sizes)
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        state = TwoTower(config).state_dict()
+        model = TwoTower(config)
+        if model.lexical:
+            torch.nn.init.normal_(model.lexical.log_weights.weight, std=0.2)
+            model.lexical.mean_length.fill_(500)
     reading = ReadingConfig(8, 5, 3, dynamic=False, sentence_tokens=12)
-    description = EncoderDescription("two-tower", Configuration(config, reading))
-    save_encoder(path, description, state, rfc_binary / "tokenizer.json")
+    objective = ObjectiveConfig("contrastive")
+    made = Configuration(config, reading, objective=objective)
+    description = EncoderDescription("two-tower", made)
+    tokenizer = data / "tokenizer.json"
+    save_encoder(path, description, model.state_dict(), tokenizer, sentence_encoder)
     return path
 
 
@@ -281,6 +297,45 @@ def rfc_index(
     output = tmp_path_factory.mktemp("index") / "rfc"
     build_index.run(build_index.Config(rfc_corpus, micro_encoder, micro_vectors, output))
     return output
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Outputs of an encoder with exact matches.
+
+    :param encoder: its directory; ``vectors`` of the RFCs; ``index`` of them.
+    """
+
+    encoder: Path
+    vectors: Path
+    index: Path
+
+
+@pytest.fixture(scope="session", params=["tokens", "sentences"])
+def matching(
+    request: pytest.FixtureRequest,
+    rfc_corpus: Path,
+    rfc_binary: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Matching:
+    """Outputs of two encoders with exact matches; one also has a pretrained sentence level."""
+    from mpbert.commands import build_index, embed, embed_sentences
+    from mpbert.model.config import LexicalConfig, UpperConfig
+    from mpbert.pretrained.model_files import sha256_of_model
+
+    out, stored, level, upper = tmp_path_factory.mktemp("matching"), None, None, UpperConfig()
+    if request.param == "sentences":
+        level, stored = request.getfixturevalue("small_encoder"), out / "stored"
+        embed_sentences.run(embed_sentences.Config(rfc_corpus, level, stored, device="cpu"))
+        sha256 = sha256_of_model(level)
+        upper = UpperConfig("concatenated", "abstract,citing", 32, sha256, upper_dim=8)
+    encoder = _random_encoder(rfc_binary, out, level, lexical=LexicalConfig(True), upper=upper)
+    made = Matching(encoder, out / "vectors", out / "index")
+    embed.run(
+        embed.Config(*(rfc_binary, encoder, made.vectors, stored), splits=["test"], device="cpu")
+    )
+    build_index.run(build_index.Config(rfc_corpus, encoder, made.vectors, made.index))
+    return made
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,7 +10,7 @@ from mpbert.corpus.formats.jsonl import JsonlReader
 from mpbert.foundation.config import positional
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.changes import added
-from mpbert.recommending.directory import ENCODER, change_index, read_index
+from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.tables import IndexTables
 
@@ -33,11 +33,10 @@ def run(config: Config) -> None:
         raise CorpusError(f"{config.papers}: no such file; expected papers as JSON Lines")
     counts: Counter[str] = Counter()
     papers = list(iter_clean_papers(JsonlReader(), config.papers, 1, counts))
-    dim = data.tables.vectors.shape[1]
-    reader = EncoderReader(config.index / ENCODER, data.readings, data.seed, dim)
+    reader = EncoderReader.of_index(config.index, data)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
-        result = added(tables, papers, reader.embed_paper, counts)
+        result = added(tables, papers, reader, counts)
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
 
     total = change_index(config.index, change)

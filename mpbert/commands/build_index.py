@@ -7,10 +7,11 @@ from typing import Optional
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError, EncoderError
+from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
+from mpbert.vectors.matches import load_matches
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore, check_ids, check_made_with
 
@@ -50,17 +51,15 @@ def run(config: Config) -> None:
     store = CorpusStore(config.corpus)
     vectors = VectorStore.load(config.vectors, "papers")
     check_ids(vectors, store.paper_ids, f"{config.vectors}")
-    _check_encoder(config, vectors.dim)
+    matches = load_matches(config.vectors, "papers", len(vectors))
+    _check_encoder(config, vectors.dim, 0 if matches is None else matches.shape[1])
     vectors = vectors.first(config.dim)
     with output_directory(config.output, "build-index", config, inputs) as out:
-        (out.path / ENCODER).mkdir()
-        for name in _ENCODER_FILES:
-            if (config.encoder / name).exists():
-                shutil.copyfile(config.encoder / name, out.path / ENCODER / name)
+        _copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
         folder.mkdir()
         tables = IndexTables(
-            papers_of(store), training_contexts_of(store), normalized(vectors.vectors)
+            papers_of(store), training_contexts_of(store), normalized(vectors.vectors), matches
         )
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, tables)}
     print(
@@ -69,20 +68,37 @@ def run(config: Config) -> None:
     )
 
 
-def _check_encoder(config: Config, dim: int) -> None:
+def _copy_encoder(encoder: Path, target: Path) -> None:
+    """Copy what is read of an encoder, its pretrained one among it, if it has one."""
+    from mpbert.model.directory import SENTENCE_ENCODER  # torch, which --help need not wait for
+
+    target.mkdir()
+    for name in _ENCODER_FILES:
+        if (encoder / name).exists():
+            shutil.copyfile(encoder / name, target / name)
+    if (encoder / SENTENCE_ENCODER).is_dir():
+        shutil.copytree(encoder / SENTENCE_ENCODER, target / SENTENCE_ENCODER)
+
+
+def _check_encoder(config: Config, dim: int, num_matched: int) -> None:
     """Check that the encoder is whole, and that it made the vectors.
 
-    :raises EncoderError: it is not whole, or counts exact matches.
-    :raises VectorsError: it did not make the vectors.
+    :param dim: of the vectors; ``num_matched`` tokens have weights beside them.
+    :raises EncoderError: it is not whole.
+    :raises VectorsError: it did not make the vectors, or the weights.
     """
-    from mpbert.model.directory import load_two_tower, read_description, read_tokenizer
+    from mpbert.model.directory import load_two_tower, read_description
+    from mpbert.model.sentences import text_sentences
 
-    sizes = read_description(config.encoder).model
-    if sizes.lexical.exact_matches:
-        raise EncoderError(
-            f"{config.encoder}: counts exact matches of tokens, which no index holds: it searches "
-            f"words itself; expected an encoder without exact_matches"
-        )
+    description = read_description(config.encoder)
+    sizes = description.model
     load_two_tower(config.encoder)
-    read_tokenizer(config.encoder)
+    text_sentences(config.encoder, description)
     check_made_with(config.vectors, dim, config.encoder, sizes.vector_dim)
+    expected = sizes.vocab_size if sizes.lexical.exact_matches else 0
+    if num_matched != expected:
+        raise VectorsError(
+            f"{config.vectors}: found exact matches of {num_matched:,} tokens beside the vectors; "
+            f"expected those of {expected:,}, as {config.encoder} makes; embed the corpus with "
+            f"this encoder"
+        )

@@ -124,8 +124,7 @@ def run(config: Config) -> None:
             read = reading.nearest().contexts_of(corpus, contexts, items, 0)
             return source.counts_of(read, corpus.vocab_size)
 
-        weights = token_weights(lexical.weigh_manuscripts, count, num_items, corpus.vocab_size)
-        return lexical.match_weight * weights
+        return token_weights(lexical.search_weights, count, num_items, corpus.vocab_size)
 
     with output_directory(config.output, "embed", config, inputs) as out:
         identity = "\n".join([repr(config), *map(fingerprint, inputs)])

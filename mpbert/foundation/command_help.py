@@ -169,8 +169,8 @@ HELP = {
         "report.txt, .md, .tex, .html, .json; cost.txt, .md, .json; plots as .svg and .png",
     ),
     "build-index": CommandHelp(
-        "mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag "
-        "runs/vectors/rfc/token_bag runs/index/rfc",
+        "mpbert build-index runs/corpus/rfc runs/encoders/rfc/token_bag_matches "
+        "runs/vectors/rfc/token_bag_matches runs/index/rfc",
         "a corpus store, an encoder, and the vectors that it made",
         "an index: papers, vectors, words, citing sentences, and a copy of the encoder",
     ),

@@ -49,7 +49,6 @@ def embed_sampled(
     return vectors
 
 
-@torch.inference_mode()
 def token_weights(
     weigh: Callable[[TokenCounts], torch.Tensor],
     count: Callable[[np.ndarray], TokenCounts],
@@ -63,10 +62,17 @@ def token_weights(
     """
     parts = [sparse.csr_array((0, vocab_size), dtype=np.float32)]
     for items in progress(list(blocks(num_items, _COUNTED)), "weigh tokens", "block"):
-        counts = count(items)
-        places = counts.texts.numpy(), counts.tokens.numpy()
-        parts.append(sparse.csr_array((weigh(counts).numpy(), places), (len(items), vocab_size)))
+        parts.append(weigh_counts(weigh, count(items), vocab_size))
     return sparse.vstack(parts, format="csr")
+
+
+@torch.inference_mode()
+def weigh_counts(
+    weigh: Callable[[TokenCounts], torch.Tensor], counts: TokenCounts, vocab_size: int
+) -> sparse.csr_array:
+    """Return (B, V) weights of tokens that were counted; all else as :func:`token_weights`."""
+    places = counts.texts.numpy(), counts.tokens.numpy()
+    return sparse.csr_array((weigh(counts).numpy(), places), (counts.num_texts, vocab_size))
 
 
 def mean_over_readings(

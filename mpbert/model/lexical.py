@@ -72,6 +72,10 @@ class LexicalLevel(nn.Module):
         totals = totals.index_add(0, counts.texts, weights).clamp(min=1e-9)
         return weights / totals[counts.texts]
 
+    def search_weights(self, counts: TokenCounts) -> Tensor:
+        """Return (M,) weights of the tokens of manuscripts in search, beside a cosine."""
+        return self.match_weight * self.weigh_manuscripts(counts)
+
     def forward(self, manuscripts: TokenCounts, papers: TokenCounts) -> Tensor:
         """Return (B, U) logits: scale · Σ_token weight in the manuscript · weight in the paper."""
         asked, rows = manuscripts.tokens.unique(return_inverse=True)

@@ -60,7 +60,7 @@ class Sentences:
         return packed.with_upper(upper)
 
     def counts_of(self, sampled: SampledSentences, vocab_size: int) -> TokenCounts:
-        """Return the tokens of what was read of manuscripts, for exact matches."""
+        """Return the tokens of what was read of manuscripts or papers, for exact matches."""
         read = self.gather(sampled.sentences)
         counts = count_tokens(*read, sampled.per_item, sampled.roles, vocab_size)
         return TokenCounts.of(counts)

@@ -1,18 +1,20 @@
 """Papers added to an index, and removed from it, without training: tables to tables.
 
-Rows stay in the order of ids, and the vectors of all other papers are untouched: what was added and
-removed again leaves the same bytes.
+Rows stay in the order of ids, and vectors and weights of all other papers are untouched: what was
+added and removed again leaves the same bytes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from scipy import sparse
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
+from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.tables import (
     CONTEXTS,
     PAPERS,
@@ -22,18 +24,19 @@ from mpbert.recommending.tables import (
     table_of,
 )
 
-Embed = Callable[[str, list[str], int], np.ndarray]
-"""(paper id, title and sentences, how many are title and abstract) -> (D,) vector of length 1."""
-
 
 def added(
-    tables: IndexTables, papers: Sequence[CleanPaper], embed: Embed, counts: Counter[str]
+    tables: IndexTables,
+    papers: Sequence[CleanPaper],
+    reader: EncoderReader,
+    counts: Counter[str],
 ) -> IndexTables:
     """Return the tables with more papers, and the sentences in which they cite papers of the index.
 
     A paper that is there already with the same record is left alone, and counted; its sentences
     that cite the new papers are added, so that what ``removed`` took away comes back.
 
+    :param reader: makes vectors, and weights of exact matches, of new papers from their own text.
     :param counts: receives what is added and dropped.
     :raises CorpusError: an id occurs twice, or is in the index with another record.
     """
@@ -44,7 +47,11 @@ def added(
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
     row_of = np.empty(len(ids), dtype=np.int64)  # (N,) new row of each old or added paper
     row_of[order] = np.arange(len(ids))
-    vectors = [embed(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in new]
+    read = [(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in new]
+    vectors, matches = [reader.embed_paper(*paper) for paper in read], tables.matches
+    if matches is not None:
+        weights = [reader.weigh_paper(*paper) for paper in read]
+        matches = sparse.vstack([matches, *weights], format="csr")[order]
     counts["papers_added"] += len(new)
     rows = {ids[old]: row for row, old in enumerate(order)}
     new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
@@ -59,6 +66,7 @@ def added(
         pa.concat_tables([tables.papers, _papers_table(new)]).take(order).combine_chunks(),
         _merged(pa.concat_tables(contexts)),
         np.concatenate([tables.vectors, np.array(vectors)])[order],
+        matches,
     )
 
 
@@ -87,7 +95,8 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
     papers = tables.papers.take(kept).combine_chunks()
-    return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept])
+    matches = None if tables.matches is None else tables.matches[kept]
+    return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches)
 
 
 def _new_papers(

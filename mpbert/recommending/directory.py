@@ -1,6 +1,7 @@
 """An index on disk: ``manifest.json``, ``encoder/`` and the data of one generation.
 
 ``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
+With exact matches it holds the weights of tokens, too: ``papers.matches.npz``, which is loaded.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
@@ -13,15 +14,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from scipy import sparse
 
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.index_files import map_array, read_table, write_table
 from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
 from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
+from mpbert.vectors.matches import load_matches, save_matches
 from mpbert.vectors.store import VectorStore
 
-FORMAT = 1
+FORMAT = 2
+_READ = (1, FORMAT)  # 1 holds no exact matches
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY = pa.schema({"stem": pa.large_string()})
@@ -59,6 +63,8 @@ def write_data(folder: Path, tables: IndexTables) -> dict[str, int]:
     write_table(folder / "contexts.arrow", tables.contexts)
     write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
     np.save(folder / "vectors.npy", tables.vectors)
+    if tables.matches is not None:
+        save_matches(folder, "papers", tables.matches)
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(lookup, name))
     return {
@@ -95,7 +101,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     vectors = map_array(folder / "vectors.npy")
     lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
     data = IndexData(
-        tables=IndexTables(papers, contexts, vectors),
+        tables=IndexTables(papers, contexts, vectors, _matches(folder, papers.num_rows)),
         lookup=lookup,
         vocabulary=vocabulary,
         generation=generation,
@@ -162,10 +168,10 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
         )
     counts, config = manifest.get("counts"), manifest.get("config")
     found = counts.get("index_format") if isinstance(counts, dict) else None
-    if found != FORMAT:
+    if found not in _READ:
         raise IndexFormatError(
-            f"{path}: found an index of format {found}; expected {FORMAT}, build it again with "
-            f"this version of mpbert"
+            f"{path}: found an index of format {found}; expected 1 or {FORMAT}, build it again "
+            f"with this version of mpbert"
         )
     numbers = [counts.get("generation"), *map((config or {}).get, ("readings", "seed"))]
     if not all(isinstance(number, int) and number >= 0 for number in numbers):
@@ -174,6 +180,13 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
             f"numbers, build the index again"
         )
     return manifest
+
+
+def _matches(folder: Path, num_papers: int) -> sparse.csr_array | None:
+    try:
+        return load_matches(folder, "papers", num_papers)
+    except MpbertError as error:
+        raise IndexFormatError(str(error)) from error
 
 
 def _check(data: IndexData, folder: Path) -> None:

@@ -1,14 +1,16 @@
 """Texts to vectors with an index's own encoder: manuscripts that ask, papers that are added."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from mpbert.foundation.errors import EncoderError, IndexFormatError
 from mpbert.model.reading import Reading
-from mpbert.model.sampling import SampledSentences
+from mpbert.model.sampling import ABSTRACT, BODY, SampledSentences
+from mpbert.recommending.directory import ENCODER, IndexData
 from mpbert.vectors.normal import normalized
 
 _BATCH_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
@@ -43,6 +45,29 @@ class EncoderReader:
         self._reading = Reading(description.reading, seed)
         self._numbers, self._dim = range(readings), dim
 
+    @classmethod
+    def of_index(cls, path: Path, data: IndexData) -> "EncoderReader":
+        """Return the reader of an index's own encoder.
+
+        :param path: the index, ``data`` what it holds.
+        :raises EncoderError: the encoder is damaged.
+        :raises IndexFormatError: vectors or weights of tokens are of another encoder.
+        """
+        matches = data.tables.matches
+        reader = cls(path / ENCODER, data.readings, data.seed, data.tables.vectors.shape[1])
+        found = 0 if matches is None else matches.shape[1]
+        if found != reader.num_matched:
+            raise IndexFormatError(
+                f"{path}: found exact matches of {found:,} tokens beside the vectors; expected "
+                f"those of {reader.num_matched:,}, as its encoder makes; build the index again"
+            )
+        return reader
+
+    @property
+    def num_matched(self) -> int:
+        """Number of tokens V whose exact matches count; 0: they do not."""
+        return self._model.config.vocab_size if self._model.lexical else 0
+
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
         first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
@@ -64,6 +89,44 @@ class EncoderReader:
             self._reading.papers(first, abstract, total, item, number) for number in self._numbers
         ]
         return self._embed(self._model.citation, sentences, readings, f"paper {paper_id!r}")
+
+    def weigh_manuscript(self, sentences: Sequence[str], place: int) -> sparse.csr_array:
+        """Return (1, V) weights of the tokens of a manuscript around one sentence, for search.
+
+        :raises EncoderError: one is NaN or infinity.
+        """
+        first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
+        read = self._reading.nearest().manuscripts(first, citing, last, citing, 0)
+        return self._weigh(self._model.lexical.search_weights, sentences, read, "this manuscript")
+
+    def weigh_paper(
+        self, paper_id: str, sentences: Sequence[str], num_abstract: int
+    ) -> sparse.csr_array:
+        """Return (1, V) weights of the tokens of a paper; all of its own text is read.
+
+        :param sentences: as of :meth:`embed_paper`, as is ``num_abstract``.
+        :raises EncoderError: one is NaN or infinity.
+        """
+        numbers = np.arange(len(sentences))
+        roles = np.where(numbers < num_abstract, ABSTRACT, BODY)
+        read = SampledSentences(numbers, np.array([len(numbers)]), roles)
+        name = f"paper {paper_id!r}"
+        return self._weigh(self._model.lexical.weigh_papers, sentences, read, name)
+
+    def _weigh(
+        self, weigh: Callable, sentences: Sequence[str], read: SampledSentences, name: str
+    ) -> sparse.csr_array:
+        from mpbert.model.embedding import weigh_counts
+
+        source = self._sentences.of(sentences, read.sentences)
+        counts = source.counts_of(read, self.num_matched)
+        weights = weigh_counts(weigh, counts, self.num_matched)
+        if not np.isfinite(weights.data).all():
+            raise EncoderError(
+                f"the encoder gives {name} exact matches of NaN or infinity; train it with "
+                f"a lower learning rate, and build the index again"
+            )
+        return weights
 
     def _embed(
         self,

@@ -11,7 +11,7 @@ from mpbert.methods.fusion.reranker import fuse_reciprocal
 from mpbert.methods.reranking import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.companions import companion_scores
-from mpbert.recommending.directory import ENCODER, IndexData, read_index
+from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.reasons import Reasons
@@ -23,6 +23,7 @@ from mpbert.recommending.records import (
 )
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
+from mpbert.retrieval.hybrid import HybridIndex
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
@@ -41,7 +42,9 @@ class IndexRecommender:
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
         self._folded = Counter(map(str.casefold, self.paper_ids))
         self._years = self._papers["year"].to_numpy()
-        self._has_vector = data.tables.vectors.any(axis=1)
+        self._has_vector = self.vectors.any(axis=1)
+        matches = data.tables.matches
+        self._hybrid = None if matches is None else HybridIndex(self.vectors, matches)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
         self._titles = TitleIndex(self._papers["title"].combine_chunks())
@@ -55,8 +58,7 @@ class IndexRecommender:
         """
         path = Path(path)
         data = read_index(path)
-        dim = data.tables.vectors.shape[1]
-        return cls(data, EncoderReader(path / ENCODER, data.readings, data.seed, dim))
+        return cls(data, EncoderReader.of_index(path, data))
 
     @property
     def vectors(self) -> np.ndarray:
@@ -88,7 +90,9 @@ class IndexRecommender:
 
         ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
         of the three sentences around the place over title, abstract and citing sentences. ``both``
-        fuses the first 200 of each by reciprocal ranks (``mpbert.methods.fusion``). Papers that
+        fuses the first 200 of each by reciprocal ranks (``mpbert.methods.fusion``). An encoder with
+        exact matches reads words itself: ``both`` adds its matches to the cosine, and no BM25
+        (``mpbert.retrieval.hybrid``). Papers that
         were accepted here are not returned; what is cited together with them makes one more ranking
         (``mpbert.recommending.companions``) which is fused with the others in the same way.
 
@@ -133,13 +137,7 @@ class IndexRecommender:
             allowed &= self._years <= year
         words = self._words.counts(_question(manuscript.sentences, sentence))
         depth = max(_DEPTH, top)
-        rankings = []
-        if ranker != "words":
-            vector = self._reader.embed_manuscript(manuscript.sentences, sentence)
-            rankings.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
-        if ranker != "dense":
-            scores = self._words.bm25(*words)
-            rankings.append(_ranking(scores, allowed & (scores > 0), depth))
+        rankings = self._rankings(ranker, manuscript.sentences, sentence, words, allowed, depth)
         if len(accepted_rows):
             scores = companion_scores(self._lookup, accepted_rows, len(self.paper_ids))
             rankings.append(_ranking(scores, allowed & (scores > 0), depth))
@@ -147,6 +145,32 @@ class IndexRecommender:
         if len(rankings) > 1:
             ranking = fuse_reciprocal(rankings, len(self.paper_ids))
         return self._explained(ranking, top, words, accepted_rows)
+
+    def _rankings(
+        self,
+        ranker: str,
+        sentences: Sequence[str],
+        sentence: int,
+        words: tuple[np.ndarray, np.ndarray],
+        allowed: np.ndarray,
+        depth: int,
+    ) -> list[Ranking]:
+        """Return the rankings that a ranker asks for, of the allowed papers (N,).
+
+        :param words: as of :meth:`_explained`.
+        """
+        found = []
+        if ranker != "words":
+            vector = self._reader.embed_manuscript(sentences, sentence)
+            if ranker == "both" and self._hybrid is not None:
+                matches = self._reader.weigh_manuscript(sentences, sentence)
+                index = self._hybrid.within(allowed)
+                return [Ranking(*index.search(vector[None], matches, depth, np.array([-1])))]
+            found.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
+        if ranker != "dense":
+            scores = self._words.bm25(*words)
+            found.append(_ranking(scores, allowed & (scores > 0), depth))
+        return found
 
     def _explained(
         self,

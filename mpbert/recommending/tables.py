@@ -1,6 +1,7 @@
 """What an index knows of papers, and the sentences that cite them: tables from a corpus store.
 
-Two Arrow tables and the vectors are the source of everything else in an index:
+Two Arrow tables, the vectors and the weights of exact matches are the source of everything else in
+an index. The tables:
 
 * papers, by row in the order of ids: ``paper_id title authors year venue abstract digest``;
 * contexts, by row of the citing paper and position: ``citing_row position text cited_rows``.
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges
@@ -45,11 +47,13 @@ class IndexTables:
     :param papers: (N,) rows of schema ``PAPERS``, in one chunk.
     :param contexts: (C,) rows of schema ``CONTEXTS``, in one chunk.
     :param vectors: (N, D) float32 of length 1; zeros where a paper has no vector.
+    :param matches: (N, V) float32 weights of tokens; None: the encoder counts no exact matches.
     """
 
     papers: pa.Table
     contexts: pa.Table
     vectors: np.ndarray
+    matches: sparse.csr_array | None = None
 
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (C + 1,) offsets and the rows of papers that each context cites."""

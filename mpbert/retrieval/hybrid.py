@@ -62,7 +62,8 @@ class HybridIndex:
         scores = np.empty((len(queries), k))
         if not k:
             return rows, scores
-        for block in progress(parts_of(len(queries), _BLOCK), "search", "block"):
+        blocks = parts_of(len(queries), _BLOCK)
+        for block in progress(blocks, "search", "block") if len(blocks) > 1 else blocks:
             unit, asked = normalized(queries[block]).astype(np.float64), matches[block]
             found = self._scores(unit, asked)
             found[:, ~self._is_candidate] = -np.inf

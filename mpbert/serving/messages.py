@@ -44,9 +44,7 @@ class Question(BaseModel):
     accepted: list[PaperId] = Field(
         [], max_length=MAX_TOP, description="papers already cited at this place"
     )
-    ranker: Literal["dense", "words", "both"] = Field(
-        "both", description="vectors, words, or both fused"
-    )
+    ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
     @model_validator(mode="after")
     def _place_is_in_text(self) -> "Question":

@@ -17,7 +17,7 @@ def outputs(rfc_corpus, micro_encoder, rfc_index, tmp_path_factory):
     links = {
         "datasets": REPOSITORY / "datasets",
         "runs/corpus/rfc": rfc_corpus,
-        "runs/encoders/rfc/token_bag": micro_encoder,
+        "runs/encoders/rfc/token_bag_matches": micro_encoder,
         "runs/index/rfc": rfc_index,
     }
     for name, target in links.items():

@@ -24,7 +24,7 @@ def blocks() -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def named_runs(outputs):
     """Folder of outputs in which two rows have the names that the docs give them."""
-    for row, lexical in (("token_bag", "tfidf"), ("bm25_citing", "bm25")):
+    for row, lexical in (("token_bag_matches", "tfidf"), ("bm25_citing", "bm25")):
         place = outputs / "runs" / "trec" / "rfc" / row
         if not place.exists():
             os.symlink(outputs / "runs" / "trec" / "rfc" / lexical, place)

@@ -23,6 +23,14 @@ def test_a_manuscript_gets_the_vector_that_the_index_asks_with(encoder, rfc_inde
     assert found.dtype == np.float32 and np.array_equal(found, expected)
 
 
+def test_vectors_are_whole_with_levels_beside_the_bag_too(matching):
+    encoder, recommender = Encoder(matching.encoder), IndexRecommender.open(matching.index)
+    assert encoder.dim == recommender.vectors.shape[1]
+    sentences = ["Mail is relayed by hosts.", "Names are resolved by servers."]
+    expected = recommender._reader.embed_manuscript(sentences, 1)
+    assert np.array_equal(encoder.embed_manuscript(sentences), expected)
+
+
 def test_sentences_are_the_text_cut_and_without_markers(encoder):
     sentences = ["Mail is relayed by hosts.", "Names are resolved by servers.", "It is slow."]
     by_text = encoder.embed_manuscript(TEXT, TEXT.index(" by servers"))

@@ -40,6 +40,14 @@ def test_an_accepted_paper_is_not_returned(recommender):
     assert first not in recommender.recommend(TEXT, accepted=[first])["paper_id"].tolist()
 
 
+def test_exact_matches_of_an_encoder_count(matching):
+    recommender = Recommender(matching.index)
+    found = {r: recommender.recommend(TEXT, top=120, ranker=r) for r in ("dense", "both")}
+    scores = {r: table.set_index("paper_id")["score"] for r, table in found.items()}
+    matches = scores["both"] - scores["dense"]
+    assert len(matches) == 120 and matches.min() > -1e-5 and matches.max() > 0.5
+
+
 def test_no_paper_of_the_year_is_an_empty_table(recommender):
     found = recommender.recommend(TEXT, year=1900)
     assert len(found) == 0 and "paper_id" in found.columns and len(found.iloc[:, 0]) == 0

@@ -32,8 +32,8 @@ MAKERS = {
     "index": ["build-index", "corpus", "encoder", "vectors", "index"],
 }
 # fixtures that today's command makes otherwise: the processor rounded otherwise, repeats were not
-# looked for, papers newer than the manuscript were ranked
-NOT_AS_TODAY = {"vectors", "corpus", "binary", "runs"}
+# looked for, papers newer than the manuscript were ranked, an index held no exact matches
+NOT_AS_TODAY = {"vectors", "corpus", "binary", "runs", "index"}
 
 
 def taken_away(path):

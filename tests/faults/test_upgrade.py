@@ -35,12 +35,13 @@ def readers(place):
         "hyperdoc2vec": lambda: HyperDoc2Vec.load(place / "hyperdoc2vec"),
         "runs": lambda: read_run(place / "runs" / "test.run"),
         "index": lambda: read_index(place / "index"),
+        "index_2": lambda: read_index(place / "index_2"),
         "sentences": lambda: SentenceVectors(place / "sentences").dim,
     }
 
 
 FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
-KINDS = [*FIRST, "corpus_2", "binary_2", "sentences"]
+KINDS = [*FIRST, "corpus_2", "binary_2", "index_2", "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
     "corpus_2": ["binarize", "corpus_2", "out"],
@@ -52,6 +53,7 @@ WORDS = {
     "hyperdoc2vec": ["add-papers", "hyperdoc2vec", "corpus", "out"],
     "runs": ["misses", "corpus", "runs/test.run"],
     "index": ["remove", "index", "P03"],
+    "index_2": ["remove", "index_2", "P03"],
     "sentences": ["check", "sentences"],
 }
 
@@ -60,7 +62,7 @@ WORDS = {
 def test_what_the_first_release_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
-    raised = ("build-corpus", "binarize", "export-encoder")  # both formats are read
+    raised = ("build-corpus", "binarize", "export-encoder", "build-index")  # both are read
     expected = 2 if manifest["command"] in raised else 1
     assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
 
@@ -69,6 +71,20 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
 def test_what_knows_repeats_is_read(kind, formats):
     assert readers(formats)[kind]() == readers(formats)[kind.removesuffix("_2")]()
     assert read_manifest(formats / kind)["format"] == 2
+
+
+def test_an_index_holds_exact_matches_since_its_second_format(formats, monkeypatch):
+    from mpbert.recommending.recommender import IndexRecommender
+
+    monkeypatch.chdir(formats)
+    for name, number, shape in (("index", 1, None), ("index_2", 2, (33, 140))):
+        before = read_manifest(formats / name)
+        assert before["format"] == before["counts"]["index_format"] == number
+        assert main(["add", name, "more.jsonl"]) == 0
+        assert read_manifest(formats / name)["counts"]["index_format"] == 2
+        matches = readers(formats)[name]().tables.matches
+        assert (None if matches is None else matches.shape) == shape
+        assert len(IndexRecommender.open(formats / name).recommend("The router drops a key.")) == 10
 
 
 def test_vectors_of_sentences_are_read_with_the_corpus_that_they_are_of(formats):

@@ -3,8 +3,12 @@
 import json
 
 import pytest
+from starlette.testclient import TestClient
 
 from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
 
 
 def ask(client, **question):
@@ -25,6 +29,16 @@ def test_a_question_reaches_the_recommender_with_its_defaults(client, recommende
     expected = {"paper_id": "a", "title": "Title a", "authors": ["A. Author"], "year": None}
     assert paper == {**expected, "score": 0.5, "why": why}
     assert answer.json()["milliseconds"] >= 0
+
+
+def test_an_index_with_exact_matches_is_served(matching):
+    recommender = IndexRecommender.open(matching.index)
+    with TestClient(create_app(recommender, Limits(seconds=60))) as client:
+        answer = ask(client, text="Hosts relay mail. Names are resolved.", place=17, year=2005)
+    assert answer.status_code == 200
+    expected = recommender.recommend("Hosts relay mail. Names are resolved.", 17, year=2005)
+    found = [(paper["paper_id"], paper["score"]) for paper in answer.json()["papers"]]
+    assert found == [(paper.paper_id, paper.score) for paper in expected] and len(found) == 10
 
 
 def test_the_place_is_counted_in_characters(client, recommender):

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from scipy import sparse
 
-from mpbert.commands import build_index, contributions, embed, finetune, retrieve
+from mpbert.commands import contributions, embed, finetune, retrieve
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
@@ -88,8 +88,6 @@ def test_what_cannot_hold_exact_matches_says_so(made, rfc_corpus, rfc_binary, tm
             retrieve.run(retrieve.Config(rfc_corpus, tmp_path / "a", vectors=vectors, **more))
     with pytest.raises(ConfigError, match="would find what they cite; expected valid or test"):
         embed.run(embed.Config(rfc_binary, encoder, tmp_path / "train", splits=["train"]))
-    with pytest.raises(EncoderError, match="expected an encoder without exact_matches"):
-        build_index.run(build_index.Config(rfc_corpus, encoder, vectors, tmp_path / "index"))
     with pytest.raises(EncoderError, match="expected an encoder without exact_matches"):
         contributions.run(contributions.Config(rfc_binary, encoder, vectors))
     with pytest.raises(EncoderError, match="expected the same: --settings exact_matches=true"):
