@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -203,12 +204,12 @@ def test_ablations_and_tuning_have_their_rows_and_files(called):
 def test_rows_that_recipes_name_are_rows_of_this_repository():
     names = {path.stem for path in (ROOT / "eval" / "rows").glob("*.yaml")}
     text = (ROOT / "eval" / "quickstart.sh").read_text()
-    named = [line.split()[1:] for line in text.splitlines() if line.startswith("rows ")]
-    assert len(named) == 2 and {*named[0], *named[1]} <= names
+    named = re.findall(r"^(?:rows |answers=)([a-z_0-9 ]+?)(?: code=0)?$", text, re.MULTILINE)
+    assert len(named) == 3 and set(" ".join(named).split()) <= names
 
 
 def test_each_stage_has_the_configurations_of_the_paper_and_ours():
-    names = ("paper", "small", "tiny")
+    names = ("hierarchical", "paper", "small", "tiny")
     wanted = {f"{stage}/configs/{n}.yaml" for stage in ("finetune", "pretrain") for n in names}
     ours = {"finetune/configs/token_bag.yaml", "finetune/configs/levels.yaml"}
     assert set(CONFIGS) == {*wanted, *ours, "pretrain/configs/documents.yaml"}
@@ -259,7 +260,7 @@ def test_fairseq_takes_over_the_whole_configuration(parse, config):
     assert found["checkpoint"]["no_epoch_checkpoints"]
 
 
-@pytest.mark.parametrize("size", ["tiny", "small", "paper"])
+@pytest.mark.parametrize("size", ["hierarchical", "paper", "small", "tiny"])
 def test_fine_tuning_has_the_sizes_of_the_encoder_that_it_starts_from(size):
     from mpbert.model.config import LEVEL_SIZES
     from mpbert.model.configuration import read_configuration
