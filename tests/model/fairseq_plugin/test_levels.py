@@ -83,7 +83,7 @@ def test_a_fixed_bag_stays_and_its_levels_learn(made):
     name = "documents.blocks.0.attention.out.weight"
     learnt, start = after[f"citation.upper.{name}"], documents[name]
     assert start.abs().max() > 0  # it was zero before it was pretrained
-    assert 0 < (learnt - start).abs().max() < 0.1
+    assert 0 < (learnt - start).abs().mean() < 0.5 * start.abs().mean()
     assert not torch.equal(learnt, after[f"manuscript.upper.{name}"])
 
 
