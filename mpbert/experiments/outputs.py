@@ -46,7 +46,9 @@ def outdated(experiment: Experiment, variant: Variant) -> str:
             found.append(output)
     if not found:
         return ""
-    places = " and ".join(map(str, dict.fromkeys(found)))
+    here = Path.cwd()  # a remark that is kept names no folder of this machine
+    near = [path.relative_to(here) if path.is_relative_to(here) else path for path in found]
+    places = " and ".join(map(str, dict.fromkeys(near)))
     return f"{places}: made with other settings or inputs than these (see config.yaml there)"
 
 
