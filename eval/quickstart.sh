@@ -22,7 +22,7 @@ answers=hierarchical_minilm code=0
 rows "$answers" || code=$?
 ((code == 0 || code == 3)) || exit "$code"
 if ((code == 3)); then # a row failed
-  echo "without MiniLM, see above: the token bag with exact matches answers" >&2
+  echo "without the hierarchical row, see above: the token bag with exact matches answers" >&2
   answers=token_bag_matches
 fi
 step "6/7 report"
@@ -31,6 +31,8 @@ step "7/7 vectors for gensim, and one recommendation"
 eval/export.sh rfc "$answers" word2vec
 echo "vectors: runs/export/rfc/$answers/word2vec" >&2
 cat datasets/rfc/example.txt
+cmp -s "runs/encoders/rfc/$answers/model.safetensors" runs/index/rfc/encoder/model.safetensors ||
+  rm -rf runs/index/rfc # of another encoder
 "$python" -m mpbert build-index runs/corpus/rfc "runs/encoders/rfc/$answers" "runs/vectors/rfc/$answers" runs/index/rfc
 "$python" -m mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5
 printf '\nreport: runs/report/rfc/report.html   a page to write in: .venv/bin/python -m mpbert serve runs/index/rfc\n'

@@ -14,7 +14,7 @@ from mpbert.model.fairseq_plugin.training import Training
 
 @dataclass(frozen=True)
 class Config:
-    """Train an encoder to predict masked sentences (HIBERT); a killed run goes on where it was."""
+    """Train an encoder to guess masked sentences; a killed run goes on where it was."""
 
     data: Path = positional("data", "binary corpus to read")
     configuration: Path = positional("configuration", "such as pretrain/configs/tiny.yaml")
@@ -54,13 +54,16 @@ def inputs_of(config: Config) -> list[Path]:
 def _check_vectors(model: ModelConfig, config: Config) -> None:
     """Check that levels beside the bag, and they alone, guess sentence vectors.
 
-    :raises ConfigError: they have no document level; or stacked levels were given vectors.
+    :raises ConfigError: they have no document level, or neither a sentence level nor vectors; or
+        stacked levels were given vectors.
     """
     beside, given = model.upper.join != STACKED, config.sentence_vectors is not None
-    if (given and not beside) or (beside and not model.document_layers):
+    lacks = not model.document_layers or not (given or model.sentence_layers)
+    if (given and not beside) or (beside and lacks):
         raise ConfigError(
-            f"{config.configuration}: found join {model.upper.join}, document_layers "
-            f"{model.document_layers} and --sentence-vectors {config.sentence_vectors}; expected "
-            f"at least 1 document layer with levels beside the bag, and no sentence vectors with "
-            f"stacked levels"
+            f"{config.configuration}: found join {model.upper.join}, sentence_layers "
+            f"{model.sentence_layers}, document_layers {model.document_layers} and "
+            f"--sentence-vectors {config.sentence_vectors}; expected at least 1 document layer "
+            f"and 1 sentence layer or sentence vectors with levels beside the bag, and no sentence "
+            f"vectors with stacked levels"
         )

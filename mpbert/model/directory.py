@@ -1,9 +1,9 @@
 """Encoder directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``.
 
-What training leaves behind and everything later reads; no fairseq, no pickle. Two kinds: after
-pretraining the masked-sentence model, after fine-tuning the two towers. ``config.json`` holds the
-whole configuration of the training. ``modules.json`` makes it a model of sentence-transformers too,
-see ``mpbert.model.sentence_transformer``.
+What training leaves behind and everything later reads; no fairseq, no pickle. Kinds: after
+pretraining one of the models of masked sentences, after fine-tuning the two towers. ``config.json``
+holds the whole configuration of the training. ``modules.json`` makes it a model of
+sentence-transformers too, see ``mpbert.model.sentence_transformer``.
 """
 
 import dataclasses
@@ -57,7 +57,7 @@ _MODULES = [
 class EncoderDescription:
     """What ``config.json`` says.
 
-    :param kind: ``pretrained`` or ``two-tower``.
+    :param kind: one of ``KINDS``.
     :param configuration: that of the training, with the sizes that the model has in truth.
     """
 
@@ -162,7 +162,8 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
         found = {there + k: v for here, there in _IN_TOWERS for k, v in _under(state, here).items()}
         begun = tuple(there for _, there in _IN_TOWERS)
         for tower in (model.manuscript, model.citation):
-            new = tuple(k for k in tower.state_dict() if not k.startswith(begun))
+            new = [k for k in tower.state_dict() if not k.startswith(begun)]
+            new = (*new, "encoder.bag.log_weights.")
             _start(tower, found, new, source)
     else:
         new = []

@@ -72,7 +72,7 @@ class Rows(_OnDevice):
             last = max(bisect_right(ends, ends[first] + most) - 1, first + 1)
             elements = slice(ends[first], ends[last])
             lengths = np.diff(ends[first : last + 1])
-            parts.append((elements, Rows.of(lengths)))
+            parts.append((elements, Rows.of(lengths).to(self.offsets.device)))
             first = last
         return parts
 

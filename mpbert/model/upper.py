@@ -15,7 +15,7 @@ from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, ModelConfig
 from mpbert.model.packing import PackedPapers, Rows
 from mpbert.model.pooling import sum_pool
 
-_AT_ONCE = 8192  # tokens whose states are kept; those of others are made again for gradients
+_AT_ONCE = 8192  # tokens whose states are held at once; for gradients they are made again
 
 
 class ZeroedLevel(nn.Module):
@@ -97,12 +97,15 @@ def sentences_of_tokens(
     bags = bag.sum_sentences(papers.tokens, papers.sentences)
     branch = torch.zeros_like(bags)
     if level is not None:
-        branch = torch.cat(
-            [
+        parts = papers.sentences.parts(_AT_ONCE)
+        if len(parts) == 1:
+            branch = _branch(bag, level, papers.tokens, papers.sentences)
+        else:
+            made = [
                 checkpoint(_branch, bag, level, papers.tokens[part], rows, use_reentrant=False)
-                for part, rows in papers.sentences.parts(_AT_ONCE)
+                for part, rows in parts
             ]
-        )
+            branch = torch.cat(made)
     order = papers.sentence_order
     return bags.index_select(0, order), branch.index_select(0, order)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.model.config import LEVEL_SIZES, ModelConfig
+from mpbert.model.config import LEVEL_SIZES, STACKED, ModelConfig
 from mpbert.model.fairseq_plugin.training import Training, is_first_process
 
 logger = logging.getLogger(__name__)
@@ -38,11 +38,23 @@ def train_encoder(training: Training, output: Path, config: object, processes: i
 def check_start(init: Path, given: ModelConfig) -> None:
     """Check that a training has the sizes of the encoder that it starts from.
 
-    :raises EncoderError: it has others, or would lose the encoder's exact matches.
+    :raises EncoderError: it has others, would lose the encoder's exact matches, or cannot start
+        from an encoder of this kind.
     """
-    from mpbert.model.directory import read_description
+    from mpbert.model.directory import DOCUMENT_LEVEL, LEVELS, read_description
 
-    found = read_description(init).model
+    description = read_description(init)
+    found = description.model
+    if description.kind == DOCUMENT_LEVEL:
+        raise EncoderError(
+            f"{init}: found a document level alone; expected an encoder: give it as "
+            f"--document-level, with its --sentence-vectors"
+        )
+    if description.kind == LEVELS and given.upper.join == STACKED:
+        raise EncoderError(
+            f"{init}: found levels beside the bag; expected join=added or join=concatenated in "
+            f"the configuration, found {given.upper.join}"
+        )
     if given.lacks_matches_of(found):
         raise EncoderError(
             f"{init}: counts exact matches of tokens, the configuration does not; expected the "

@@ -123,6 +123,7 @@ def test_an_encoder_says_what_it_was_not_given(made, rfc_binary):
     ("configuration", "vectors", "settings"),
     [
         (HIERARCHICAL, None, ["document_layers=0"]),
+        (DOCUMENTS, None, []),
         (DOCUMENTS, Path("stored"), ["document_layers=0"]),
         (DOCUMENTS.with_name("tiny.yaml"), Path("stored"), []),
     ],

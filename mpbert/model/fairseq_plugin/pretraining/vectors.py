@@ -80,7 +80,7 @@ class MaskedVectorBlocks(BudgetDataset):
 
 
 class MaskedTokenVectorBlocks(MaskedBlocks):
-    """Blocks of sentences whose vectors the model makes of their tokens; masks are new as above."""
+    """Blocks of sentences whose vectors the model makes; masks are new in each epoch."""
 
     def collater(self, samples: list[int]) -> dict[str, Any]:
         """Mask and pack a batch of blocks."""
