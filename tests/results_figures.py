@@ -72,7 +72,7 @@ class Numbers:
             other = columns.get(name.replace("Recall@10 ", "MAP@10 "))
             if (
                 name.startswith("Recall@10 ")
-                and other
+                and isinstance(other, dict)  # else the name of the best baseline
                 and None not in (cell["mean"], other["mean"])
             ):
                 self.pairs.append((100 * cell["mean"], 100 * other["mean"]))
