@@ -162,6 +162,11 @@ def _check_keys(row: Row, content: Content, source: str) -> None:
     for key in ("similarity", "inputs", "training"):
         if key in content:
             raise ConfigError(f"{source}: found {key}; {MODEL} has none, leave it out")
+    if row.start and row.pretrained and not row.sentences:
+        raise ConfigError(
+            f"{source}: found start and pretrained; expected one of them, since both hold a bag; "
+            f"a document level over sentences joins a start"
+        )
     if row.task != "local":
         raise ConfigError(f"{source}: task is {row.task}; {MODEL} embeds contexts, leave it out")
 

@@ -178,6 +178,10 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "task": "all"}, "task is 'all'; expected one of global, local"),
         ({**GOOD, "config": "tiny"}, "found config; it belongs to method mp_bert4cr"),
         ({**GOOD, "vocab_size_on": {"rfc": "x"}}, "vocab_size_on, rfc: found 'x'; expected a n"),
+        (
+            {**OURS, "start": "bag", "pretrained": "tiny"},
+            "found start and pretrained; expected on",
+        ),
         ({**OURS, "similarity": "dot"}, "found similarity; mp_bert4cr has none, leave it out"),
         ({**OURS, "task": "global"}, "task is global; mp_bert4cr embeds contexts, leave it out"),
         ({"title": "x", "method": "mp_bert4cr"}, "found no config; mp_bert4cr needs a line"),
