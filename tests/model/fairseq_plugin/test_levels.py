@@ -15,6 +15,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.model.config import ModelConfig, UpperConfig
 from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.fairseq_plugin.encoders import check_start
 from mpbert.vectors.store import VectorStore
 
 pytestmark = pytest.mark.fairseq
@@ -203,3 +204,10 @@ def test_towers_start_from_pretrained_levels_of_own_tokens(own):
     name = "blocks.0.attention.out.weight"
     assert before[f"sentences.{name}"].abs().max() > 0  # zero before it was pretrained
     assert not torch.equal(after[f"citation.upper.sentences.{name}"], before[f"sentences.{name}"])
+
+
+def test_a_start_of_another_kind_is_refused_with_its_remedy(made, own):
+    with pytest.raises(EncoderError, match="give it as --document-level"):
+        check_start(made / "documents", read_description(made / "documents").model)
+    with pytest.raises(EncoderError, match="expected join=added or join=concatenated"):
+        check_start(own / "levels", ModelConfig(dim=16, num_heads=2))
