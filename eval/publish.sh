@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# Put a report among the results files of the documentation, and fill the tables of all pages anew.
-#   usage:  eval/publish.sh NAME...     e.g. eval/publish.sh rfc rfc-global rfc-ablations
-#   reads:  runs/report/NAME, as eval/report.sh and eval/ablations.sh write it
-#   writes: docs/results/reports/NAME.{md,json,cost.json}, README.md, docs/results/*.md
+# Put reports or the table of benchmarks among the results files of the documentation, and fill all tables anew.
+#   usage:  eval/publish.sh NAME...     e.g. eval/publish.sh rfc rfc-global rfc-ablations benchmarks
+#   reads:  runs/report/NAME, as eval/report.sh and eval/ablations.sh write it; for the name
+#           benchmarks runs/benchmarks/table.md, as eval/benchmarks.sh writes it
+#   writes: docs/results/reports/NAME.{md,json,cost.json}, README.md, docs/benchmarks.md, docs/results/*.md
 #   cost:   a second
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh
 : "${1:?"NAME is missing; see the usage line in $0"}"
 for name in "$@"; do
+  if [[ $name == benchmarks ]]; then
+    cp runs/benchmarks/table.md docs/results/reports/benchmarks.md
+    continue
+  fi
   for suffix in md json; do
     cp "runs/report/$name/report.$suffix" "docs/results/reports/$name.$suffix"
   done
@@ -16,4 +21,4 @@ for name in "$@"; do
     cp "runs/report/$name/cost.json" "docs/results/reports/$name.cost.json"
   fi
 done
-"$python" -m mpbert fill-tables README.md docs/results/*.md
+"$python" -m mpbert fill-tables README.md docs/benchmarks.md docs/results/*.md
