@@ -126,11 +126,13 @@ def render_cost(rows: Sequence[tuple[str, str, RowCost | None]]) -> dict[str, st
     for title, cells in lines:
         first, *more = textwrap.wrap(title, _TITLE, subsequent_indent="  ")
         text += [first.ljust(_TITLE) + _right(cells, widths), *more]
+    hours = sum(cost.cpu_seconds for _, _, cost in rows if cost) / 3600
+    note = f"All rows: at most {hours:,.1f} CPU hours a seed; what they share is in each. {NOTE}"
     markdown = ["| | " + " | ".join(heads) + " |", "|:--" + "|--:" * len(heads) + "|"]
     markdown += [f"| {_escaped(title)} | " + " | ".join(cells) + " |" for title, cells in lines]
     return {
-        "txt": "\n".join([*text, "", textwrap.fill(NOTE, 100)]) + "\n",
-        "md": "\n".join([*markdown, "", NOTE]) + "\n",
+        "txt": "\n".join([*text, "", textwrap.fill(note, 100)]) + "\n",
+        "md": "\n".join([*markdown, "", note]) + "\n",
         "json": json.dumps({name: asdict(cost) for name, _, cost in rows if cost}, indent=1) + "\n",
     }
 

@@ -26,6 +26,7 @@ from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_cost import cost_with_inputs
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.manifest import MANIFEST, read_manifest
+from mpbert.methods.learnt_features import remark_on_learnt
 from mpbert.retrieval.pool import num_candidates
 
 _CUTOFFS = (*range(1, 10), *range(10, 101, 10))  # ranks of self-citation
@@ -134,6 +135,7 @@ def _result_of_run(plan: ReportPlan, variant: Variant, source: Source) -> KeptRu
     remarks = [f"the settings of this report are not those of its run; {each}" for each in remarks]
     ranked, queries = part_in_qrels(given, source.qrels), store.queries(plan.split, plan.task)
     remarks += _remarks(plan, counted, ranked, store, source.qrels)
+    remarks += remark_on_learnt(path.parent)
     if unknown := len(set(given.query_ids).difference(queries.query_ids)):
         remarks.append(f"{unknown:,} queries of its run are none of the split, and do not count")
     if not source.authors.nnz:

@@ -8,13 +8,15 @@ from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 
-_BY_NAME = {"chance": CHANCE, "fusion": FUSION}  # methods that are a family of their own
+# methods of families that no registry tells
+_BY_NAME = {"chance": CHANCE, "fusion": FUSION, "lambdamart": FUSION}
 
 
 def takes_seeds(rows: Mapping[str, Row], name: str) -> bool:
     """Whether a row is trained, or takes vectors, runs or lists of one that is.
 
-    The weights of a fusion take no seed, but its inputs do: seed k of it takes theirs.
+    The weights of a fusion and the trees of LambdaMART take no seed, but their inputs do: seed k
+    of them takes theirs.
 
     :param rows: by name, with all that the row needs.
     """

@@ -7,5 +7,6 @@ folder imports no other folder.
 The interfaces: ``method`` (what all have), ``embedding``, ``reranking``, ``lexical.index``.
 Training: ``training`` (the loop), ``checkpoint``, ``torch_training``, ``gensim_training``,
 ``fine_tuning``. Data: ``ragged_attention``, ``rankings``, ``known_words``, ``word_means``,
-``training_citations``. Encoders that others have trained stand in :mod:`mpbert.pretrained`.
+``training_citations``, ``paper_parts``. Fusion: ``linear_fusion``, ``learnt_features``.
+Encoders that others have trained stand in :mod:`mpbert.pretrained`.
 """

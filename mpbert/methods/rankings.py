@@ -155,3 +155,22 @@ def with_rest(first: Ranking, ranking: Ranking) -> Ranking:
         np.concatenate([first.rows, rest], axis=1),
         np.concatenate([first.scores, np.where(rest >= 0, below, -np.inf)], axis=1),
     )
+
+
+def reciprocal_ranks(places: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 / (k + rank): Cormack, Clarke and Büttcher (SIGIR 2009).
+
+    :param places: rank from 0; -1 for a paper that is not ranked, which gets 0.
+    """
+    return np.where(places >= 0, 1 / (k + places + 1), 0.0)
+
+
+def fuse_reciprocal(rankings: Sequence[Ranking], num_papers: int, k: int = 60) -> Ranking:
+    """Return the union of rankings by the sum of their reciprocal ranks; it needs no training.
+
+    :param rankings: of the same queries.
+    :param num_papers: N, more than any row.
+    """
+    found = union(rankings, num_papers)
+    ranks = [reciprocal_ranks(found.places_in(r, num_papers), k) for r in rankings]
+    return found.ranking(np.stack(ranks, axis=1).sum(axis=1))

@@ -17,9 +17,11 @@ class Reranker(Method):
     """From one or several rankings to a better one.
 
     :cvar num_inputs: fewest and most rankings it takes.
+    :ivar input_names: what the rankings are called; the command sets it.
     """
 
     num_inputs: ClassVar[tuple[int, int]] = (1, 1)
+    input_names: Sequence[str] = ()
 
     @property
     def learns_from(self) -> str:
@@ -48,6 +50,10 @@ class Reranker(Method):
     @abstractmethod
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the new ranking; what the queries cite is not looked at."""
+
+    def names_of(self, rankings: Sequence[Ranking]) -> list[str]:
+        """Return the names of the rankings; ``run 1`` and so on where none were given."""
+        return list(self.input_names) or [f"run {i + 1}" for i in range(len(rankings))]
 
     def save(self, directory: Path) -> None:
         """Write what is worth keeping of a fitted reranker."""

@@ -15,6 +15,22 @@ def training_citations(store: CorpusStore, dtype: type = np.float32) -> sparse.c
     return sparse.csr_array((ones, (citing, manuscripts.cited_rows)), shape)
 
 
+def citations_and_age(
+    store: CorpusStore, papers: np.ndarray, years: np.ndarray
+) -> list[np.ndarray]:
+    """Return what was known of papers in a year: (P,) ln(1 + citations) and (P,) ln(1 + age).
+
+    Citations are those in training contexts, up to that year; age is in years, at least 0.
+
+    :param papers: (P,) rows.
+    :param years: (P,) of the queries.
+    """
+    training = store.contexts("train")
+    citing_years = np.repeat(training.years, np.diff(training.cited_offsets))
+    cited = CitationsByYear(training.cited_rows, citing_years).until(papers, years)
+    return [np.log1p(cited), np.log1p(np.maximum(years - store.years[papers], 0))]
+
+
 class CitationsByYear:
     """Citations, to be counted as they were known in any year.
 

@@ -1,4 +1,5 @@
 import dataclasses
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import offsets_of
-from mpbert.methods.fusion.reranker import Fusion, gold_shares, learn_weights
+from mpbert.methods.fusion.reranker import Fusion
+from mpbert.methods.learnt_features import FILE
+from mpbert.methods.linear_fusion import LinearFusion, gold_shares, learn_weights
 from mpbert.methods.rankings import Ranking, union
 
 NONE = -np.inf
@@ -51,8 +54,8 @@ def test_the_union_and_the_ranks_in_it():
 
 
 def test_features_by_pencil(store):
-    fusion = Fusion(priors="none")
-    found = fusion._candidates(store, queries_of([4], [1], [8]), [FIRST, SECOND])
+    fusion = LinearFusion(priors=False)
+    found = fusion.candidates(store, queries_of([4], [1], [8]), [FIRST, SECOND])
     assert found.features.shape == (8, 6)
     assert np.allclose(found.features[:4, 0], [0.5, 1, 0, 0])  # from 1 to 9
     assert np.allclose(found.features[:4, 1], [1 / 62, 1 / 61, 0, 1 / 63])
@@ -95,8 +98,31 @@ def test_a_better_ranking_gets_the_larger_weight_and_fusion_is_no_worse(store):
     assert counts["candidates_cited"] > 0.5 * len(queries)
     alone = [recall(r) for r in rankings]
     assert recall(fusion.rerank(store, queries, rankings)) > max(alone) + 0.05
-    of_each = fusion.weights[:9].reshape(3, 3).sum(axis=1)
+    of_each = fusion.linear.weights[:9].reshape(3, 3).sum(axis=1)
     assert of_each[0] < min(of_each[1:])
+
+
+def test_the_weights_are_told_and_kept_by_name(store, tmp_path, caplog):
+    caplog.set_level("INFO")
+    queries = queries_of([4], [0], [8])
+    fusion = Fusion()
+    fusion.input_names = ["words", "bag"]
+    fusion.fit(store, queries, [FIRST, SECOND], np.random.default_rng(1))
+    fusion.save(tmp_path)
+    found = json.loads((tmp_path / FILE).read_text())
+    assert found["what"] == "weight"
+    names = [name for name, _ in found["features"]]
+    assert names[:4] == ["words score", "words reciprocal_rank", "words has_it", "bag score"]
+    assert names[6:] == ["citations", "age"]
+    assert [weight for _, weight in found["features"]] == fusion.linear.weights.tolist()
+    told = {
+        record.fields["feature"]: record.fields["weight"]
+        for record in caplog.records
+        if "weight" in getattr(record, "fields", {})
+    }
+    assert told == dict(found["features"])
+    Fusion(method="reciprocal").save(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_citations_are_those_known_in_the_year_of_the_query(store):
@@ -109,7 +135,7 @@ def test_citations_are_those_known_in_the_year_of_the_query(store):
     queries = queries_of(*[[0]] * len(years))
     queries = dataclasses.replace(queries, years=years)
     ranking = Ranking(np.full((len(years), 1), paper), np.ones((len(years), 1)))
-    found = Fusion()._candidates(store, queries, [ranking]).features[:, -2]
+    found = LinearFusion().candidates(store, queries, [ranking]).features[:, -2]
     assert np.allclose(np.expm1(found), [(citing_years <= year).sum() for year in years])
 
 

@@ -13,9 +13,9 @@ from mpbert.corpus.trec import matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import measure
 from mpbert.foundation.errors import ConfigError, CorpusError, VectorsError
+from mpbert.methods.paper_parts import read_parts
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.sbert_subref.greedy import StepValues, lazy_greedy
-from mpbert.methods.sbert_subref.parts import read_parts
 from mpbert.methods.sbert_subref.reranker import FUNCTIONS, Submodular, _Known
 from mpbert.methods.sbert_subref.terms import (
     author_history,

@@ -50,9 +50,9 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
+from mpbert.methods.paper_parts import PARTS, read_parts
 from mpbert.methods.rankings import Ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
-from mpbert.methods.sbert_subref.parts import PARTS, read_parts
 from mpbert.methods.sbert_subref.terms import (
     author_history,
     cosines,

@@ -8,7 +8,7 @@ from scipy import sparse
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import row_numbers
-from mpbert.methods.sbert_subref.parts import read_parts
+from mpbert.methods.paper_parts import read_parts
 from mpbert.methods.training_citations import training_citations
 from mpbert.vectors.store import VectorStore, check_ids
 
