@@ -12,11 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.model.blocks import sinusoids
-from mpbert.model.config import MOST_PLACES, BagConfig
+from mpbert.model.config import MOST_PLACES, STEP, BagConfig
 from mpbert.model.packing import PackedPapers, Rows
 from mpbert.model.pooling import mean_pool, sum_pool
 
-STEP = 5.0  # logarithms of weights are kept in this unit: Adam's steps are equal for all numbers
 _RARE = 1e-3  # a of SIF
 _SMALLEST = 1e-9  # of the weights of a sentence whose tokens are all left out
 

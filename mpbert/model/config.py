@@ -19,6 +19,7 @@ LEVEL_SIZES = (
 JOINS = STACKED, ADDED, CONCATENATED = ("stacked", "added", "concatenated")
 ROLES = ("body", "abstract", "neighbour", "citing")  # what a sentence is read as
 CONTRASTIVE = "contrastive"  # the objective that is ours
+STEP = 5.0  # logarithms of weights are kept in this unit: Adam's steps are equal for all numbers
 MOST_PLACES = 1024  # tokens of a sentence, and sentences of a paper, that have a place
 
 

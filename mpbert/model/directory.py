@@ -1,48 +1,52 @@
 """Encoder directory: ``config.json``, ``model.safetensors``, ``tokenizer.json``.
 
 What training leaves behind and everything later reads; no fairseq, no pickle. Kinds: after
-pretraining one of the models of masked sentences, after fine-tuning the two towers. ``config.json``
-holds the whole configuration of the training. ``modules.json`` makes it a model of
+pretraining one of the models of masked sentences, after fine-tuning the two towers. What needs no
+torch stands in :mod:`mpbert.model.description`. ``modules.json`` makes it a model of
 sentence-transformers too, see ``mpbert.model.sentence_transformer``.
 """
 
 import dataclasses
 import json
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from mpbert.foundation.errors import ConfigError, EncoderError
-from mpbert.foundation.manifest import check_format, fingerprint
-from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
-from mpbert.model.configuration import from_nested
+from mpbert.foundation.errors import EncoderError
+from mpbert.model.description import (
+    DOCUMENT_LEVEL,
+    FORMAT,
+    LEVELS,
+    PRETRAINED,
+    SENTENCE_ENCODER,
+    TWO_TOWER,
+    WEIGHTS,
+    EncoderDescription,
+    read_description,
+    unreadable_weights,
+    wrong_weights,
+)
 from mpbert.model.encoder import LEXICAL, TOWERS, UPPER, TwoTower
-from mpbert.model.format_1 import upgraded, upgraded_names
+from mpbert.model.format_1 import upgraded_names
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
 from mpbert.pretrained.model_files import copy_model
 
-LEVELS, DOCUMENT_LEVEL = "levels", "document-level"
 KINDS: dict[str, type[nn.Module]] = {
-    "pretrained": MaskedSentenceModel,
-    LEVELS: MaskedVectorModel,  # of own tokens
-    DOCUMENT_LEVEL: MaskedVectorModel,  # over the vectors of a pretrained encoder
-    "two-tower": TwoTower,
+    PRETRAINED: MaskedSentenceModel,
+    LEVELS: MaskedVectorModel,
+    DOCUMENT_LEVEL: MaskedVectorModel,
+    TWO_TOWER: TwoTower,
 }
 _IN_TOWERS = (  # where the parts of pretrained levels stand in a tower
     ("bag.", "encoder.bag."),
     ("sentences.", "upper.sentences."),
     ("documents.", "upper.documents."),
 )
-FORMAT = 2
-SENTENCE_ENCODER = "sentence_encoder"  # folder of the pretrained encoder, if there is one
-
 _MODULES = [
     {
         "idx": 0,
@@ -51,28 +55,6 @@ _MODULES = [
         "type": "mpbert.model.sentence_transformer.TwoTowerModule",
     }
 ]
-
-
-@dataclass(frozen=True)
-class EncoderDescription:
-    """What ``config.json`` says.
-
-    :param kind: one of ``KINDS``.
-    :param configuration: that of the training, with the sizes that the model has in truth.
-    """
-
-    kind: str
-    configuration: Configuration
-
-    @property
-    def model(self) -> ModelConfig:
-        """Sizes of the model."""
-        return self.configuration.model
-
-    @property
-    def reading(self) -> ReadingConfig:
-        """How the encoder was trained to read."""
-        return self.configuration.reading
 
 
 def save_encoder(
@@ -95,38 +77,11 @@ def save_encoder(
     text = json.dumps(content, indent=1)
     (path / "config.json").write_text(text + "\n", encoding="utf-8")
     # copies: a file of safetensors has no tensor twice, as towers that share one do
-    save_file({k: v.clone() for k, v in state.items()}, path / "model.safetensors")
+    save_file({k: v.clone() for k, v in state.items()}, path / WEIGHTS)
     shutil.copyfile(tokenizer, path / "tokenizer.json")
     if sentence_encoder is not None:
         copy_model(sentence_encoder, path / SENTENCE_ENCODER)
     (path / "modules.json").write_text(json.dumps(_MODULES, indent=1) + "\n", encoding="utf-8")
-
-
-def read_description(path: Path) -> EncoderDescription:
-    """Return kind and configuration of an encoder directory of format 1 or 2.
-
-    :raises EncoderError: there is no readable ``config.json`` of one of them.
-    """
-    check_format(path)
-    return _read_description(path)[0]
-
-
-def _read_description(path: Path) -> tuple[EncoderDescription, int]:
-    file = path / "config.json"
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        found = content.pop("format")
-        if found not in (1, FORMAT) or content["kind"] not in KINDS:
-            raise ValueError(f"format {found}, kind {content['kind']}")
-        content = upgraded(content) if found == 1 else content
-        kind = content.pop("kind")
-        content.pop("format", None)
-        return EncoderDescription(kind, from_nested(Configuration, content)), found
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
-        raise EncoderError(
-            f"{file}: not readable as an encoder ({error}); expected an output of "
-            f"mpbert export-encoder, format 1 or {FORMAT}"
-        ) from error
 
 
 def read_state(path: Path) -> dict[str, Tensor]:
@@ -134,12 +89,12 @@ def read_state(path: Path) -> dict[str, Tensor]:
 
     :raises EncoderError: ``model.safetensors`` is missing or damaged.
     """
-    file = path / "model.safetensors"
+    file = path / WEIGHTS
     try:
         state = load_file(file)
     except (OSError, SafetensorError) as error:
-        raise EncoderError(f"{file}: unreadable ({error}); export the encoder again") from error
-    return upgraded_names(state) if _read_description(path)[1] == 1 else state
+        raise unreadable_weights(file, error) from error
+    return upgraded_names(state) if read_description(path).format == 1 else state
 
 
 def load_two_tower(path: Path, **changes: Any) -> TwoTower:
@@ -153,8 +108,8 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     description = read_description(path)
     config = dataclasses.replace(description.model, **changes)
     model, state = TwoTower(config), read_state(path)
-    source = str(path / "model.safetensors")
-    if description.kind == "pretrained":
+    source = str(path / WEIGHTS)
+    if description.kind == PRETRAINED:
         for tower in (model.manuscript, model.citation):
             new = ("documents.roles.", "bag.log_weights.")
             _start(tower.encoder, _under(state, "encoder."), new, source)
@@ -192,31 +147,7 @@ def take_document_level(model: TwoTower, path: Path) -> None:
     for tower in (model.manuscript, model.citation):
         if tower.upper.documents is None:
             raise EncoderError(f"{path}: the configuration has document_layers 0; expected more")
-        _fill(tower.upper.documents, state, str(path / "model.safetensors"))
-
-
-def read_tokenizer(path: Path) -> Tokenizer:
-    """Return the tokenizer of an encoder or a binary corpus.
-
-    :raises EncoderError: ``tokenizer.json`` is missing or no tokenizer.
-    """
-    file = path / "tokenizer.json"
-    try:
-        return Tokenizer.from_str(file.read_text(encoding="utf-8"))
-    except Exception as error:  # tokenizers raises nothing narrower
-        raise EncoderError(f"{file}: no tokenizer ({error}); export the encoder again") from error
-
-
-def check_same_tokenizer(encoder: Path, data: Path) -> None:
-    """Check that an encoder reads the token ids of a binary corpus.
-
-    :raises EncoderError: their tokenizers differ.
-    """
-    if fingerprint(encoder / "tokenizer.json") != fingerprint(data / "tokenizer.json"):
-        raise EncoderError(
-            f"{encoder}: was trained with another tokenizer than that of {data}; train an encoder "
-            f"on this corpus, or choose the corpus it was trained on"
-        )
+        _fill(tower.upper.documents, state, str(path / WEIGHTS))
 
 
 def pick_device(name: str) -> torch.device:
@@ -251,8 +182,4 @@ def _fill(module: nn.Module, state: dict[str, Tensor], source: str) -> None:
     try:
         module.load_state_dict(state)
     except RuntimeError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise EncoderError(
-            f"{source}: weights and sizes do not fit ({reason}); export the encoder again, with "
-            f"the binary corpus that it was trained on"
-        ) from error
+        raise wrong_weights(source, " ".join(str(error).split())[:200]) from error

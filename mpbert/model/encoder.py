@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mpbert.model.bag import STEP, TokenBag, weights_of
+from mpbert.model.bag import TokenBag, weights_of
 from mpbert.model.blocks import BlockConfig, EncoderBlock, sinusoids
-from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, STACKED, ModelConfig
+from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, STACKED, STEP, ModelConfig
 from mpbert.model.lexical import LexicalLevel
 from mpbert.model.packing import PackedPapers
 from mpbert.model.pooling import sum_pool

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from torch import Tensor
-
+T = TypeVar("T")
 # (pattern, replacement) of names of weights; where they stand in a tower or a model stays
 _NAMES = (
     (r"^(manuscript|citation)\.log_weights\.", r"\1.log_role_weights."),
@@ -50,8 +49,8 @@ def upgraded(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def upgraded_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the same weights with the names of format 2."""
+def upgraded_names(state: Mapping[str, T]) -> dict[str, T]:
+    """Return the same weights, or whatever stands for them, with the names of format 2."""
     found = {}
     for name, value in state.items():
         for pattern, replacement in _NAMES:

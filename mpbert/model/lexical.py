@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mpbert.model.bag import STEP, weights_of
+from mpbert.model.bag import weights_of
+from mpbert.model.config import STEP
 from mpbert.model.packing import TokenCounts
 
 # logarithms, of ROLES, to begin with

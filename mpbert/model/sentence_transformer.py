@@ -24,12 +24,8 @@ import numpy as np
 from sentence_transformers.base.modules import InputModule
 
 from mpbert.corpus.text import clean_characters, split_sentences
-from mpbert.model.directory import (
-    EncoderDescription,
-    load_two_tower,
-    read_description,
-    save_encoder,
-)
+from mpbert.model.description import EncoderDescription, read_description
+from mpbert.model.directory import load_two_tower, save_encoder
 from mpbert.model.encoder import TwoTower
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import SampledSentences

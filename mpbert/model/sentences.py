@@ -16,7 +16,7 @@ from mpbert.corpus.subwords import tokenize
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.config import UpperConfig
-from mpbert.model.directory import SENTENCE_ENCODER, EncoderDescription, read_tokenizer
+from mpbert.model.description import SENTENCE_ENCODER, EncoderDescription, read_tokenizer
 from mpbert.model.packing import PackedPapers, TokenCounts, pack
 from mpbert.model.sampling import SampledSentences
 from mpbert.model.token_counts import count_tokens

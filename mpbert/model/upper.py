@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from mpbert.model.bag import STEP, TokenBag, weights_of
+from mpbert.model.bag import TokenBag, weights_of
 from mpbert.model.blocks import BlockConfig, ZeroedBlock, sinusoids
-from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, ModelConfig
+from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, STEP, ModelConfig
 from mpbert.model.packing import PackedPapers, Rows
 from mpbert.model.pooling import sum_pool
 

@@ -14,8 +14,9 @@ from scipy import sparse
 from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
-from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.tables import (
+    BODIES,
     CONTEXTS,
     PAPERS,
     IndexTables,
@@ -23,12 +24,13 @@ from mpbert.recommending.tables import (
     lists_of,
     table_of,
 )
+from mpbert.vectors.matches import TokenWeights
 
 
 def added(
     tables: IndexTables,
     papers: Sequence[CleanPaper],
-    reader: EncoderReader,
+    encoder: IndexEncoder,
     counts: Counter[str],
 ) -> IndexTables:
     """Return the tables with more papers, and the sentences in which they cite papers of the index.
@@ -36,7 +38,7 @@ def added(
     A paper that is there already with the same record is left alone, and counted; its sentences
     that cite the new papers are added, so that what ``removed`` took away comes back.
 
-    :param reader: makes vectors, and weights of exact matches, of new papers from their own text.
+    :param encoder: makes vectors, and weights of exact matches, of new papers from their own text.
     :param counts: receives what is added and dropped.
     :raises CorpusError: an id occurs twice, or is in the index with another record.
     """
@@ -48,10 +50,11 @@ def added(
     row_of = np.empty(len(ids), dtype=np.int64)  # (N,) new row of each old or added paper
     row_of[order] = np.arange(len(ids))
     read = [(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in new]
-    vectors, matches = [reader.embed_paper(*paper) for paper in read], tables.matches
+    vectors, matches = encoder.embed_papers(read), tables.matches
     if matches is not None:
-        weights = [reader.weigh_paper(*paper) for paper in read]
-        matches = sparse.vstack([matches, *weights], format="csr")[order]
+        weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
+        together = sparse.vstack([matches.matrix(), *weights], format="csr")
+        matches = TokenWeights.of(together[order])
     counts["papers_added"] += len(new)
     rows = {ids[old]: row for row, old in enumerate(order)}
     new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
@@ -65,8 +68,9 @@ def added(
     return IndexTables(
         pa.concat_tables([tables.papers, _papers_table(new)]).take(order).combine_chunks(),
         _merged(pa.concat_tables(contexts)),
-        np.concatenate([tables.vectors, np.array(vectors)])[order],
+        np.concatenate([tables.vectors, vectors])[order],
         matches,
+        _with_bodies(tables.bodies, new, order),
     )
 
 
@@ -95,8 +99,9 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
     papers = tables.papers.take(kept).combine_chunks()
-    matches = None if tables.matches is None else tables.matches[kept]
-    return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches)
+    matches = tables.matches and TokenWeights.of(tables.matches.matrix()[kept])
+    bodies = None if tables.bodies is None else tables.bodies.take(kept).combine_chunks()
+    return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
 
 def _new_papers(
@@ -133,6 +138,16 @@ def _papers_table(papers: Sequence[CleanPaper]) -> pa.Table:
         for p in papers
     ]
     return table_of(list(zip(*records, strict=True)), PAPERS)
+
+
+def _with_bodies(
+    bodies: pa.Table | None, papers: Sequence[CleanPaper], order: np.ndarray
+) -> pa.Table | None:
+    """Return the bodies of old and new papers in their order; None where the index has none."""
+    if bodies is None:
+        return None
+    texts = [" ".join(_texts(paper)[paper.num_abstract :]) for paper in papers]
+    return pa.concat_tables([bodies, table_of([texts], BODIES)]).take(order).combine_chunks()
 
 
 def _contexts_of(

@@ -2,6 +2,7 @@
 
 ``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
 With exact matches it holds the weights of tokens, too: ``papers.matches.npz``, which is loaded.
+An index of a library (``mpbert index``) holds ``bodies.arrow``, and may have no encoder.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
@@ -14,18 +15,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.index_files import map_array, read_table, write_table
-from mpbert.recommending.lookup import ARRAYS, Lookup, build_lookup
-from mpbert.recommending.tables import CONTEXTS, PAPERS, IndexTables
-from mpbert.vectors.matches import load_matches, save_matches
+from mpbert.recommending.lookup import ARRAYS, Lookup
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
+from mpbert.vectors.matches import TokenWeights, read_weights, save_matches
 from mpbert.vectors.store import VectorStore
 
 FORMAT = 2
 _READ = (1, FORMAT)  # 1 holds no exact matches
+COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY = pa.schema({"stem": pa.large_string()})
@@ -58,13 +59,17 @@ def write_data(folder: Path, tables: IndexTables) -> dict[str, int]:
 
     :returns: counts for the manifest.
     """
+    from mpbert.recommending.lookup_building import build_lookup  # not to answer
+
     lookup, vocabulary = build_lookup(tables)
     write_table(folder / "papers.arrow", tables.papers)
     write_table(folder / "contexts.arrow", tables.contexts)
     write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
+    if tables.bodies is not None:
+        write_table(folder / "bodies.arrow", tables.bodies)
     np.save(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
-        save_matches(folder, "papers", tables.matches)
+        save_matches(folder, "papers", tables.matches.matrix())
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(lookup, name))
     return {
@@ -98,10 +103,14 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     papers = read_table(folder / "papers.arrow", PAPERS)
     contexts = read_table(folder / "contexts.arrow", CONTEXTS)
     vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
+    bodies = None
+    if manifest["command"] == "index":
+        bodies = read_table(folder / "bodies.arrow", BODIES)
     vectors = map_array(folder / "vectors.npy")
+    matches = _matches(folder, papers.num_rows)
     lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
     data = IndexData(
-        tables=IndexTables(papers, contexts, vectors, _matches(folder, papers.num_rows)),
+        tables=IndexTables(papers, contexts, vectors, matches, bodies),
         lookup=lookup,
         vocabulary=vocabulary,
         generation=generation,
@@ -159,12 +168,12 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     except MpbertError as error:
         raise IndexFormatError(
             f"{path}: found no readable manifest.json; expected an index, "
-            f"make one with mpbert build-index"
+            f"make one with mpbert build-index or mpbert index"
         ) from error
-    if manifest.get("command") != "build-index":
+    if manifest.get("command") not in COMMANDS:
         raise IndexFormatError(
             f"{path}: found an output of mpbert {manifest.get('command')}; expected an index, "
-            f"make one with mpbert build-index"
+            f"make one with mpbert build-index or mpbert index"
         )
     counts, config = manifest.get("counts"), manifest.get("config")
     found = counts.get("index_format") if isinstance(counts, dict) else None
@@ -182,9 +191,9 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _matches(folder: Path, num_papers: int) -> sparse.csr_array | None:
+def _matches(folder: Path, num_papers: int) -> TokenWeights | None:
     try:
-        return load_matches(folder, "papers", num_papers)
+        return read_weights(folder, "papers", num_papers)
     except MpbertError as error:
         raise IndexFormatError(str(error)) from error
 
@@ -204,6 +213,12 @@ def _check(data: IndexData, folder: Path) -> None:
         "bag": (found.bag_offsets, num_contexts, found.bag_words, found.bag_weights),
         "cocited": (found.cocited_offsets, num_papers, found.cocited_papers, found.cocited_counts),
     }
+    bodies = data.tables.bodies
+    if bodies is not None and bodies.num_rows != num_papers:
+        raise IndexFormatError(
+            f"{folder / 'bodies.arrow'}: found {bodies.num_rows} bodies; expected one for each of "
+            f"{num_papers} papers, build the index again"
+        )
     for name, (offsets, rows, *values) in ragged.items():
         if len(offsets) != rows + 1 or any(len(array) != offsets[-1] for array in values):
             raise IndexFormatError(

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.foundation.errors import EncoderError, IndexFormatError
+from mpbert.model.description import read_description
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import ABSTRACT, BODY, SampledSentences
+from mpbert.model.text_encoder import open_text_encoder
 from mpbert.recommending.directory import ENCODER, IndexData
+from mpbert.vectors.matches import TokenWeights
 from mpbert.vectors.normal import normalized
-
-_BATCH_TOKENS = 16384  # of a batch: bounds memory, does not change the vectors
 
 
 class EncoderReader:
@@ -24,24 +24,18 @@ class EncoderReader:
     :param seed: seed of the readings: the same text gets the same vector each time.
     :param dim: vectors are the first so many dimensions of what the encoder makes.
     :raises EncoderError: it is damaged.
+    :raises ModuleNotFoundError: it has levels, and a package that runs them is not installed.
     :raises IndexFormatError: it makes fewer dimensions.
     """
 
     def __init__(self, path: Path, readings: int, seed: int, dim: int) -> None:
-        from mpbert.model.directory import (  # torch, which words alone do not need
-            load_two_tower,
-            read_description,
-        )
-        from mpbert.model.sentences import text_sentences
-
         description = read_description(path)
         if description.model.vector_dim < dim:
             raise IndexFormatError(
                 f"{path}: makes vectors of {description.model.vector_dim} dimensions, those of "
                 f"the papers have {dim}; build the index again"
             )
-        self._model = load_two_tower(path).eval()
-        self._sentences = text_sentences(path, description)
+        self._encoder = open_text_encoder(path, description)
         self._reading = Reading(description.reading, seed)
         self._numbers, self._dim = range(readings), dim
 
@@ -55,7 +49,7 @@ class EncoderReader:
         """
         matches = data.tables.matches
         reader = cls(path / ENCODER, data.readings, data.seed, data.tables.vectors.shape[1])
-        found = 0 if matches is None else matches.shape[1]
+        found = 0 if matches is None else matches.vocab_size
         if found != reader.num_matched:
             raise IndexFormatError(
                 f"{path}: found exact matches of {found:,} tokens beside the vectors; expected "
@@ -66,7 +60,12 @@ class EncoderReader:
     @property
     def num_matched(self) -> int:
         """Number of tokens V whose exact matches count; 0: they do not."""
-        return self._model.config.vocab_size if self._model.lexical else 0
+        return self._encoder.num_matched
+
+    @property
+    def dim(self) -> int:
+        """Dimensions D of a vector."""
+        return self._dim
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
@@ -75,7 +74,7 @@ class EncoderReader:
             self._reading.manuscripts(first, citing, last, citing, number)
             for number in self._numbers
         ]
-        return self._embed(self._model.manuscript, sentences, readings, "this manuscript")
+        return self._embed(self._encoder.embed_manuscripts, sentences, readings, "this manuscript")
 
     def embed_paper(self, paper_id: str, sentences: Sequence[str], num_abstract: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a paper; it does not depend on other papers.
@@ -88,20 +87,24 @@ class EncoderReader:
         readings = [
             self._reading.papers(first, abstract, total, item, number) for number in self._numbers
         ]
-        return self._embed(self._model.citation, sentences, readings, f"paper {paper_id!r}")
+        return self._embed(self._encoder.embed_papers, sentences, readings, f"paper {paper_id!r}")
 
-    def weigh_manuscript(self, sentences: Sequence[str], place: int) -> sparse.csr_array:
+    def embed_papers(self, papers: Sequence[tuple[str, Sequence[str], int]]) -> np.ndarray:
+        """Return (K, D) vectors of papers, each as of :meth:`embed_paper`."""
+        return np.array([self.embed_paper(*paper) for paper in papers])
+
+    def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
         """Return (1, V) weights of the tokens of a manuscript around one sentence, for search.
 
         :raises EncoderError: one is NaN or infinity.
         """
         first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
         read = self._reading.nearest().manuscripts(first, citing, last, citing, 0)
-        return self._weigh(self._model.lexical.search_weights, sentences, read, "this manuscript")
+        return self._weigh(self._encoder.weigh_manuscripts, sentences, read, "this manuscript")
 
     def weigh_paper(
         self, paper_id: str, sentences: Sequence[str], num_abstract: int
-    ) -> sparse.csr_array:
+    ) -> TokenWeights:
         """Return (1, V) weights of the tokens of a paper; all of its own text is read.
 
         :param sentences: as of :meth:`embed_paper`, as is ``num_abstract``.
@@ -111,17 +114,13 @@ class EncoderReader:
         roles = np.where(numbers < num_abstract, ABSTRACT, BODY)
         read = SampledSentences(numbers, np.array([len(numbers)]), roles)
         name = f"paper {paper_id!r}"
-        return self._weigh(self._model.lexical.weigh_papers, sentences, read, name)
+        return self._weigh(self._encoder.weigh_papers, sentences, read, name)
 
     def _weigh(
         self, weigh: Callable, sentences: Sequence[str], read: SampledSentences, name: str
-    ) -> sparse.csr_array:
-        from mpbert.model.embedding import weigh_counts
-
-        source = self._sentences.of(sentences, read.sentences)
-        counts = source.counts_of(read, self.num_matched)
-        weights = weigh_counts(weigh, counts, self.num_matched)
-        if not np.isfinite(weights.data).all():
+    ) -> TokenWeights:
+        weights = weigh(sentences, read)
+        if not np.isfinite(weights.weights).all():
             raise EncoderError(
                 f"the encoder gives {name} exact matches of NaN or infinity; train it with "
                 f"a lower learning rate, and build the index again"
@@ -130,7 +129,7 @@ class EncoderReader:
 
     def _embed(
         self,
-        tower: object,
+        embed: Callable,
         sentences: Sequence[str],
         readings: Sequence[SampledSentences],
         name: str,
@@ -140,16 +139,13 @@ class EncoderReader:
         :param name: what messages call it.
         :raises EncoderError: it holds NaN or infinity.
         """
-        from mpbert.model.embedding import embed_sampled
-
         together = SampledSentences(
             *(
                 np.concatenate([getattr(reading, name) for reading in readings])
                 for name in ("sentences", "per_item", "roles")
             )
         )
-        source = self._sentences.of(sentences, together.sentences)
-        vectors = embed_sampled(tower, together, source, _BATCH_TOKENS).astype(np.float64)
+        vectors = embed(sentences, together).astype(np.float64)
         if not np.isfinite(vectors).all():
             raise EncoderError(
                 f"the encoder gives {name} a vector of NaN or infinity; train it with "

@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
-from mpbert.methods.fusion.reranker import fuse_reciprocal
-from mpbert.methods.reranking import Ranking
+from mpbert.methods.rankings import Ranking, fuse_reciprocal
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData, read_index
+from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.matching import PapersByToken, cosines
 from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import (
     CitingSentence,
@@ -23,7 +24,6 @@ from mpbert.recommending.records import (
 )
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
-from mpbert.retrieval.hybrid import HybridIndex
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
@@ -34,20 +34,20 @@ _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in retrieval
 class IndexRecommender:
     """Recommends papers of one index. Reading only: threads may share one recommender."""
 
-    def __init__(self, data: IndexData, reader: EncoderReader) -> None:
-        self._data, self._reader = data, reader
+    def __init__(self, data: IndexData, encoder: IndexEncoder) -> None:
+        self._data, self._encoder = data, encoder
         self._papers = data.tables.papers
         self._lookup = data.lookup
         self.paper_ids: list[str] = self._papers["paper_id"].to_pylist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
         self._folded = Counter(map(str.casefold, self.paper_ids))
-        self._years = self._papers["year"].to_numpy()
+        # a list: where pandas is installed, Arrow's own way to an array would import it
+        self._years = np.array(self._papers["year"].to_pylist(), dtype=np.int32)
         self._has_vector = self.vectors.any(axis=1)
         matches = data.tables.matches
-        self._hybrid = None if matches is None else HybridIndex(self.vectors, matches)
+        self._matches = None if matches is None else PapersByToken(matches)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
-        self._titles = TitleIndex(self._papers["title"].combine_chunks())
 
     @classmethod
     def open(cls, path: Path | str) -> "IndexRecommender":
@@ -58,7 +58,7 @@ class IndexRecommender:
         """
         path = Path(path)
         data = read_index(path)
-        return cls(data, EncoderReader.of_index(path, data))
+        return cls(data, encoder_of_index(path, data))
 
     @property
     def vectors(self) -> np.ndarray:
@@ -92,9 +92,10 @@ class IndexRecommender:
         of the three sentences around the place over title, abstract and citing sentences. ``both``
         fuses the first 200 of each by reciprocal ranks (``mpbert.methods.fusion``). An encoder with
         exact matches reads words itself: ``both`` adds its matches to the cosine, and no BM25
-        (``mpbert.retrieval.hybrid``). Papers that
-        were accepted here are not returned; what is cited together with them makes one more ranking
-        (``mpbert.recommending.companions``) which is fused with the others in the same way.
+        (``mpbert.recommending.matching``). An index without an encoder ranks by words alone.
+        Papers that were accepted here are not returned; what is cited together with them makes one
+        more ranking (``mpbert.recommending.companions``) which is fused with the others in the same
+        way.
 
         :param text: the manuscript around the place; of a long one, the 10,000 characters before.
         :param place: a citation belongs before this character of ``text``, counted from 0 in
@@ -106,7 +107,8 @@ class IndexRecommender:
         :returns: up to ``top`` papers; fewer where the index is small, or no word is known.
         :raises ManuscriptError: the place is outside of the text, or there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
-        :raises ConfigError: ``top`` is less than 1, or there is no such ranker.
+        :raises ConfigError: ``top`` is less than 1, or there is no such ranker, or the index has no
+            vectors for ``dense``.
         """
         manuscript = manuscript_at(text, place, title, abstract)
         return self.recommend_at(manuscript, 0, top, year, accepted, ranker)
@@ -123,6 +125,11 @@ class IndexRecommender:
         """Return papers for a numbered place of a manuscript; all else as :meth:`recommend`."""
         if ranker not in RANKERS:
             raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
+        if ranker == "dense" and not self.vectors.shape[1]:
+            raise ConfigError(
+                "ranker 'dense': the index has no vectors; expected 'words' or 'both', or an index "
+                "that mpbert index made with --encoder"
+            )
         if top < 1:
             raise ConfigError(f"top {top}: expected 1 or more")
         if not isinstance(year, int | np.integer | None):
@@ -160,12 +167,11 @@ class IndexRecommender:
         :param words: as of :meth:`_explained`.
         """
         found = []
-        if ranker != "words":
-            vector = self._reader.embed_manuscript(sentences, sentence)
-            if ranker == "both" and self._hybrid is not None:
-                matches = self._reader.weigh_manuscript(sentences, sentence)
-                index = self._hybrid.within(allowed)
-                return [Ranking(*index.search(vector[None], matches, depth, np.array([-1])))]
+        if ranker != "words" and self.vectors.shape[1]:
+            vector = self._encoder.embed_manuscript(sentences, sentence)
+            if ranker == "both" and self._matches is not None:
+                scores = self._matches.scores(self._encoder.weigh_manuscript(sentences, sentence))
+                return [_ranking(scores + cosines(self.vectors, vector), allowed, depth)]
             found.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
         if ranker != "dense":
             scores = self._words.bm25(*words)
@@ -203,7 +209,11 @@ class IndexRecommender:
 
         Titles that begin with the query come first, then short ones before long ones.
         """
-        return [self._paper(row) for row in self._titles.search(query, top)]
+        return [self._paper(row) for row in self._title_index.search(query, top)]
+
+    @cached_property
+    def _title_index(self) -> TitleIndex:
+        return TitleIndex(self.titles)
 
     def bibtex(self, paper_id: str) -> str:
         """Return the BibTeX entry of a paper; its key is unique in the index.

@@ -1,23 +1,27 @@
 """What an index knows of papers, and the sentences that cite them: tables from a corpus store.
 
-Two Arrow tables, the vectors and the weights of exact matches are the source of everything else in
-an index. The tables:
+Arrow tables, the vectors and the weights of exact matches are the source of everything else in an
+index. The tables:
 
 * papers, by row in the order of ids: ``paper_id title authors year venue abstract digest``;
-* contexts, by row of the citing paper and position: ``citing_row position text cited_rows``.
+* contexts, by row of the citing paper and position: ``citing_row position text cited_rows``;
+* bodies, of a library alone: ``body``, by row of the paper.
 """
 
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.vectors.matches import TokenWeights
+
+if TYPE_CHECKING:  # not to answer
+    from mpbert.corpus.store import CorpusStore
 
 PAPERS = pa.schema(
     {
@@ -38,6 +42,7 @@ CONTEXTS = pa.schema(
         "cited_rows": pa.list_(pa.int32()),
     }
 )
+BODIES = pa.schema({"body": pa.large_string()})
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,16 @@ class IndexTables:
     :param papers: (N,) rows of schema ``PAPERS``, in one chunk.
     :param contexts: (C,) rows of schema ``CONTEXTS``, in one chunk.
     :param vectors: (N, D) float32 of length 1; zeros where a paper has no vector.
-    :param matches: (N, V) float32 weights of tokens; None: the encoder counts no exact matches.
+    :param matches: (N, V) weights of tokens; None: the encoder counts no exact matches.
+    :param bodies: (N,) rows of schema ``BODIES``, all sentences after the abstract as one text;
+        None: words of bodies are not searched.
     """
 
     papers: pa.Table
     contexts: pa.Table
     vectors: np.ndarray
-    matches: sparse.csr_array | None = None
+    matches: TokenWeights | None = None
+    bodies: pa.Table | None = None
 
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (C + 1,) offsets and the rows of papers that each context cites."""
@@ -70,7 +78,7 @@ def digest(
     return hashlib.sha256(json.dumps(record, ensure_ascii=False).encode()).digest()
 
 
-def papers_of(store: CorpusStore) -> pa.Table:
+def papers_of(store: "CorpusStore") -> pa.Table:
     """Return the papers of a corpus store."""
     rows = np.arange(store.num_papers)
     digests = [
@@ -84,7 +92,7 @@ def papers_of(store: CorpusStore) -> pa.Table:
     return table_of(columns, PAPERS)
 
 
-def training_contexts_of(store: CorpusStore) -> pa.Table:
+def training_contexts_of(store: "CorpusStore") -> pa.Table:
     """Return the training sentences of a corpus store that cite its papers."""
     contexts = store.contexts("train")
     sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions

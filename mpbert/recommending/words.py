@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.bags import count_matrix
+from mpbert.corpus.text import stem, words
 from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.recommending.lookup import Lookup
 
@@ -21,12 +21,9 @@ class Words:
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
-        counts, stems = count_matrix(pa.array([text], pa.string()), stemmed=True)
-        columns = np.array([self._columns.get(stem, -1) for stem in stems.to_pylist()], np.int64)
-        times = np.asarray(counts.sum(axis=0)).ravel()
-        order = np.argsort(columns)
-        order = order[columns[order] >= 0]
-        return columns[order], times[order]
+        columns = [self._columns.get(stem(word), -1) for word in words(text)]
+        known = np.array([column for column in columns if column >= 0], np.int64)
+        return np.unique(known, return_counts=True)
 
     def bm25(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.

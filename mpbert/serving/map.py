@@ -29,7 +29,7 @@ def principal_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     The sign of a direction is that which makes its largest component positive.
 
-    :param vectors: (N, D); read in blocks, rows of zeros are left out.
+    :param vectors: (N, D); read in blocks, rows of zeros are left out. D may be 0.
     """
     number, total, products = 0, 0.0, 0.0
     for start in range(0, len(vectors), _BLOCK):
@@ -39,6 +39,8 @@ def principal_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     mean = total / max(number, 1)
     _, directions = np.linalg.eigh(products / max(number, 1) - np.outer(mean, mean))
     largest = np.zeros((vectors.shape[1], 2))
+    if not len(largest):
+        return mean, largest
     found = directions[:, ::-1][:, :2]  # one column where D is 1
     signs = np.sign(found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])])
     largest[:, : found.shape[1]] = found * signs

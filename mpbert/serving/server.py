@@ -111,7 +111,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = found
         # asyncio switches off Nagle's waiting, 40 ms an answer, only where TCP is said by name
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":  # on Windows it would let two programs have one address
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except (OSError, UnicodeError) as error:  # UnicodeError: the name of a host is too long
         reason = getattr(error, "strerror", None) or error

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from mpbert.model.bag import STEP, TokenBag, weights_of
+from mpbert.model.bag import TokenBag, weights_of
 from mpbert.model.blocks import sinusoids
-from mpbert.model.config import BagConfig
+from mpbert.model.config import STEP, BagConfig
 from mpbert.model.packing import pack
 
 # one paper of two sentences, [1 2 3] and [4 5], and one of the sentence [6]

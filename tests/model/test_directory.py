@@ -15,15 +15,13 @@ from mpbert.model.config import (
     ReadingConfig,
     UpperConfig,
 )
-from mpbert.model.directory import (
+from mpbert.model.description import (
     EncoderDescription,
     check_same_tokenizer,
-    load_two_tower,
-    pick_device,
     read_description,
     read_tokenizer,
-    save_encoder,
 )
+from mpbert.model.directory import load_two_tower, pick_device, save_encoder
 from mpbert.model.encoder import TwoTower
 from mpbert.model.masked_sentences import MaskedSentenceModel
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from mpbert.corpus.binary import SPECIAL_TOKENS, BinaryCorpus
-from mpbert.model.bag import STEP
+from mpbert.model.config import STEP
 from mpbert.model.lexical import LexicalLevel
 from mpbert.model.packing import TokenCounts
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR, CitingSentences

@@ -9,7 +9,8 @@ from mpbert.commands import embed
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
 from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
-from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.description import EncoderDescription
+from mpbert.model.directory import save_encoder
 from mpbert.model.encoder import TwoTower
 from mpbert.vectors.store import VectorStore
 

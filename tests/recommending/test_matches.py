@@ -52,7 +52,7 @@ def ids(found):
 
 
 def weights_of(index):
-    return read_index(index).tables.matches
+    return read_index(index).tables.matches.matrix()
 
 
 def record_of(paper):
@@ -76,8 +76,8 @@ def test_a_context_as_text_has_the_weights_of_embed_and_the_ranking_of_retrieve(
     for query in range(0, len(contexts), 25):
         paper = store.paper(int(contexts.citing_rows[query]))
         sentences, place = [paper.title, *paper.sentences], int(contexts.positions[query]) + 1
-        weights = recommender._reader.weigh_manuscript(sentences, place)
-        assert np.array_equal(weights.toarray(), stored[[query]].toarray())
+        weights = recommender._encoder.weigh_manuscript(sentences, place)
+        assert np.array_equal(weights.matrix().toarray(), stored[[query]].toarray())
         manuscript = Manuscript(sentences, np.array([place]), [()])
         found = recommender.recommend_at(manuscript, 0, 120, int(contexts.years[query]))
         found = [other for other in found if other.paper_id != paper.paper_id]
@@ -93,8 +93,8 @@ def test_a_context_as_text_has_the_weights_of_embed_and_the_ranking_of_retrieve(
 def test_both_adds_what_matches_to_the_cosine_and_dense_is_the_cosine_alone(matching):
     recommender = IndexRecommender.open(matching.index)
     sentences = manuscript_at(TEXT, None).sentences
-    query = recommender._reader.embed_manuscript(sentences, 2)
-    asked = recommender._reader.weigh_manuscript(sentences, 2)
+    query = recommender._encoder.embed_manuscript(sentences, 2)
+    asked = recommender._encoder.weigh_manuscript(sentences, 2).matrix()
     cosines = recommender.vectors @ query
     matches = (weights_of(matching.index) @ asked.T).toarray()[:, 0]
     for ranker, expected in (("dense", cosines), ("both", cosines + matches)):

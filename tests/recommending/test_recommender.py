@@ -54,7 +54,7 @@ def test_papers_are_distinct_and_best_first_and_the_same_each_time(recommender, 
 
 def test_dense_scores_are_cosines_of_the_vectors_that_embed_makes(recommender, micro_vectors):
     manuscript = manuscript_at(TEXT, PLACE)
-    query = recommender._reader.embed_manuscript(manuscript.sentences, 1)
+    query = recommender._encoder.embed_manuscript(manuscript.sentences, 1)
     papers = VectorStore.load(micro_vectors, "papers")
     np.testing.assert_array_equal(recommender.vectors, normalized(papers.vectors))
     assert recommender.paper_ids == papers.ids
@@ -70,7 +70,7 @@ def test_the_manuscript_vector_is_that_of_embed(recommender, store, micro_vector
     for i in range(0, len(contexts), 25):
         paper = store.paper(int(contexts.citing_rows[i]))
         sentences, place = [paper.title, *paper.sentences], int(contexts.positions[i]) + 1
-        found = recommender._reader.embed_manuscript(sentences, place)
+        found = recommender._encoder.embed_manuscript(sentences, place)
         expected = normalized(vectors[contexts.query_ids[i]][None])[0]
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -182,7 +182,7 @@ def test_markers_reach_neither_the_encoder_nor_the_words(recommender, monkeypatc
         seen.append(question)
         return np.array([0]), np.array([1])
 
-    monkeypatch.setattr(recommender._reader, "embed_manuscript", embed)
+    monkeypatch.setattr(recommender._encoder, "embed_manuscript", embed)
     monkeypatch.setattr(recommender._words, "counts", counts)
     recommender.recommend(text, text.index("by"), title=r"On \cite{t1} mail", abstract="As [7] is.")
     joined = " ".join(seen)

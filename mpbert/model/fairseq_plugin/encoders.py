@@ -41,7 +41,7 @@ def check_start(init: Path, given: ModelConfig) -> None:
     :raises EncoderError: it has others, would lose the encoder's exact matches, or cannot start
         from an encoder of this kind.
     """
-    from mpbert.model.directory import DOCUMENT_LEVEL, LEVELS, read_description
+    from mpbert.model.description import DOCUMENT_LEVEL, LEVELS, read_description
 
     description = read_description(init)
     found = description.model

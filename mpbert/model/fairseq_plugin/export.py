@@ -11,7 +11,8 @@ from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import fingerprint
 from mpbert.model.config import FINETUNE, PRETRAIN
-from mpbert.model.directory import DOCUMENT_LEVEL, LEVELS, EncoderDescription, save_encoder
+from mpbert.model.description import DOCUMENT_LEVEL, LEVELS, EncoderDescription
+from mpbert.model.directory import save_encoder
 from mpbert.model.fairseq_plugin.flags import configuration_of
 from mpbert.pretrained.sentence_vectors import ENCODER, SentenceVectors
 

@@ -23,6 +23,10 @@ export async function openMap(recommended, cited, paperId) {
       say(error.message);
       return;
     }
+    if (!papers.paper_ids.length) {
+      say("This index has no vectors, and so no map; mpbert index --encoder makes them.");
+      return;
+    }
     plot = new Plot(canvas, papers);
   }
   const shown = papers.paper_ids.length;

@@ -15,7 +15,8 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.errors import ConfigError, EncoderError, VectorsError
 from mpbert.model.config import LexicalConfig, ModelConfig
-from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.description import read_description
+from mpbert.model.directory import load_two_tower
 from mpbert.model.fairseq_plugin.finetuning.task import FinetuneOptions, FinetuneTask
 from mpbert.model.packing import TokenCounts
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR

@@ -11,7 +11,7 @@ from mpbert.commands import binarize
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import MARKER_LIKE
-from mpbert.model.directory import read_tokenizer
+from mpbert.model.description import read_tokenizer
 
 
 def texts_of(path):

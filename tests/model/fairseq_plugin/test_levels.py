@@ -14,7 +14,8 @@ from mpbert.corpus.numbering import number_offsets, numbered_texts
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.model.config import ModelConfig, UpperConfig
-from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.description import read_description
+from mpbert.model.directory import load_two_tower
 from mpbert.model.fairseq_plugin.encoders import check_start
 from mpbert.vectors.store import VectorStore
 
@@ -121,21 +122,22 @@ def test_an_encoder_says_what_it_was_not_given(made, rfc_binary):
 
 
 @pytest.mark.parametrize(
-    ("configuration", "vectors", "settings"),
+    ("configuration", "vectors", "settings", "expected"),
     [
-        (HIERARCHICAL, None, ["document_layers=0"]),
-        (DOCUMENTS, None, []),
-        (DOCUMENTS, Path("stored"), ["document_layers=0"]),
-        (DOCUMENTS.with_name("tiny.yaml"), Path("stored"), []),
+        (HIERARCHICAL, None, ["document_layers=0"], "at least 1 document layer"),
+        (HIERARCHICAL, None, ["decoder_layers=2"], "0 with levels beside the bag"),
+        (DOCUMENTS, None, [], "at least 1 document layer"),
+        (DOCUMENTS, Path("stored"), ["document_layers=0"], "at least 1 document layer"),
+        (DOCUMENTS.with_name("tiny.yaml"), Path("stored"), [], "at least 1 document layer"),
     ],
 )
 def test_what_a_document_level_cannot_learn_from_is_refused_at_once(
-    configuration, vectors, settings, tmp_path
+    configuration, vectors, settings, expected, tmp_path
 ):
     config = pretrain.Config(
         Path("none"), configuration, tmp_path / "out", sentence_vectors=vectors, settings=settings
     )
-    with pytest.raises(ConfigError, match="expected at least 1 document layer"):
+    with pytest.raises(ConfigError, match=f"expected {expected}"):
         pretrain.run(config)
 
 

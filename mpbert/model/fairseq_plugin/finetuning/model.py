@@ -11,12 +11,8 @@ from torch import Tensor
 from mpbert.foundation.manifest import check_inputs
 from mpbert.model.config import FINETUNE, LEVEL_SIZES, STACKED, ModelConfig, TrainingConfig
 from mpbert.model.configuration import knobs
-from mpbert.model.directory import (
-    check_same_tokenizer,
-    load_two_tower,
-    read_description,
-    take_document_level,
-)
+from mpbert.model.description import check_same_tokenizer, read_description
+from mpbert.model.directory import load_two_tower, take_document_level
 from mpbert.model.encoder import UPPER, TwoTower
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass

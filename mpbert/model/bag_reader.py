@@ -1,0 +1,238 @@
+"""A token bag reads texts, with numpy alone: what an index needs to answer.
+
+The formulas are those of :mod:`~mpbert.model.bag`, :mod:`~mpbert.model.encoder` and
+:mod:`~mpbert.model.lexical`, which torch computes in training; a test holds both together.
+Symbols: N tokens, S sentences, B papers or manuscripts, D dim, V vocabulary, R roles.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from mpbert.corpus.binary import SPECIAL_TOKENS
+from mpbert.corpus.subwords import tokenize
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.model.config import ROLES, STEP, ModelConfig
+from mpbert.model.description import (
+    WEIGHTS,
+    EncoderDescription,
+    read_tokenizer,
+    unreadable_weights,
+    wrong_weights,
+)
+from mpbert.model.format_1 import upgraded_names
+from mpbert.model.sampling import SampledSentences
+from mpbert.vectors.matches import TokenWeights
+
+_EPSILON = 1e-5  # of torch's LayerNorm
+_SMALLEST = 1e-9  # of sums that divide
+_TOKENS = 1 << 14  # whose vectors lie in memory at once
+
+
+class BagTower:
+    """One tower: from tokens to vectors.
+
+    :param state: its weights, by the names of the encoder's file without that of the tower.
+    """
+
+    def __init__(self, config: ModelConfig, state: dict[str, np.ndarray]) -> None:
+        self._sums = config.bag.sums
+        self._table = state["encoder.bag.embedding.weight"]  # (V, D)
+        self._tokens = _exponentials(state.get("encoder.bag.log_weights.weight"))  # (V,)
+        self._roles = _exponentials(state.get("log_role_weights.weight"))  # (R,)
+        self._gain, self._shift = state["norm.weight"], state["norm.bias"]
+
+    def embed(
+        self, tokens: np.ndarray, lengths: np.ndarray, per_item: np.ndarray, roles: np.ndarray
+    ) -> np.ndarray:
+        """Return (B, D) float32 vectors: LayerNorm of the weighted sums of token vectors.
+
+        :param tokens: (N,) of all sentences, one after another; ``lengths`` (S,) of the sentences.
+        :param per_item: (B,) sentences of each text; ``roles`` (S,) of the sentences.
+        """
+        weights = np.ones(len(tokens)) if self._tokens is None else self._tokens[tokens]
+        if not self._sums:
+            sums = np.add.reduceat(weights, offsets_of(lengths)[:-1])
+            weights = weights / np.repeat(np.maximum(sums, _SMALLEST), lengths)
+        if self._roles is not None:
+            weights = weights * np.repeat(self._roles[roles], lengths)
+        ends = offsets_of(lengths)[offsets_of(per_item)]  # (B + 1,) in tokens
+        sums = np.stack([self._sum(tokens[a:b], weights[a:b]) for a, b in pairwise(ends)])
+        return self._norm(math.sqrt(self._table.shape[1]) * sums).astype(np.float32)
+
+    def _sum(self, tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return (D,) float64 weighted sum of token vectors, each distinct token read once."""
+        distinct, places = np.unique(tokens, return_inverse=True)
+        weights = np.bincount(places, weights=weights)
+        total = np.zeros(self._table.shape[1])
+        for start in range(0, len(distinct), _TOKENS):
+            part = slice(start, start + _TOKENS)
+            total += np.einsum("n,nd->d", weights[part], self._table[distinct[part]])
+        return total
+
+    def _norm(self, sums: np.ndarray) -> np.ndarray:
+        centred = sums - sums.mean(axis=1, keepdims=True)
+        spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + _EPSILON)
+        return centred / spread * self._gain + self._shift
+
+
+class BagMatches:
+    """Exact matches: from tokens to their weights in manuscripts and in papers.
+
+    :param state: weights of the lexical level, by their names in it.
+    """
+
+    def __init__(self, config: ModelConfig, state: dict[str, np.ndarray]) -> None:
+        self._vocab_size, self._match_weight = config.vocab_size, config.lexical.match_weight
+        self._tokens = _exponentials(state["log_weights.weight"])
+        self._paper_roles = _exponentials(state["paper_roles.weight"])
+        self._manuscript_roles = _exponentials(state["manuscript_roles.weight"])
+        self._saturation = float(np.exp(STEP * state["log_saturation"]))
+        self._slope = float(1 / (1 + np.exp(-STEP * state["slope_logit"])))
+        self._mean_length = float(state["mean_length"])
+
+    def weigh_manuscripts(self, *read: np.ndarray) -> TokenWeights:
+        """Return (B, V) weights in search, beside a cosine; arrays as :meth:`BagTower.embed`."""
+        texts, tokens, tf = self._frequencies(self._manuscript_roles, *read)
+        weights = tf * self._tokens[tokens]
+        totals = np.maximum(np.bincount(texts, weights, len(read[2])), _SMALLEST)
+        return self._rows(texts, tokens, self._match_weight * weights / totals[texts], read)
+
+    def weigh_papers(self, *read: np.ndarray) -> TokenWeights:
+        """Return (B, V) weights of papers: BM25F's saturated frequency, see ``model.lexical``."""
+        texts, tokens, tf = self._frequencies(self._paper_roles, *read)
+        lengths = np.bincount(texts, tf, len(read[2])) / self._mean_length
+        k = self._saturation * (1 - self._slope + self._slope * lengths)
+        return self._rows(texts, tokens, tf / (tf + k[texts]), read)
+
+    def _frequencies(
+        self,
+        role_weights: np.ndarray,
+        tokens: np.ndarray,
+        lengths: np.ndarray,
+        per_item: np.ndarray,
+        roles: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (M,) texts, ascending, (M,) their tokens, ascending, and Σ_role weight · count."""
+        kept = tokens >= len(SPECIAL_TOKENS)
+        owners = np.repeat(row_numbers(per_item), lengths)[kept]
+        keys, places = np.unique(owners * self._vocab_size + tokens[kept], return_inverse=True)
+        parts = np.repeat(role_weights[roles], lengths)[kept]
+        tf = np.bincount(places, weights=parts, minlength=len(keys))
+        return *np.divmod(keys, self._vocab_size), tf
+
+    def _rows(
+        self, texts: np.ndarray, tokens: np.ndarray, weights: np.ndarray, read: Sequence[np.ndarray]
+    ) -> TokenWeights:
+        offsets = offsets_of(np.bincount(texts, minlength=len(read[2])))
+        return TokenWeights(offsets, tokens, weights.astype(np.float32), self._vocab_size)
+
+
+class BagReader:
+    """Both towers and the exact matches of a bag; its interface is ``text_encoder.TextEncoder``.
+
+    Weights of a part are read from the file when they are first asked for.
+
+    :param path: encoder directory, ``description`` what it says.
+    :raises EncoderError: weights or tokenizer are missing or damaged.
+    """
+
+    def __init__(self, path: Path, description: EncoderDescription) -> None:
+        self._file, self._config = path / WEIGHTS, description.model
+        self._sentence_tokens = description.reading.sentence_tokens
+        self._tokenizer = read_tokenizer(path)
+        self._names = self._checked_names(description.format)
+
+    @property
+    def num_matched(self) -> int:
+        """Number of tokens V whose exact matches count; 0: they do not."""
+        lexical = self._config.lexical.exact_matches
+        return self._config.vocab_size if lexical else 0
+
+    def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
+        """Return (B, D) float32 vectors of manuscripts; ``sampled`` are places in ``texts``."""
+        return self._read(self._manuscript.embed, texts, sampled)
+
+    def embed_papers(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
+        """Return (B, D) float32 vectors of papers that may be cited."""
+        return self._read(self._citation.embed, texts, sampled)
+
+    def weigh_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> TokenWeights:
+        """Return (B, V) weights of the tokens of manuscripts, for search."""
+        return self._read(self._matches.weigh_manuscripts, texts, sampled)
+
+    def weigh_papers(self, texts: Sequence[str], sampled: SampledSentences) -> TokenWeights:
+        """Return (B, V) weights of the tokens of papers."""
+        return self._read(self._matches.weigh_papers, texts, sampled)
+
+    def _read(self, compute: Callable, texts: Sequence[str], sampled: SampledSentences) -> object:
+        read, places = np.unique(sampled.sentences, return_inverse=True)
+        wanted = [texts[number] for number in read]
+        tokens, lengths = tokenize(self._tokenizer, wanted, self._sentence_tokens)
+        taken = ranges(offsets_of(lengths)[:-1][places], lengths[places])
+        return compute(tokens[taken], lengths[places], sampled.per_item, sampled.roles)
+
+    @cached_property
+    def _manuscript(self) -> BagTower:
+        return BagTower(self._config, self._state("manuscript."))
+
+    @cached_property
+    def _citation(self) -> BagTower:
+        return BagTower(self._config, self._state("citation."))
+
+    @cached_property
+    def _matches(self) -> BagMatches:
+        return BagMatches(self._config, self._state("lexical."))
+
+    def _state(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the weights of a part, by their names in it, as float32."""
+        with self._opened() as file:
+            return {
+                name[len(prefix) :]: file.get_tensor(stored).astype(np.float32, copy=False)
+                for name, stored in self._names.items()
+                if name.startswith(prefix)
+            }
+
+    def _checked_names(self, file_format: int) -> dict[str, str]:
+        """Return the names of all weights -> those of the file, and check their shapes."""
+        with self._opened() as file:
+            stored = {name: name for name in file.keys()}
+            stored = upgraded_names(stored) if file_format == 1 else stored
+            found = {name: tuple(file.get_slice(at).get_shape()) for name, at in stored.items()}
+        expected = shapes_of(self._config)
+        if wrong := sorted(name for name, _ in found.items() ^ expected.items()):
+            raise wrong_weights(self._file, f"{wrong[0]}, and {len(wrong) - 1} more")
+        return {name: str(at) for name, at in stored.items()}
+
+    def _opened(self) -> safe_open:
+        try:
+            return safe_open(self._file, framework="numpy")
+        except (OSError, SafetensorError) as error:
+            raise unreadable_weights(self._file, error) from error
+
+
+def shapes_of(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of all weights of a bag, by their names."""
+    vocab, roles = config.vocab_size, len(ROLES)
+    tower = {"encoder.bag.embedding.weight": (vocab, config.dim)}
+    tower |= {"norm.weight": (config.dim,), "norm.bias": (config.dim,)}
+    if config.bag.token_weights:
+        tower["encoder.bag.log_weights.weight"] = (vocab, 1)
+    if config.sentence_roles:
+        tower["log_role_weights.weight"] = (roles, 1)
+    shapes = {f"{n}.{k}": v for n in ("manuscript", "citation") for k, v in tower.items()}
+    if config.lexical.exact_matches:
+        shapes |= {"lexical.log_weights.weight": (vocab, 1), "lexical.mean_length": ()}
+        shapes |= {f"lexical.{n}_roles.weight": (roles, 1) for n in ("paper", "manuscript")}
+        shapes |= {"lexical.log_saturation": (), "lexical.slope_logit": (), "lexical.log_scale": ()}
+    return shapes
+
+
+def _exponentials(logarithms: np.ndarray | None) -> np.ndarray | None:
+    """Return (V,) positive weights from a table (V, 1) of their logarithms."""
+    return None if logarithms is None else np.exp(STEP * logarithms[:, 0].astype(np.float64))

@@ -1,0 +1,86 @@
+"""The arrays that are looked up at a question, worked out once from the tables of an index."""
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from mpbert.corpus.bags import count_matrix
+from mpbert.corpus.cocitation import cocitation_counts
+from mpbert.corpus.fields import sum_counts
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.recommending.lookup import Lookup
+from mpbert.recommending.tables import IndexTables
+
+_BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
+# how often title and abstract, and citing sentences count beside a body, and the settings of BM25:
+# those of the row bm25_fields, which were chosen on the validation of both corpora
+_TIMES = 3, 5
+_WITH_BODIES = {"k1": 16.0, "b": 0.5}
+
+
+def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
+    """Return the arrays and the (V,) vocabulary of stems; same tables, same bytes.
+
+    :raises CorpusError: there is no word at all.
+    """
+    num_papers = tables.papers.num_rows
+    offsets, cited = tables.cited()
+    counts, vocabulary = _paper_words(tables, offsets, cited)
+    if not len(vocabulary):
+        raise CorpusError("the papers of the index hold no word; expected titles, add some")
+    method = Bm25() if tables.bodies is None else Bm25(**_WITH_BODIES)
+    weights = method.weigh_papers(counts)  # (N, V), by column
+    contexts_of_papers = np.argsort(cited, kind="stable")
+    bags, idf = _context_bags(tables.contexts["text"].combine_chunks(), vocabulary)
+    together = cocitation_counts(offsets, cited, num_papers)
+    found = Lookup(
+        word_offsets=weights.indptr.astype(np.int64),
+        word_papers=weights.indices.astype(np.int32),
+        word_weights=weights.data.astype(np.float32),
+        citing_offsets=offsets_of(np.bincount(cited, minlength=num_papers)),
+        citing_contexts=row_numbers(np.diff(offsets))[contexts_of_papers].astype(np.int32),
+        bag_offsets=bags.indptr.astype(np.int64),
+        bag_words=bags.indices.astype(np.int32),
+        bag_weights=bags.data.astype(np.float32),
+        idf=idf.astype(np.float32),
+        cocited_offsets=together.indptr.astype(np.int64),
+        cocited_papers=together.indices.astype(np.int32),
+        cocited_counts=together.data.astype(np.int32),
+    )
+    return found, vocabulary
+
+
+def _paper_words(
+    tables: IndexTables, offsets: np.ndarray, cited: np.ndarray
+) -> tuple[sparse.csr_array, pa.Array]:
+    """Return (N, V) stems of title, abstract and citing sentences; of a library of bodies, too."""
+    rows = np.arange(tables.papers.num_rows)
+    once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
+    texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
+    about, citing = (1, 1) if tables.bodies is None else _TIMES
+    sources = [
+        ("titles", tables.papers["title"].combine_chunks(), rows, about),
+        ("abstracts", tables.papers["abstract"].combine_chunks(), rows, about),
+        ("citing sentences", texts, cited, citing),
+    ]
+    if tables.bodies is not None:
+        sources.append(("bodies", tables.bodies["body"].combine_chunks(), rows, 1))
+    return sum_counts(sources, len(rows), stemmed=True)
+
+
+def _context_bags(texts: pa.Array, vocabulary: pa.Array) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return (C, V) TF-IDF rows of length 1 and the (V,) idf: as :class:`TfIdf` weighs words."""
+    from sklearn.feature_extraction.text import TfidfTransformer  # a second; only to build
+
+    blocks = [
+        count_matrix(texts[start : start + _BLOCK], vocabulary, stemmed=True)[0]
+        for start in range(0, len(texts), _BLOCK)
+    ]
+    if not blocks:
+        return sparse.csr_array((0, len(vocabulary))), np.ones(len(vocabulary))
+    counts = sparse.vstack(blocks, format="csr").astype(np.float64)
+    counts.sum_duplicates()
+    transformer = TfidfTransformer(sublinear_tf=True)
+    return sparse.csr_array(transformer.fit_transform(counts)), transformer.idf_

@@ -1,0 +1,47 @@
+"""Exact matches at a question: by which papers a token is held, and how much it counts there."""
+
+import numpy as np
+
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.vectors.matches import TokenWeights
+
+
+class PapersByToken:
+    """The weights of all papers, token after token.
+
+    :param papers: (N, V).
+    """
+
+    def __init__(self, papers: TokenWeights) -> None:
+        self._num_papers = len(papers)
+        order = np.argsort(papers.tokens, kind="stable")
+        counts = np.bincount(papers.tokens, minlength=papers.vocab_size)
+        self._offsets = offsets_of(counts)  # (V + 1,)
+        self._papers = row_numbers(np.diff(papers.offsets)).astype(np.int32)[order]
+        self._weights = papers.weights[order]
+
+    def scores(self, asked: TokenWeights) -> np.ndarray:
+        """Return (N,) float64: Σ_token weight in the question · weight in the paper.
+
+        :param asked: (1, V).
+        """
+        starts = self._offsets[asked.tokens]
+        lengths = self._offsets[asked.tokens + 1] - starts
+        places = ranges(starts, lengths)
+        parts = asked.weights.astype(np.float64)[row_numbers(lengths)] * self._weights[places]
+        return np.bincount(self._papers[places], weights=parts, minlength=self._num_papers)
+
+
+def cosines(vectors: np.ndarray, asked: np.ndarray, block: int = 1 << 14) -> np.ndarray:
+    """Return (N,) float64 inner products with a vector, each summed up by itself.
+
+    So the digits of a score depend on no other paper, on no block and on no number of threads.
+
+    :param vectors: (N, D), mapped or not; ``asked`` (D,).
+    :param block: rows that lie in memory at once.
+    """
+    scores = np.empty(len(vectors))
+    for start in range(0, len(vectors), block):
+        part = vectors[start : start + block].astype(np.float64)
+        scores[start : start + block] = np.einsum("d,nd->n", asked.astype(np.float64), part)
+    return scores

@@ -1,0 +1,116 @@
+"""Numpy reads a bag as torch does: the same vectors, the same weights of tokens."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file, save_file
+
+from mpbert.corpus.binary import BinaryCorpus
+from mpbert.foundation.errors import EncoderError
+from mpbert.model.bag_reader import BagReader, shapes_of
+from mpbert.model.config import (
+    CONTRASTIVE,
+    BagConfig,
+    Configuration,
+    LexicalConfig,
+    ModelConfig,
+    ObjectiveConfig,
+)
+from mpbert.model.description import EncoderDescription, read_description
+from mpbert.model.directory import save_encoder
+from mpbert.model.encoder import TwoTower
+from mpbert.model.level_reader import LevelReader
+from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR, SampledSentences
+from mpbert.model.text_encoder import open_text_encoder
+
+TEXTS = [
+    "A host sends mail to a relay.",
+    "",
+    "The protocol names the sender, the relay and the host; the relay may refuse the mail.",
+    "Zymurgy!",
+    "Path MTU discovery prevents fragmentation of a packet, a packet, a packet.",
+]
+SAMPLED = SampledSentences(
+    np.array([0, 1, 2, 2, 4, 3, 0, 1]),
+    np.array([3, 2, 2, 1]),
+    np.array([ABSTRACT, BODY, BODY, NEIGHBOUR, CITING, CITING, BODY, ABSTRACT]),
+)
+
+
+@pytest.fixture(params=["means", "sums", "roles", "matches"])
+def encoder(request, rfc_binary, tmp_path):
+    """A bag with weights that are far from those it starts with."""
+    richness = ["means", "sums", "roles", "matches"].index(request.param)
+    sizes = ModelConfig(
+        **{"vocab_size": BinaryCorpus(rfc_binary).vocab_size, "dim": 16, "num_heads": 1},
+        **{"sentence_layers": 0, "document_layers": 0, "decoder_layers": 0},
+        **{"sentence_roles": richness > 1, "shared_tokens": richness > 2},
+        bag=BagConfig(token_weights=richness > 0, sums=richness > 0),
+        lexical=LexicalConfig(richness > 2),
+    )
+    torch.manual_seed(richness)
+    model = TwoTower(sizes)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+        if model.lexical:
+            model.lexical.mean_length.fill_(40.0)
+    objective = ObjectiveConfig(objective=CONTRASTIVE)
+    description = EncoderDescription("two-tower", Configuration(model=sizes, objective=objective))
+    save_encoder(tmp_path, description, model.state_dict(), rfc_binary / "tokenizer.json")
+    return tmp_path
+
+
+def test_vectors_and_weights_are_those_of_torch(encoder):
+    description = read_description(encoder)
+    by_numpy, by_torch = (kind(encoder, description) for kind in (BagReader, LevelReader))
+    assert isinstance(open_text_encoder(encoder, description), BagReader)
+    for name in ("embed_manuscripts", "embed_papers"):
+        found, expected = (getattr(r, name)(TEXTS, SAMPLED) for r in (by_numpy, by_torch))
+        assert found.dtype == expected.dtype == np.float32
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert by_numpy.num_matched == by_torch.num_matched
+    if by_torch.num_matched:
+        for name in ("weigh_manuscripts", "weigh_papers"):
+            found, expected = (getattr(r, name)(TEXTS, SAMPLED) for r in (by_numpy, by_torch))
+            assert np.array_equal(found.offsets, expected.offsets)
+            assert np.array_equal(found.tokens, expected.tokens)
+            np.testing.assert_allclose(found.weights, expected.weights, atol=1e-5)
+            assert found.weights.dtype == expected.weights.dtype == np.float32
+
+
+def test_half_precision_is_read(encoder):
+    file = encoder / "model.safetensors"
+    description = read_description(encoder)
+    before = BagReader(encoder, description).embed_papers(TEXTS, SAMPLED)
+    save_file({name: value.astype(np.float16) for name, value in load_file(file).items()}, file)
+    found = BagReader(encoder, description).embed_papers(TEXTS, SAMPLED)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, before, atol=0.02)
+
+
+def test_the_expected_shapes_are_those_of_the_model(encoder):
+    sizes = read_description(encoder).model
+    state = {name: tuple(value.shape) for name, value in TwoTower(sizes).state_dict().items()}
+    assert shapes_of(sizes) == state
+
+
+@pytest.mark.parametrize("wrong", ["one less", "other sizes", "cut", "none"])
+def test_weights_that_do_not_fit_are_refused_in_one_line(encoder, wrong):
+    file = encoder / "model.safetensors"
+    state = load_file(file)
+    if wrong == "one less":
+        save_file({k: v for k, v in state.items() if k != "citation.norm.bias"}, file)
+    elif wrong == "other sizes":
+        about = json.loads((encoder / "config.json").read_text())
+        about["model"]["dim"] = 8
+        (encoder / "config.json").write_text(json.dumps(about))
+    elif wrong == "cut":
+        file.write_bytes(file.read_bytes()[:-40])
+    else:
+        file.unlink()
+    with pytest.raises(EncoderError, match=r"model\.safetensors: (weights|unread)") as caught:
+        BagReader(encoder, read_description(encoder))
+    assert "\n" not in str(caught.value)
