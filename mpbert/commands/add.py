@@ -3,15 +3,14 @@
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
-from mpbert.corpus.build import iter_clean_papers
-from mpbert.corpus.formats.jsonl import JsonlReader
-from mpbert.foundation.config import positional
-from mpbert.foundation.errors import CorpusError
+from mpbert.corpus.formats.base import READERS
+from mpbert.foundation.config import option, positional
 from mpbert.recommending.changes import added
 from mpbert.recommending.directory import change_index, read_index
-from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.encoders import encoder_of_index
+from mpbert.recommending.library import read_library, reader_name
 from mpbert.recommending.tables import IndexTables
 
 
@@ -20,7 +19,10 @@ class Config:
     """Add papers to an index: vectors by its own encoder, words, and the sentences that cite."""
 
     index: Path = positional("index", "index to change")
-    papers: Path = positional("papers", "papers as JSON Lines, as build-corpus reads them")
+    papers: Path = positional("papers", "papers in any format that index reads")
+    reader: Optional[str] = option(
+        None, "format of the papers; none: told from their files", choices=READERS.names()
+    )
 
 
 def run(config: Config) -> None:
@@ -29,14 +31,13 @@ def run(config: Config) -> None:
     :raises CorpusError: a record is broken, or its id is in the index with another record.
     """
     data = read_index(config.index)
-    if not config.papers.exists():
-        raise CorpusError(f"{config.papers}: no such file; expected papers as JSON Lines")
     counts: Counter[str] = Counter()
-    papers = list(iter_clean_papers(JsonlReader(), config.papers, 1, counts))
-    reader = EncoderReader.of_index(config.index, data)
+    reader = reader_name(config.papers, config.reader)
+    papers = read_library(config.papers, reader, 1, counts)
+    encoder = encoder_of_index(config.index, data)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
-        result = added(tables, papers, reader, counts)
+        result = added(tables, papers, encoder, counts)
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
 
     total = change_index(config.index, change)

@@ -1,6 +1,5 @@
 """``build-index``: corpus store, encoder and vectors -> an index that recommends by itself."""
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -10,12 +9,11 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+from mpbert.recommending.encoders import copy_encoder
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
-from mpbert.vectors.matches import load_matches
+from mpbert.vectors.matches import read_weights
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore, check_ids, check_made_with
-
-_ENCODER_FILES = ("config.json", "model.safetensors", "tokenizer.json", "modules.json")
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,11 @@ def run(config: Config) -> None:
     store = CorpusStore(config.corpus)
     vectors = VectorStore.load(config.vectors, "papers")
     check_ids(vectors, store.paper_ids, f"{config.vectors}")
-    matches = load_matches(config.vectors, "papers", len(vectors))
-    _check_encoder(config, vectors.dim, 0 if matches is None else matches.shape[1])
+    matches = read_weights(config.vectors, "papers", len(vectors))
+    _check_encoder(config, vectors.dim, 0 if matches is None else matches.vocab_size)
     vectors = vectors.first(config.dim)
     with output_directory(config.output, "build-index", config, inputs) as out:
-        _copy_encoder(config.encoder, out.path / ENCODER)
+        copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
         folder.mkdir()
         tables = IndexTables(
@@ -68,18 +66,6 @@ def run(config: Config) -> None:
     )
 
 
-def _copy_encoder(encoder: Path, target: Path) -> None:
-    """Copy what is read of an encoder, its pretrained one among it, if it has one."""
-    from mpbert.model.directory import SENTENCE_ENCODER  # torch, which --help need not wait for
-
-    target.mkdir()
-    for name in _ENCODER_FILES:
-        if (encoder / name).exists():
-            shutil.copyfile(encoder / name, target / name)
-    if (encoder / SENTENCE_ENCODER).is_dir():
-        shutil.copytree(encoder / SENTENCE_ENCODER, target / SENTENCE_ENCODER)
-
-
 def _check_encoder(config: Config, dim: int, num_matched: int) -> None:
     """Check that the encoder is whole, and that it made the vectors.
 
@@ -87,13 +73,12 @@ def _check_encoder(config: Config, dim: int, num_matched: int) -> None:
     :raises EncoderError: it is not whole.
     :raises VectorsError: it did not make the vectors, or the weights.
     """
-    from mpbert.model.directory import load_two_tower, read_description
-    from mpbert.model.sentences import text_sentences
+    from mpbert.model.description import read_description
+    from mpbert.model.text_encoder import open_text_encoder
 
     description = read_description(config.encoder)
     sizes = description.model
-    load_two_tower(config.encoder)
-    text_sentences(config.encoder, description)
+    open_text_encoder(config.encoder, description)
     check_made_with(config.vectors, dim, config.encoder, sizes.vector_dim)
     expected = sizes.vocab_size if sizes.lexical.exact_matches else 0
     if num_matched != expected:

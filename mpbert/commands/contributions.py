@@ -43,12 +43,8 @@ def run(config: Config) -> None:
     :raises VectorsError: the vectors are not those of the papers of ``data``.
     """
     from mpbert.experiments.contributions import contributions
-    from mpbert.model.directory import (
-        check_same_tokenizer,
-        load_two_tower,
-        pick_device,
-        read_description,
-    )
+    from mpbert.model.description import check_same_tokenizer, read_description
+    from mpbert.model.directory import load_two_tower, pick_device
     from mpbert.model.embedding import embed_sampled
     from mpbert.model.sentences import sentences_of
 

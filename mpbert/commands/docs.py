@@ -50,13 +50,19 @@ def run(config: Config) -> None:
 
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
-    return {_INDEX: _index(), **{f"{name}.md": _page(name) for name in COMMANDS}}
+    return {_INDEX: _index(), **{_file_of(name): _page(name) for name in COMMANDS}}
+
+
+def _file_of(name: str) -> str:
+    """Return the name of a command's page; a site would show index.md in place of README.md."""
+    return "mpbert-index.md" if name == "index" else f"{name}.md"
 
 
 def _index() -> str:
     lines = [_MARK, "# Commands", "", "In the order of work:", ""]
     lines += ["| command | what it does |", "|---|---|"]
-    lines += [f"| [`{name}`]({name}.md) | {_cell(what)} |" for name, what in COMMANDS.items()]
+    rows = [(name, _file_of(name), _cell(what)) for name, what in COMMANDS.items()]
+    lines += [f"| [`{name}`]({file}) | {what} |" for name, file, what in rows]
     lines += ["", "All of them take these too:", "", *_options(COMMON.items())]
     lines += ["", "Exit codes:", "", *_codes(EXIT_CODES)]
     return "\n".join(lines) + "\n"
@@ -92,7 +98,8 @@ def _registries(name: str) -> list[Registry]:
     from mpbert.methods.lexical.index import LEXICAL
     from mpbert.methods.reranking import RERANKERS
 
-    of = {"build-corpus": READERS, "fit": EMBEDDERS, "rerank": RERANKERS}
+    readers = dict.fromkeys(("build-corpus", "index", "add"), READERS)
+    of = {**readers, "fit": EMBEDDERS, "rerank": RERANKERS}
     return [family for command, family in {**of, "retrieve": LEXICAL}.items() if command == name]
 
 

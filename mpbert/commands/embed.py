@@ -65,12 +65,8 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.SPLIT`` vectors; a killed run goes on where it was."""
-    from mpbert.model.directory import (
-        check_same_tokenizer,
-        load_two_tower,
-        pick_device,
-        read_description,
-    )
+    from mpbert.model.description import check_same_tokenizer, read_description
+    from mpbert.model.directory import load_two_tower, pick_device
     from mpbert.model.embedding import token_weights
     from mpbert.model.sentences import sentences_of
     from mpbert.model.token_counts import PaperTokens

@@ -54,8 +54,8 @@ def inputs_of(config: Config) -> list[Path]:
 def _check_vectors(model: ModelConfig, config: Config) -> None:
     """Check that levels beside the bag, and they alone, guess sentence vectors.
 
-    :raises ConfigError: they have no document level, or neither a sentence level nor vectors; or
-        stacked levels were given vectors.
+    :raises ConfigError: they have no document level, or neither a sentence level nor vectors, or a
+        decoder; or stacked levels were given vectors.
     """
     beside, given = model.upper.join != STACKED, config.sentence_vectors is not None
     lacks = not model.document_layers or not (given or model.sentence_layers)
@@ -66,4 +66,9 @@ def _check_vectors(model: ModelConfig, config: Config) -> None:
             f"--sentence-vectors {config.sentence_vectors}; expected at least 1 document layer "
             f"and 1 sentence layer or sentence vectors with levels beside the bag, and no sentence "
             f"vectors with stacked levels"
+        )
+    if beside and model.decoder_layers:
+        raise ConfigError(
+            f"{config.configuration}: found decoder_layers {model.decoder_layers}; expected 0 with "
+            f"levels beside the bag, which guess vectors of sentences and not their words"
         )

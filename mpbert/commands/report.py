@@ -163,7 +163,7 @@ def _write_cost(directory: Path, report: Report, plan: ReportPlan) -> None:
     for suffix in ("svg", "png"):
         picture = plot_cost(
             titles,
-            [cost.seconds for _, cost in known],
+            [cost.cpu_seconds for _, cost in known],
             [scores[row.name]["MAP@10 P>=1"] for row, _ in known],
             suffix,
         )

@@ -95,6 +95,7 @@ def run(config: Config) -> None:
     check_inputs(_files_of(config))
     reranker = from_settings(RERANKERS[config.reranker], config.settings, config.reranker)
     reranker.checkpoint = _checkpoint_path(config)
+    reranker.input_names = [place.name for place in config.runs]
     store = CorpusStore(config.corpus)
     reranker.check(store)
     reranked = {  # read before anything is learnt, which may take an hour

@@ -1,11 +1,15 @@
 """Bags of words of many texts at once: the words of :func:`mpbert.corpus.text.words`, as arrays."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
 
 from mpbert.foundation.ragged import row_numbers
+
+if TYPE_CHECKING:  # not to search titles
+    from scipy import sparse
 
 _NO_WORD = r"[^\p{L}\p{N}]+"
 
@@ -47,7 +51,7 @@ def stem(words: pa.Array) -> pa.Array:
 
 def count_matrix(
     texts: pa.Array, vocabulary: pa.Array | None = None, stemmed: bool = False
-) -> tuple[sparse.csr_array, pa.Array]:
+) -> tuple["sparse.csr_array", pa.Array]:
     """Return how often each text holds each word.
 
     :param texts: (M,) strings.
@@ -55,6 +59,8 @@ def count_matrix(
     :param stemmed: whether to count stems, as :func:`stem`; a given vocabulary holds stems too.
     :returns: (M, V) int32 counts and the vocabulary.
     """
+    from scipy import sparse
+
     lengths, flat = split_words(texts)
     encoded = flat.dictionary_encode()
     terms = stem(encoded.dictionary) if stemmed else encoded.dictionary

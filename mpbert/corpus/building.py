@@ -120,6 +120,11 @@ def _write(
             f"{_hint(config, counts)}"
         )
     links = link_papers(papers, config.unknown_cited, counts)
+    if not len(links.citations):
+        raise CorpusError(
+            f"{config.input}: found {len(papers):,} papers, of which none cites another; expected "
+            f"citations to learn from: mpbert index needs none"
+        )
     splits = _split(config, reader, papers)
     needed = ("test",) if config.split == "given" else SPLITS
     if links.contexts:

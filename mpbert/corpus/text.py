@@ -5,7 +5,8 @@
   test both use it through :func:`find_marker_like`;
 * :data:`LONGEST_TEXT` and :data:`LONGEST_PARAGRAPH` bound what patterns are tried on, since some
   take the square of its length;
-* :func:`split_sentences` and :func:`words` serve readers and every bag-of-words method.
+* :func:`split_sentences`, :func:`words` and :func:`stem` serve readers and every bag-of-words
+  method.
 """
 
 import re
@@ -117,6 +118,23 @@ _WORD = re.compile(r"[^\W_]+")
 def words(text: str) -> list[str]:
     """Return the lower-case words of a text: runs of letters and digits."""
     return _WORD.findall(text.lower())
+
+
+# ending, endings that it must not be a part of, what stands in its place
+_PLURALS = (
+    ("ies", ("eies", "aies"), "y"),
+    ("es", ("aes", "ees", "oes"), "e"),
+    ("s", ("us", "ss"), ""),
+)
+
+
+def stem(word: str) -> str:
+    """Return a word without plural ending: :func:`mpbert.corpus.bags.stem` of a single one."""
+    if len(word) > 3:
+        for ending, exceptions, replacement in _PLURALS:
+            if word.endswith(ending) and not word.endswith(exceptions):
+                return word.removesuffix(ending) + replacement
+    return word
 
 
 # possessive and never begun within a run of stops: linear, also on a text of stops alone

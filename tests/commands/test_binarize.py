@@ -6,7 +6,7 @@ from mpbert.commands import binarize
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.subwords import tokenize
-from mpbert.model.directory import read_tokenizer
+from mpbert.model.description import read_tokenizer
 
 
 def test_tokens_are_those_of_title_and_sentences_paper_by_paper(rfc_corpus, rfc_binary):

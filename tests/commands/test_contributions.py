@@ -7,7 +7,8 @@ import pytest
 from mpbert.cli import main
 from mpbert.commands import embed
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.description import read_description
+from mpbert.model.directory import load_two_tower
 from mpbert.model.embedding import embed_sampled
 from mpbert.model.sampling import CITING, SampledSentences, sample_manuscripts
 from mpbert.model.sentences import Sentences

@@ -6,7 +6,8 @@ from safetensors.torch import load_file
 
 from mpbert.cli import main
 from mpbert.model.config import NoiseConfig, ReadingConfig
-from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.description import read_description
+from mpbert.model.directory import load_two_tower
 
 pytestmark = pytest.mark.fairseq
 

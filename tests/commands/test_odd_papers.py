@@ -14,7 +14,8 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.foundation.manifest import read_manifest
 from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
-from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.description import EncoderDescription
+from mpbert.model.directory import save_encoder
 from mpbert.model.encoder import TwoTower
 from mpbert.vectors.store import VectorStore
 

@@ -11,6 +11,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import run_of_matrix, write_run
 from mpbert.foundation.errors import ConfigError, OutputError, RunError
 from mpbert.foundation.training_log import for_tensorboard, loss_fields
+from mpbert.methods.learnt_features import write_learnt
 
 
 def _rank(store, split, gain, seed):
@@ -181,6 +182,30 @@ def test_what_a_ready_made_model_has_read_is_remarked_of_all_rows_that_take_it(
         assert f"{title}: {sentence}." in shown
     rows = json.loads((tmp_path / "report" / "report.json").read_text())["rows"]
     assert [sentence in row["remarks"] for row in rows] == [True, True, False]
+
+
+def test_the_largest_of_what_was_learnt_on_validation_are_remarked(
+    rfc_corpus, no_plots, tmp_path, capsys
+):
+    run = _rank(CorpusStore(rfc_corpus), "test", 0.5, 1)
+    _write_row(tmp_path, "words", method="bm25", title="Words", order=1)
+    fused = {"method": "fusion", "inputs": ["words", "words"], "order": 2}
+    _write_row(tmp_path, "fused", title="Fused", **fused)
+    _write_run(tmp_path, "words", run)
+    place = _write_run(tmp_path, "fused", run)
+    names = ["words score", "words reciprocal_rank", "words has_it", "a", "b", "c", "age"]
+    write_learnt(place, "weight", names, np.array([0.25, -1.5, 0.001, 3, 4, 5, -0.1]))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+    sentence = (
+        "largest weights of its 7 features: c 5, b 4, a 3, words reciprocal_rank -1.5, words score "
+        "0.25, age -0.1"
+    )
+    assert f"Fused: {sentence}." in " ".join(capsys.readouterr().out.split())
+    rows = json.loads((tmp_path / "report" / "report.json").read_text())["rows"]
+    assert {row["name"]: sentence in row["remarks"] for row in rows} == {
+        "words": False,
+        "fused": True,
+    }
 
 
 def _made(folder):

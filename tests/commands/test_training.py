@@ -13,7 +13,8 @@ from safetensors.torch import load_file
 
 from mpbert.cli import main
 from mpbert.foundation.manifest import read_manifest
-from mpbert.model.directory import load_two_tower, read_description
+from mpbert.model.description import read_description
+from mpbert.model.directory import load_two_tower
 from mpbert.model.fairseq_plugin.training import expected_updates
 
 pytestmark = pytest.mark.fairseq

@@ -2,6 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from mpbert.corpus import text
 from mpbert.corpus.bags import count_matrix, spaced_words, split_words, stem
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
@@ -33,6 +34,7 @@ def test_words_of_a_real_corpus_are_those_of_the_one_definition(rfc_corpus):
 )
 def test_stems_follow_the_table_of_harman(word, expected):
     assert stem(pa.array([word])).to_pylist() == [expected]
+    assert text.stem(word) == expected
 
 
 def test_counts_by_pencil():

@@ -21,6 +21,7 @@ class Reader(ABC):
 
     :cvar name: registry name, the value of ``--reader``.
     :cvar default_splits: years of the splits where the command line gives none.
+    :ivar needs_citations: whether papers without any citation are refused; an index needs none.
     :ivar counts: name of everything noticed and dropped, and how often; names are sentences in
         snake_case such as ``records_without_year``. Processes' counts are summed.
     """
@@ -30,6 +31,7 @@ class Reader(ABC):
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.needs_citations = True
 
     def prepare(self, path: Path) -> None:  # noqa: B027 (not abstract: most readers need none)
         """Read what the parsing of each paper must know of all others, such as ids and authors."""

@@ -8,7 +8,8 @@
   Other citations in it should be written ``[OTHER]``: they are cut out.
 * ``citations``: ``citing_id cited_id``, the list of references.
 
-The two last may lack, not both. A file is ``.csv`` or ``.tsv``, plain or packed, in UTF-8.
+The two last may lack; of a corpus, not both. A file is ``.csv`` or ``.tsv``, plain or packed, in
+UTF-8.
 """
 
 import csv
@@ -54,7 +55,7 @@ class TablesReader(Reader):
             with reading(place, _PAPER):
                 self._linker.add(required_id(row["paper_id"]), Identifiers())
         contexts, citations = (_table(path, name, False) for name in ("contexts", "citations"))
-        if contexts is None and citations is None:
+        if self.needs_citations and contexts is None and citations is None:
             raise CorpusError(
                 f"{path}: found neither contexts.csv nor citations.csv; expected at least one, "
                 f"with the columns citing_id, cited_ids, text or citing_id, cited_id"

@@ -22,6 +22,9 @@ READER_OF = {
     "contexts": "contexts",
     "csv": "csv",
     "beir": "beir",
+    "bibtex": "bibtex",
+    "csl": "csl",
+    "ris": "ris",
 }
 TESTED_IN = {
     "acl": "test_acl_reader.py",

@@ -1,0 +1,169 @@
+"""``index``: a library in any format -> an index at once, without citations and training."""
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from mpbert.corpus.formats.base import READERS
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.manifest import MANIFEST, check_inputs, is_finished, output_directory
+from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+from mpbert.recommending.encoders import (
+    SENTENCE_ENCODER,
+    IndexEncoder,
+    NoEncoder,
+    SentenceMeans,
+    copy_encoder,
+    is_two_tower,
+)
+from mpbert.recommending.library import library_tables, read_library, reader_name
+from mpbert.recommending.reading import EncoderReader
+
+_WORDS = Path("words")
+_ENOUGH = 3000  # citing sentences from which on training pays
+# what was kept or dropped that a user should hear of: name of a count -> what is said
+_SAID = {
+    "papers_without_year": "kept without a year",
+    "papers_known_by_their_title_alone": "kept with a title alone",
+    "records_without_a_title": "dropped without a title",
+    "papers_without_text": "dropped without an abstract or a text",
+    "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Build an index of a library at once: no citations, no years, no training needed."""
+
+    library: Path = positional("library", "papers: a file or a folder in any format that is read")
+    output: Path = positional("output", "index to write, a new directory")
+    reader: Optional[str] = option(
+        None, "format of the library; none: told from its files", choices=READERS.names()
+    )
+    encoder: Path = option(
+        _WORDS,
+        "words: BM25 alone; or the folder of an encoder, or its name on the hub",
+        type=Path,
+    )
+    readings: int = option(3, "random readings of a text, by an encoder of mpbert")
+    seed: int = option(1, "seed of the readings")
+
+    def __post_init__(self) -> None:
+        """Check what argparse cannot."""
+        if self.readings < 1:
+            raise ConfigError(f"--readings {self.readings}; expected 1 or more")
+
+
+def run(config: Config) -> None:
+    """Write the index; print its sizes, and what was kept and dropped.
+
+    :raises CorpusError: the library is broken or holds no paper, or its format cannot be told.
+    :raises ConfigError: the index would lie in the library.
+    :raises EncoderError: there is no such encoder.
+    """
+    reader = reader_name(config.library, config.reader)
+    if config.output.resolve().is_relative_to(config.library.resolve()):
+        raise ConfigError(
+            f"{config.output}: lies in the library {config.library}, which it would change; "
+            f"expected a directory outside, choose another output"
+        )
+    folder = _encoder_folder(config.encoder)
+    inputs = [config.library, *_encoder_files(folder)]
+    if is_finished(config.output, "index", config, inputs):
+        print(f"{config.output} exists, reused")
+        return
+    check_inputs(inputs)
+    counts: Counter[str] = Counter()
+    papers = read_library(config.library, reader, os.cpu_count() or 1, counts)
+    if not papers:
+        raise CorpusError(
+            f"{config.library}: found no paper with a title and text among {counts['papers_read']} "
+            f"records; expected some, or another --reader than {reader}"
+        )
+    with output_directory(config.output, "index", config, inputs) as out:
+        encoder = _encoder(config, folder, out.path / ENCODER)
+        tables = library_tables(papers, encoder, counts)
+        data = data_folder(out.path, 1)
+        data.mkdir()
+        dropped = {name: n for name, n in sorted(counts.items()) if n}
+        out.counts |= {"index_format": FORMAT, "generation": 1, **dropped}
+        out.counts |= {"reader": reader, **write_data(data, tables)}
+    _report(config, reader, out.counts)
+
+
+def _encoder_folder(encoder: Path) -> Path | None:
+    """Return the folder of an encoder, fetched if need be; None for words alone."""
+    if encoder == _WORDS:
+        return None
+    if encoder.is_dir():
+        return encoder
+    from mpbert.foundation.extras import check_installed
+
+    check_installed("transformers")
+    from mpbert.pretrained.folders import folder_of
+
+    return folder_of(str(encoder))
+
+
+def _encoder_files(folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    if is_two_tower(folder):
+        return [folder]
+    from mpbert.pretrained.model_files import files_of_model
+
+    return files_of_model(folder)
+
+
+def _encoder(config: Config, folder: Path | None, target: Path) -> IndexEncoder:
+    """Return what makes the vectors, from the copy of it that the index keeps.
+
+    :param folder: of the encoder; None: words alone. ``target`` is that of its copy.
+    """
+    if folder is None:
+        return NoEncoder()
+    if not is_two_tower(folder):
+        from mpbert.pretrained.model_files import copy_model
+
+        SentenceMeans(folder)  # refused before anything is copied
+        copy_model(folder, target / SENTENCE_ENCODER)
+        return SentenceMeans(target / SENTENCE_ENCODER)
+    from mpbert.model.directory import read_description
+
+    copy_encoder(folder, target)
+    dim = read_description(folder).model.vector_dim
+    return EncoderReader(target, config.readings, config.seed, dim)
+
+
+def _report(config: Config, reader: str, counts: dict[str, int]) -> None:
+    by = "words" if config.encoder == _WORDS else f"words and {config.encoder.name}"
+    print(
+        f"{config.output}: {counts['papers']:,} papers read as {reader}, "
+        f"{counts['citing_sentences']:,} sentences that cite them; ranked by {by}"
+    )
+    for name, said in _SAID.items():
+        if counts.get(name):
+            print(f"{said}: {counts[name]:,}")
+    print(f"all that was dropped is counted in {config.output / MANIFEST}")
+    if counts["citing_sentences"] >= _ENOUGH:
+        print(_training(config.library, reader, counts["citing_sentences"]))
+
+
+def _training(library: Path, reader: str, citing: int) -> str:
+    """Return the line that says that training pays, with its commands."""
+    corpus, binarized, encoder, vectors = (
+        f"runs/{kind}/mine" for kind in ("corpus", "binarized", "encoders", "vectors")
+    )
+    commands = [
+        f"build-corpus {library} {corpus} --reader {reader} --split random",
+        f"binarize {corpus} {binarized}",
+        f"finetune {binarized} finetune/configs/token_bag.yaml {encoder} "
+        f"--settings exact_matches=true",
+        f"embed {binarized} {encoder} {vectors} --readings 5",
+        f"build-index {corpus} {encoder} {vectors} runs/index/mine-trained",
+    ]
+    lines = " && ".join(f"mpbert {command}" for command in commands)
+    return f"training will pay: {citing:,} sentences cite papers of this library: {lines}"

@@ -1,0 +1,74 @@
+"""Reader of CSL JSON: exports of Zotero, Better BibTeX and Mendeley, and what pandoc reads.
+
+A file is an array of items, or an object that holds it under ``items``.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.raw.exports import Export, ExportReader
+from mpbert.corpus.raw.json_stream import iter_members
+from mpbert.corpus.raw.values import id_of, reading, text_of
+from mpbert.foundation.errors import CorpusError
+
+_VENUES = ("container-title", "event-title", "event", "collection-title", "publisher")
+
+
+@READERS.register
+class CslReader(ExportReader):
+    """Reads a file ``.json`` of CSL items, or a folder of them."""
+
+    name = "csl"
+    suffixes = (".json",)
+    expected = "an item of CSL JSON: an object with id and title"
+
+    def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
+        """Yield (place, record) of all items.
+
+        :raises CorpusError: the file holds no items, or one is broken.
+        """
+        for place, item in _items(file):
+            with reading(place, self.expected):
+                record = _export(item)
+            yield place, record
+
+
+def _items(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    is_array = True
+    for key, value in iter_members(file):
+        if key.isdecimal():
+            yield f"{file}: item {int(key) + 1}", value
+            continue
+        is_array = False
+        if key == "items" and isinstance(value, list):
+            is_array = True
+            for number, item in enumerate(value, start=1):
+                yield f"{file}: item {number}", item
+            return
+    if not is_array:
+        raise CorpusError(
+            f"{file}: found an object without a list of items; expected CSL JSON, an array of "
+            f"items: export the library as CSL JSON, or name another --reader"
+        )
+
+
+def _export(item: dict[str, Any]) -> Export:
+    venues = (text_of(item[name]) for name in _VENUES if item.get(name))
+    return Export(
+        key=id_of(item.get("citation-key")) or "_".join(str(item.get("id") or "").split()),
+        title=text_of(item.get("title")),
+        abstract=text_of(item.get("abstract")),
+        year=str(item.get("issued") or ""),
+        authors=tuple(map(_name, item.get("author") or item.get("editor") or ())),
+        venue=next(venues, ""),
+        doi=text_of(item.get("DOI")),
+    )
+
+
+def _name(author: dict[str, Any]) -> str:
+    if literal := text_of(author.get("literal")):
+        return literal
+    parts = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
+    return " ".join(filter(None, (text_of(author.get(part)) for part in parts)))

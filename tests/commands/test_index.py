@@ -1,0 +1,199 @@
+"""Tests of ``index``: a library becomes an index at once, which recommend, serve and others use."""
+
+import json
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from mpbert.cli import main
+from mpbert.foundation.manifest import read_manifest
+from mpbert.pretrained.sentence_encoder import SentenceEncoder
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+
+ROUTERS = {
+    "paper_id": "routers",
+    "title": "Routers drop packets",
+    "year": 2001,
+    "abstract": ["A router drops what it cannot send.", "It says so."],
+}
+NAMES = {
+    "paper_id": "names",
+    "title": "Names of hosts",
+    "year": 2002,
+    "abstract": ["Servers resolve names."],
+    "sections": [{"heading": "Body", "sentences": ["A zebrafish keeps the answers in a cache."]}],
+}
+MAIL = {"paper_id": "mail", "title": "A relay of mail", "year": 2003, "abstract": ["Mail waits."]}
+
+
+def write(path, *records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def library(tmp_path):
+    return write(tmp_path / "papers.jsonl", ROUTERS, NAMES)
+
+
+@pytest.fixture
+def run(capsys):
+    def act(*words):
+        code = main([*map(str, words)])
+        return code, *capsys.readouterr()
+
+    return act
+
+
+def ids(found):
+    return [paper.paper_id for paper in found]
+
+
+def test_a_library_without_citations_is_an_index_by_words(library, tmp_path, run):
+    index = tmp_path / "index"
+    code, out, _ = run("index", library, index)
+    assert code == 0
+    assert "2 papers read as jsonl, 0 sentences that cite them; ranked by words\n" in out
+    assert "training" not in out
+    recommender = IndexRecommender.open(index)
+    assert recommender.vectors.shape == (2, 0) and not (index / "encoder").exists()
+    for ranker in ("both", "words"):
+        # a word of the body alone
+        assert ids(recommender.recommend("The zebrafish swims", ranker=ranker)) == ["names"]
+    assert ids(recommender.recommend("Packets are lost")) == ["routers"]
+    code, out, _ = run("index", library, index)
+    assert code == 0 and "exists, reused" in out
+
+
+def test_vectors_are_refused_where_there_are_none(library, tmp_path, run):
+    assert run("index", library, tmp_path / "index")[0] == 0
+    (tmp_path / "text.txt").write_text("Packets are lost [CITATION].")
+    code, out, _ = run("recommend", tmp_path / "index", tmp_path / "text.txt")
+    assert code == 0 and "routers  Routers drop packets (2001)" in out
+    words = "recommend", tmp_path / "index", tmp_path / "text.txt", "--ranker", "dense"
+    code, _, error = run(*words)
+    assert code == 2 and error.count("\n") == 1
+    assert "the index has no vectors; expected 'words' or 'both'" in error
+
+
+def test_the_index_is_added_to_removed_from_and_checked(library, tmp_path, run):
+    index = tmp_path / "index"
+    assert run("index", library, index)[0] == 0
+    before = {path.name: path.read_bytes() for path in (index / "data.1").iterdir()}
+    code, out, _ = run("add", index, write(tmp_path / "new.jsonl", MAIL, NAMES))
+    assert code == 0 and "3 papers, 1 of them new, 1 given were there already" in out
+    found = IndexRecommender.open(index).recommend("Relay mail to zebrafish")
+    assert set(ids(found)) == {"mail", "names"}
+    assert run("check", index)[0] == 0
+    assert run("remove", index, "mail")[0] == 0
+    assert {p.name: p.read_bytes() for p in (index / "data.3").iterdir()} == before
+
+
+def test_the_page_and_the_map_are_served_without_vectors(library, tmp_path, run):
+    assert run("index", library, tmp_path / "index")[0] == 0
+    recommender = IndexRecommender.open(tmp_path / "index")
+    app = create_app(recommender, Limits(1 << 20, 10.0, 10))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        assert client.get("/api/index").json()["dim"] == 0
+        found = client.get("/api/map").json()
+        assert found["num_papers"] == 2 and found["paper_ids"] == found["x"] == []
+        answer = client.post("/api/recommend", json={"text": "Packets are lost"}).json()
+        assert [paper["paper_id"] for paper in answer["papers"]] == ["routers"]
+
+
+def test_a_pretrained_encoder_makes_means_of_sentences(library, small_encoder, tmp_path, run):
+    index = tmp_path / "index"
+    code, out, _ = run("index", library, index, "--encoder", small_encoder)
+    assert code == 0 and "ranked by words and small-encoder" in out
+    recommender, encoder = IndexRecommender.open(index), SentenceEncoder(small_encoder)
+    texts = [ROUTERS["title"], *ROUTERS["abstract"]]
+    mean = encoder.encode(texts).mean(axis=0)
+    row = recommender.paper_ids.index("routers")
+    np.testing.assert_allclose(recommender.vectors[row], mean / np.linalg.norm(mean), atol=1e-5)
+    assert len(recommender.recommend("Packets are lost", ranker="dense")) == 2
+    assert len(recommender.recommend("Packets are lost", ranker="both")) == 2
+    assert str(small_encoder) not in (index / "manifest.json").read_text()
+    assert run("add", index, write(tmp_path / "new.jsonl", MAIL))[0] == 0
+    alone = encoder.encode([MAIL["title"], *MAIL["abstract"]]).mean(axis=0)
+    vectors = IndexRecommender.open(index).vectors
+    np.testing.assert_allclose(vectors[0], alone / np.linalg.norm(alone), atol=1e-5)
+    assert run("check", index)[0] == 0
+
+
+def test_an_encoder_of_mpbert_makes_the_vectors_of_add(
+    library, micro_encoder, rfc_index, tmp_path, run
+):
+    index = tmp_path / "index"
+    code, out, _ = run("index", library, index, "--encoder", micro_encoder)
+    assert code == 0 and "ranked by words and encoder" in out
+    found = IndexRecommender.open(index)
+    texts = [ROUTERS["title"], *ROUTERS["abstract"]]
+    other = IndexRecommender.open(rfc_index)._encoder.embed_paper("routers", texts, 3)
+    np.testing.assert_allclose(found.vectors[1], other, atol=1e-6)
+
+
+def test_exact_matches_of_an_encoder_are_kept(library, matching, tmp_path, run):
+    index = tmp_path / "index"
+    assert run("index", library, index, "--encoder", matching.encoder)[0] == 0
+    assert len(IndexRecommender.open(index).recommend("Packets are lost")) == 2
+
+
+def test_citing_sentences_are_found_and_training_is_told_of(
+    rfc_archive, tmp_path, run, monkeypatch
+):
+    from mpbert.commands import index as command
+
+    monkeypatch.setattr(command, "_ENOUGH", 500)
+    code, out, _ = run("index", rfc_archive, tmp_path / "index")
+    assert code == 0 and "120 papers read as rfc" in out
+    (line,) = [line for line in out.splitlines() if line.startswith("training will pay: ")]
+    assert f"mpbert build-corpus {rfc_archive} runs/corpus/mine --reader rfc" in line
+    assert "&& mpbert finetune " in line
+    counts = read_manifest(tmp_path / "index")["counts"]
+    assert counts["reader"] == "rfc" and counts["citing_sentences"] > 500
+    found = IndexRecommender.open(tmp_path / "index").recommend("Mail is relayed")
+    assert any(paper.why.citing for paper in found)
+
+
+def test_tables_need_no_citations(tmp_path, run):
+    (tmp_path / "tables").mkdir()
+    table = "paper_id,title,abstract,year\na,Routers,They drop packets.,\nb,Names,,2001\n"
+    (tmp_path / "tables" / "papers.csv").write_text(table)
+    code, out, _ = run("index", tmp_path / "tables", tmp_path / "index")
+    assert code == 0 and "2 papers read as csv" in out
+    assert "kept without a year: 1\n" in out and "kept with a title alone: 1\n" in out
+    assert IndexRecommender.open(tmp_path / "index").paper("a").year is None
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "message"),
+    [
+        ("", (), "found no paper with a title and text among 0 records"),
+        ("{}\n", (), r"papers.jsonl:1: record: found 'paper_id' is a required property"),
+        ("x", ("--reader", "bibtx"), "invalid choice: 'bibtx'"),
+        ("x", ("--encoder", "EMPTY"), "found no *.safetensors; expected the folder of an encoder"),
+        ("x", ("--readings", "0"), "--readings 0; expected 1 or more"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(text, flags, message, tmp_path, capsys):
+    path, empty = tmp_path / "papers.jsonl", tmp_path / "empty"
+    empty.mkdir()
+    path.write_text(text if text != "x" else json.dumps(ROUTERS) + "\n")
+    words = [str(empty) if flag == "EMPTY" else flag for flag in flags]
+    try:
+        code = main(["index", str(path), str(tmp_path / "index"), *words])
+    except SystemExit as end:
+        code = end.code
+    error = capsys.readouterr().err
+    assert code == 2 and message in error
+    assert not (tmp_path / "index").exists()
+
+
+def test_an_index_in_its_own_library_is_refused(library, tmp_path, run):
+    code, _, error = run("index", tmp_path, tmp_path / "index")
+    assert code == 2 and "lies in the library" in error
+    code, _, error = run("index", tmp_path / "nothing", tmp_path / "index")
+    assert code == 2 and "no such file; expected a file or a folder of papers" in error

@@ -1,0 +1,124 @@
+"""The readers of exports of reference managers: BibTeX, CSL JSON, RIS."""
+
+import pytest
+
+from mpbert.cli import main
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.formats.bibtex import BibtexReader
+from mpbert.corpus.records import RawPaper
+from mpbert.foundation.errors import CorpusError
+
+SUFFIXES = {"bibtex": ".bib", "csl": ".json", "ris": ".ris"}
+
+
+def read(reader: str, text: str | bytes, tmp_path) -> list[RawPaper]:
+    path = tmp_path / f"library{SUFFIXES[reader]}"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(READERS[reader]().read(path))
+
+
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        (
+            r"{\"U}ber Gr{\"o}{\ss}e, \'etude, Erd\H{o}s, {\aa}, {\'\i}",
+            "Über Größe, étude, Erdős, å, í",
+        ),
+        (r"R{\&}D, 50% of $5 and 50\% & #1", "R&D, 50% of $5 and 50% & #1"),
+        (r"{\textless}i{\textgreater}p{\textless}/i{\textgreater} {\textless} 0.05", "p < 0.05"),
+        (r"{{NASA}} -- ``quoted'' $\alpha_1^2$", "NASA – “quoted” $\\alpha_1^2$"),
+        ("plain_text with a_b^c", "plain_text with a_b^c"),
+    ],
+)
+def test_latex_becomes_text(latex, expected, tmp_path):
+    (paper,) = read("bibtex", f"@misc{{a, title = {{{latex}}}}}", tmp_path)
+    assert paper.title == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("Knuth, Donald E. and Ada Lovelace", ("Donald E. Knuth", "Ada Lovelace")),
+        ("van der Berg, Jr., Jan and others", ("Jan van der Berg Jr.",)),
+        ('{Barnes and Noble, Inc.} and M{\\"a}rker, D.', ("Barnes and Noble, Inc.", "D. Märker")),
+    ],
+)
+def test_names_are_in_the_order_of_speech(names, expected, tmp_path):
+    (paper,) = read("bibtex", f"@misc{{a, title = {{On it}}, author = {{{names}}}}}", tmp_path)
+    assert paper.authors == expected
+
+
+def test_an_entry_takes_what_it_lacks_from_its_crossref(tmp_path):
+    text = "@inproceedings{a, title={On it}, crossref={P}}\n"
+    text += "@proceedings{p, title={Notes}, date={2003-05}}"
+    found = read("bibtex", text, tmp_path)
+    assert [(paper.title, paper.venue, paper.year) for paper in found] == [
+        ("On it", "Notes", 2003),
+        ("Notes", "", 2003),
+    ]
+
+
+def test_the_same_library_has_the_same_ids_however_it_is_sorted(tmp_path):
+    one, other = (
+        f"TY  - JOUR\nTI  - {title}\nAU  - Ŝmith, A\nPY  - 2001\nER  -\n"
+        for title in ("Routing of letters", "Sorting of letters")
+    )
+    expected = {"Routing of letters": "smith2001routing", "Sorting of letters": "smith2001sorting"}
+    for text in (one + other, other + one, one + other + one):
+        found = read("ris", text, tmp_path)
+        assert {paper.title: paper.paper_id for paper in found} == expected
+    assert [paper.paper_id for paper in read("ris", "TY  - JOUR\nTI  - 中\n", tmp_path)] == [
+        "record"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "message"),
+    [
+        (
+            "bibtex",
+            "\n@misc{a,\n title = {On {it},\n}\n",
+            r"\.bib:\d: broken entry, .* on line 2 \(",
+        ),
+        ("bibtex", "@misc{a, title {On it}}", r"\.bib:1: broken entry, .*'=' expected"),
+        (
+            "bibtex",
+            b"\n@misc{a, title = {\xfcber}}",
+            r"\.bib:2: found broken UTF-8; expected a file",
+        ),
+        ("csl", '{"a": 1}', r"\.json: found an object without a list of items; expected CSL JSON"),
+        (
+            "csl",
+            '[{"title": 1}]',
+            r"\.json: item 1: broken record \(TypeError: found 1, expected a t",
+        ),
+        ("csl", '[{"title": "a"}, 7]', r"\.json: item 2: broken record"),
+        ("csl", "[", r"\.json"),
+        ("ris", "TI  - On it\n", r"\.ris:1: found 'TI  - On it' outside of a record; expected 'TY"),
+        ("ris", "<html>\n", r"\.ris:1: found '<html>' outside of a record"),
+    ],
+)
+def test_what_is_broken_is_told_with_its_place(reader, text, message, tmp_path):
+    with pytest.raises(CorpusError, match=message) as caught:
+        read(reader, text, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_corpus_of_entries_alone_is_refused_and_an_index_named(tmp_path, capsys):
+    (tmp_path / "a.bib").write_text("@misc{a, title = {On it}}\n@misc{b, title = {On that}}")
+    words = ["build-corpus", str(tmp_path / "a.bib"), str(tmp_path / "out")]
+    assert main([*words, "--reader", "bibtex", "--split", "random"]) == 2
+    error = capsys.readouterr().err
+    assert "found 2 papers, of which none cites another; expected citations" in error
+    assert "mpbert index needs none" in error
+
+
+def test_abbreviations_of_months_and_journals_need_no_explanation(tmp_path):
+    text = "@string{JP = {Post}}\n@article{a, title=ontitle, journal=jp # { Office}, month=mrz}"
+    (paper,) = BibtexReader().read(write(tmp_path, text))
+    assert (paper.title, paper.venue) == ("ontitle", "Post Office")
+
+
+def write(tmp_path, text):
+    (tmp_path / "a.bib").write_text(text)
+    return tmp_path
