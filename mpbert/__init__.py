@@ -28,7 +28,13 @@ def __getattr__(name: str) -> object:
     """Load what is asked for (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module 'mpbert' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_MODULES[name]), name)
+    try:
+        module = importlib.import_module(_MODULES[name])
+    except ModuleNotFoundError as error:
+        from mpbert.foundation.extras import missing_package
+
+        raise (missing_package(error) or error) from error
+    found = getattr(module, name)
     globals()[name] = found  # the next time it is here
     return found
 

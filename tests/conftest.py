@@ -251,7 +251,8 @@ def _random_encoder(
     import torch
 
     from mpbert.model.config import Configuration, ModelConfig, ObjectiveConfig, ReadingConfig
-    from mpbert.model.directory import EncoderDescription, save_encoder
+    from mpbert.model.description import EncoderDescription
+    from mpbert.model.directory import save_encoder
     from mpbert.model.encoder import TwoTower
 
     path = folder / "encoder"

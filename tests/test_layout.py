@@ -53,7 +53,7 @@ NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub
 PACKAGES = {
     "foundation": {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"},
     "citations": {"numpy"},
-    "corpus": NUMERIC | {"jsonschema", "lxml", "tokenizers", "yaml"},
+    "corpus": NUMERIC | {"jsonschema", "lxml", "pybtex", "pylatexenc", "tokenizers", "yaml"},
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "pretrained": {"numpy", "pyarrow"} | NEURAL,
     "model": {
@@ -71,14 +71,17 @@ PACKAGES = {
     },
     "retrieval": {"numpy", "scipy", "pyarrow", "faiss"},
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2"},
-    "methods": NUMERIC | NEURAL | {"bm25s", "gensim", "numba", "sklearn", "sentence_transformers"},
+    "methods": {
+        *(NUMERIC | NEURAL),
+        *("bm25s", "gensim", "lightgbm", "numba", "sklearn", "sentence_transformers"),
+    },
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
     "api": NUMERIC,
     "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
-HEAVY = {"torch", "gensim", "fairseq"}
+HEAVY = {"torch", "gensim", "fairseq", "lightgbm"}
 MOST_LINES, MEDIAN_LINES = 300, 100  # of a module
 # modules whose files may hold code, calls that run it, and what makes the others read none
 _CODE_IN_DATA = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

@@ -70,6 +70,9 @@ def test_benchmarks_make_one_table_and_a_failed_one_is_named(tmp_path):
     assert found.returncode == 3, found.stderr
     table = (tmp_path / "runs" / "benchmarks" / "table.md").read_text()
     assert found.stdout == table
+    assert re.match(
+        r"## Benchmarks .*\n\n\| what ", table
+    )  # what docs/benchmarks.md is filled from
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert rows[0] == "| a | b | >= 1 | 2.00 |"
     assert "0.5 times the other" in rows[1] and "| c | failed |" in rows[2]
@@ -171,6 +174,7 @@ def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_p
     for folder, names in (
         ("runs/report/rfc", ("report.md", "report.json", "cost.json", "recall.png")),
         ("runs/report/rfc-global", ("report.md", "report.json")),
+        ("runs/benchmarks", ("table.md",)),
         ("docs/results/reports", ()),
     ):
         (tmp_path / folder).mkdir(parents=True)
@@ -178,9 +182,9 @@ def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_p
             (tmp_path / folder / name).write_text(f"{folder}/{name}")
     for page in ("README.md", "docs/results/index.md"):
         (tmp_path / page).write_text("")
-    code, calls = called("eval/publish.sh", "rfc", "rfc-global")
+    code, calls = called("eval/publish.sh", "rfc", "rfc-global", "benchmarks")
     assert code == 0
-    assert calls == ["fill-tables README.md docs/results/index.md"]
+    assert calls == ["fill-tables README.md docs/benchmarks.md docs/results/index.md"]
     found = {p.name: p.read_text() for p in (tmp_path / "docs/results/reports").iterdir()}
     assert found == {
         "rfc.md": "runs/report/rfc/report.md",
@@ -188,11 +192,12 @@ def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_p
         "rfc.cost.json": "runs/report/rfc/cost.json",
         "rfc-global.md": "runs/report/rfc-global/report.md",
         "rfc-global.json": "runs/report/rfc-global/report.json",
+        "benchmarks.md": "runs/benchmarks/table.md",
     }
 
 
 def test_ablations_and_tuning_have_their_rows_and_files(called):
-    _, calls = called("eval/ablations.sh", "rfc", "--only", "bag_warm")
+    _, calls = called("eval/ablations.sh", "rfc", "--only", "bag_no_body")
     assert calls[0].startswith("make-rows runs/corpus/rfc eval/ablations.yaml runs --configs .")
     assert calls[1].endswith(
         "runs runs/report/rfc-ablations --configs . --claims eval/ablation_claims.yaml --replace"

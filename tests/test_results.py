@@ -1,17 +1,23 @@
-"""Every figure of the front page and of docs/results is held by a results file."""
+"""Every figure of the front page, of docs and of datasets is held by a results file."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from mpbert.commands.fill_tables import filled
 from mpbert.experiments.page_tables import count_markers
-from tests.results_figures import unheld_figures
+from tests.results_figures import unheld_amounts, unheld_scores
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
-PAGES = [ROOT / "README.md", *sorted(RESULTS.glob("*.md"))]
+DOCS = ROOT / "docs"
+NO_PAGES = {DOCS / "commands", DOCS / "results" / "reports"}  # generated; results files themselves
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted(DOCS.rglob("*.md")) if not NO_PAGES & set(page.parents)),
+    *sorted((ROOT / "datasets").rglob("*.md")),
+]
 
 
 def name_of(path: Path) -> str:
@@ -20,18 +26,29 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_tables_of_a_page_are_those_of_the_results_files(page):
-    command = "run: python -m mpbert fill-tables README.md docs/results/*.md"
+    command = "run: python -m mpbert fill-tables README.md docs/benchmarks.md docs/results/*.md"
     assert page.read_text(encoding="utf-8") == filled(page), command
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_figures_of_a_page_stand_in_the_results_files_that_it_names(page):
-    assert unheld_figures(page) == []
+    assert unheld_scores(page) == []
+    assert unheld_amounts(page) == []
 
 
 def test_the_pages_with_tables_of_scores_fill_them():
-    tables = {page.name: count_markers(page.read_text(encoding="utf-8")) for page in PAGES}
-    assert all(tables[name] for name in ("README.md", "index.md", "global.md", "token-bag.md"))
+    tables: Counter[str] = Counter()
+    for page in PAGES:
+        tables[page.name] += count_markers(page.read_text(encoding="utf-8"))
+    names = ("README.md", "index.md", "global.md", "token-bag.md", "benchmarks.md")
+    assert all(tables[name] for name in names)
+
+
+def test_the_page_of_misses_holds_what_the_command_printed():
+    page = (DOCS / "results" / "misses.md").read_text(encoding="utf-8")
+    printed = (DOCS / "results" / "reports" / "rfc-misses.txt").read_text(encoding="utf-8")
+    table, first, misses = printed.partition("\n1. ")
+    assert table in page and page.endswith(first + misses)
 
 
 REPORT = {
@@ -73,25 +90,61 @@ REPORT = {
         ("| a table | that is not filled: 12.34 |", ["12.34"]),
     ],
 )
-def test_a_figure_that_no_results_file_holds_is_found(tmp_path, prose, unheld):
+def test_a_score_that_no_results_file_holds_is_found(tmp_path, prose, unheld):
     (tmp_path / "r.json").write_text(json.dumps(REPORT))
     page = tmp_path / "page.md"
     page.write_text(f"# Page\n\n<!-- figures: r.json\n-->\n\n{prose}\n")
-    assert unheld_figures(page) == unheld
+    assert unheld_scores(page) == unheld
     page.write_text(f"# Page of no file\n\n{prose}\n")
-    assert len(unheld_figures(page)) >= len(unheld)
+    assert len(unheld_scores(page)) >= len(unheld)
 
 
 def test_a_page_may_name_an_earlier_report_in_markdown(tmp_path):
     (tmp_path / "old.md").write_text("| BM25 | 48.78 | **30.91** | p 0.7312 |\n| 12.34 |\n")
     page = tmp_path / "page.md"
     page.write_text("<!-- figures: old.md -->\n48.78 / 30.91, 48.8 / 30.9, p = .73, 12.34, 12.35\n")
-    assert unheld_figures(page) == ["12.35"]
+    assert unheld_scores(page) == ["12.35"]
     page.write_text("<!-- figures: old.md -->\n30.91 / 12.34\n")  # of two rows
-    assert unheld_figures(page) == ["30.91 / 12.34"]
+    assert unheld_scores(page) == ["30.91 / 12.34"]
+
+
+TABLE = """| embed, 1,000 papers | >= 2 | 26.4 papers/s | 6.0 papers/s | 1,036 |
+| search | 0.273 s | 2.5 s | 43 ms, median 19 ms | 2.11 |
+"""
+COUNTS = {"papers": 20075, "contexts": {"test": 57}, "of_runs": {}}
+
+
+@pytest.mark.parametrize(
+    ("prose", "unheld"),
+    [
+        ("26.4 papers/s, 26 papers/s, 0.27 s, 2.5\ns, 19 ms, 1,036 and 20,075 papers.", []),
+        ("27 papers/s, 0.28 s and 1,037 papers.", ["27 papers/s", "0.28 s", "1,037"]),
+        ("A number with another unit: 43 s, 26.4 ms.", ["43 s", "26.4 ms"]),
+        ("JSON has no units: 57 ms.", ["57 ms"]),
+        ("It took 8 min, 2 hours, 66 CPU seconds.", ["8 min", "2 hours", "66 CPU seconds"]),
+        ("It takes 3 MiB and 4.5 GiB.", ["3 MiB", "4.5 GiB"]),
+        ("It is 6 times as fast, and 1.1 times.", ["6 times", "1.1 times"]),
+        ("| 58 | 57 | 2.11 | **58** | 12 ms |", ["58", "12 ms"]),
+        ("| a | 3.14 |\n| b | 58 or 59 |", ["3.14"]),
+        ("`480 seconds`, about ten minutes, 91 MB, 593 papers, version 0.1.0, RFC 8468.", []),
+        ("Zhang & Ma, 2021, Table 3, 2 CPU cores, Python 3.11, 0.05, 50 sentences", []),
+        ("```\n4 s\n```\n<!-- 5 s -->\n[6 s](a-1,234.md)", ["6 s"]),
+        ("`<!-- figures: FILE FILE -->` says how.", []),
+    ],
+)
+def test_an_amount_that_no_results_file_holds_is_found(tmp_path, prose, unheld):
+    (tmp_path / "table.md").write_text(TABLE)
+    (tmp_path / "counts.json").write_text(json.dumps(COUNTS))
+    page = tmp_path / "page.md"
+    page.write_text(f"<!-- figures: table.md\ncounts.json -->\n\n{prose}\n")
+    assert unheld_amounts(page) == unheld
+    page.write_text(f"# Page of no file\n\n{prose}\n")
+    assert len(unheld_amounts(page)) >= len(unheld)
 
 
 def test_filled_tables_are_left_out(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("<!-- results\nrows: [a]\n-->\n\n| a | 12.34 |\n| b | 1.23 |\n\n45.67\n")
-    assert unheld_figures(page) == ["45.67"]
+    assert unheld_scores(page) == ["45.67"]
+    page.write_text("<!-- results\nsheet: a.md A\n-->\n\n| a | 1.2 s |\n\n3.4 s\n")
+    assert unheld_amounts(page) == ["3.4 s"]

@@ -2,19 +2,23 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mpbert.api.paper_texts import AnyPaper, paper_texts
 from mpbert.corpus.records import Paper
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
+from mpbert.model.description import read_description
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.reading import EncoderReader
+
+if TYPE_CHECKING:  # none of the base installation
+    import pandas as pd
 
 
 class Encoder:
@@ -41,8 +45,6 @@ class Encoder:
     def __init__(
         self, path: str | Path, readings: int = 3, seed: int = 1, dim: int | None = None
     ) -> None:
-        from mpbert.model.directory import read_description  # torch
-
         self.path, self.readings, self.seed = Path(path), readings, seed
         most = read_description(self.path).model.vector_dim
         self.dim = most if dim is None else dim
@@ -113,7 +115,7 @@ class Encoder:
             )
         return self._reader.embed_manuscript(sentences, place)
 
-    def embed_papers(self, papers: Iterable[AnyPaper] | pd.DataFrame) -> np.ndarray:
+    def embed_papers(self, papers: "Iterable[AnyPaper] | pd.DataFrame") -> np.ndarray:
         """Return the (N, D) float32 vectors, of length 1, of papers that may be cited.
 
         A vector depends on no other paper. It does depend on the paper's id, from which the random
@@ -138,7 +140,8 @@ class Encoder:
         """
         if isinstance(papers, (str, Mapping, Paper)):
             raise TypeError(f"papers is one {type(papers).__name__}; expected a list of papers")
-        if isinstance(papers, pd.DataFrame):
+        pandas = sys.modules.get("pandas")  # there is no table where it was not imported
+        if pandas is not None and isinstance(papers, pandas.DataFrame):
             papers = papers.reset_index().to_dict("records")
         vectors = [
             self._reader.embed_paper(*paper_texts(paper, number))

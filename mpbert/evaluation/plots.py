@@ -38,8 +38,9 @@ def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
 def plot_cost(
     titles: Sequence[str], seconds: Sequence[float], scores: Sequence[float], suffix: str
 ) -> bytes:
-    """Return the picture of what each row finds against how long it took.
+    """Return the picture of what each row finds against the work of the processor that it took.
 
+    :param seconds: of CPU time, with those of the rows that it takes something of.
     :param scores: MAP@10 of all queries, as fractions.
     """
     with rc_context(STYLE):
@@ -60,9 +61,8 @@ def plot_cost(
         axes.set_xticks(ticks, [f"{tick:,g}" if tick < 1 else f"{tick:,.0f}" for tick in ticks])
         axes.minorticks_off()
         axes.set_xlim(low, high)
-        axes.set_xlabel("seconds to fit, embed and rank")
+        axes.set_xlabel("CPU seconds to fit, embed and rank")
         axes.set_ylabel("MAP@10, P ≥ 1, %")
-        axes.set_ylim(bottom=0)
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         return save(figure, suffix)
 

@@ -37,7 +37,7 @@ def _fingerprint(path: Path) -> str:
     digest = hashlib.sha256()
     if path.is_dir() and not (path / MANIFEST).is_file():
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
-            name = os.fsencode(file.relative_to(path))  # not all names are UTF-8
+            name = os.fsencode(file.relative_to(path).as_posix())  # not all names are UTF-8
             digest.update(name + f" {_fingerprint(file)}\n".encode())
         return digest.hexdigest()
     if path.is_dir():

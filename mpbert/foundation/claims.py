@@ -1,14 +1,19 @@
 """One process at a time writes an output: its lock, its temporary places, and why it failed."""
 
 import errno
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from mpbert.foundation.errors import OutputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 _LEFTOVERS = ("partial", "replaced", "lock")  # what a killed run leaves beside an output
 
@@ -50,7 +55,7 @@ def claimed(output: Path) -> Iterator[None]:
         raise cannot_write(output, error) from error
     with file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(file)
             is_current = os.path.samestat(os.fstat(file.fileno()), lock.stat())
         except OSError:
             is_current = False  # it is locked, or was, and is gone
@@ -61,7 +66,21 @@ def claimed(output: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            with suppress(PermissionError):  # of Windows, while the file is open
+                lock.unlink(missing_ok=True)
+
+
+def _lock(file: IO[str]) -> None:
+    """Lock a file until it is closed.
+
+    :raises OSError: another process has locked it.
+    """
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
 
 def clear_leftovers(output: Path) -> None:

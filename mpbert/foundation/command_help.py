@@ -24,6 +24,7 @@ COMMANDS = {
     "contributions": "encoder and vectors -> what each sentence of a manuscript helps to find",
     "report": "runs of all rows -> one report with tests, intervals and plots",
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
+    "index": "a library of papers, with citations or without -> an index at once, no training",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "add": "index and new papers -> the same index with them, without training",
@@ -174,6 +175,11 @@ HELP = {
         "a corpus store, an encoder, and the vectors that it made",
         "an index: papers, vectors, words, citing sentences, and a copy of the encoder",
     ),
+    "index": CommandHelp(
+        "mpbert index library.bib runs/index/library",
+        "papers in any format: BibTeX, CSL JSON, RIS, GROBID TEI, JSON Lines and all other readers",
+        "an index: papers, words, citing sentences; with --encoder also vectors and a copy of it",
+    ),
     "recommend": CommandHelp(
         "mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5",
         "an index, and a manuscript in TeX, Markdown, JSON or plain text",
@@ -186,7 +192,7 @@ HELP = {
     ),
     "add": CommandHelp(
         "mpbert add runs/index/rfc new-papers.jsonl",
-        "an index, and papers in JSON Lines, see datasets/jsonl.schema.json",
+        "an index, and papers in any format that build-corpus and index read",
         "the same index, replaced in one step",
     ),
     "remove": CommandHelp(

@@ -1,7 +1,7 @@
 """Packages that only some commands need, and the extra of this package that installs each.
 
-``pip install mpbert`` brings what recommending, serving, embedding and measuring need. Packages of
-the extras are imported where they are used; one that is missing is told in one line.
+``pip install mpbert`` brings what recommending and serving need, and embedding with a token bag.
+Packages of the extras are imported where they are used; one that is missing is told in one line.
 """
 
 import importlib.util
@@ -10,12 +10,18 @@ from mpbert.foundation.errors import MissingPackageError
 
 # extra -> names under which its packages are imported
 EXTRAS = {
-    "train": ("bitarray", "fairseq", "fairseq_cli", "hydra", "omegaconf", "regex", "sacrebleu"),
-    "baselines": ("gensim", "numba", "sentence_transformers", "transformers"),
+    "tables": ("pandas",),
+    "corpus": ("bm25s", "faiss", "jsonschema", "lxml", "pybtex", "scipy", "sklearn"),
+    "train": (
+        *("bitarray", "hydra", "omegaconf", "regex", "sacrebleu", "torch", "transformers"),
+        *("fairseq", "fairseq_cli"),
+    ),
+    "baselines": ("gensim", "lightgbm", "numba", "sentence_transformers"),
     "report": ("jinja2", "matplotlib", "tensorboard"),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it
 _FAIRSEQ = "pip install --no-deps fairseq==0.12.2"
+_OF_TRAINER = {"bitarray", "fairseq", "fairseq_cli", "hydra", "omegaconf", "regex", "sacrebleu"}
 
 
 def missing_package(error: Exception) -> MissingPackageError | None:
@@ -28,7 +34,7 @@ def missing_package(error: Exception) -> MissingPackageError | None:
     name = (error.name or "").partition(".")[0]
     for extra, names in EXTRAS.items():
         if name in names:
-            then = f", then {_FAIRSEQ}" if extra == "train" else ""
+            then = f", then {_FAIRSEQ}" if name in _OF_TRAINER else ""
             return MissingPackageError(
                 f"found no package {name}; expected that of the extra {extra!r}: "
                 f"pip install 'mpbert[{extra}]'{then}"

@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import platform
-import resource
 import shutil
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -36,11 +36,16 @@ from mpbert.foundation.errors import DamagedError, MpbertError, OutputError
 from mpbert.foundation.identity import differences, identity_of
 from mpbert.foundation.renames import with_new_names
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
     **{"build-corpus": 2, "binarize": 2},  # 1 does not know which contexts repeat another
     **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
-    **{"rerank": 1, "build-index": 2, "report": 1},
+    **{"rerank": 1, "build-index": 2, "index": 1, "report": 1},
     **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
 }
 _OLDER = {
@@ -115,9 +120,8 @@ def _completed(
     try:
         yield directory
         write_manifest(partial, command, config, inputs, directory.counts)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         (partial / "log.txt").write_text(
-            f"command: {command}\nseconds: {time.monotonic() - start:.1f}\npeak_mib: {peak:.0f}\n"
+            f"command: {command}\nseconds: {time.monotonic() - start:.1f}\n{_peak()}"
             f"machine: {platform.machine()}, {os.cpu_count()} cores, "
             f"Python {platform.python_version()}\n",
             encoding="utf-8",
@@ -129,6 +133,14 @@ def _completed(
         raise
     finally:  # after the rename there is none
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _peak() -> str:
+    """Return the line of the most memory that this process took; none where nothing tells it."""
+    if resource is None:
+        return ""
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return f"peak_mib: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit:.0f}\n"
 
 
 def write_manifest(
@@ -144,7 +156,7 @@ def write_manifest(
         "mpbert": mpbert.__version__,
         **identity_of(command, config, inputs),
         "counts": counts,
-        "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
+        "files": {p.relative_to(directory).as_posix(): fingerprint(p) for p in files},
     }
     (directory / MANIFEST).write_bytes(sealed(manifest))
 
@@ -157,7 +169,7 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
     files = sorted(p for name in folders for p in (directory / name).rglob("*") if p.is_file())
     manifest = read_manifest(directory) | {
         "counts": counts,
-        "files": {str(p.relative_to(directory)): fingerprint(p) for p in files},
+        "files": {p.relative_to(directory).as_posix(): fingerprint(p) for p in files},
     }
     unfinished = directory / f"{MANIFEST}.partial"
     unfinished.write_bytes(sealed(manifest))

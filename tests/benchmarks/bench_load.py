@@ -1,7 +1,7 @@
 """A server under load: many connections at once, slow and silent ones beside them, then a stop.
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_load.py [INDEX] [seconds]
-[connections]``; the default is runs/index/rfc.
+[connections]``; the default is the index that the variable INDEX names, or runs/index/rfc.
 The questions are citing sentences of the index. While they are asked, 100 connections say nothing,
 20 stop in the midst of a head and 20 in the midst of a body. At the end the server is told to stop
 while all connections have a question under way: each of these must be answered.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx2
 import numpy as np
-from contest import print_row
+from contest import INDEX, print_row
 
 from mpbert.recommending.directory import read_index
 
@@ -46,7 +46,7 @@ def hold_silent(port: int, stopped: threading.Event) -> None:
             connection.close()
 
 
-def main(index: Path = Path("runs/index/rfc"), seconds: float = 120, connections: int = 64) -> None:
+def main(index: Path = Path(INDEX), seconds: float = 120, connections: int = 64) -> None:
     texts = read_index(index).tables.contexts["text"]
     rows = np.random.default_rng(1).integers(0, len(texts), 1000)
     questions = [{"text": texts[row].as_py()} for row in rows.tolist()]

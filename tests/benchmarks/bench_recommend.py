@@ -2,7 +2,7 @@
 
 Run: ``PYTHONPATH=. OMP_NUM_THREADS=1 .venv/bin/python tests/benchmarks/bench_recommend.py
 [INDEX]``;
-the default is runs/index/rfc.
+the default is the index that the variable INDEX names, or runs/index/rfc.
 
 A text is 40 known citing sentences, about 6,000 characters, the place in the middle of it. Times
 are of the processor, so that other work on the machine does not count.
@@ -12,14 +12,14 @@ import sys
 import time
 
 import numpy as np
-from contest import print_row
+from contest import INDEX, print_row
 
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
 
 CALLS, SENTENCES = 100, 40
 
 
-def main(path: str = "runs/index/rfc") -> None:
+def main(path: str = INDEX) -> None:
     """Print a line for opening and a row for each ranker."""
     import torch  # noqa: F401 (its import is no part of opening)
 

@@ -23,7 +23,8 @@ from contest import contest, print_row, raw_acl, run_command
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.cocitation import cocitation_counts
 from mpbert.model.config import Configuration, ModelConfig
-from mpbert.model.directory import EncoderDescription, save_encoder
+from mpbert.model.description import EncoderDescription
+from mpbert.model.directory import save_encoder
 from mpbert.model.encoder import TwoTower
 
 TIMES = (1, 2, 4, 8)

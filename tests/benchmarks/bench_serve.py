@@ -2,7 +2,7 @@
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_serve.py
 [INDEX] [workers] [questions]``;
-the default is runs/index/rfc.
+the default is the index that the variable INDEX names, or runs/index/rfc.
 The questions are citing sentences of the index. Times are of the clock, so other work on the
 machine counts; what the server computed for one answer is told beside them.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import httpx2
 import numpy as np
-from contest import print_row
+from contest import INDEX, print_row
 
 from mpbert.recommending.directory import read_index
 
@@ -35,7 +35,7 @@ def processor_seconds(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def main(path: str = "runs/index/rfc", workers: int = 1, num_questions: int = 200) -> None:
+def main(path: str = INDEX, workers: int = 1, num_questions: int = 200) -> None:
     index = Path(path)
     tables = read_index(index).tables
     texts = tables.contexts["text"]
@@ -76,7 +76,7 @@ def main(path: str = "runs/index/rfc", workers: int = 1, num_questions: int = 20
     print(f"computing       {computed:8.1f} ms")
     print(f"{CLIENTS} at once       {at_once:8.1f} answers/s")
     print_row(
-        f"serve: first answer, {len(tables.vectors):,} papers, after warm-up",
+        f"serve, processes: {workers}; first answer, {len(tables.vectors):,} papers, after warm-up",
         "-",
         "<= 100 ms",
         "-",

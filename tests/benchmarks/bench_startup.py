@@ -1,7 +1,8 @@
 """CPU time of ``import mpbert`` and of each ``--help``, beside an empty Python program.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_startup.py``. User and system time,
-the best of five; where it goes: ``python -X importtime -m mpbert COMMAND --help``.
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_startup.py [INDEX TEXT]``; with these,
+``recommend`` from a cold start, too. User and system time, the best of five; where it goes:
+``python -X importtime -m mpbert COMMAND --help``.
 """
 
 import resource
@@ -37,6 +38,10 @@ def main() -> None:
     ):
         shown = f"{seconds:.3f} s", f"{empty:.3f} s"
         print_row(what, "empty program", goal, seconds / empty, *shown, "-")
+    if asked := sys.argv[1:]:
+        seconds = cpu_seconds("-m", "mpbert", "recommend", *asked)
+        shown = f"{seconds:.3f} s", f"{empty:.3f} s"
+        print_row("mpbert recommend", "empty program", "<= 1.5 s", seconds / empty, *shown, "-")
 
 
 if __name__ == "__main__":

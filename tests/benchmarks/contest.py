@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+INDEX = os.environ.get("INDEX", "runs/index/rfc")  # of those that ask an index
 _PEAK_COUNTER = Path("/proc/self/clear_refs")  # Linux: writing 5 makes the peak what is held now
 
 

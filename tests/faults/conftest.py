@@ -142,7 +142,8 @@ def _index(place: Path) -> None:
 def _checkpoint(place: Path) -> None:
     import torch
 
-    from mpbert.model.directory import read_description, read_state
+    from mpbert.model.description import read_description
+    from mpbert.model.directory import read_state
 
     path = FORMATS / "pretrained"
     model = dataclasses.asdict(read_description(path).model)

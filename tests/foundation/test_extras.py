@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.foundation.command_help import HELP
+from mpbert.foundation.errors import MissingPackageError
 from mpbert.foundation.extras import EXTRAS, missing_package
 
 ROOT = Path(__file__).parents[2]
@@ -18,8 +19,10 @@ FORMATS = ROOT / "tests" / "fixtures" / "formats"
 _WITHOUT = """
 import contextlib, json, sys
 from mpbert.foundation.command_help import HELP
+from mpbert.foundation.errors import MissingPackageError
 from mpbert.foundation.extras import EXTRAS
-missing = {name for names in EXTRAS.values() for name in names}
+present = json.loads(sys.argv[2])
+missing = {name for extra, names in EXTRAS.items() if extra not in present for name in names}
 
 class Nowhere:
     def find_spec(self, name, path=None, target=None):
@@ -34,15 +37,16 @@ for words in json.loads(sys.argv[1]):
     except SystemExit as end:
         code = end.code or 0
     print("exit", words[0], code, file=sys.stderr)
+print("loaded", *sys.modules, file=sys.stderr)
 """
 
 
 @pytest.fixture
 def without(tmp_path):
-    def run(*commands):
+    def run(*commands, present=()):
         words = [[str(word) for word in command] for command in commands]
         return subprocess.run(
-            [sys.executable, "-c", _WITHOUT, json.dumps(words)],
+            [sys.executable, "-c", _WITHOUT, json.dumps(words), json.dumps(present)],
             capture_output=True,
             text=True,
             cwd=tmp_path,
@@ -57,7 +61,10 @@ def exits(found):
 
 
 # commands that import packages of an extra before they know what is asked
-_OF_EXTRAS = {"report"}
+_OF_EXTRAS = {
+    *("validate", "build-corpus", "fit", "add-papers", "retrieve", "rerank", "tune", "make-rows"),
+    *("evaluate", "compare", "misses", "report", "index", "add", "remove"),
+}
 
 
 def test_helps_show_or_name_the_extra(without):
@@ -70,23 +77,77 @@ def test_helps_show_or_name_the_extra(without):
     assert set(named) == refused
 
 
-def test_the_base_install_builds_recommends_and_measures(without, tmp_path):
+def test_the_base_install_recommends_and_loads_no_package_of_an_extra(without, tmp_path):
     (tmp_path / "text.txt").write_text("The router drops a packet [CITATION].")
+    asked = (["recommend", FORMATS / "index_2", "text.txt", "--top", "2"],)
+    found = without(*asked)
+    assert exits(found) == {"recommend": "0"}, found.stderr[-2000:]
+    assert "place 1: The router drops a packet." in found.stdout
+    everything = without(*asked, present=[*EXTRAS])  # nor where they are installed
+    assert everything.stdout == found.stdout
+    (loaded,) = re.findall("^loaded (.*)", everything.stderr, re.MULTILINE)
+    assert not {name for names in EXTRAS.values() for name in names} & set(loaded.split())
+
+
+_SERVED = """
+import asyncio, httpx2, sys
+from pathlib import Path
+from mpbert.serving.limits import Limits
+from mpbert.serving.server import Service, open_app
+from mpbert.foundation.errors import MissingPackageError
+from mpbert.foundation.extras import EXTRAS
+app = open_app(Service(Path(sys.argv[1]), Limits(), hosts=None))
+
+async def ask():
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://h") as c:
+        for path in ("/", "/api/map", "/api/index", "/api/papers?query=name"):
+            assert (await c.get(path)).status_code == 200, path
+        found = await c.post("/api/recommend", json={"text": "The router drops a packet"})
+        print(len(found.json()["papers"]))
+
+asyncio.run(ask())
+print(*{name for names in EXTRAS.values() for name in names} & set(sys.modules))
+"""
+
+
+def test_a_server_loads_no_package_of_an_extra(tmp_path):
+    found = subprocess.run(
+        [sys.executable, "-c", _SERVED, str(FORMATS / "index_2")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
+    )
+    assert found.stdout == "10\n\n", found.stderr[-2000:]
+
+
+def test_the_front_door_names_the_extra(without, monkeypatch):
+    import mpbert
+
+    monkeypatch.setitem(sys.modules, "mpbert.api.recommender", None)
+    monkeypatch.delitem(mpbert.__dict__, "Recommender", raising=False)
+    with pytest.raises(ModuleNotFoundError):  # what is no package of an extra stays as it is
+        _ = mpbert.Recommender
+    missing = ModuleNotFoundError("No module named 'pandas'", name="pandas")
+    monkeypatch.setattr(mpbert.importlib, "import_module", lambda _: (_ for _ in ()).throw(missing))
+    with pytest.raises(MissingPackageError, match=r"pip install 'mpbert\[tables\]'"):
+        _ = mpbert.Recommender
+
+
+def test_corpora_are_built_and_rankings_measured_with_one_extra(without, tmp_path):
     qrels, ranked = FORMATS / "corpus" / "qrels.test.txt", FORMATS / "runs" / "test.run"
     years = ("--valid-year", "2011", "--test-year", "2013")
+    vectors = FORMATS / "vectors"
     found = without(
         ["validate", FORMATS / "papers.jsonl"],
         ["build-corpus", FORMATS / "papers.jsonl", "corpus", *years],
         ["binarize", "corpus", "binary", "--vocab-size", "300"],
-        ["embed", FORMATS / "binary", FORMATS / "encoder", "vectors", "--device", "cpu"],
-        ["build-index", FORMATS / "corpus", FORMATS / "encoder", "vectors", "index"],
-        ["recommend", "index", "text.txt", "--top", "2"],
-        ["retrieve", FORMATS / "corpus", "runs", "--vectors", "vectors", "--top", "9"],
+        ["retrieve", FORMATS / "corpus", "runs", "--vectors", vectors, "--top", "9"],
         ["evaluate", qrels, "runs/test.run"],
         ["compare", qrels, "runs/test.run", ranked, "--measures", "MAP@10"],
+        present=["tables", "corpus"],
     )
     assert set(exits(found).values()) == {"0"}, found.stderr[-2000:]
-    assert "place 1: The router drops a packet." in found.stdout
 
 
 CONFIG = ROOT / "finetune" / "configs" / "token_bag.yaml"
@@ -96,15 +157,19 @@ CONFIG = ROOT / "finetune" / "configs" / "token_bag.yaml"
     ("words", "extra"),
     [
         (["fit", FORMATS / "corpus", "v", "--method", "word2vec"], "baselines"),
-        (["embed-sentences", FORMATS / "corpus", FORMATS / "encoder", "s"], "baselines"),
+        (["embed-sentences", FORMATS / "corpus", FORMATS / "encoder", "s"], "train"),
+        (["recommend", FORMATS / "index", "text.txt"], "train"),  # its encoder has levels
+        (["retrieve", FORMATS / "corpus", "r", "--vectors", "v"], "corpus"),
         (["finetune", FORMATS / "binary", CONFIG, "e"], "train"),
     ],
 )
-def test_a_missing_extra_is_named_in_one_line(without, words, extra):
+def test_a_missing_extra_is_named_in_one_line(without, words, extra, tmp_path):
+    (tmp_path / "text.txt").write_text("The router drops a packet [CITATION].")
     if words[0] not in HELP:
         pytest.skip(f"no command {words[0]}")
-    found = without(words)
-    (line, last) = found.stderr.splitlines()[-2:]
+    earlier = {"baselines": ["tables", "corpus", "train"]}  # what the extra brings besides
+    found = without(words, present=earlier.get(extra, ()))
+    (line, last) = found.stderr.splitlines()[-3:-1]
     assert last == f"exit {words[0]} 2"
     assert re.fullmatch(
         rf"mpbert {words[0]}: found no package \w+; expected that of the extra '{extra}': "
@@ -116,7 +181,7 @@ def test_a_missing_extra_is_named_in_one_line(without, words, extra):
 
 def test_the_last_line_is_json_where_the_log_is(without):
     found = without(["--log", "json", "fit", FORMATS / "corpus", "v", "--method", "sif"])
-    line = json.loads(found.stderr.splitlines()[-2])
+    line = json.loads(found.stderr.splitlines()[-3])
     assert (line["error"], line["exit_code"]) == ("MissingPackageError", 2)
 
 
@@ -128,7 +193,7 @@ def test_a_package_of_no_extra_is_an_error_of_the_program():
 
 
 # where a package is imported under another name than that by which pip knows it
-_IMPORTED = {"hydra": "hydra-core"}
+_IMPORTED = {"hydra": "hydra-core", "sklearn": "scikit-learn", "faiss": "faiss-cpu"}
 
 
 def names_of(requirements):

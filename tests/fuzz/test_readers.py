@@ -23,6 +23,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 # fixture -> reader, and inputs of the quick run
 READER_OF = {
     **{name: (name, 40) for name in ("doc2json", "unarxive", "citeomatic", "contexts", "beir")},
+    **{name: (name, 60) for name in ("bibtex", "csl", "ris")},
     **{"s2orc_2020": ("s2orc", 30), "s2orc_api": ("s2orc", 30), "csv": ("csv", 40)},
     **{name: (name, 50) for name in ("jats", "tei")},
     **{name: (name, 60) for name in ("acl", "jsonl", "rfc")},
@@ -30,6 +31,7 @@ READER_OF = {
 # what becomes of a record that gives no paper
 DROPS = (
     *("papers_without_text", "queries_without_judgements", "files_left_out_as_broken"),
+    *("records_without_a_title",),
     "lines_of_metadata_beside_full_texts",
 )
 RFC = """\

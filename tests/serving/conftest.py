@@ -111,7 +111,8 @@ def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from mpbert.commands import build_corpus, build_index
     from mpbert.corpus.subwords import train_tokenizer
     from mpbert.model.config import Configuration, ModelConfig, ReadingConfig
-    from mpbert.model.directory import EncoderDescription, save_encoder
+    from mpbert.model.description import EncoderDescription
+    from mpbert.model.directory import save_encoder
     from mpbert.model.encoder import TwoTower
     from mpbert.vectors.store import VectorStore
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from mpbert.foundation.errors import VectorsError
-from mpbert.vectors.matches import load_matches, save_matches
+from mpbert.vectors.matches import TokenWeights, load_matches, read_weights, save_matches
 
 
 @pytest.fixture
@@ -38,3 +38,34 @@ def test_weights_that_are_no_numbers_are_refused(weights, tmp_path):
     save_matches(tmp_path, "papers", weights)
     with pytest.raises(VectorsError, match="found NaN or infinity"):
         load_matches(tmp_path, "papers", 2)
+
+
+def test_weights_need_no_scipy_and_are_the_matrix(weights, tmp_path):
+    save_matches(tmp_path, "papers", weights)
+    found = read_weights(tmp_path, "papers", 2)
+    assert len(found) == 2 and found.vocab_size == 3
+    assert np.array_equal(found.matrix().toarray(), weights.toarray())
+    assert np.array_equal(TokenWeights.of(weights).tokens, found.tokens)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"indices": np.array([1, 0, 3], np.int32)},
+        {"indices": np.array([1, 0, -1], np.int32)},
+        {"indices": np.array([1, 0], np.int32)},
+        {"indptr": np.array([0, 3, 1], np.int32)},
+        {"indptr": np.array([1, 1, 3], np.int32)},
+        {"data": np.array(["a", "b", "c"])},
+        {"shape": np.array([2])},
+        {"shape": np.array([2, "x"])},
+    ],
+)
+def test_rows_that_are_none_are_refused(weights, wrong, tmp_path):
+    save_matches(tmp_path, "papers", weights)
+    file = tmp_path / "papers.matches.npz"
+    with np.load(file, allow_pickle=False) as archive:
+        parts = {**archive, **wrong}
+    np.savez(file, **parts)
+    with pytest.raises(VectorsError, match=r"papers\.matches\.npz: unreadable .*; embed again"):
+        read_weights(tmp_path, "papers", 2)
