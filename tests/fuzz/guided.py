@@ -10,6 +10,7 @@ or with a traceback and the name of a file, written here, that holds the input.
 import argparse
 import logging
 import random
+import resource
 import sys
 import tempfile
 from collections.abc import Callable
@@ -33,6 +34,7 @@ with _instrumented():
     from mpbert.foundation.errors import MpbertError
 
 Act = Callable[[str, bytes], None]
+_MOST_MIB = 2048  # that parsing may take
 
 
 def main() -> None:
@@ -74,9 +76,15 @@ def main() -> None:
             content = mutate(content, random.Random(seed), file)
             return ((data[:1] or b"\0") + content)[:longest]
 
-        flags = [f"-runs={chosen.inputs}", "-max_len=20000", "-timeout=20", "-rss_limit_mb=2048"]
+        limit = f"-rss_limit_mb={_peak_mib() + _MOST_MIB}"
+        flags = [f"-runs={chosen.inputs}", "-max_len=20000", "-timeout=20", limit]
         atheris.Setup([sys.argv[0], *flags, str(kept)], ends_well, custom_mutator=spoiled)
         atheris.Fuzz()
+
+
+def _peak_mib() -> int:
+    """Return the peak of memory so far; on Linux it begins with that of the process before exec."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def _parser(name: str, folder: Path) -> tuple[Act, dict[str, bytes]]:
