@@ -15,6 +15,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError, RunError
 from mpbert.foundation.seeding import named_rng
+from mpbert.methods.lambdamart import relations
 from mpbert.methods.lambdamart.features import candidates_of, feature_names, features_of
 from mpbert.methods.lambdamart.metadata import metadata_features
 from mpbert.methods.lambdamart.reranker import held_out_scores
@@ -138,6 +139,73 @@ class TestFeatures:
         assert venue.tolist() == [0, 0, 1, 1]
         [venue] = metadata_features(other, "venue", np.array([newer]), np.array([citing]))
         assert venue.tolist() == [0]  # both without a venue
+
+
+class TestRelations:
+    """What candidates tell of one another, beside sums over all contexts in Python."""
+
+    @pytest.fixture
+    def candidates(self, store, rankings):
+        queries, [ranking, _] = rankings("test")
+        return queries, ranking.first(6)
+
+    def by_hand(self, store, ranking, query, year):
+        """Return (K, 4) of one query."""
+        training = store.contexts("train")
+        known = [i for i in range(len(training)) if training.years[i] <= year]
+        contexts = [set(training.cited(i).tolist()) for i in known]
+        by_paper = {}
+        for i, cited in zip(known, contexts, strict=True):
+            by_paper.setdefault(int(training.citing_rows[i]), set()).update(cited)
+        cites = {(a, d): 1 for a, cited in by_paper.items() for d in cited}
+
+        def together(units):
+            return {
+                (a, d): sum(a in unit and d in unit for unit in units)
+                for a in rows
+                for d in range(store.num_papers)
+                if a != d
+            }
+
+        rows = [row for row in ranking.rows[query].tolist() if row >= 0]
+        odds = np.exp(ranking.scores[query, : len(rows)])
+        found = np.zeros((len(rows), 4))
+        cited_by = {(d, a): 1 for a, d in cites}
+        counts = [together(contexts), together(by_paper.values()), cites, cited_by]
+        for column, count in enumerate(counts):
+            for share, a in zip(odds / odds.sum(), rows, strict=True):
+                total = sum(count.get((a, j), 0) for j in range(store.num_papers))
+                for place, d in enumerate(rows):
+                    found[place, column] += share * count.get((a, d), 0) / max(total, 1)
+        return found
+
+    @pytest.mark.parametrize("early", [False, True])
+    def test_as_by_hand(self, store, candidates, early, monkeypatch):
+        queries, ranking = candidates
+        years = queries.years.copy()
+        if early:  # some know a half of the training contexts
+            years[::2] = np.median(store.contexts("train").years)
+            monkeypatch.setattr(relations, "_BLOCK", 3 * store.num_papers)
+        queries = dataclasses.replace(queries, years=years)
+        found = np.column_stack(relations.relation_features(store, queries, ranking))
+        ends = candidates_of(ranking).offsets
+        assert found.any(axis=0).all()
+        for query in range(0, len(queries), max(len(queries) // 8, 1)):
+            expected = self.by_hand(store, ranking, query, years[query])
+            assert np.allclose(found[ends[query] : ends[query + 1]], expected)
+
+    def test_a_list_without_papers_has_none(self, store, candidates):
+        queries, _ = candidates
+        none = Ranking(np.full((len(queries), 2), -1), np.full((len(queries), 2), NONE))
+        assert [len(column) for column in relations.relation_features(store, queries, none)] == [
+            0
+        ] * 4
+
+    def test_trees_read_them(self, store, rankings):
+        reranker, _ = fitted(store, rankings, "relations=true")
+        names = reranker._feature_names()
+        assert names[-4:] == relations.NAMES
+        assert reranker.trees.num_feature() == len(names)
 
 
 def with_columns(path, **columns):

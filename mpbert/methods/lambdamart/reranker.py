@@ -2,7 +2,8 @@
 
 Candidates are the first papers of the linear fusion (:mod:`mpbert.methods.linear_fusion`); papers
 beyond them keep its order. Boosted trees (:mod:`mpbert.methods.lambdamart.trees`) read features of
-each ranking, of the fusion, and of the paper (:mod:`mpbert.methods.lambdamart.features`).
+each ranking, of the fusion, and of the paper (:mod:`mpbert.methods.lambdamart.features`), and what
+the candidates tell of one another (:mod:`mpbert.methods.lambdamart.relations`).
 
 Fusion and trees learn from the same validation queries. A fusion knows the queries that it learnt
 from better than others, and trees would trust it too much. So the validation papers are dealt into
@@ -26,6 +27,8 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError, RunError
 from mpbert.methods.lambdamart.features import candidates_of, feature_names, features_of
 from mpbert.methods.lambdamart.metadata import NAMES, metadata_features
+from mpbert.methods.lambdamart.relations import NAMES as RELATIONS
+from mpbert.methods.lambdamart.relations import relation_features
 from mpbert.methods.lambdamart.trees import (
     Lists,
     TreeSettings,
@@ -57,7 +60,8 @@ class LambdaMart(Reranker):
 
     ``depth``: candidates of a query; ``folds`` of cross-validation; ``leaves`` of a tree, at most,
     and ``smallest_leaf``, candidates in a leaf, at least; ``most_trees`` that are tried;
-    ``start`` of the scores; ``metadata`` to read.
+    ``start`` of the scores; ``relations``: whether what the candidates tell of one another is read;
+    ``metadata`` to read.
     """
 
     name: ClassVar[str] = "lambdamart"
@@ -70,6 +74,7 @@ class LambdaMart(Reranker):
     learning_rate: float = 0.05
     most_trees: int = 500
     start: str = setting("fusion", choices=("fusion", "none"))
+    relations: bool = False
     metadata: str = setting("none", choices=("none", "authors", "venue", "authors+venue"))
 
     def __post_init__(self) -> None:
@@ -151,7 +156,7 @@ class LambdaMart(Reranker):
 
     def _feature_names(self) -> list[str]:
         more = [name for of in self._metadata for name in NAMES[of]]
-        return feature_names(self._inputs) + more
+        return feature_names(self._inputs) + RELATIONS * self.relations + more
 
     def _start(self, first: Ranking) -> np.ndarray:
         """Return (M,) scores to which the trees add."""
@@ -168,7 +173,8 @@ class LambdaMart(Reranker):
             for of in self._metadata
             for column in metadata_features(store, of, citing, papers.rows)
         ]
-        return np.column_stack([features, *more])
+        related = relation_features(store, queries, first) if self.relations else []
+        return np.column_stack([features, *related, *more])
 
     def _folds(self, queries: Queries, found: Candidates, gold: np.ndarray) -> np.ndarray:
         teaches = np.bincount(found.papers.queries, weights=gold, minlength=len(queries)) > 0
