@@ -26,6 +26,7 @@ NO_SPACE = {
     "fusion_hierarchical": "as fusion",
     "fusion_bags": "as fusion",
     "lambdamart_hierarchical": "as fusion; the number of its trees is cross-validated",
+    "lambdamart_contexts": "as lambdamart_hierarchical",
     "lambdamart_metadata": "as lambdamart_hierarchical",
     "global_fusion_learnt": "as fusion",
     "fusion_reciprocal": "weighs all inputs alike, with the constant of its paper",

@@ -135,6 +135,8 @@ class TestLexicalMethods:
     def test_training_queries_find_training_papers_whatever_the_others_say(
         self, name, task, store, other_texts
     ):
+        if "citing" in LEXICAL[name]().fields:
+            pytest.skip("it holds the training contexts themselves, see check_fields")
         queries = store.queries("train", task)
         found = [lexical(name, each).search(queries, "train", TOP) for each in (store, other_texts)]
         rows = found[0][0]

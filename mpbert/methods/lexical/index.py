@@ -18,14 +18,15 @@ import pyarrow as pa
 from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
-from mpbert.corpus.fields import QUERIES, split_fields
+from mpbert.corpus.fields import QUERIES, paper_counts, split_fields
+from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import setting
 from mpbert.foundation.progress import progress
 from mpbert.foundation.registry import Registry
 from mpbert.methods.method import Method
 from mpbert.retrieval.ranking import num_ranked, top_k
 
-_BLOCK = 256  # queries scored at once: their scores of all papers lie in memory
+_SCORES = 1 << 23  # of queries that are scored at once: 64 MiB
 
 
 @dataclass
@@ -44,6 +45,14 @@ class LexicalMethod(Method):
     def __post_init__(self) -> None:
         """Check what a single setting cannot."""
         split_fields(self.fields)
+
+    def count_words(self, store: CorpusStore) -> tuple[sparse.csr_array, pa.Array]:
+        """Return how often each paper holds each stem, (N, V), and the (V,) stems."""
+        return paper_counts(store, self.fields, stemmed=True)
+
+    def score_papers(self, scores: np.ndarray) -> np.ndarray:
+        """Return (Q, N) scores of papers from (Q, N) scores of what was counted."""
+        return scores
 
     @abstractmethod
     def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
@@ -67,15 +76,21 @@ class LexicalIndex:
     """All papers by their words.
 
     :param method: what the words weigh.
-    :param counts: (N, V) how often each paper holds each word.
+    :param counts: (N, V) how often each paper holds each word, see ``LexicalMethod.count_words``.
     :param vocabulary: (V,) stems of the columns.
+    :param num_papers: N; None: as many as were counted.
     """
 
     def __init__(
-        self, method: LexicalMethod, counts: sparse.csr_array, vocabulary: pa.Array
+        self,
+        method: LexicalMethod,
+        counts: sparse.csr_array,
+        vocabulary: pa.Array,
+        num_papers: int | None = None,
     ) -> None:
         self._method = method
         self._vocabulary = vocabulary
+        self._num_papers = counts.shape[0] if num_papers is None else num_papers
         self._weights = method.weigh_papers(counts).T.tocsr()  # (V, N)
 
     def search(
@@ -96,16 +111,17 @@ class LexicalIndex:
         :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there; K is
             smaller than k where the papers are too few.
         """
-        k = num_ranked(k, self._weights.shape[1], excluded_rows)
+        k = num_ranked(k, self._num_papers, excluded_rows)
         rows = np.empty((len(texts), k), dtype=np.int64)
         scores = np.empty((len(texts), k))
         if not len(texts):  # which not every method can weigh
             return rows, scores
         counts, _ = count_matrix(pa.array(texts, pa.string()), self._vocabulary, stemmed=True)
         queries = self._method.weigh_queries(counts)  # (Q, V)
-        for start in progress(range(0, len(texts), _BLOCK), "lexical search", "block"):
-            block = slice(start, start + _BLOCK)
-            dense = (queries[block] @ self._weights).toarray()  # (Q, N)
+        size = max(_SCORES // self._weights.shape[1], 1)
+        for start in progress(range(0, len(texts), size), "lexical search", "block"):
+            block = slice(start, start + size)
+            dense = self._method.score_papers((queries[block] @ self._weights).toarray())  # (Q, N)
             if years:
                 dense[years[0] > years[1][block, None]] = -np.inf
             rows[block], scores[block] = top_k(dense, k, excluded_rows[block])

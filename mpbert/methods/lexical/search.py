@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpbert.corpus.fields import paper_counts, query_texts, split_fields
+from mpbert.corpus.fields import query_texts, split_fields
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.index import LexicalIndex, LexicalMethod
@@ -17,8 +17,8 @@ class LexicalSearch:
 
     def __init__(self, store: CorpusStore, method: LexicalMethod, pool: str = "known") -> None:
         self._store, self._method, self._pool = store, method, pool
-        self._counts, self._vocabulary = paper_counts(store, method.fields, stemmed=True)
-        self._index = LexicalIndex(method, self._counts, self._vocabulary)
+        self._counts, self._vocabulary = method.count_words(store)
+        self._index = LexicalIndex(method, self._counts, self._vocabulary, store.num_papers)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rankings, best first; training queries find training papers alone.
@@ -31,7 +31,7 @@ class LexicalSearch:
             years = self._years(self._store.years, queries)
             return self._index.search(texts, k, queries.citing_rows, years)
         papers, own = training_pool(self._store, queries)
-        index = LexicalIndex(method, self._counts[papers], self._vocabulary)
+        index = LexicalIndex(method, self._counts[papers], self._vocabulary, len(papers))
         years = self._years(self._store.years[papers], queries)
         rows, scores = index.search(texts, k, own, years)
         return np.where(rows >= 0, papers[rows], -1), scores
