@@ -231,6 +231,10 @@ def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float
     kind, choices = type(field.default), field.metadata.get("choices", ())
     if choices and text not in choices:
         raise ConfigError(f"{source}: found {text!r}; expected one of {', '.join(sorted(choices))}")
+    if kind is bool:
+        if text.lower() not in ("false", "true"):
+            raise ConfigError(f"{source}: found {text!r}; expected true or false")
+        return text.lower() == "true"
     try:
         value = kind(text)
     except ValueError as error:

@@ -11,6 +11,7 @@ from mpbert.foundation.config import (
     option,
     parse_config,
     positional,
+    resolve_settings,
     setting,
 )
 from mpbert.foundation.errors import ConfigError
@@ -136,12 +137,16 @@ class Method:
     draws: int = setting(3, minimum=0)
     pooling: str = setting("mean", choices=("mean", "sum"))
     model: str = "none"
+    sums: bool = False
 
 
 def test_settings_are_read_by_the_types_of_the_fields():
-    words = ["rate=1e-3", "draws=0", "pooling=sum", "model=a=b"]
-    assert from_settings(Method, words, "m") == Method(0.001, 0, "sum", "a=b")
+    words = ["rate=1e-3", "draws=0", "pooling=sum", "model=a=b", "sums=true"]
+    assert from_settings(Method, words, "m") == Method(0.001, 0, "sum", "a=b", True)
     assert from_settings(Method, [], "m") == Method()
+    resolved = resolve_settings(Method, words, "m")
+    assert from_settings(Method, resolved, "m") == from_settings(Method, words, "m")
+    assert not from_settings(Method, resolve_settings(Method, [], "m"), "m").sums
 
 
 @pytest.mark.parametrize(
@@ -153,6 +158,7 @@ def test_settings_are_read_by_the_types_of_the_fields():
         ("rate=0", "found 0; expected more than 0"),
         ("rate=nan", "found nan; expected more than 0"),
         ("pooling=max", "found 'max'; expected one of mean, sum"),
+        ("sums=no", "found 'no'; expected true or false"),
     ],
 )
 def test_wrong_settings_are_refused(words, message):
