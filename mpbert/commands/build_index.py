@@ -8,7 +8,14 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.recommending.directory import ENCODER, FORMAT, IndexData, data_folder, data_of, write_data
+from mpbert.recommending.directory import (
+    ENCODER,
+    FORMAT,
+    IndexData,
+    data_folder,
+    data_of,
+    write_data,
+)
 from mpbert.recommending.encoders import copy_encoder
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.recommender import IndexRecommender
@@ -43,7 +50,7 @@ def run(config: Config) -> None:
 
     :raises VectorsError: the vectors are not of this corpus, or not of this encoder.
     """
-    inputs = [config.corpus, config.encoder, config.vectors]
+    inputs = inputs_of(config)
     if is_finished(config.output, "build-index", config, inputs):
         print(f"{config.output} exists, reused")
         return
@@ -73,6 +80,11 @@ def run(config: Config) -> None:
     print(f"weights learnt from {data.learnt.contexts:,} validation contexts:")
     for name, weight in data.learnt.weights.items():
         print(f"  {name} {weight:g}")
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.corpus, config.encoder, config.vectors]
 
 
 def _learnt(config: Config, store: CorpusStore, tables: IndexTables, encoder: Path) -> IndexData:

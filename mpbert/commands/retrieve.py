@@ -1,4 +1,4 @@
-"""``retrieve``: vectors, words or an index -> a TREC run per split, over the papers of a pool.
+"""``retrieve``: vectors or words -> a TREC run per split, over the papers of a pool.
 
 Queries are citation contexts (task ``local``) or whole papers by title and abstract (``global``).
 
@@ -19,7 +19,6 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch, check_fields
-from mpbert.recommending.contexts import IndexSearch
 from mpbert.retrieval.dense import SIMILARITIES
 from mpbert.retrieval.pool import num_candidates, pool_option
 from mpbert.retrieval.vector_search import VectorSearch, check_training_queries
@@ -38,9 +37,6 @@ class Config:
     dim: Optional[int] = option(None, "use the first dimensions of each vector", type=int)
     approximate: bool = option(
         False, "search a part of the vectors; 98 of the 100 nearest are found"
-    )
-    index: Optional[Path] = option(
-        None, "rank as this index answers, which build-index made of the corpus", type=Path
     )
     lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
     settings: list[str] = option(
@@ -61,21 +57,19 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
-        if sum(given is not None for given in (self.vectors, self.lexical, self.index)) != 1:
-            raise ConfigError(
-                "expected one of --vectors, --lexical and --index; give the one to search"
-            )
+        if (self.vectors is None) == (self.lexical is None):
+            raise ConfigError("expected one of --vectors and --lexical; give the one to search")
         if self.settings and self.lexical is None:
-            raise ConfigError("--settings are of a lexical method; nothing else has any, leave it out")
+            raise ConfigError("--settings are of a lexical method; vectors have none, leave it out")
         if self.similarity != "cosine" and self.vectors is None:
             raise ConfigError(
-                "--similarity is of vectors; words and an index have their own, leave it out"
+                "--similarity is of vectors; a lexical method has its own, leave it out"
             )
         if self.dim is not None and self.vectors is None:
-            raise ConfigError("--dim is of vectors; nothing else has any, leave it out")
+            raise ConfigError("--dim is of vectors; a lexical method has none, leave it out")
         if self.approximate and self.vectors is None:
             raise ConfigError(
-                "--approximate is of vectors; nothing else has it, leave it out"
+                "--approximate is of vectors; a lexical method has none, leave it out"
             )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
@@ -112,12 +106,10 @@ def run(config: Config) -> None:
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
-    return [path for path in (config.corpus, config.vectors, config.index) if path is not None]
+    return [path for path in (config.corpus, config.vectors) if path is not None]
 
 
-def _index_of(store: CorpusStore, config: Config) -> LexicalSearch | VectorSearch | IndexSearch:
-    if config.index:
-        return IndexSearch(store, config.index, config.task, config.splits, config.pool)
+def _index_of(store: CorpusStore, config: Config) -> LexicalSearch | VectorSearch:
     if config.lexical:
         method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
         return LexicalSearch(store, method, config.pool)

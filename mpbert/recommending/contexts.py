@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.corpus.queries import Contexts
-from mpbert.corpus.store import CorpusStore, Queries
-from mpbert.foundation.errors import ConfigError, IndexFormatError
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.rankings import Ranking, ranking_of_pairs
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.recommender import IndexRecommender
@@ -36,18 +37,10 @@ class IndexSearch:
 
     :param path: index that build-index made of this corpus.
     :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
-    :raises IndexFormatError: it is another index: it may know citations of the queries.
-    :raises ConfigError: queries are whole papers, or training contexts, which the index holds.
+    :raises IndexFormatError: it is another index: it may know what the contexts cite.
     """
 
-    def __init__(
-        self, store: CorpusStore, path: Path, task: str, splits: list[str], pool: str = "known"
-    ) -> None:
-        if task != "local" or "train" in splits:
-            raise ConfigError(
-                f"--index answers contexts of valid or test; found --task {task} and splits "
-                f"{', '.join(splits)}"
-            )
+    def __init__(self, store: CorpusStore, path: Path, pool: str = "known") -> None:
         self._store, self._pool = store, pool
         self._recommender = IndexRecommender.open(path)
         manifest = read_manifest(path)
@@ -55,7 +48,7 @@ class IndexSearch:
         if manifest["command"] != "build-index" or is_changed:
             made = "add or remove" if is_changed else f"mpbert {manifest['command']}"
             raise IndexFormatError(
-                f"{path}: found an index that {made} wrote, which may know what the queries cite; "
+                f"{path}: found an index that {made} wrote, which may know what the contexts cite; "
                 f"expected one as mpbert build-index made it"
             )
         if self._recommender.paper_ids != store.paper_ids:
@@ -64,13 +57,12 @@ class IndexSearch:
                 f"this corpus with mpbert build-index"
             )
 
-    def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return rankings, best first.
+    def search(self, queries: Contexts, split: str, k: int) -> Ranking:
+        """Return the first k papers of each context; the paper that asks is no candidate.
 
-        :param queries: contexts of the split.
-        :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
+        :param queries: contexts of ``split``, valid or test: those of training are in the index.
         """
-        found: list[Ranking] = [None] * len(queries)
+        found: list[Ranking] = []
         groups = candidates_by_year(self._store, queries, split, self._pool)
         candidates = {place: papers for places, papers in groups for place in places.tolist()}
         manuscripts = manuscripts_of(self._store, queries)
@@ -79,12 +71,8 @@ class IndexSearch:
             allowed = candidates[place].copy()
             allowed[queries.citing_rows[place]] = False
             question = self._recommender.question(manuscript, 0, int(queries.years[place]) or None)
-            found[place] = self._recommender.rank(question, allowed, k).first(k)
-        lengths = [each.rows.shape[1] for each in found]
-        together = [
-            np.concatenate([getattr(each, name)[0] for each in found] or [np.zeros(0)])
-            for name in ("rows", "scores")
-        ]
-        owners = np.repeat(np.arange(len(found)), lengths)
-        ranked = ranking_of_pairs(owners, *together, len(found))
-        return ranked.rows, ranked.scores
+            found.append(self._recommender.rank(question, allowed, k).first(k))
+        rows = [np.zeros(0, dtype=np.int64), *(each.rows[0] for each in found)]
+        scores = [np.zeros(0), *(each.scores[0] for each in found)]
+        owners = row_numbers(np.array([len(each) for each in rows[1:]], dtype=np.int64))
+        return ranking_of_pairs(owners, np.concatenate(rows), np.concatenate(scores), len(found))

@@ -54,7 +54,9 @@ class PaperFeatures:
         citing = data.tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
         self._citations = CitationsByYear(cited, years[citing])
         known = years[years > 0]
-        middle, self._last_year = (int(np.median(known)), int(known.max())) if len(known) else (0, 0)
+        middle, self._last_year = (
+            (int(np.median(known)), int(known.max())) if len(known) else (0, 0)
+        )
         self._years = np.where(years > 0, years, middle)
         self._rows = np.arange(len(years))
 
