@@ -27,7 +27,7 @@ from mpbert.recommending.learnt import (
     MATCHES,
 )
 from mpbert.recommending.matching import PapersByToken, cosines
-from mpbert.recommending.questions import Question
+from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 
 
@@ -60,7 +60,7 @@ class PaperFeatures:
         self._years = np.where(years > 0, years, middle)
         self._rows = np.arange(len(years))
 
-    def of(self, question: Question) -> dict[str, np.ndarray]:
+    def of(self, question: Asked) -> dict[str, np.ndarray]:
         """Return name to (N,) values; companions are 0 where nothing was accepted."""
         asked = question.sentences, question.sentence
         year = np.array(self._last_year if question.year is None else question.year)

@@ -1,4 +1,4 @@
-"""A question to an index: one place of a manuscript, read once for all that ranks by it."""
+"""What an index is asked: one place of a manuscript, read once for all that ranks by it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in methods.l
 
 
 @dataclass(frozen=True)
-class Question:
+class Asked:
     """What is asked for one place.
 
     :param sentences: of the manuscript; ``sentence`` the number of that at the place.
@@ -34,7 +34,7 @@ def question_at(
     words: Words,
     year: int | None = None,
     accepted: Sequence[int] = (),
-) -> Question:
+) -> Asked:
     """Return the question of a numbered place.
 
     The words are those of the sentence, counted three times, and of its neighbours.
@@ -45,4 +45,4 @@ def question_at(
     around = sentences[max(sentence - 1, 0) : sentence + 2]
     text = " ".join([*around, *[sentences[sentence]] * (_CITING_WEIGHT - 1)])
     rows = np.array(accepted, dtype=np.int64)
-    return Question(sentences, sentence, words.counts(text), year, rows)
+    return Asked(sentences, sentence, words.counts(text), year, rows)

@@ -9,7 +9,7 @@ from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.learnt import COMPANIONS
 from mpbert.recommending.matching import PapersByToken, cosines
-from mpbert.recommending.questions import Question
+from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
@@ -41,7 +41,7 @@ class PaperRanker:
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, self._matches, years)
 
-    def rank(self, question: Question, allowed: np.ndarray, top: int, ranker: str) -> Ranking:
+    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str) -> Ranking:
         """Return the best papers of one question, ``top`` of them or more.
 
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
@@ -64,7 +64,7 @@ class PaperRanker:
         return self._learnt is not None and COMPANIONS in self._learnt.weights
 
     def _unlearnt(
-        self, question: Question, allowed: np.ndarray, depth: int, ranker: str
+        self, question: Asked, allowed: np.ndarray, depth: int, ranker: str
     ) -> list[Ranking]:
         """Return the rankings that a ranker asks for, of the allowed papers (N,)."""
         found, asked = [], (question.sentences, question.sentence)

@@ -13,7 +13,7 @@ from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.questions import Question, question_at
+from mpbert.recommending.questions import Asked, question_at
 from mpbert.recommending.rankers import RANKERS, PaperRanker
 from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import (
@@ -143,23 +143,21 @@ class IndexRecommender:
         place: int,
         year: int | None = None,
         accepted: Sequence[int] = (),
-    ) -> Question:
+    ) -> Asked:
         """Return the question of a numbered place.
 
         :param accepted: rows of papers.
         """
         return question_at(manuscript, place, self._words, year, accepted)
 
-    def rank(
-        self, question: Question, allowed: np.ndarray, top: int, ranker: str = "both"
-    ) -> Ranking:
+    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str = "both") -> Ranking:
         """Return the ranking of one question, of ``top`` papers or more where there are.
 
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         """
         return self._ranker.rank(question, allowed, top, ranker)
 
-    def features(self, question: Question) -> dict[str, np.ndarray]:
+    def features(self, question: Asked) -> dict[str, np.ndarray]:
         """Return the features of all papers for a learnt fusion, see ``recommending.features``.
 
         :raises ConfigError: the index holds nothing to learn from.

@@ -83,7 +83,7 @@ def test_an_index_holds_exact_matches_since_its_second_format(formats, monkeypat
         before = read_manifest(formats / name)
         assert before["format"] == before["counts"]["index_format"] == number
         assert main(["add", name, "more.jsonl"]) == 0
-        assert read_manifest(formats / name)["counts"]["index_format"] == 2
+        assert read_manifest(formats / name)["counts"]["index_format"] == 3
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
         assert len(IndexRecommender.open(formats / name).recommend("The router drops a key.")) == 10
