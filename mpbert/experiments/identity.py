@@ -111,20 +111,21 @@ def resumes(row: Row) -> bool:
 
 
 def _check_index(row: Row, settings: Settings) -> None:
-    """Check a row that ranks as an index answers.
+    """Check that a row which ranks as an index answers says whose, and nothing else.
 
-    :raises ConfigError: it says more or less than which row's encoder the index is of.
+    :raises ConfigError: it does not.
     """
     if not row.vectors:
         raise ConfigError(
             f"row {row.name}: found no vectors; {INDEX} needs a line 'vectors: ROW', the row of "
             f"our model whose encoder the index is of"
         )
-    given = {"settings": settings, "inputs": row.inputs, "training": row.training, "dim": row.dim}
-    given["similarity"] = row.similarity != "cosine"
-    given["task"] = row.task != "local"
-    for key, value in given.items():
-        if value:
+    others = {
+        **{"settings": settings, "inputs": row.inputs, "training": row.training, "dim": row.dim},
+        **{"similarity": row.similarity != "cosine", "task": row.task != "local"},
+    }
+    for key, is_given in others.items():
+        if is_given:
             raise ConfigError(f"row {row.name}: {INDEX} has no {key}; leave it out")
 
 

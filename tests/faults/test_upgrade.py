@@ -112,7 +112,7 @@ def test_in_what_the_first_release_wrote_no_context_is_a_repeat(formats):
 def test_there_is_a_directory_of_each_format(formats):
     made = {read_manifest(formats / kind)["command"] for kind in KINDS}
     # as fit, as retrieve; nothing reads it; encoders as of export-encoder
-    later = {"add-papers", "rerank", "report", "pretrain", "finetune"}
+    later = {"add-papers", "rerank", "answer", "report", "pretrain", "finetune"}
     assert made | later == set(FORMATS)
     assert set(FORMATS) <= set(COMMANDS)
 
