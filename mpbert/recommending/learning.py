@@ -26,7 +26,6 @@ MOST_CONTEXTS = 1000  # that are asked: a fixed random sample
 _DEPTH = 100  # candidates of each feature
 _DIGITS = 6  # of a weight
 _LEAST = 1e-9  # spread of a feature that varies
-_TOTAL = "total"  # the sum of all but companions
 
 
 @dataclass
@@ -50,8 +49,11 @@ class _Examples:
         self.features.append({name: values[rows] for name, values in found.items()})
         self.gold.append(is_cited / max(is_cited.sum(), 1))
 
-    def weights(self, names: Sequence[str]) -> dict[str, float]:
-        """Return the weights of features as they are; none where no candidate is cited."""
+    def weights(self, names: Sequence[str], known: LearntWeights | None = None) -> dict[str, float]:
+        """Return the weights of features as they are; none where no candidate is cited.
+
+        :param known: weights of other features, which stay as they are.
+        """
         if not any(map(np.any, self.gold)):
             return {}
         columns = [np.concatenate([found[name] for found in self.features]) for name in names]
@@ -59,7 +61,8 @@ class _Examples:
         spread = features.std(axis=0)
         scaled = (features - features.mean(axis=0)) / np.maximum(spread, _LEAST)
         offsets = offsets_of(np.array([len(gold) for gold in self.gold]))
-        learnt = rounded_weights(scaled, offsets, np.concatenate(self.gold))
+        base = known and np.concatenate([known.scores(found) for found in self.features])
+        learnt = rounded_weights(scaled, offsets, np.concatenate(self.gold), base)
         learnt = np.where(spread > _LEAST, learnt / np.maximum(spread, _LEAST), 0.0)
         return dict(zip(names, map(_rounded, learnt.tolist()), strict=True))
 
@@ -76,12 +79,11 @@ def learn_weights(recommender: IndexRecommender, store: CorpusStore) -> LearntWe
     weights = plain.weights([name for name in names if name != COMPANIONS])
     if not weights:
         return None
-    for found in accepting.features:
-        found[_TOTAL] = LearntWeights(weights, len(contexts)).scores(found)
-    beside = accepting.weights((_TOTAL, COMPANIONS))
-    if beside and min(beside.values()) > 0:
-        weights[COMPANIONS] = _rounded(beside[COMPANIONS] / beside[_TOTAL])
-    return LearntWeights(weights, len(contexts), len(accepting.gold))
+    learnt = LearntWeights(weights, len(contexts), len(accepting.gold))
+    beside = accepting.weights((COMPANIONS,), known=learnt)
+    if beside.get(COMPANIONS, 0) > 0:
+        learnt.weights[COMPANIONS] = beside[COMPANIONS]
+    return learnt
 
 
 def _examples(
