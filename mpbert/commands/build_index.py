@@ -75,7 +75,7 @@ def run(config: Config) -> None:
         f"{out.counts['citing_sentences']:,} sentences that cite them"
     )
     if data.learnt is None:
-        print("no weights: the corpus has no validation context that cites a paper it ranks")
+        print("no weights: the corpus has too few validation contexts to learn from")
         return
     print(f"weights learnt from {data.learnt.contexts:,} validation contexts:")
     for name, weight in data.learnt.weights.items():
@@ -89,9 +89,9 @@ def inputs_of(config: Config) -> list[Path]:
 
 def _learnt(config: Config, store: CorpusStore, tables: IndexTables, encoder: Path) -> IndexData:
     """Return what the index holds, with the weights that validation contexts teach."""
-    from mpbert.recommending.learning import learn_weights
+    from mpbert.recommending.learning import can_learn, learn_weights
 
-    fuses = bool(len(store.contexts("valid")))
+    fuses = can_learn(store)
     data = data_of(tables, config.readings, config.seed, fuses)
     if not fuses:
         return data

@@ -22,7 +22,7 @@ from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.learnt import AGE, CITATIONS, COMPANIONS, FEATURES, LearntWeights
 from mpbert.recommending.recommender import IndexRecommender
 
-MOST_CONTEXTS = 1000  # that are asked: a fixed random sample
+LEAST_CONTEXTS, MOST_CONTEXTS = 50, 1000  # to learn from; of more, a fixed random sample is asked
 _DEPTH = 100  # candidates of each feature
 _DIGITS = 6  # of a weight
 _LEAST = 1e-9  # spread of a feature that varies
@@ -65,6 +65,11 @@ class _Examples:
         learnt = rounded_weights(scaled, offsets, np.concatenate(self.gold), base)
         learnt = np.where(spread > _LEAST, learnt / np.maximum(spread, _LEAST), 0.0)
         return dict(zip(names, map(_rounded, learnt.tolist()), strict=True))
+
+
+def can_learn(store: CorpusStore) -> bool:
+    """Whether a corpus has enough validation contexts: weights of fewer would follow chance."""
+    return len(store.contexts("valid").distinct()) >= LEAST_CONTEXTS
 
 
 def learn_weights(recommender: IndexRecommender, store: CorpusStore) -> LearntWeights | None:
