@@ -50,9 +50,10 @@ class PaperFeatures:
         self._lookup, self._fields = data.lookup, data.fields
         self._vectors, self._matches = data.tables.vectors, matches
         self._encoder, self._words = encoder, words
-        offsets, cited = data.tables.cited()
-        citing = data.tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
-        self._citations = CitationsByYear(cited, years[citing])
+        # a list: where pandas is installed, Arrow's own way to an array would import it
+        citing = np.array(data.tables.contexts["citing_row"].to_pylist(), dtype=np.int64)
+        cited = row_numbers(np.diff(data.lookup.citing_offsets))
+        self._citations = CitationsByYear(cited, years[citing[data.lookup.citing_contexts]])
         known = years[years > 0]
         middle, self._last_year = (
             (int(np.median(known)), int(known.max())) if len(known) else (0, 0)

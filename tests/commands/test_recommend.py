@@ -83,7 +83,7 @@ def test_every_kind_of_manuscript_is_answered(recommend, name, text):
 
 
 def test_text_shows_ranks_keys_and_reasons(recommend, rfc_index):
-    code, out, _ = recommend("paper.tex", TEX)
+    code, out, _ = recommend("paper.tex", TEX, "--top", "40")
     assert code == 0
     assert "place 1 [dns, names]: Names are resolved." in out
     assert re.search(r"^  10  -?\d+\.\d{4}  RFC\d", out, re.MULTILINE)
