@@ -90,8 +90,9 @@ class Recommender:
         :param year: papers of later years are left out; those without a year stay.
         :param accepted: ids of papers already accepted at this place; they are not returned, and
             papers that are cited together with them gain.
-        :param ranker: ``dense`` ranks by vectors, ``words`` by BM25, ``both`` fuses the two. Of an
-            encoder with exact matches, ``both`` adds these to the vectors' cosine.
+        :param ranker: ``dense`` ranks by vectors, ``words`` by BM25, ``both`` by all that the index
+            knows, with the weights that ``build-index`` learnt; an index without weights fuses the
+            two, or adds exact matches to the cosine.
         :returns: up to ``top`` papers; the index is the rank, from 1. Columns:
 
             * ``paper_id``, ``title``; ``authors``, a list; ``year``, NA where unknown;

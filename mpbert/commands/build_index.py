@@ -1,6 +1,6 @@
 """``build-index``: corpus store, encoder and vectors -> an index that recommends by itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
@@ -8,8 +8,17 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+from mpbert.recommending.directory import (
+    ENCODER,
+    FORMAT,
+    IndexData,
+    data_folder,
+    data_of,
+    write_data,
+)
 from mpbert.recommending.encoders import copy_encoder
+from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
 from mpbert.vectors.matches import read_weights
 from mpbert.vectors.normal import normalized
@@ -37,11 +46,11 @@ class Config:
 
 
 def run(config: Config) -> None:
-    """Write the index; print its sizes.
+    """Write the index; print its sizes, and the weights that it learnt.
 
     :raises VectorsError: the vectors are not of this corpus, or not of this encoder.
     """
-    inputs = [config.corpus, config.encoder, config.vectors]
+    inputs = inputs_of(config)
     if is_finished(config.output, "build-index", config, inputs):
         print(f"{config.output} exists, reused")
         return
@@ -59,11 +68,36 @@ def run(config: Config) -> None:
         tables = IndexTables(
             papers_of(store), training_contexts_of(store), normalized(vectors.vectors), matches
         )
-        out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, tables)}
+        data = _learnt(config, store, tables, out.path / ENCODER)
+        out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, data)}
     print(
         f"{config.output}: {out.counts['papers']:,} papers, "
         f"{out.counts['citing_sentences']:,} sentences that cite them"
     )
+    if data.learnt is None:
+        print("no weights: the corpus has too few validation contexts to learn from")
+        return
+    print(f"weights learnt from {data.learnt.contexts:,} validation contexts:")
+    for name, weight in data.learnt.weights.items():
+        print(f"  {name} {weight:g}")
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.corpus, config.encoder, config.vectors]
+
+
+def _learnt(config: Config, store: CorpusStore, tables: IndexTables, encoder: Path) -> IndexData:
+    """Return what the index holds, with the weights that validation contexts teach."""
+    from mpbert.recommending.learning import can_learn, learn_weights
+
+    fuses = can_learn(store)
+    data = data_of(tables, config.readings, config.seed, fuses)
+    if not fuses:
+        return data
+    reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
+    learnt = learn_weights(IndexRecommender(data, reader), store)
+    return replace(data, learnt=learnt)
 
 
 def _check_encoder(config: Config, dim: int, num_matched: int) -> None:

@@ -10,7 +10,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import MANIFEST, check_inputs, is_finished, output_directory
-from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, data_of, write_data
 from mpbert.recommending.encoders import (
     SENTENCE_ENCODER,
     IndexEncoder,
@@ -90,7 +90,8 @@ def run(config: Config) -> None:
         data.mkdir()
         dropped = {name: n for name, n in sorted(counts.items()) if n}
         out.counts |= {"index_format": FORMAT, "generation": 1, **dropped}
-        out.counts |= {"reader": reader, **write_data(data, tables)}
+        made = data_of(tables, config.readings, config.seed, fuses=False)
+        out.counts |= {"reader": reader, **write_data(data, made)}
     _report(config, reader, out.counts)
 
 

@@ -103,7 +103,7 @@ def row_cost(
     counted = ended if resumes else list(well.values())
     seconds: dict[bool, float] = {}
     for record in counted:
-        ranks = record["step"] == "retrieve"
+        ranks = record["step"] in ("retrieve", "answer")
         seconds[ranks] = seconds.get(ranks, 0.0) + record["seconds"]
     return RowCost(
         seconds.get(False),

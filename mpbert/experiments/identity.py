@@ -6,7 +6,7 @@ from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
-from mpbert.experiments.rows import MODEL, Row
+from mpbert.experiments.rows import INDEX, MODEL, Row
 from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
 from mpbert.foundation.errors import ConfigError
@@ -26,12 +26,16 @@ def identity_of(row: Row, settings: Settings) -> Hashable:
     """
     if row.method == MODEL:
         return tuple(sorted((name, str(value)) for name, value in settings.items()))
+    if row.method == INDEX:
+        _check_index(row, settings)
+        return ()
     families = [family for family in _FAMILIES if row.method in family.names()]
     source = f"row {row.name}"
     if not families:
         known = [name for family in _FAMILIES for name in family.names()]
         raise ConfigError(
-            f"{source}: unknown method {row.method!r}; expected one of {', '.join([*known, MODEL])}"
+            f"{source}: unknown method {row.method!r}; expected one of "
+            f"{', '.join([*known, MODEL, INDEX])}"
         )
     if families != [EMBEDDERS]:
         _check_words_alone(row, source)
@@ -91,6 +95,8 @@ def learns_from(row: Row, settings: Settings) -> str:
 
     That of training is not told for methods that make vectors, since all of these learn from it.
     """
+    if row.method == INDEX:
+        return "valid"
     if row.method not in RERANKERS.names():
         return ""
     return from_settings(RERANKERS[row.method], setting_words(settings), row.method).learns_from
@@ -102,6 +108,25 @@ def resumes(row: Row) -> bool:
         row.method in family.names() and family[row.method].resumes
         for family in (EMBEDDERS, RERANKERS)
     )
+
+
+def _check_index(row: Row, settings: Settings) -> None:
+    """Check that a row which ranks as an index answers says whose, and nothing else.
+
+    :raises ConfigError: it does not.
+    """
+    if not row.vectors:
+        raise ConfigError(
+            f"row {row.name}: found no vectors; {INDEX} needs a line 'vectors: ROW', the row of "
+            f"our model whose encoder the index is of"
+        )
+    others = {
+        **{"settings": settings, "inputs": row.inputs, "training": row.training, "dim": row.dim},
+        **{"similarity": row.similarity != "cosine", "task": row.task != "local"},
+    }
+    for key, is_given in others.items():
+        if is_given:
+            raise ConfigError(f"row {row.name}: {INDEX} has no {key}; leave it out")
 
 
 def _check_words_alone(row: Row, source: str) -> None:

@@ -49,6 +49,10 @@ class Layout:
         """Return the file of what the steps of a row took."""
         return self.root / "cost" / corpus / f"{row}.jsonl"
 
+    def index(self, corpus: str, row: str) -> Path:
+        """Return the index by which a row answers."""
+        return self.root / "indexes" / corpus / row
+
     def tuning(self, corpus: str, row: str) -> Path:
         """Return the folder of the trials of a row."""
         return self.root / "tuning" / corpus / row

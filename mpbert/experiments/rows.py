@@ -43,6 +43,11 @@ A row of our own model::
     readings: 5                           # optional: its vectors are means of so many readings
     vocab_size_on: {rfc: 8000}            # optional: tokens of the tokenizer on some corpora
 
+A row that ranks as the index of another row's encoder answers, by the code of ``recommend``::
+
+    method: index
+    vectors: token_bag_matches            # the row whose encoder and vectors the index is of
+
 A row stands after those whose vectors or runs it takes.
 """
 
@@ -54,6 +59,7 @@ from mpbert.evaluation.tuned import Settings, SettingValue
 from mpbert.foundation.errors import ConfigError
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
+INDEX = "index"  # that of rows which rank as an index answers
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment, Variant
-from mpbert.experiments.rows import MODEL, Row
+from mpbert.experiments.rows import INDEX, MODEL, Row
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 from mpbert.retrieval.pool import POOLS
@@ -49,6 +49,8 @@ def steps_of(
         return [_lexical(experiment, variant, runs, ranked)]
     if variant.row.method in RERANKERS.names():
         return _rerank_steps(experiment, variant, runs, ranked)
+    if variant.row.method == INDEX:
+        return _index_steps(experiment, variant, runs, ranked)
     own = place and not variant.row.vectors
     vectors = place / "vectors" if own else experiment.vectors(variant)
     rank = _dense(experiment, variant, vectors, runs, ranked)
@@ -115,6 +117,19 @@ def _lexical(
     words = ["retrieve", experiment.corpus, runs, "--lexical", variant.row.method]
     words += [*_kind(variant.row), *_pool(experiment), *_settings(variant.settings)]
     return _step("retrieve", [*words, *ranked])
+
+
+def _index_steps(
+    experiment: Experiment, variant: Variant, runs: Path, ranked: Sequence[object]
+) -> list[Step]:
+    """Return the steps of a row that ranks as an index answers."""
+    layout, corpus = experiment.layout, experiment.corpus.name
+    index = layout.index(corpus, variant.name)
+    encoder = layout.encoder(corpus, experiment.needed(variant.row.vectors, variant.seed).name)
+    build = ["build-index", experiment.corpus, encoder, experiment.vectors(variant), index]
+    answer = ["answer", experiment.corpus, index, runs, *_kind(variant.row)]
+    answer += [*_pool(experiment), *ranked]
+    return [_step("build index", build), _step("answer", answer)]
 
 
 def _rerank_steps(

@@ -25,6 +25,7 @@ COMMANDS = {
     "report": "runs of all rows -> one report with tests, intervals and plots",
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "index": "a library of papers, with citations or without -> an index at once, no training",
+    "answer": "corpus store and index -> ranked papers for every context, as the index answers",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "add": "index and new papers -> the same index with them, without training",
@@ -124,6 +125,11 @@ HELP = {
         "mpbert retrieve runs/corpus/rfc runs/trec/rfc/word2vec "
         "--vectors runs/vectors/rfc/word2vec",
         "a corpus store, and a vectors directory unless the method is lexical",
+        "a directory of TREC runs: valid.run and test.run",
+    ),
+    "answer": CommandHelp(
+        "mpbert answer runs/corpus/rfc runs/index/rfc runs/trec/rfc/answers",
+        "a corpus store, and an index that build-index made of it",
         "a directory of TREC runs: valid.run and test.run",
     ),
     "rerank": CommandHelp(

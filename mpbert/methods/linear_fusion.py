@@ -122,31 +122,38 @@ def sums(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.einsum("mf,f->m", features, weights)
 
 
-def rounded_weights(features: np.ndarray, offsets: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def rounded_weights(
+    features: np.ndarray, offsets: np.ndarray, gold: np.ndarray, known: np.ndarray | None = None
+) -> np.ndarray:
     """Return (F,) of :func:`learn_weights`, to 5 digits.
 
     Sums of many threads differ in their last digits.
     """
-    return np.round(learn_weights(features, offsets, gold), 5)
+    return np.round(learn_weights(features, offsets, gold, known), 5)
 
 
-def learn_weights(features: np.ndarray, offsets: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def learn_weights(
+    features: np.ndarray, offsets: np.ndarray, gold: np.ndarray, known: np.ndarray | None = None
+) -> np.ndarray:
     """Return (F,) weights that maximise the module's likelihood.
 
     :param features: (M, F).
     :param offsets: (Q + 1,) where the candidates of each query begin.
     :param gold: (M,) of :func:`gold_shares`; queries without any are left out.
+    :param known: (M,) a part of the scores that is not learnt; None: there is none.
     """
     lengths = np.diff(offsets)
+    known = np.zeros(len(gold)) if known is None else known
     from scipy.optimize import minimize  # slow to import, and --help need not wait
 
     has_gold = np.bincount(row_numbers(lengths), weights=gold, minlength=len(lengths)) > 0
     kept = np.repeat(has_gold, lengths)
-    features, gold, lengths = features[kept], gold[kept], lengths[has_gold]
+    features, gold, known = features[kept], gold[kept], known[kept]
+    lengths = lengths[has_gold]
     starts, query = offsets_of(lengths)[:-1], row_numbers(lengths)
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = features @ weights
+        scores = features @ weights + known
         scores -= np.maximum.reduceat(scores, starts)[query]
         exponentials = np.exp(scores)
         sums = np.add.reduceat(exponentials, starts)

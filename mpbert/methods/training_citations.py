@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
+from mpbert.methods.citations_by_year import CitationsByYear
 
 
 def training_citations(store: CorpusStore, dtype: type = np.float32) -> sparse.csr_array:
@@ -29,29 +30,3 @@ def citations_and_age(
     citing_years = np.repeat(training.years, np.diff(training.cited_offsets))
     cited = CitationsByYear(training.cited_rows, citing_years).until(papers, years)
     return [np.log1p(cited), np.log1p(np.maximum(years - store.years[papers], 0))]
-
-
-class CitationsByYear:
-    """Citations, to be counted as they were known in any year.
-
-    :param cited: (M,) rows of cited papers.
-    :param years: (M,) years of the papers that cite them.
-    """
-
-    def __init__(self, cited: np.ndarray, years: np.ndarray) -> None:
-        self._before = int(years.min()) - 1 if len(years) else 0
-        self._span = int(years.max()) - self._before + 1 if len(years) else 1
-        self._keys = np.sort(self._key(cited, years))
-
-    def until(self, papers: np.ndarray, years: np.ndarray) -> np.ndarray:
-        """Return (P,) how often papers were cited by papers of a year or earlier.
-
-        :param papers: (P,) rows.
-        :param years: (P,), or one for all.
-        """
-        last = np.searchsorted(self._keys, self._key(papers, years), side="right")
-        return last - np.searchsorted(self._keys, papers.astype(np.int64) * self._span)
-
-    def _key(self, papers: np.ndarray, years: np.ndarray) -> np.ndarray:
-        place = np.clip(years.astype(np.int64) - self._before, 0, self._span - 1)
-        return papers.astype(np.int64) * self._span + place

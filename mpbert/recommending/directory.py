@@ -2,14 +2,15 @@
 
 ``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
 With exact matches it holds the weights of tokens, too: ``papers.matches.npz``, which is loaded.
-An index of a library (``mpbert index``) holds ``bodies.arrow``, and may have no encoder.
+An index of a library (``mpbert index``) holds ``bodies.arrow``, and may have no encoder. One that
+learnt to fuse (``mpbert build-index``) holds ``weights.json``, and the words of fields apart.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,14 @@ import pyarrow as pa
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.index_files import map_array, read_table, write_table
-from mpbert.recommending.lookup import ARRAYS, Lookup
+from mpbert.recommending.learnt import FEATURES, MATCHES, LearntWeights, read_learnt
+from mpbert.recommending.lookup import ARRAYS, FIELD_ARRAYS, FieldWords, Lookup
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights, read_weights, save_matches
 from mpbert.vectors.store import VectorStore
 
-FORMAT = 2
-_READ = (1, FORMAT)  # 1 holds no exact matches
+FORMAT = 3
+_READ = (1, 2, FORMAT)  # 1 holds no exact matches, 2 nothing learnt
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
@@ -39,6 +41,8 @@ class IndexData:
     :param vocabulary: (V,) stems, in the order of the arrays of ``lookup``.
     :param generation: number of the data in force.
     :param readings: number of readings of a text; their vectors are averaged, ``seed`` is theirs.
+    :param fields: words of fields apart, which the features of a learnt fusion need; ``learnt`` its
+        weights; None: nothing was learnt.
     """
 
     tables: IndexTables
@@ -47,6 +51,8 @@ class IndexData:
     generation: int
     readings: int
     seed: int
+    fields: FieldWords | None = None
+    learnt: LearntWeights | None = None
 
 
 def data_folder(index: Path, generation: int) -> Path:
@@ -54,14 +60,24 @@ def data_folder(index: Path, generation: int) -> Path:
     return index / f"data.{generation}"
 
 
-def write_data(folder: Path, tables: IndexTables) -> dict[str, int]:
-    """Write everything that depends on the tables into a folder that exists.
+def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> IndexData:
+    """Return what the first generation of an index holds, before anything is learnt.
+
+    :param fuses: whether it has what a learnt fusion needs.
+    """
+    from mpbert.recommending.lookup_building import build_field_words, build_lookup
+
+    lookup, vocabulary = build_lookup(tables)
+    fields = build_field_words(tables, vocabulary) if fuses else None
+    return IndexData(tables, lookup, vocabulary, 1, readings, seed, fields)
+
+
+def write_data(folder: Path, data: IndexData) -> dict[str, int]:
+    """Write everything that an index holds into a folder that exists.
 
     :returns: counts for the manifest.
     """
-    from mpbert.recommending.lookup_building import build_lookup  # not to answer
-
-    lookup, vocabulary = build_lookup(tables)
+    tables, vocabulary = data.tables, data.vocabulary
     write_table(folder / "papers.arrow", tables.papers)
     write_table(folder / "contexts.arrow", tables.contexts)
     write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
@@ -71,7 +87,11 @@ def write_data(folder: Path, tables: IndexTables) -> dict[str, int]:
     if tables.matches is not None:
         save_matches(folder, "papers", tables.matches.matrix())
     for name in ARRAYS:
-        np.save(folder / f"{name}.npy", getattr(lookup, name))
+        np.save(folder / f"{name}.npy", getattr(data.lookup, name))
+    if data.learnt is not None:
+        data.learnt.write(folder)
+        for name in FIELD_ARRAYS:
+            np.save(folder / f"{name}.npy", getattr(data.fields, name))
     return {
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
@@ -109,6 +129,10 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     vectors = map_array(folder / "vectors.npy")
     matches = _matches(folder, papers.num_rows)
     lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
+    known = [name for name in FEATURES if name != MATCHES or matches is not None]
+    learnt, fields = read_learnt(folder, known), None
+    if learnt is not None:
+        fields = FieldWords(**{name: map_array(folder / f"{name}.npy") for name in FIELD_ARRAYS})
     data = IndexData(
         tables=IndexTables(papers, contexts, vectors, matches, bodies),
         lookup=lookup,
@@ -116,6 +140,8 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
         generation=generation,
         readings=manifest["config"]["readings"],
         seed=manifest["config"]["seed"],
+        fields=fields,
+        learnt=learnt,
     )
     _check(data, folder)
     return data
@@ -143,7 +169,9 @@ def change_index(
         try:
             new.mkdir()
             about = {"index_format": FORMAT, "generation": data.generation + 1}
-            counts = {**about, **write_data(new, tables), "latest_change": counts}
+            made = data_of(tables, data.readings, data.seed, data.learnt is not None)
+            made = replace(made, learnt=data.learnt)
+            counts = {**about, **write_data(new, made), "latest_change": counts}
             replace_manifest(path, counts, [ENCODER, new.name])
         except OSError as error:
             shutil.rmtree(new, ignore_errors=True)
@@ -179,7 +207,7 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     found = counts.get("index_format") if isinstance(counts, dict) else None
     if found not in _READ:
         raise IndexFormatError(
-            f"{path}: found an index of format {found}; expected 1 or {FORMAT}, build it again "
+            f"{path}: found an index of format {found}; expected 1 to {FORMAT}, build it again "
             f"with this version of mpbert"
         )
     numbers = [counts.get("generation"), *map((config or {}).get, ("readings", "seed"))]
@@ -213,6 +241,9 @@ def _check(data: IndexData, folder: Path) -> None:
         "bag": (found.bag_offsets, num_contexts, found.bag_words, found.bag_weights),
         "cocited": (found.cocited_offsets, num_papers, found.cocited_papers, found.cocited_counts),
     }
+    if (apart := data.fields) is not None:
+        for name, part in (("abstract_word", apart.abstract), ("citing_word", apart.citing)):
+            ragged[name] = (part.offsets, words, part.papers, part.weights)
     bodies = data.tables.bodies
     if bodies is not None and bodies.num_rows != num_papers:
         raise IndexFormatError(

@@ -9,6 +9,19 @@ import numpy as np
 
 
 @dataclass(frozen=True)
+class Postings:
+    """Papers by word: those that hold each stem, and its part in their BM25 score.
+
+    :param offsets: (V + 1,); ``papers`` and ``weights`` of stem v are those at
+        ``offsets[v]:offsets[v + 1]``.
+    """
+
+    offsets: np.ndarray
+    papers: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
 class Lookup:
     """Arrays of an index; N papers, C contexts, V stems.
 
@@ -34,5 +47,41 @@ class Lookup:
     cocited_papers: np.ndarray
     cocited_counts: np.ndarray
 
+    @property
+    def words(self) -> Postings:
+        """Papers by the words of all that is searched."""
+        return Postings(self.word_offsets, self.word_papers, self.word_weights)
+
+
+@dataclass(frozen=True)
+class FieldWords:
+    """Papers by the words of two fields, each by itself; of an index with learnt weights.
+
+    All arrays are as those of words in :class:`Lookup`.
+
+    :param abstract_word_offsets: over title and abstract; ``citing_word_offsets`` over the known
+        sentences that cite a paper.
+    """
+
+    abstract_word_offsets: np.ndarray
+    abstract_word_papers: np.ndarray
+    abstract_word_weights: np.ndarray
+    citing_word_offsets: np.ndarray
+    citing_word_papers: np.ndarray
+    citing_word_weights: np.ndarray
+
+    @property
+    def abstract(self) -> Postings:
+        """Papers by the words of title and abstract."""
+        return Postings(
+            self.abstract_word_offsets, self.abstract_word_papers, self.abstract_word_weights
+        )
+
+    @property
+    def citing(self) -> Postings:
+        """Papers by the words of the known sentences that cite them."""
+        return Postings(self.citing_word_offsets, self.citing_word_papers, self.citing_word_weights)
+
 
 ARRAYS = tuple(field.name for field in fields(Lookup))
+FIELD_ARRAYS = tuple(field.name for field in fields(FieldWords))

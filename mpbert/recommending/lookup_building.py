@@ -1,5 +1,7 @@
 """The arrays that are looked up at a question, worked out once from the tables of an index."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
@@ -10,7 +12,7 @@ from mpbert.corpus.fields import sum_counts
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.lexical.bm25 import Bm25
-from mpbert.recommending.lookup import Lookup
+from mpbert.recommending.lookup import FieldWords, Lookup, Postings
 from mpbert.recommending.tables import IndexTables
 
 _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
@@ -18,6 +20,7 @@ _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
 # those of the row bm25_fields, which were chosen on the validation of both corpora
 _TIMES = 3, 5
 _WITH_BODIES = {"k1": 16.0, "b": 0.5}
+Source = tuple[str, pa.Array, np.ndarray, int]  # of sum_counts
 
 
 def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
@@ -31,14 +34,14 @@ def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
     if not len(vocabulary):
         raise CorpusError("the papers of the index hold no word; expected titles, add some")
     method = Bm25() if tables.bodies is None else Bm25(**_WITH_BODIES)
-    weights = method.weigh_papers(counts)  # (N, V), by column
+    words = _arrays(method.weigh_papers(counts))
     contexts_of_papers = np.argsort(cited, kind="stable")
     bags, idf = _context_bags(tables.contexts["text"].combine_chunks(), vocabulary)
     together = cocitation_counts(offsets, cited, num_papers)
     found = Lookup(
-        word_offsets=weights.indptr.astype(np.int64),
-        word_papers=weights.indices.astype(np.int32),
-        word_weights=weights.data.astype(np.float32),
+        word_offsets=words.offsets,
+        word_papers=words.papers,
+        word_weights=words.weights,
         citing_offsets=offsets_of(np.bincount(cited, minlength=num_papers)),
         citing_contexts=row_numbers(np.diff(offsets))[contexts_of_papers].astype(np.int32),
         bag_offsets=bags.indptr.astype(np.int64),
@@ -52,19 +55,56 @@ def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
     return found, vocabulary
 
 
+def build_field_words(tables: IndexTables, vocabulary: pa.Array) -> FieldWords:
+    """Return the words of fields apart; same tables, same bytes.
+
+    :param vocabulary: (V,) stems of :func:`build_lookup`.
+    """
+    about, citing = _sources(tables, *tables.cited())
+    abstract, sentences = (_postings(part, tables, vocabulary) for part in (about, citing))
+    return FieldWords(
+        *(abstract.offsets, abstract.papers, abstract.weights),
+        *(sentences.offsets, sentences.papers, sentences.weights),
+    )
+
+
+def _postings(sources: Sequence[Source], tables: IndexTables, vocabulary: pa.Array) -> Postings:
+    counts, _ = sum_counts(sources, tables.papers.num_rows, vocabulary, stemmed=True)
+    if not counts.nnz:  # BM25 of no word has no mean length
+        return Postings(
+            np.zeros(len(vocabulary) + 1, dtype=np.int64),
+            np.zeros(0, dtype=np.int32),
+            np.zeros(0, dtype=np.float32),
+        )
+    return _arrays(Bm25().weigh_papers(counts))
+
+
+def _arrays(weights: sparse.csc_array) -> Postings:
+    """Return (N, V) weights by column."""
+    offsets, papers = weights.indptr.astype(np.int64), weights.indices.astype(np.int32)
+    return Postings(offsets, papers, weights.data.astype(np.float32))
+
+
+def _sources(
+    tables: IndexTables, offsets: np.ndarray, cited: np.ndarray
+) -> tuple[list[Source], list[Source]]:
+    """Return the texts of title and abstract, and the sentences that cite, for ``sum_counts``."""
+    rows = np.arange(tables.papers.num_rows)
+    once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
+    texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
+    about, citing = (1, 1) if tables.bodies is None else _TIMES
+    return [
+        ("titles", tables.papers["title"].combine_chunks(), rows, about),
+        ("abstracts", tables.papers["abstract"].combine_chunks(), rows, about),
+    ], [("citing sentences", texts, cited, citing)]
+
+
 def _paper_words(
     tables: IndexTables, offsets: np.ndarray, cited: np.ndarray
 ) -> tuple[sparse.csr_array, pa.Array]:
     """Return (N, V) stems of title, abstract and citing sentences; of a library of bodies, too."""
     rows = np.arange(tables.papers.num_rows)
-    once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
-    texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
-    about, citing = (1, 1) if tables.bodies is None else _TIMES
-    sources = [
-        ("titles", tables.papers["title"].combine_chunks(), rows, about),
-        ("abstracts", tables.papers["abstract"].combine_chunks(), rows, about),
-        ("citing sentences", texts, cited, citing),
-    ]
+    sources = [source for part in _sources(tables, offsets, cited) for source in part]
     if tables.bodies is not None:
         sources.append(("bodies", tables.bodies["body"].combine_chunks(), rows, 1))
     return sum_counts(sources, len(rows), stemmed=True)

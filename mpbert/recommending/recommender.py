@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
-from mpbert.methods.rankings import Ranking, fuse_reciprocal
+from mpbert.methods.rankings import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
-from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.questions import Asked, question_at
+from mpbert.recommending.rankers import RANKERS, PaperRanker
 from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import (
     CitingSentence,
@@ -24,11 +24,6 @@ from mpbert.recommending.records import (
 )
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
-from mpbert.retrieval.ranking import top_k
-
-RANKERS = ("both", "dense", "words")
-_DEPTH = 200  # papers of each ranking that are fused
-_CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in retrieval.lexical
 
 
 class IndexRecommender:
@@ -43,10 +38,8 @@ class IndexRecommender:
         self._folded = Counter(map(str.casefold, self.paper_ids))
         # a list: where pandas is installed, Arrow's own way to an array would import it
         self._years = np.array(self._papers["year"].to_pylist(), dtype=np.int32)
-        self._has_vector = self.vectors.any(axis=1)
-        matches = data.tables.matches
-        self._matches = None if matches is None else PapersByToken(matches)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
+        self._ranker = PaperRanker(data, encoder, self._words, self._years)
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
 
     @classmethod
@@ -90,12 +83,11 @@ class IndexRecommender:
 
         ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
         of the three sentences around the place over title, abstract and citing sentences. ``both``
-        fuses the first 200 of each by reciprocal ranks (``mpbert.methods.fusion``). An encoder with
-        exact matches reads words itself: ``both`` adds its matches to the cosine, and no BM25
-        (``mpbert.recommending.matching``). An index without an encoder ranks by words alone.
-        Papers that were accepted here are not returned; what is cited together with them makes one
-        more ranking (``mpbert.recommending.companions``) which is fused with the others in the same
-        way.
+        ranks by the fusion that the index learnt (``mpbert.recommending.features``). An index that
+        learnt none adds exact matches to the cosine; without these it fuses the first 200 papers
+        of ``dense`` and ``words`` by reciprocal ranks; without an encoder it ranks by words alone.
+        Papers that were accepted here are not returned; what is cited together with them gains, by
+        a learnt weight, or as one more ranking that is fused by reciprocal ranks.
 
         :param text: the manuscript around the place; of a long one, the 10,000 characters before.
         :param place: a citation belongs before this character of ``text``, counted from 0 in
@@ -136,47 +128,43 @@ class IndexRecommender:
             raise ConfigError(f"year is {year!r}; expected a whole number, such as 2015, or None")
         if isinstance(accepted, str):
             raise ConfigError(f"accepted is one text, {accepted!r}; expected a list of ids")
-        sentence = int(manuscript.places[place])
         accepted_rows = np.array([self._row(paper_id) for paper_id in accepted], dtype=np.int64)
         allowed = np.ones(len(self.paper_ids), dtype=bool)
         allowed[accepted_rows] = False
         if year is not None:
             allowed &= self._years <= year
-        words = self._words.counts(_question(manuscript.sentences, sentence))
-        depth = max(_DEPTH, top)
-        rankings = self._rankings(ranker, manuscript.sentences, sentence, words, allowed, depth)
-        if len(accepted_rows):
-            scores = companion_scores(self._lookup, accepted_rows, len(self.paper_ids))
-            rankings.append(_ranking(scores, allowed & (scores > 0), depth))
-        ranking = rankings[0]
-        if len(rankings) > 1:
-            ranking = fuse_reciprocal(rankings, len(self.paper_ids))
-        return self._explained(ranking, top, words, accepted_rows)
+        question = self.question(manuscript, place, year, accepted_rows)
+        ranking = self.rank(question, allowed, top, ranker)
+        return self._explained(ranking, top, question.words, accepted_rows)
 
-    def _rankings(
+    def question(
         self,
-        ranker: str,
-        sentences: Sequence[str],
-        sentence: int,
-        words: tuple[np.ndarray, np.ndarray],
-        allowed: np.ndarray,
-        depth: int,
-    ) -> list[Ranking]:
-        """Return the rankings that a ranker asks for, of the allowed papers (N,).
+        manuscript: Manuscript,
+        place: int,
+        year: int | None = None,
+        accepted: Sequence[int] = (),
+    ) -> Asked:
+        """Return the question of a numbered place.
 
-        :param words: as of :meth:`_explained`.
+        :param accepted: rows of papers.
         """
-        found = []
-        if ranker != "words" and self.vectors.shape[1]:
-            vector = self._encoder.embed_manuscript(sentences, sentence)
-            if ranker == "both" and self._matches is not None:
-                scores = self._matches.scores(self._encoder.weigh_manuscript(sentences, sentence))
-                return [_ranking(scores + cosines(self.vectors, vector), allowed, depth)]
-            found.append(_ranking(self.vectors @ vector, allowed & self._has_vector, depth))
-        if ranker != "dense":
-            scores = self._words.bm25(*words)
-            found.append(_ranking(scores, allowed & (scores > 0), depth))
-        return found
+        return question_at(manuscript, place, self._words, year, accepted)
+
+    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str = "both") -> Ranking:
+        """Return the ranking of one question, of ``top`` papers or more where there are.
+
+        :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        """
+        return self._ranker.rank(question, allowed, top, ranker)
+
+    def features(self, question: Asked) -> dict[str, np.ndarray]:
+        """Return the features of all papers for a learnt fusion, see ``recommending.features``.
+
+        :raises ConfigError: the index holds nothing to learn from.
+        """
+        if self._ranker.features is None:
+            raise ConfigError("the index holds no words of fields apart; build it with build-index")
+        return self._ranker.features.of(question)
 
     def _explained(
         self,
@@ -253,19 +241,3 @@ class IndexRecommender:
         paper = self._paper(row)
         why = Why(citing, self._reasons.companions(row, accepted))
         return Recommendation(paper.paper_id, paper.title, paper.authors, paper.year, score, why)
-
-
-def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
-    """Return the best allowed papers of one question, ties by row."""
-    rows = np.flatnonzero(allowed)
-    if not len(rows):
-        return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
-    chosen = scores[rows].astype(np.float64)[None]
-    places, best = top_k(chosen, min(depth, len(rows)), np.array([-1]))
-    return Ranking(rows[places], best)
-
-
-def _question(sentences: Sequence[str], sentence: int) -> str:
-    """Return the words to ask with: the sentence and its neighbours, itself counted three times."""
-    around = sentences[max(sentence - 1, 0) : sentence + 2]
-    return " ".join([*around, *[sentences[sentence]] * (_CITING_WEIGHT - 1)])

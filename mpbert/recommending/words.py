@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from mpbert.corpus.text import stem, words
 from mpbert.foundation.ragged import ranges, row_numbers
-from mpbert.recommending.lookup import Lookup
+from mpbert.recommending.lookup import Lookup, Postings
 
 
 class Words:
@@ -25,18 +25,18 @@ class Words:
         known = np.array([column for column in columns if column >= 0], np.int64)
         return np.unique(known, return_counts=True)
 
-    def bm25(self, columns: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    def bm25(self, columns: np.ndarray, counts: np.ndarray, papers: Postings) -> np.ndarray:
         """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.
 
             score(q, d) = Σ_w count(w, q) · weight(w, d),   weights of ``retrieval.lexical.Bm25``
 
         :param columns: (U,) stems of the question, ``counts`` (U,) how often each occurs.
+        :param papers: by the words of some field; those of no other word are read.
         """
-        found = self._lookup
-        lengths = found.word_offsets[columns + 1] - found.word_offsets[columns]
-        places = ranges(found.word_offsets[columns], lengths)
-        parts = found.word_weights[places] * counts[row_numbers(lengths)]
-        return np.bincount(found.word_papers[places], weights=parts, minlength=self._num_papers)
+        lengths = papers.offsets[columns + 1] - papers.offsets[columns]
+        places = ranges(papers.offsets[columns], lengths)
+        parts = papers.weights[places] * counts[row_numbers(lengths)]
+        return np.bincount(papers.papers[places], weights=parts, minlength=self._num_papers)
 
     def similarities(
         self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray

@@ -2,6 +2,8 @@ import pytest
 
 from mpbert import Recommender
 from mpbert.foundation.errors import ConfigError, IndexFormatError, ManuscriptError
+from mpbert.recommending.directory import read_index
+from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 
 TEXT = "Mail is routed by names of hosts. Names are resolved by servers. It is slow."
@@ -41,11 +43,13 @@ def test_an_accepted_paper_is_not_returned(recommender):
 
 
 def test_exact_matches_of_an_encoder_count(matching):
-    recommender = Recommender(matching.index)
-    found = {r: recommender.recommend(TEXT, top=120, ranker=r) for r in ("dense", "both")}
-    scores = {r: table.set_index("paper_id")["score"] for r, table in found.items()}
-    matches = scores["both"] - scores["dense"]
-    assert len(matches) == 120 and matches.min() > -1e-5 and matches.max() > 0.5
+    recommender, learnt = Recommender(matching.index), read_index(matching.index).learnt
+    found = recommender.recommend(TEXT, top=120).set_index("paper_id")["score"]
+    asked = recommender.index.question(manuscript_at(TEXT, None), 0)
+    features = recommender.index.features(asked)
+    assert learnt.weights["exact_matches"] > 1 and features["exact_matches"].max() > 0.5
+    expected = dict(zip(recommender.index.paper_ids, learnt.scores(features), strict=True))
+    assert found.to_dict() == expected and len(expected) == 120
 
 
 def test_no_paper_of_the_year_is_an_empty_table(recommender):

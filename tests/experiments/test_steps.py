@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.identity import check_row, learns_from
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
@@ -114,6 +115,41 @@ def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
         f"--readings 1 {stored}",
         "retrieve data/rfc out/trec/rfc/ours-seed-2 --vectors out/vectors/rfc/ours-seed-2",
     ]
+
+
+def test_a_row_that_ranks_as_an_index_answers_builds_the_index_of_its_own_seed():
+    answers = {"method": "index", "vectors": "ours", "top": 7}
+    experiment = _experiment(ours=OURS, answers=answers)
+    assert experiment.rows["answers"].needs == ["ours"]
+    for seed, end in ((1, ""), (2, "-seed-2")):
+        assert _words(experiment, "answers", seed=seed, splits=("valid",)) == [
+            f"build-index data/rfc out/encoders/rfc/ours{end} out/vectors/rfc/ours{end} "
+            f"out/indexes/rfc/answers{end}",
+            f"answer data/rfc out/indexes/rfc/answers{end} out/trec/rfc/answers{end} --top 7 "
+            "--splits valid",
+        ]
+    assert takes_seeds(experiment.rows, "answers") and is_trained(experiment.rows, "answers")
+    assert family_of(experiment.rows["answers"]) == "fusion"
+    assert learns_from(experiment.rows["answers"], {}) == "valid"
+    for step in steps_of(experiment, experiment.variant("answers")):
+        assert output_of(step).name == "answers"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({}, "found no vectors; index needs a line 'vectors: ROW'"),
+        ({"vectors": "ours", "dim": 8}, "index has no dim; leave it out"),
+        ({"vectors": "ours", "similarity": "dot"}, "index has no similarity"),
+        ({"vectors": "ours", "inputs": ["ours"]}, "index has no inputs"),
+        ({"vectors": "ours", "task": "global"}, "index has no task"),
+    ],
+)
+def test_a_row_of_an_index_says_whose_vectors_and_nothing_else(wrong, message):
+    experiment = _experiment(ours=OURS, answers={"method": "index", **wrong})
+    with pytest.raises(ConfigError, match=message) as caught:
+        check_row(experiment, "answers")
+    assert str(caught.value).startswith("row answers: ")
 
 
 def test_a_row_that_reads_vectors_of_sentences_says_what_their_encoder_has_read():

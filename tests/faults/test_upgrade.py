@@ -36,13 +36,14 @@ def readers(place):
         "runs": lambda: read_run(place / "runs" / "test.run"),
         "index": lambda: read_index(place / "index"),
         "index_2": lambda: read_index(place / "index_2"),
+        "index_3": lambda: read_index(place / "index_3"),
         "library": lambda: read_index(place / "library"),
         "sentences": lambda: SentenceVectors(place / "sentences").dim,
     }
 
 
 FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
-KINDS = [*FIRST, "corpus_2", "binary_2", "index_2", "library", "sentences"]
+KINDS = [*FIRST, "corpus_2", "binary_2", "index_2", "index_3", "library", "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
     "corpus_2": ["binarize", "corpus_2", "out"],
@@ -55,6 +56,7 @@ WORDS = {
     "runs": ["misses", "corpus", "runs/test.run"],
     "index": ["remove", "index", "P03"],
     "index_2": ["remove", "index_2", "P03"],
+    "index_3": ["remove", "index_3", "P03"],
     "library": ["remove", "library", "P03"],
     "sentences": ["check", "sentences"],
 }
@@ -65,7 +67,9 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
     raised = ("build-corpus", "binarize", "export-encoder", "build-index")  # both are read
-    expected = 2 if manifest["command"] in raised else 1
+    expected = {"build-index": 3}.get(
+        manifest["command"], 2 if manifest["command"] in raised else 1
+    )
     assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
 
 
@@ -75,17 +79,21 @@ def test_what_knows_repeats_is_read(kind, formats):
     assert read_manifest(formats / kind)["format"] == 2
 
 
-def test_an_index_holds_exact_matches_since_its_second_format(formats, monkeypatch):
+def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_third(
+    formats, monkeypatch
+):
     from mpbert.recommending.recommender import IndexRecommender
 
     monkeypatch.chdir(formats)
-    for name, number, shape in (("index", 1, None), ("index_2", 2, (33, 140))):
+    of_matches = {"index": None, "index_2": (33, 140), "index_3": (33, 140)}
+    for number, (name, shape) in enumerate(of_matches.items(), start=1):
         before = read_manifest(formats / name)
         assert before["format"] == before["counts"]["index_format"] == number
         assert main(["add", name, "more.jsonl"]) == 0
-        assert read_manifest(formats / name)["counts"]["index_format"] == 2
+        assert read_manifest(formats / name)["counts"]["index_format"] == 3
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
+        assert (readers(formats)[name]().learnt is not None) == (number == 3)
         assert len(IndexRecommender.open(formats / name).recommend("The router drops a key.")) == 10
 
 
@@ -112,12 +120,12 @@ def test_in_what_the_first_release_wrote_no_context_is_a_repeat(formats):
 def test_there_is_a_directory_of_each_format(formats):
     made = {read_manifest(formats / kind)["command"] for kind in KINDS}
     # as fit, as retrieve; nothing reads it; encoders as of export-encoder
-    later = {"add-papers", "rerank", "report", "pretrain", "finetune"}
+    later = {"add-papers", "rerank", "answer", "report", "pretrain", "finetune"}
     assert made | later == set(FORMATS)
     assert set(FORMATS) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("version", [0, 3, None])
+@pytest.mark.parametrize("version", [0, 4, None])
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_format_is_refused_with_the_command_that_makes_it_anew(
     kind, version, formats, monkeypatch, capsys

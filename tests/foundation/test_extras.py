@@ -77,9 +77,10 @@ def test_helps_show_or_name_the_extra(without):
     assert set(named) == refused
 
 
-def test_the_base_install_recommends_and_loads_no_package_of_an_extra(without, tmp_path):
+@pytest.mark.parametrize("index", ["index_2", "index_3"])
+def test_the_base_install_recommends_and_loads_no_package_of_an_extra(index, without, tmp_path):
     (tmp_path / "text.txt").write_text("The router drops a packet [CITATION].")
-    asked = (["recommend", FORMATS / "index_2", "text.txt", "--top", "2"],)
+    asked = (["recommend", FORMATS / index, "text.txt", "--top", "2"],)
     found = without(*asked)
     assert exits(found) == {"recommend": "0"}, found.stderr[-2000:]
     assert "place 1: The router drops a packet." in found.stdout
@@ -112,7 +113,7 @@ print(*{name for names in EXTRAS.values() for name in names} & set(sys.modules))
 
 def test_a_server_loads_no_package_of_an_extra(tmp_path):
     found = subprocess.run(
-        [sys.executable, "-c", _SERVED, str(FORMATS / "index_2")],
+        [sys.executable, "-c", _SERVED, str(FORMATS / "index_3")],
         capture_output=True,
         text=True,
         cwd=tmp_path,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpbert.methods.training_citations import CitationsByYear
+from mpbert.methods.citations_by_year import CitationsByYear
 
 
 @pytest.mark.parametrize("num_citations", [0, 1, 500])

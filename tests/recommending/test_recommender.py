@@ -1,5 +1,6 @@
 """Tests of the recommender on an index of real RFCs with a random encoder."""
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -85,7 +86,8 @@ def test_scores_by_words_are_those_of_the_lexical_index(recommender, store):
     assert ids(found) == [store.paper_ids[row] for row in rows[0]]
 
 
-def test_both_is_the_sum_of_reciprocal_ranks(recommender):
+def test_both_of_an_index_that_learnt_nothing_is_the_sum_of_reciprocal_ranks(rfc_index, unlearnt):
+    recommender = unlearnt(rfc_index)
     lists = [ids(recommender.recommend(TEXT, PLACE, top=200, ranker=r)) for r in RANKERS[1:]]
     expected = {
         paper: sum(1 / (61 + ranks.index(paper)) for ranks in lists if paper in ranks)
@@ -255,7 +257,7 @@ def test_titles_are_found_by_the_beginnings_of_their_words(recommender, store):
 
 def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, monkeypatch):
     from mpbert.recommending import directory
-    from mpbert.recommending.directory import read_index, write_data
+    from mpbert.recommending.directory import data_of, read_index, write_data
     from mpbert.recommending.tables import IndexTables
 
     data = read_index(rfc_index)
@@ -263,7 +265,8 @@ def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, mo
     monkeypatch.setattr(directory, "check_inputs", lambda *_: None)  # the manifest is of another
     copy = tmp_path / "index"
     (copy / "data.1").mkdir(parents=True)
-    write_data(copy / "data.1", tables)
+    made = data_of(tables, data.readings, data.seed, fuses=True)
+    write_data(copy / "data.1", dataclasses.replace(made, learnt=data.learnt))
     (copy / "manifest.json").write_bytes((rfc_index / "manifest.json").read_bytes())
     (copy / "encoder").symlink_to(rfc_index / "encoder")
     accepted = [data.tables.papers["paper_id"][7].as_py()]

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.methods.citations_by_year import CitationsByYear
 from mpbert.methods.citeomatic.field_bags import shared_words
 from mpbert.methods.rankings import Ranking, places_of
-from mpbert.methods.training_citations import CitationsByYear
 
 _MOST_NAMES = 8  # authors of a paper: App. A, Table 8
 

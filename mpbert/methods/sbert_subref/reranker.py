@@ -50,6 +50,7 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
+from mpbert.methods.citations_by_year import CitationsByYear
 from mpbert.methods.paper_parts import PARTS, read_parts
 from mpbert.methods.rankings import Ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
@@ -60,7 +61,7 @@ from mpbert.methods.sbert_subref.terms import (
     per_year,
     unit_relevance,
 )
-from mpbert.methods.training_citations import CitationsByYear, training_citations
+from mpbert.methods.training_citations import training_citations
 
 if TYPE_CHECKING:  # it needs numba
     from mpbert.methods.sbert_subref.greedy import StepValues

@@ -1,0 +1,70 @@
+"""``answer``: corpus store and index -> a TREC run per split, as the index answers.
+
+Each citation context is asked by the code of ``recommend`` and ``serve``: the manuscript is the
+paper's own text, the place is the citing sentence. The citing paper itself is no candidate.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from mpbert.corpus.queries import fixed_sample
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import run_of_lists, write_run
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.recommending.contexts import IndexSearch
+from mpbert.retrieval.pool import pool_option
+
+
+@dataclass(frozen=True)
+class Config:
+    """Rank papers for every citation context of a split as an index answers."""
+
+    corpus: Path = positional("corpus", "corpus store to read")
+    index: Path = positional("index", "index that build-index made of this corpus")
+    output: Path = positional("output", "directory of runs to write: valid.run, test.run")
+    splits: list[str] = option(
+        ("valid", "test"), "splits to rank for", nargs="+", choices=["test", "valid"], type=str
+    )
+    top: int = option(100, "papers ranked per query")
+    pool: str = pool_option()
+    sample: Optional[int] = option(
+        None, "rank for a fixed random sample of so many queries of each split; none: all", type=int
+    )
+
+    def __post_init__(self) -> None:
+        """Check what argparse cannot."""
+        if self.top < 1:
+            raise ConfigError(f"--top is {self.top}; expected 1 or more")
+        if self.sample is not None and self.sample < 1:
+            raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
+
+
+def run(config: Config) -> None:
+    """Write ``SPLIT.run`` for each split; the tag of its lines is the output's name.
+
+    :raises IndexFormatError: the index is not of this corpus, or was changed since it was built.
+    """
+    inputs = inputs_of(config)
+    if is_finished(config.output, "answer", config, inputs):
+        print(f"{config.output} exists, reused")
+        return
+    check_inputs(inputs)
+    store = CorpusStore(config.corpus)
+    search = IndexSearch(store, config.index, config.pool)
+    with output_directory(config.output, "answer", config, inputs) as out:
+        for split in sorted(set(config.splits)):
+            contexts = store.contexts(split)
+            contexts = contexts.take(fixed_sample(contexts, config.sample))
+            found = search.search(contexts, split, config.top)
+            ranked = run_of_lists(contexts.query_ids, store.paper_ids, found.rows, found.scores)
+            write_run(out.path / f"{split}.run", ranked, config.output.name)
+            out.counts[f"queries_{split}"] = len(contexts)
+            print(f"{split}: {len(contexts):,} queries answered from {store.num_papers:,} papers")
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.corpus, config.index]

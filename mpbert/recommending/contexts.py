@@ -1,0 +1,78 @@
+"""Contexts of a corpus asked as an index is asked: for learning, and for a row of the report.
+
+A context becomes the manuscript that the page would make of the paper's text: title first, then
+all sentences without markers. An encoder and the words read around the place, never behind the
+next sentence.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.corpus.queries import Contexts
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import IndexFormatError
+from mpbert.foundation.manifest import read_manifest
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import row_numbers
+from mpbert.methods.rankings import Ranking, ranking_of_pairs
+from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.retrieval.pool import candidates_by_year
+
+
+def manuscripts_of(store: CorpusStore, contexts: Contexts) -> Iterator[Manuscript]:
+    """Yield the manuscript of each context, with one place."""
+    title, sentences, latest = "", [], -1
+    for row, position in zip(contexts.citing_rows, contexts.positions, strict=True):
+        if row != latest:  # contexts of one paper are neighbours
+            paper, latest = store.paper(int(row)), row
+            title, sentences = paper.title, paper.sentences
+        yield Manuscript([title, *sentences], np.array([position + 1]), [()])
+
+
+class IndexSearch:
+    """Ranks the papers of a corpus for its contexts by the very code that answers questions.
+
+    :param path: index that build-index made of this corpus.
+    :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
+    :raises IndexFormatError: it is another index: it may know what the contexts cite.
+    """
+
+    def __init__(self, store: CorpusStore, path: Path, pool: str = "known") -> None:
+        self._store, self._pool = store, pool
+        self._recommender = IndexRecommender.open(path)
+        manifest = read_manifest(path)
+        is_changed = manifest["counts"]["generation"] > 1
+        if manifest["command"] != "build-index" or is_changed:
+            made = "add or remove" if is_changed else f"mpbert {manifest['command']}"
+            raise IndexFormatError(
+                f"{path}: found an index that {made} wrote, which may know what the contexts cite; "
+                f"expected one as mpbert build-index made it"
+            )
+        if self._recommender.paper_ids != store.paper_ids:
+            raise IndexFormatError(
+                f"{path}: found an index of other papers than {store.path} holds; build one of "
+                f"this corpus with mpbert build-index"
+            )
+
+    def search(self, queries: Contexts, split: str, k: int) -> Ranking:
+        """Return the first k papers of each context; the paper that asks is no candidate.
+
+        :param queries: contexts of ``split``, valid or test: those of training are in the index.
+        """
+        found: list[Ranking] = []
+        groups = candidates_by_year(self._store, queries, split, self._pool)
+        candidates = {place: papers for places, papers in groups for place in places.tolist()}
+        manuscripts = manuscripts_of(self._store, queries)
+        for place in progress(range(len(queries)), f"ask for {split}", "context"):
+            manuscript = next(manuscripts)
+            allowed = candidates[place].copy()
+            allowed[queries.citing_rows[place]] = False
+            question = self._recommender.question(manuscript, 0, int(queries.years[place]) or None)
+            found.append(self._recommender.rank(question, allowed, k).first(k))
+        rows = [np.zeros(0, dtype=np.int64), *(each.rows[0] for each in found)]
+        scores = [np.zeros(0), *(each.scores[0] for each in found)]
+        owners = row_numbers(np.array([len(each) for each in rows[1:]], dtype=np.int64))
+        return ranking_of_pairs(owners, np.concatenate(rows), np.concatenate(scores), len(found))

@@ -1,0 +1,77 @@
+"""What speaks for each paper at a question: the features of a learnt fusion.
+
+The same code computes them for learning and for answers. All are (N,) float64, of all papers:
+
+* ``cosine`` of manuscript and paper; ``exact_matches``, of an encoder that counts them;
+* ``bm25_abstract``, ``bm25_citing``: BM25 of the words around the place, over title and abstract,
+  and over the known sentences that cite the paper;
+* ``citations``: ln(1 + citations in known sentences, up to the manuscript's year), and ``age``:
+  ln(1 + years since the paper, at least 0); a paper without a year is as old as the median paper;
+* ``companions``: how often the paper is cited together with the accepted ones.
+"""
+
+import numpy as np
+
+from mpbert.foundation.ragged import row_numbers
+from mpbert.methods.citations_by_year import CitationsByYear
+from mpbert.recommending.companions import companion_scores
+from mpbert.recommending.directory import IndexData
+from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.learnt import (
+    ABSTRACT,
+    AGE,
+    CITATIONS,
+    CITING,
+    COMPANIONS,
+    COSINE,
+    MATCHES,
+)
+from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.questions import Asked
+from mpbert.recommending.words import Words
+
+
+class PaperFeatures:
+    """The features of all papers of an index.
+
+    :param data: of an index that has the words of fields apart.
+    :param matches: weights of tokens by token; None: the encoder counts no exact matches.
+    :param years: (N,) of papers; 0 where a paper has none.
+    """
+
+    def __init__(
+        self,
+        data: IndexData,
+        encoder: IndexEncoder,
+        words: Words,
+        matches: PapersByToken | None,
+        years: np.ndarray,
+    ) -> None:
+        self._lookup, self._fields = data.lookup, data.fields
+        self._vectors, self._matches = data.tables.vectors, matches
+        self._encoder, self._words = encoder, words
+        # a list: where pandas is installed, Arrow's own way to an array would import it
+        citing = np.array(data.tables.contexts["citing_row"].to_pylist(), dtype=np.int64)
+        cited = row_numbers(np.diff(data.lookup.citing_offsets))
+        self._citations = CitationsByYear(cited, years[citing[data.lookup.citing_contexts]])
+        known = years[years > 0]
+        middle, self._last_year = (
+            (int(np.median(known)), int(known.max())) if len(known) else (0, 0)
+        )
+        self._years = np.where(years > 0, years, middle)
+        self._rows = np.arange(len(years))
+
+    def of(self, question: Asked) -> dict[str, np.ndarray]:
+        """Return name to (N,) values; companions are 0 where nothing was accepted."""
+        asked = question.sentences, question.sentence
+        year = np.array(self._last_year if question.year is None else question.year)
+        found = {COSINE: cosines(self._vectors, self._encoder.embed_manuscript(*asked))}
+        if self._matches is not None:
+            found[MATCHES] = self._matches.scores(self._encoder.weigh_manuscript(*asked))
+        return found | {
+            ABSTRACT: self._words.bm25(*question.words, self._fields.abstract),
+            CITING: self._words.bm25(*question.words, self._fields.citing),
+            CITATIONS: np.log1p(self._citations.until(self._rows, year)),
+            AGE: np.log1p(np.maximum(year - self._years, 0)),
+            COMPANIONS: companion_scores(self._lookup, question.accepted, len(self._rows)),
+        }

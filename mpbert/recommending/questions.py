@@ -1,0 +1,48 @@
+"""What an index is asked: one place of a manuscript, read once for all that ranks by it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.words import Words
+
+_CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in methods.lexical
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for one place.
+
+    :param sentences: of the manuscript; ``sentence`` the number of that at the place.
+    :param words: (U,) columns of the known stems around the place, and (U,) their counts.
+    :param year: of the manuscript; None: that of the youngest paper of the index.
+    :param accepted: (A,) rows of papers accepted at the place.
+    """
+
+    sentences: Sequence[str]
+    sentence: int
+    words: tuple[np.ndarray, np.ndarray]
+    year: int | None = None
+    accepted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+def question_at(
+    manuscript: Manuscript,
+    place: int,
+    words: Words,
+    year: int | None = None,
+    accepted: Sequence[int] = (),
+) -> Asked:
+    """Return the question of a numbered place.
+
+    The words are those of the sentence, counted three times, and of its neighbours.
+
+    :param accepted: rows of papers.
+    """
+    sentences, sentence = manuscript.sentences, int(manuscript.places[place])
+    around = sentences[max(sentence - 1, 0) : sentence + 2]
+    text = " ".join([*around, *[sentences[sentence]] * (_CITING_WEIGHT - 1)])
+    rows = np.array(accepted, dtype=np.int64)
+    return Asked(sentences, sentence, words.counts(text), year, rows)

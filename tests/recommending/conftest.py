@@ -1,0 +1,22 @@
+"""What tests of recommenders share."""
+
+import dataclasses
+
+import pytest
+
+from mpbert.recommending.directory import read_index
+from mpbert.recommending.encoders import encoder_of_index
+from mpbert.recommending.recommender import IndexRecommender
+
+
+@pytest.fixture(scope="session")
+def unlearnt():
+    """Function of an index: its recommender as if nothing had been learnt."""
+
+    def open_index(path):
+        data = read_index(path)
+        assert data.learnt is not None
+        data = dataclasses.replace(data, learnt=None, fields=None)
+        return IndexRecommender(data, encoder_of_index(path, data))
+
+    return open_index

@@ -1,0 +1,257 @@
+"""The learnt fusion of an index: its features, its weights, and a row that answers by them."""
+
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from mpbert.cli import main
+from mpbert.corpus.fields import paper_counts
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.foundation.errors import IndexFormatError
+from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.recommending import directory
+from mpbert.recommending.contexts import manuscripts_of
+from mpbert.recommending.directory import read_index
+from mpbert.recommending.encoders import encoder_of_index
+from mpbert.recommending.learning import learn_weights
+from mpbert.recommending.learnt import COMPANIONS
+from mpbert.recommending.manuscripts.sentences import manuscript_at
+from mpbert.recommending.recommender import IndexRecommender
+
+TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
+NEW = {
+    **{"paper_id": "AA-NEW", "title": "Zebrafish relay zymurgy", "year": 2021},
+    "abstract": ["Zebrafish quickly relay zymurgy.", "Zymurgy is what zebrafish relay."],
+    "sections": [{"sentences": ["Zygotes of zebrafish know zymurgy [CITATION]."]}],
+}
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture
+def index(matching, tmp_path):
+    return shutil.copytree(matching.index, tmp_path / "index")
+
+
+def bm25(store, fields, question):
+    counts, vocabulary = paper_counts(store, fields, stemmed=True)
+    found = LexicalIndex(Bm25(), counts, vocabulary).search([question], 120, np.array([-1]))
+    return dict(zip(found[0][0].tolist(), found[1][0].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("year", [None, 2000])
+def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store, year):
+    recommender, data = IndexRecommender.open(matching.index), read_index(matching.index)
+    sentences = manuscript_at(TEXT, None).sentences
+    vector = recommender._encoder.embed_manuscript(sentences, 2)
+    asked = recommender._encoder.weigh_manuscript(sentences, 2).matrix()
+    matches = (data.tables.matches.matrix() @ asked.T).toarray()[:, 0]
+    question = " ".join([*sentences[1:], sentences[2], sentences[2]])
+    words = [bm25(store, fields, question) for fields in ("abstract", "citing")]
+    training, until = store.contexts("train"), store.years.max() if year is None else year
+    years = np.repeat(training.years, np.diff(training.cited_offsets))
+    cited = np.bincount(training.cited_rows[years <= until], minlength=store.num_papers)
+    weight = data.learnt.weights
+    found = recommender.recommend(TEXT, top=120, year=year)
+    assert len(found) == (store.years <= until).sum() > 20
+    for paper in found:
+        row = store.row_of[paper.paper_id]
+        parts = {
+            "cosine": recommender.vectors[row] @ vector,
+            "exact_matches": matches[row],
+            "bm25_abstract": words[0][row],
+            "bm25_citing": words[1][row],
+            "citations": np.log1p(cited[row]),
+            "age": np.log1p(until - store.years[row]),
+        }
+        assert set(parts) == set(weight) - {COMPANIONS}
+        total = sum(weight[name] * value for name, value in parts.items())
+        assert paper.score == pytest.approx(total, abs=1e-4)
+
+
+def test_the_weights_rank_validation_at_least_as_well_as_each_feature(matching, store):
+    recommender = IndexRecommender.open(matching.index)
+    contexts, learnt = store.contexts("valid").distinct(), read_index(matching.index).learnt
+    assert learnt.contexts == len(contexts)
+    assert learnt.accepted == (np.diff(contexts.cited_offsets) > 1).sum()
+    losses = {}
+    for number, manuscript in enumerate(manuscripts_of(store, contexts)):
+        asked = recommender.question(manuscript, 0, int(contexts.years[number]))
+        features = recommender.features(asked)
+        allowed = store.years <= contexts.years[number]
+        allowed[contexts.citing_rows[number]] = False
+        for name, scores in {"learnt": learnt.scores(features), **features}.items():
+            best = scores[contexts.cited(number)].max()
+            rank = 1 + (scores[allowed] > best).sum()
+            losses[name] = losses.get(name, 0.0) + 1 / rank
+    assert losses["learnt"] > max(losses[name] for name in ("bm25_abstract", "bm25_citing"))
+    assert losses["learnt"] > losses["exact_matches"]
+
+
+def test_build_index_prints_the_weights(matching, rfc_corpus, tmp_path, capsys):
+    words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, tmp_path / "again"]
+    assert main([*map(str, words)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    learnt = read_index(matching.index).learnt
+    assert f"weights learnt from {learnt.contexts:,} validation contexts:" in printed
+    for name, weight in learnt.weights.items():
+        assert f"  {name} {weight:g}" in printed
+    file = "data.1/weights.json"
+    assert (tmp_path / "again" / file).read_bytes() == (matching.index / file).read_bytes()
+
+
+def test_of_few_validation_contexts_nothing_is_learnt(
+    matching, rfc_corpus, tmp_path, capsys, monkeypatch, unlearnt
+):
+    every = CorpusStore.contexts
+
+    def contexts(store, split):
+        found = every(store, split)
+        return found.take(np.arange(49)) if split == "valid" else found
+
+    monkeypatch.setattr(CorpusStore, "contexts", contexts)
+    words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, tmp_path / "plain"]
+    assert main([*map(str, words)]) == 0
+    assert "no weights: the corpus has too few validation contexts" in capsys.readouterr().out
+    assert read_index(tmp_path / "plain").learnt is None
+    found = IndexRecommender.open(tmp_path / "plain").recommend(TEXT, top=120)
+    assert found == unlearnt(matching.index).recommend(TEXT, top=120)
+
+
+def test_a_row_of_the_report_has_the_papers_and_scores_of_an_answer(
+    matching, rfc_corpus, store, tmp_path
+):
+    run = tmp_path / "run"
+    words = ["answer", rfc_corpus, matching.index, run, "--splits", "test", "--top", "150"]
+    assert main([*map(str, words)]) == 0
+    contexts, recommender = store.contexts("test"), IndexRecommender.open(matching.index)
+    read = read_run(run / "test.run")
+    rows, scores = matrices_of_run(read, contexts.query_ids, store.paper_ids, "run")
+    compared = 0
+    for query, manuscript in enumerate(manuscripts_of(store, contexts)):
+        paper, position = store.paper(int(contexts.citing_rows[query])), contexts.positions[query]
+        if position < paper.num_abstract or query % 5:
+            continue
+        number = int(position) - paper.num_abstract
+        before = " ".join(paper.sentences[paper.num_abstract :][: number + 1])[:-1]
+        body = " ".join(paper.sentences[paper.num_abstract :])
+        abstract = " ".join(paper.sentences[: paper.num_abstract])
+        typed = manuscript_at(body, len(before), paper.title, abstract)
+        own = manuscript.sentences
+        place = int(manuscript.places[0])
+        if typed.sentences[: place + 2] != own[: place + 2] or typed.places[0] != place:
+            continue  # a long text is read near its place; some sentences split otherwise
+        found = recommender.recommend(
+            body, len(before), paper.title, abstract, 150, year=int(contexts.years[query])
+        )
+        found = [each for each in found if each.paper_id != paper.paper_id]
+        length = int((rows[query] >= 0).sum())
+        assert [each.paper_id for each in found] == [
+            store.paper_ids[row] for row in rows[query, :length]
+        ]
+        np.testing.assert_allclose([each.score for each in found], scores[query, :length])
+        compared += 1
+    assert compared > 5
+
+
+def test_an_index_that_was_changed_is_no_row(index, rfc_corpus, store, tmp_path, capsys):
+    assert main(["remove", str(index), store.paper_ids[3]]) == 0
+    capsys.readouterr()
+    assert main(["answer", str(rfc_corpus), str(index), str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert "found an index that add or remove wrote" in error and error.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_paper_that_is_added_has_its_words_and_no_citation(index, tmp_path):
+    before = (index / "data.1" / "weights.json").read_bytes()
+    (tmp_path / "papers.jsonl").write_text(json.dumps(NEW) + "\n")
+    assert main(["add", str(index), str(tmp_path / "papers.jsonl")]) == 0
+    assert (index / "data.2" / "weights.json").read_bytes() == before
+    recommender = IndexRecommender.open(index)
+    asked = recommender.question(manuscript_at("Zebrafish relay zymurgy.", None), 0)
+    features = recommender.features(asked)
+    row = recommender.paper_ids.index("AA-NEW")
+    assert features["bm25_abstract"].argmax() == row
+    assert features["citations"][row] == features["age"][row] == 0
+    assert recommender.recommend("Zebrafish relay zymurgy.", top=1)[0].paper_id == "AA-NEW"
+
+
+def test_papers_cited_together_with_an_accepted_one_gain_by_their_weight(matching, store):
+    data = read_index(matching.index)
+    weights = {**data.learnt.weights, COMPANIONS: 4.0}
+    data = dataclasses.replace(data, learnt=dataclasses.replace(data.learnt, weights=weights))
+    recommender = IndexRecommender(data, encoder_of_index(matching.index, data))
+    contexts = store.contexts("train")
+    accepted, companion = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:2]
+    asked = recommender.question(manuscript_at(TEXT, None), 0, accepted=[accepted])
+    companions = recommender.features(asked)[COMPANIONS]
+    assert companions[companion] > 0
+    before = {p.paper_id: p.score for p in recommender.recommend(TEXT, top=120)}
+    found = recommender.recommend(TEXT, top=120, accepted=[store.paper_ids[accepted]])
+    assert len(found) == 119
+    for paper in found:
+        gain = 4.0 * companions[store.row_of[paper.paper_id]]
+        assert paper.score == pytest.approx(before[paper.paper_id] + gain)
+
+
+class Knowing:
+    """Stands for a recommender: its cosine tells half of what is cited, its companions the rest."""
+
+    def __init__(self, store, contexts):
+        self.cited = map(contexts.cited, range(len(contexts)))
+        self.shape, self.rng = store.num_papers, np.random.default_rng(1)
+
+    def question(self, manuscript, place, year, accepted=()):
+        self.gold = self.gold[1:] if len(accepted) else next(self.cited)
+        return accepted
+
+    def features(self, accepted):
+        noise = self.rng.random((3, self.shape))
+        noise[0, self.gold[: len(self.gold) // 2 + 1]] += 0.5
+        noise[2] = 0
+        if len(accepted):
+            noise[2, self.gold] = self.rng.random(len(self.gold))
+        return dict(zip(("cosine", "citations", COMPANIONS), noise, strict=True))
+
+
+def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store):
+    contexts = store.contexts("valid").distinct()
+    learnt = learn_weights(Knowing(store, contexts), store)
+    assert list(learnt.weights) == ["cosine", "citations", COMPANIONS]
+    assert learnt.weights["cosine"] > 3 > 1 > abs(learnt.weights["citations"])
+    assert learnt.weights[COMPANIONS] > 0.5
+
+
+DAMAGES = {
+    "no JSON": ("{", "found no weights"),
+    "no weights": ('{"contexts": 3}', "found no weights"),
+    "no numbers": ('{"weights": {"cosine": "x"}}', "found no weights"),
+    "unknown": (
+        '{"weights": {"fame": 1}, "contexts": 3, "contexts_with_an_accepted_paper": 0}',
+        "found 'fame' of weight 1; expected finite weights of cosine",
+    ),
+    "NaN": (
+        '{"weights": {"cosine": NaN}, "contexts": 3, "contexts_with_an_accepted_paper": 0}',
+        "found 'cosine' of weight nan",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_weights_of_features_are_refused_in_one_line(index, damage, monkeypatch):
+    monkeypatch.setattr(directory, "check_inputs", lambda *_: None)
+    text, message = DAMAGES[damage]
+    (index / "data.1" / "weights.json").write_text(text)
+    with pytest.raises(IndexFormatError, match=message) as caught:
+        IndexRecommender.open(index)
+    assert "\n" not in str(caught.value)
+    assert "mpbert build-index" in str(caught.value)
