@@ -19,7 +19,7 @@ from mpbert.foundation.errors import MpbertError
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.guard import Guard
 from mpbert.serving.limits import Limits, RequestLimits
-from mpbert.serving.map import map_rows, project
+from mpbert.serving.live import Edition, LiveIndex
 from mpbert.serving.messages import (
     Answer,
     Index,
@@ -58,13 +58,14 @@ T = TypeVar("T")
 
 
 def create_app(
-    recommender: IndexRecommender,
+    index: LiveIndex | IndexRecommender,
     limits: Limits,
     token: str = "",
     hosts: frozenset[str] | None = None,
 ) -> ASGIApp:
     """Return the application: API, page and what protects them.
 
+    :param index: a live one is read again when it was changed.
     :param token: see :class:`Guard`, as is ``hosts``.
     """
     app = FastAPI(
@@ -79,7 +80,7 @@ def create_app(
         responses=_PROBLEMS,
     )
     _add_errors(app, limits)
-    _add_api(app, recommender)
+    _add_api(app, index if isinstance(index, LiveIndex) else LiveIndex(Edition(index)))
     app.mount("/static", StaticFiles(directory=STATIC))
     app.add_api_route("/", lambda: FileResponse(STATIC / "index.html"), include_in_schema=False)
     return Guard(RequestLimits(app, limits), token, hosts)
@@ -92,43 +93,44 @@ class _Queue:
     it is computed.
     """
 
-    def __init__(self, recommender: IndexRecommender) -> None:
+    def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1)
-        self._known = set(recommender.paper_ids)
 
     async def run(self, function: Callable[..., T], *args: object) -> T:
         """Return what a function returns when its turn has come."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
-    def check_known(self, paper_ids: list[str], code: int) -> None:
-        """Refuse a question about papers that are not in the index.
 
-        :raises HTTPException: with this code, where there is one.
-        """
-        for paper_id in paper_ids:
-            if paper_id not in self._known:
-                raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(self._known)}")
+def _check_known(edition: Edition, paper_ids: list[str], code: int) -> None:
+    """Refuse a question about papers that are not in the index.
+
+    :raises HTTPException: with this code, where there is one.
+    """
+    for paper_id in paper_ids:
+        if paper_id not in edition.known:
+            raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(edition.known)}")
 
 
-def _add_api(app: FastAPI, recommender: IndexRecommender) -> None:
-    queue = _Queue(recommender)
-    positions = _positions(recommender).model_dump_json().encode()
+def _add_api(app: FastAPI, live: LiveIndex) -> None:
+    queue = _Queue()
 
     @app.get("/api/index")
     async def index() -> Index:
         """Return what is served."""
-        num_papers, dim = recommender.vectors.shape
+        num_papers, dim = (await live.edition()).recommender.vectors.shape
         return Index(num_papers=num_papers, dim=dim, version=mpbert.__version__)
 
     @app.post("/api/recommend")
     async def recommend(question: Question) -> Answer:
         """Return papers to cite at a place of a text, best first, and why."""
-        queue.check_known(question.accepted, 422)
-        return await queue.run(_answer, recommender, question)
+        edition = await live.edition()
+        _check_known(edition, question.accepted, 422)
+        return await queue.run(_answer, edition.recommender, question)
 
     @app.get("/api/papers")
     async def search(query: Annotated[Text, Query(max_length=500)], top: Top = 10) -> Titles:
         """Return the papers whose titles match best."""
+        recommender = (await live.edition()).recommender
         found = await queue.run(recommender.search_titles, query, top)
         return Titles(papers=[PaperMessage.model_validate(paper) for paper in found])
 
@@ -137,14 +139,17 @@ def _add_api(app: FastAPI, recommender: IndexRecommender) -> None:
         paper_id: Annotated[list[Text], Query(description="once or several times", max_length=500)],
     ) -> str:
         """Return papers as BibTeX entries, in the order asked for."""
-        queue.check_known(paper_id, 404)
-        entries = [await queue.run(recommender.bibtex, name) for name in paper_id]
+        edition = await live.edition()
+        _check_known(edition, paper_id, 404)
+        entries = [await queue.run(edition.recommender.bibtex, name) for name in paper_id]
         return "\n".join(entry.strip() + "\n" for entry in entries)
 
     @app.get("/api/map", response_model=Positions)
     async def positions_of_papers() -> Response:
         """Return where papers lie on a flat map of their vectors."""
-        return Response(positions, media_type="application/json")
+        edition = await live.edition()
+        found = await queue.run(lambda: edition.positions)
+        return Response(found, media_type="application/json")
 
 
 def _answer(recommender: IndexRecommender, question: Question) -> Answer:
@@ -153,20 +158,6 @@ def _answer(recommender: IndexRecommender, question: Question) -> Answer:
     milliseconds = 1000 * (time.perf_counter() - start)
     papers = [RecommendationMessage.model_validate(paper) for paper in found]
     return Answer(papers=papers, milliseconds=round(milliseconds, 1))
-
-
-def _positions(recommender: IndexRecommender) -> Positions:
-    rows = map_rows(recommender.vectors)
-    x, y = project(recommender.vectors, rows).round(4).T.tolist()
-    titles, years = recommender.titles, recommender.years[rows].tolist()
-    return Positions(
-        num_papers=len(recommender.paper_ids),
-        paper_ids=[recommender.paper_ids[row] for row in rows],
-        titles=[titles[row] for row in rows],
-        years=[year or None for year in years],
-        x=x,
-        y=y,
-    )
 
 
 def _add_errors(app: FastAPI, limits: Limits) -> None:

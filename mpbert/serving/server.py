@@ -22,8 +22,7 @@ from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
 from mpbert.serving.guard import LOOPBACK
 from mpbert.serving.limits import Limits
-
-_WARM_UP = "A sentence of a manuscript, to load what the first answer would wait for."
+from mpbert.serving.live import LiveIndex
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,9 +43,7 @@ def open_app(service: Service) -> ASGIApp:
 
     :raises MpbertError: the index cannot be read.
     """
-    recommender = IndexRecommender.open(service.index)
-    recommender.recommend(_WARM_UP, place=None)
-    return create_app(recommender, service.limits, service.token, service.hosts)
+    return create_app(LiveIndex.open(service.index), service.limits, service.token, service.hosts)
 
 
 def _open_in_worker(service: Service) -> ASGIApp:

@@ -155,6 +155,27 @@ def test_several_processes_serve_an_index_at_one_address(planted_index):
         assert (errors, process.returncode) == ("Invalid HTTP request received.\n", 0)
 
 
+def found(client):
+    answer = client.post("/api/recommend", json={"text": "Hosts relay mail"})
+    return {paper["paper_id"] for paper in answer.json()["papers"]}
+
+
+def test_a_server_sees_changes_by_commands(library_index, mail):
+    flags = ("--port", "0", "--max-seconds", "60")
+    with running("-m", "mpbert", "serve", str(library_index), *flags) as (process, address):
+        with httpx2.Client(base_url=address, timeout=300) as client:
+            before = found(client)
+            assert main(["add", str(library_index), mail]) == 0
+            assert (before, found(client)) == (set(), {"mail"})
+            (library_index / "manifest.json").write_text("{}")
+            assert found(client) == {"mail"}
+        process.terminate()
+        _, errors = process.communicate(timeout=300)
+        changed, damaged = errors.splitlines()
+        assert changed == f"{library_index}: changed, 3 papers"
+        assert damaged.startswith(f"{library_index}: the changed index cannot be read, the old one")
+
+
 def test_another_address_of_this_machine_may_be_called_by_its_name(planted_index):
     flags = ("--host", "127.0.0.2", "--port", "0")
     with running("-m", "mpbert", "serve", str(planted_index), *flags) as (_, address):
