@@ -20,22 +20,18 @@ from mpbert.foundation.processes import end_with_parent
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
-from mpbert.serving.guard import LOOPBACK
+from mpbert.serving.guard import LOOPBACK, Access
 from mpbert.serving.limits import Limits
 from mpbert.serving.live import LiveIndex
 
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """What every process serves.
-
-    :param hosts: names by which it may be called; None: any.
-    """
+    """What every process serves, within which limits, and to whom."""
 
     index: Path
     limits: Limits
-    token: str = ""
-    hosts: frozenset[str] | None = LOOPBACK
+    access: Access = Access()
 
 
 def open_app(service: Service) -> ASGIApp:
@@ -43,7 +39,7 @@ def open_app(service: Service) -> ASGIApp:
 
     :raises MpbertError: the index cannot be read.
     """
-    return create_app(LiveIndex.open(service.index), service.limits, service.token, service.hosts)
+    return create_app(LiveIndex.open(service.index), service.limits, service.access)
 
 
 def _open_in_worker(service: Service) -> ASGIApp:
@@ -62,7 +58,8 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     is_open_to_all = not ipaddress.ip_address(address).is_loopback
     name = f"[{address}]" if ":" in address else address
     hosts = None if is_open_to_all else LOOPBACK | {name, host.lower()}
-    service = dataclasses.replace(service, hosts=hosts)
+    access = dataclasses.replace(service.access, hosts=hosts)
+    service = dataclasses.replace(service, access=access)
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
         IndexRecommender.open(service.index)  # to refuse a wrong index before any process starts
@@ -121,9 +118,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _announce(name: str, port: int, service: Service, is_open_to_all: bool) -> None:
-    print(f"serving {service.index} at http://{name}:{port}/", flush=True)
-    print("next: open that address in a browser; API: /openapi.json; Ctrl+C stops", flush=True)
-    if service.token:
+    print(f"serving {service.index} at http://{name}:{port}{service.access.base}/", flush=True)
+    print(
+        f"next: open that address in a browser; API: {service.access.base}/docs; Ctrl+C stops",
+        flush=True,
+    )
+    if service.access.token:
         print("the page asks for the token", flush=True)
     elif is_open_to_all:
         print("warning: all who reach this machine can ask; --token admits some", flush=True)

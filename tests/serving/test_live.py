@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mpbert.cli import main
+from mpbert.foundation.checksums import fingerprint
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -30,10 +31,16 @@ def found(client, text="Hosts relay mail"):
 
 def test_the_next_answer_knows_what_was_added_and_what_was_removed(live, library_index, mail):
     assert found(live) == set()
+    before = live.get("/health").json()
+    assert before["index_id"] == fingerprint(library_index) and before["status"] == "ok"
     assert main(["add", str(library_index), mail]) == 0
     assert found(live) == {"mail"}
     assert live.get("/api/index").json()["num_papers"] == 3
     assert live.get("/api/map").json()["num_papers"] == 3
+    assert live.get("/health").json() == {
+        **before,
+        **{"papers": 3, "index_id": fingerprint(library_index)},
+    }
     titles = live.get("/api/papers", params={"query": "mail"}).json()["papers"]
     assert [paper["paper_id"] for paper in titles] == ["mail"]
     accepted = {"text": "Mail", "accepted": ["mail"]}
@@ -82,7 +89,9 @@ def test_a_damaged_index_leaves_the_old_one_in_force_and_the_log_says_so(
     (line,) = [error.getMessage() for error in errors]  # once, not for each request
     assert "the old one is served on" in line and "papers.arrow: found other bytes" in line
     shutil.rmtree(library_index)
-    assert found(live, "Servers") == {"names"}
+    health = live.get("/health").json()
+    assert (health["status"], health["papers"]) == ("stale", 2)
+    assert "found no readable manifest.json" in health["problem"]
     (tmp_path / "copy").rename(library_index)
     assert main(["add", str(library_index), mail]) == 0
     assert found(live) == {"mail"}
