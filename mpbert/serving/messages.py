@@ -24,6 +24,10 @@ def as_text(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(as_text)]
 Top = Annotated[int, Field(ge=1, le=MAX_TOP, description="papers to answer with")]
+Year = Annotated[
+    Annotated[int, Field(ge=1, le=9999)] | None,
+    Field(description="year of the manuscript: nothing later is recommended"),
+]
 PaperId = Annotated[str, Field(description="id of a paper of the index")]
 
 
@@ -66,9 +70,7 @@ class _Manuscript(BaseModel):
     title: Text = Field("", description="title of the manuscript")
     abstract: Text = Field("", description="abstract of the manuscript")
     top: Top = 10
-    year: int | None = Field(
-        None, ge=1, le=9999, description="year of the manuscript: nothing later is recommended"
-    )
+    year: Year = None
     ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
 
