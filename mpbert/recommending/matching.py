@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.vectors.matches import TokenWeights
 
 
@@ -25,11 +25,17 @@ class PapersByToken:
 
         :param asked: (1, V).
         """
-        starts = self._offsets[asked.tokens]
-        lengths = self._offsets[asked.tokens + 1] - starts
-        places = ranges(starts, lengths)
-        parts = asked.weights.astype(np.float64)[row_numbers(lengths)] * self._weights[places]
-        return np.bincount(self._papers[places], weights=parts, minlength=self._num_papers)
+        if not len(asked.tokens):
+            return np.zeros(self._num_papers)
+        ends = zip(self._offsets[asked.tokens], self._offsets[asked.tokens + 1], strict=True)
+        held = [slice(start, end) for start, end in ends]
+        weights = asked.weights.astype(np.float64)
+        parts = [
+            weight * self._weights[at].astype(np.float64)
+            for weight, at in zip(weights, held, strict=True)
+        ]
+        papers = np.concatenate([self._papers[at] for at in held])
+        return np.bincount(papers, weights=np.concatenate(parts), minlength=self._num_papers)
 
 
 def cosines(vectors: np.ndarray, asked: np.ndarray) -> np.ndarray:
