@@ -52,6 +52,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
 
     :param workers: processes; each maps the index into memory, whose pages they share.
     :raises MpbertError: the index cannot be read, or the address cannot be listened on.
+    :raises KeyboardInterrupt: SIGINT came, and all is stopped.
     """
     listener = listen(host, port)
     address, port = listener.getsockname()[:2]
@@ -67,14 +68,28 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers)
     listener.listen()  # from here on clients wait instead of being refused
     _announce(name, port, service, is_open_to_all)
-    # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
-    if workers == 1:
-        uvicorn.Server(config).run([listener])
-    else:
-        Multiprocess(config, [listener]).run()
+    if _run(config, listener) == signal.SIGINT:
+        raise KeyboardInterrupt("stopped")
     print("stopped", flush=True)
+
+
+def _run(config: uvicorn.Config, listener: socket.socket) -> int:
+    """Serve until a signal comes, and return its number."""
+    came: list[int] = []
+    if config.workers == 1:
+        # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, _: came.append(number))
+        uvicorn.Server(config).run([listener])
+        return came[0] if came else signal.SIGTERM
+    supervisor = Multiprocess(config, [listener])
+    for number in (signal.SIGTERM, signal.SIGINT):  # it took both, and does not tell which came
+        take = signal.getsignal(number)
+        signal.signal(
+            number, lambda found, frame, take=take: (came.append(found), take(found, frame))
+        )
+    supervisor.run()
+    return came[0] if came else signal.SIGTERM
 
 
 def _uvicorn_config(app: Callable[..., Any], seconds: int, workers: int) -> uvicorn.Config:

@@ -47,7 +47,10 @@ def open_app(service):
 server.open_app, server.IndexRecommender.open = open_app, lambda index: None
 if __name__ == "__main__":
     service = server.Service(Path("x"), Limits(seconds=60))
-    server.serve(service, "127.0.0.1", 0, int(sys.argv[1]))
+    try:
+        server.serve(service, "127.0.0.1", 0, int(sys.argv[1]))
+    except KeyboardInterrupt as error:
+        sys.exit(f"interrupted: {error}")
 """
 
 
@@ -102,7 +105,8 @@ def slow_server(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)]
+    ("number", "workers"),
+    [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2), (signal.SIGINT, 2)],
 )
 def test_a_request_that_is_running_is_answered_before_the_server_stops(
     slow_server, number, workers
@@ -117,7 +121,10 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(
         thread.join(300)
         assert [answer.status_code for answer in answers] == [200]
         output, errors = process.communicate(timeout=300)
-        assert (output, errors, process.returncode) == ("stopped\n", "", 0)
+        expected = ("stopped\n", "", 0)
+        if number == signal.SIGINT:
+            expected = ("", "interrupted: stopped\n", 1)
+        assert (output, errors, process.returncode) == expected
         with pytest.raises(httpx2.ConnectError):
             ask(address)
 
@@ -178,10 +185,13 @@ def test_a_server_sees_changes_by_commands(library_index, mail):
 
 def test_another_address_of_this_machine_may_be_called_by_its_name(planted_index):
     flags = ("--host", "127.0.0.2", "--port", "0")
-    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (_, address):
+    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (process, address):
         assert httpx2.get(address, timeout=300).status_code == 200
         refused = httpx2.get(address, headers={"Host": "evil.example"}, timeout=300)
         assert refused.status_code == 400 and "127.0.0.2" in refused.json()["error"]
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=300)
+        assert (errors, process.returncode) == ("mpbert serve: stopped\n", 130)
 
 
 def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
