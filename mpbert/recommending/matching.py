@@ -14,7 +14,9 @@ class PapersByToken:
 
     def __init__(self, papers: TokenWeights) -> None:
         self._num_papers = len(papers)
-        order = np.argsort(papers.tokens, kind="stable")
+        # numpy sorts numbers of 16 bits by counting, several times as fast
+        narrow = papers.tokens.astype(np.min_scalar_type(max(papers.vocab_size - 1, 0)))
+        order = np.argsort(narrow, kind="stable")
         counts = np.bincount(papers.tokens, minlength=papers.vocab_size)
         self._offsets = offsets_of(counts)  # (V + 1,)
         self._papers = row_numbers(np.diff(papers.offsets)).astype(np.int32)[order]
