@@ -49,8 +49,8 @@ def _run(command: str, words: list[str]) -> int:
         return _failed(place, str(error), type(error).__name__, _CODES.get(type(error), 2))
     except _ReaderGoneError:
         return 141  # as a shell says of cat; the 1 of click and pip would be an error to report
-    except KeyboardInterrupt:
-        message = "interrupted; nothing unfinished was kept"
+    except KeyboardInterrupt as error:  # its text: of a command that has ended in its own way
+        message = str(error) or "interrupted; nothing unfinished was kept"
         return _failed(place, message, "KeyboardInterrupt", 130)
     except Exception as error:
         if missing := missing_package(error):

@@ -78,7 +78,7 @@ PACKAGES = {
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
     "api": NUMERIC,
-    "serving": {"fastapi", "numpy", "pydantic", "starlette", "uvicorn"},
+    "serving": {"fastapi", "mcp", "numpy", "pydantic", "starlette", "uvicorn"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
 HEAVY = {"torch", "gensim", "fairseq", "lightgbm"}

@@ -2,16 +2,19 @@
 
 import math
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")
+
 
 @dataclass(frozen=True)
 class Config:
-    """Serve a page to write in, with papers to cite at the cursor, and an HTTP API (/openapi.json).
+    """Serve a page to write in, with papers to cite at the cursor, and an HTTP API (see /docs).
 
     Without network, on this machine alone unless --host says otherwise.
     """
@@ -24,6 +27,13 @@ class Config:
         "", "what clients must send as 'Authorization: Bearer TOKEN'; or set MPBERT_TOKEN, which "
         "other users of this machine cannot list"
     )  # fmt: skip
+    cors: tuple[str, ...] = option(
+        (), "other origins whose web pages may read the answers, such as https://example.org; "
+        "*: all", nargs="+", type=str
+    )  # fmt: skip
+    base_path: str = option(
+        "", "path below which all addresses stand, such as /papers; a proxy in front may cut it off"
+    )
     max_kib: int = option(1024, "largest body of a request, in KiB")
     max_seconds: float = option(10.0, "longest time of a request")
     max_requests: int = option(128, "most requests at once, per process")
@@ -39,13 +49,22 @@ class Config:
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"--port is {self.port}; expected 0 to 65535")
 
+        for origin in self.cors:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ConfigError(
+                    f"--cors {origin[:60]!a}: expected an origin such as https://example.org, "
+                    f"without a path, or *"
+                )
+
 
 def run(config: Config) -> None:
     """Serve until SIGTERM or Ctrl+C; requests that are running then are finished first.
 
     :raises ConfigError: the address cannot be listened on, or no header may hold the token.
     """
+    from mpbert.serving.guard import Access
     from mpbert.serving.limits import Limits
+    from mpbert.serving.paths import checked_base
     from mpbert.serving.server import Service, serve
 
     token = config.token or os.environ.get("MPBERT_TOKEN", "")
@@ -54,6 +73,6 @@ def run(config: Config) -> None:
     service = Service(
         index=config.index,
         limits=Limits(config.max_kib * 1024, config.max_seconds, config.max_requests),
-        token=token,
+        access=Access(token, origins=tuple(config.cors), base=checked_base(config.base_path)),
     )
     serve(service, config.host, config.port, config.workers)

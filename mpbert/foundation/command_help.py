@@ -28,6 +28,7 @@ COMMANDS = {
     "answer": "corpus store and index -> ranked papers for every context, as the index answers",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
+    "mcp": "index -> tools for an assistant over MCP: papers to cite, titles, BibTeX",
     "add": "index and new papers -> the same index with them, without training",
     "remove": "index and ids -> the same index without these papers",
     "check": "outputs -> whether their files are as they were written",
@@ -195,6 +196,11 @@ HELP = {
         "mpbert serve runs/index/rfc --port 8000",
         "an index",
         "nothing; answers on the address that it prints, until it is interrupted",
+    ),
+    "mcp": CommandHelp(
+        "mpbert mcp runs/index/rfc",
+        "an index, and requests of an assistant on standard input",
+        "answers on standard output, until its input ends",
     ),
     "add": CommandHelp(
         "mpbert add runs/index/rfc new-papers.jsonl",

@@ -17,6 +17,7 @@ EXTRAS = {
         *("fairseq", "fairseq_cli"),
     ),
     "baselines": ("gensim", "lightgbm", "numba", "sentence_transformers"),
+    "mcp": ("mcp",),
     "report": ("jinja2", "matplotlib", "tensorboard"),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it

@@ -2,13 +2,16 @@
 
 import difflib
 import importlib
+import importlib.metadata
 import importlib.util
+import logging
 import pkgutil
 from typing import Generic, TypeVar
 
 from mpbert.foundation.errors import ConfigError
 
 T = TypeVar("T", bound=type)
+logger = logging.getLogger(__name__)
 
 
 class Registry(Generic[T]):
@@ -20,10 +23,13 @@ class Registry(Generic[T]):
     :param package: whose modules hold the members; empty: those that register are all.
     :param module: the module of each folder of ``package`` that holds members; empty: every
         module of ``package`` and of its folders.
+    :param group: of the entry points by which other installed packages name modules or classes
+        that register; empty: none are looked for.
     """
 
-    def __init__(self, family: str, package: str = "", module: str = "") -> None:
+    def __init__(self, family: str, package: str = "", module: str = "", group: str = "") -> None:
         self.family, self._package, self._module = family, package, module
+        self._group = group
         self._members: dict[str, T] = {}
 
     def register(self, member: T) -> T:
@@ -58,8 +64,27 @@ class Registry(Generic[T]):
 
     def _import_members(self) -> None:
         package, self._package = self._package, ""
-        if not package:
-            return
+        if package:
+            self._import_package(package)
+        group, self._group = self._group, ""
+        if group:
+            self._load_installed(group)
+
+    def _load_installed(self, group: str) -> None:
+        """Load what other packages bring; one that fails is left out, and the log says so."""
+        for found in importlib.metadata.entry_points(group=group):
+            try:
+                found.load()
+            except Exception as error:  # of the other package: the rest works without it
+                reason = " ".join(f"{type(error).__name__}: {error}".split())
+                package = found.dist.name if found.dist else "?"
+                logger.warning(
+                    "%s %r of the installed package %s: left out, since it cannot be loaded (%s); "
+                    "mend or uninstall that package",
+                    *(self.family, found.name, package, reason),
+                )
+
+    def _import_package(self, package: str) -> None:
         place = importlib.import_module(package).__path__
         if not self._module:
             for found in pkgutil.walk_packages(place, f"{package}."):

@@ -51,7 +51,9 @@ class Embedder(Method):
         """Write what else is worth keeping of a fitted embedder."""
 
 
-EMBEDDERS: Registry[type[Embedder]] = Registry("method", "mpbert.methods", "embedder")
+EMBEDDERS: Registry[type[Embedder]] = Registry(
+    "method", "mpbert.methods", "embedder", group="mpbert.methods"
+)
 
 
 def make_embedder(name: str, settings: Sequence[str]) -> Embedder:

@@ -59,4 +59,6 @@ class Reranker(Method):
         """Write what is worth keeping of a fitted reranker."""
 
 
-RERANKERS: Registry[type[Reranker]] = Registry("reranker", "mpbert.methods", "reranker")
+RERANKERS: Registry[type[Reranker]] = Registry(
+    "reranker", "mpbert.methods", "reranker", group="mpbert.methods"
+)

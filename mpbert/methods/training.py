@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.progress import progress
+from mpbert.foundation.progress import LINE_SECONDS, progress, time_left
 from mpbert.foundation.training_log import loss_fields
 from mpbert.methods.checkpoint import Checkpoint, State
 
@@ -73,11 +73,15 @@ def train(learner: Learner, plan: Plan, checkpoint: Checkpoint | None = None) ->
     """
     start = _restored(learner, plan, checkpoint)
     losses: list[float] = []
-    saved = time.monotonic()
+    begun = saved = told = time.monotonic()
     for step in progress(range(start, plan.num_steps), plan.name, plan.unit):
         for place, loss in enumerate(learner.step(step)):
             _check(loss, step * plan.updates_per_step + place + 1, plan)
             losses.append(loss)
+            if (now := time.monotonic()) - told >= LINE_SECONDS:
+                done, told = step * plan.updates_per_step + place + 1, now
+                rate = (now - begun) / (done - start * plan.updates_per_step)
+                _tell(np.mean(losses), done, plan, rate * (plan.num_updates - done))
         if losses and (step + 1) % plan.steps_per_line == 0:
             _log(np.mean(losses), step + 1, plan)
             losses.clear()
@@ -104,6 +108,14 @@ def _check(loss: float, update: int, plan: Plan) -> None:
             f"learning_rate={plan.learning_rate:g}: the loss is {loss} at update {update} of "
             f"{plan.num_updates}; expected a number, choose a lower rate"
         )
+
+
+def _tell(loss: float, update: int, plan: Plan, seconds: float) -> None:
+    """Tell how far it is between two lines that belong to the curve of losses."""
+    logger.info(
+        "%s: update %d of %d, loss %.4f%s",
+        *(plan.name, update, plan.num_updates, loss, time_left(seconds)),
+    )
 
 
 def _log(loss: float, steps: int, plan: Plan) -> None:

@@ -38,7 +38,7 @@ def map_array(path: Path) -> np.ndarray:
     :raises IndexFormatError: it is missing or damaged.
     """
     try:
-        return load_array(path)
+        return np.asarray(load_array(path))  # a part of a memmap is slow to take
     except (OSError, ValueError, EOFError) as error:
         raise _damaged(path, error) from error
 

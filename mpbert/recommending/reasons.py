@@ -1,6 +1,7 @@
 """Why a paper is recommended: near sentences that cite it, and papers cited together with it."""
 
 import numpy as np
+import pyarrow as pa
 
 from mpbert.foundation.ragged import ranges
 from mpbert.recommending.companions import companions_of
@@ -21,7 +22,10 @@ class Reasons:
     def __init__(
         self, tables: IndexTables, lookup: Lookup, words: Words, paper_ids: list[str]
     ) -> None:
-        self._papers, self._contexts = tables.papers, tables.contexts
+        self._titles, self._years = (_column(tables.papers, name) for name in ("title", "year"))
+        self._texts, self._citing = (
+            _column(tables.contexts, name) for name in ("text", "citing_row")
+        )
         self._lookup, self._words, self._paper_ids = lookup, words, paper_ids
 
     def citing(
@@ -50,22 +54,32 @@ class Reasons:
 
         :param accepted: (A,) rows of papers accepted at the place.
         """
+        known = set(accepted.tolist())
         return tuple(
             Companion(
                 paper_id=self._paper_ids[other],
-                title=self._papers["title"][other].as_py(),
+                title=self._titles[other].as_py(),
                 count=count,
-                is_accepted=bool(np.isin(other, accepted)),
+                is_accepted=other in known,
             )
             for other, count in companions_of(self._lookup, row, accepted, _SHOWN)
         )
 
     def _citing_sentence(self, context: int, similarity: float) -> CitingSentence:
-        citing = self._contexts["citing_row"][context].as_py()
+        citing = self._citing[context].as_py()
         return CitingSentence(
-            text=self._contexts["text"][context].as_py(),
+            text=self._texts[context].as_py(),
             citing_id=self._paper_ids[citing],
-            citing_title=self._papers["title"][citing].as_py(),
-            citing_year=self._papers["year"][citing].as_py() or None,
+            citing_title=self._titles[citing].as_py(),
+            citing_year=self._years[citing].as_py() or None,
             similarity=round(similarity, 4),
         )
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    """Return a column of a table in one chunk; to ask the table for it takes longer than to read.
+
+    An empty table may have no chunk.
+    """
+    chunks = table[name].chunks
+    return chunks[0] if chunks else pa.array([], table.schema.field(name).type)

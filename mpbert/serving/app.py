@@ -5,11 +5,19 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.types import ASGIApp
@@ -17,72 +25,82 @@ from starlette.types import ASGIApp
 import mpbert
 from mpbert.foundation.errors import MpbertError
 from mpbert.recommending.recommender import IndexRecommender
-from mpbert.serving.guard import Guard
+from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
+from mpbert.serving.docs_page import docs_page
+from mpbert.serving.guard import Access, Guard
 from mpbert.serving.limits import Limits, RequestLimits
-from mpbert.serving.map import map_rows, project
+from mpbert.serving.live import Edition, LiveIndex
 from mpbert.serving.messages import (
     Answer,
+    Answers,
+    Health,
     Index,
     PaperMessage,
+    PlaceMessage,
     Positions,
-    Problem,
     Question,
+    Questions,
     RecommendationMessage,
     Text,
     Titles,
     Top,
     one_line,
 )
+from mpbert.serving.paths import Paths
 
 STATIC = Path(__file__).parent / "static"
-_PROBLEMS = {
-    code: {"model": Problem, "description": description}
-    for code, description in {
-        400: "the body is unreadable, or the host name is wrong",
-        401: "the token is missing or wrong",
-        404: "no such paper",
-        413: "the body is too large",
-        422: "a field is missing or wrong",
-        503: "too many requests, or this one took too long",
-    }.items()
-}
-# of an answer in another format: FastAPI would say that the problems come in that format too
-_JSON_PROBLEMS = {
-    code: {
-        "description": problem["description"],
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    }
-    for code, problem in _PROBLEMS.items()
-}
 T = TypeVar("T")
 
 
 def create_app(
-    recommender: IndexRecommender,
+    index: LiveIndex | IndexRecommender,
     limits: Limits,
-    token: str = "",
-    hosts: frozenset[str] | None = None,
+    access: Access = Access(),  # noqa: B008 (it is frozen)
 ) -> ASGIApp:
-    """Return the application: API, page and what protects them.
+    """Return the application: API, pages and what protects them.
 
-    :param token: see :class:`Guard`, as is ``hosts``.
+    :param index: a live one is read again when it was changed.
     """
     app = FastAPI(
         title="mpbert",
-        summary="Which papers belong at this place in my text?",
-        description="With --token, send the header Authorization: Bearer TOKEN. Problems are JSON "
-        "with one line, error.",
+        summary=SUMMARY,
+        description=DESCRIPTION,
         version=mpbert.__version__,
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
         max_body_size=limits.max_bytes,
-        responses=_PROBLEMS,
+        generate_unique_id_function=lambda route: route.name,
     )
-    _add_errors(app, limits)
-    _add_api(app, recommender)
+    _add_errors(app, limits, access.base)
+    _add_api(app, index if isinstance(index, LiveIndex) else LiveIndex(Edition(index)))
+    _add_pages(app, access.base)
+    describe(app, bool(access.token), access.base)
+    guarded = Paths(Guard(RequestLimits(app, limits), access), access.base)
+    if not access.origins:
+        return guarded
+    return CORSMiddleware(
+        guarded,
+        allow_origins=access.origins,
+        allow_methods=["GET", "HEAD", "POST"],
+        allow_headers=["Authorization", "Content-Type"],
+        expose_headers=["Retry-After"],
+    )
+
+
+def _add_pages(app: FastAPI, base: str) -> None:
     app.mount("/static", StaticFiles(directory=STATIC))
-    app.add_api_route("/", lambda: FileResponse(STATIC / "index.html"), include_in_schema=False)
-    return Guard(RequestLimits(app, limits), token, hosts)
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> HTMLResponse:
+        url = request.url
+        return HTMLResponse(docs_page(app.openapi(), f"{url.scheme}://{url.netloc}{base}"))
+
+    if base:  # links of the page are relative to base and a slash
+        app.add_api_route(base, lambda: RedirectResponse(f"{base}/"), include_in_schema=False)
 
 
 class _Queue:
@@ -92,97 +110,128 @@ class _Queue:
     it is computed.
     """
 
-    def __init__(self, recommender: IndexRecommender) -> None:
+    def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1)
-        self._known = set(recommender.paper_ids)
 
     async def run(self, function: Callable[..., T], *args: object) -> T:
         """Return what a function returns when its turn has come."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
-    def check_known(self, paper_ids: list[str], code: int) -> None:
-        """Refuse a question about papers that are not in the index.
 
-        :raises HTTPException: with this code, where there is one.
-        """
-        for paper_id in paper_ids:
-            if paper_id not in self._known:
-                raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(self._known)}")
+def _check_known(edition: Edition, paper_ids: list[str], code: int) -> None:
+    """Refuse a question about papers that are not in the index.
+
+    :raises HTTPException: with this code, where there is one.
+    """
+    for paper_id in paper_ids:
+        if paper_id not in edition.known:
+            raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(edition.known)}")
 
 
-def _add_api(app: FastAPI, recommender: IndexRecommender) -> None:
-    queue = _Queue(recommender)
-    positions = _positions(recommender).model_dump_json().encode()
+def _add_api(app: FastAPI, live: LiveIndex) -> None:
+    queue = _Queue()
 
-    @app.get("/api/index")
+    @app.get("/health", responses=problems())
+    async def health() -> Health:
+        """Return whether the server answers, and with what. It asks for no token."""
+        edition = await live.edition()
+        return Health(
+            status="stale" if live.problem else "ok",
+            problem=live.problem,
+            papers=len(edition.recommender.paper_ids),
+            version=mpbert.__version__,
+            index_id=edition.index_id,
+        )
+
+    @app.get("/api/index", responses=problems())
     async def index() -> Index:
         """Return what is served."""
-        num_papers, dim = recommender.vectors.shape
+        num_papers, dim = (await live.edition()).recommender.vectors.shape
         return Index(num_papers=num_papers, dim=dim, version=mpbert.__version__)
 
-    @app.post("/api/recommend")
+    @app.post("/api/recommend", responses=problems())
     async def recommend(question: Question) -> Answer:
         """Return papers to cite at a place of a text, best first, and why."""
-        queue.check_known(question.accepted, 422)
-        return await queue.run(_answer, recommender, question)
+        edition = await live.edition()
+        _check_known(edition, question.accepted, 422)
+        asked = question.model_dump()
+        papers, milliseconds = await queue.run(_ranked, edition.recommender, asked)
+        return Answer(papers=papers, milliseconds=round(milliseconds, 1))
 
-    @app.get("/api/papers")
-    async def search(query: Annotated[Text, Query(max_length=500)], top: Top = 10) -> Titles:
+    @app.post("/api/recommend-places", responses=problems())
+    async def recommend_places(questions: Questions) -> Answers:
+        """Return papers to cite at several places of a text, in the order of the places."""
+        recommender = (await live.edition()).recommender
+        asked, found, total = questions.model_dump(exclude={"places"}), [], 0.0
+        for place in questions.places:  # other requests have their turn in between
+            one = {**asked, "place": place}
+            papers, milliseconds = await queue.run(_ranked, recommender, one)
+            found.append(PlaceMessage(place=place, papers=papers))
+            total += milliseconds
+        return Answers(places=found, milliseconds=round(total, 1))
+
+    @app.get("/api/papers", responses=problems())
+    async def search(
+        query: Annotated[
+            Text, Query(max_length=500, description="words of the title", examples=["mtu"])
+        ],
+        top: Top = 10,
+    ) -> Titles:
         """Return the papers whose titles match best."""
+        recommender = (await live.edition()).recommender
         found = await queue.run(recommender.search_titles, query, top)
         return Titles(papers=[PaperMessage.model_validate(paper) for paper in found])
 
-    @app.get("/api/bibtex", response_class=PlainTextResponse, responses=_JSON_PROBLEMS)
+    @app.get(
+        "/api/bibtex", response_class=PlainTextResponse, responses=problems(404, as_json=False)
+    )
     async def bibtex(
-        paper_id: Annotated[list[Text], Query(description="once or several times", max_length=500)],
+        paper_id: Annotated[
+            list[Text],
+            Query(description="once or several times", max_length=500, examples=[["RFC1191"]]),
+        ],
     ) -> str:
         """Return papers as BibTeX entries, in the order asked for."""
-        queue.check_known(paper_id, 404)
-        entries = [await queue.run(recommender.bibtex, name) for name in paper_id]
+        edition = await live.edition()
+        _check_known(edition, paper_id, 404)
+        entries = [await queue.run(edition.recommender.bibtex, name) for name in paper_id]
         return "\n".join(entry.strip() + "\n" for entry in entries)
 
-    @app.get("/api/map", response_model=Positions)
+    @app.get("/api/map", response_model=Positions, responses=problems())
     async def positions_of_papers() -> Response:
         """Return where papers lie on a flat map of their vectors."""
-        return Response(positions, media_type="application/json")
+        edition = await live.edition()
+        found = await queue.run(lambda: edition.positions)
+        return Response(found, media_type="application/json")
 
 
-def _answer(recommender: IndexRecommender, question: Question) -> Answer:
+def _ranked(
+    recommender: IndexRecommender, question: dict[str, Any]
+) -> tuple[list[RecommendationMessage], float]:
+    """Return the papers for one place, and the milliseconds that it took."""
     start = time.perf_counter()
-    found = recommender.recommend(**question.model_dump())
+    found = recommender.recommend(**question)
     milliseconds = 1000 * (time.perf_counter() - start)
-    papers = [RecommendationMessage.model_validate(paper) for paper in found]
-    return Answer(papers=papers, milliseconds=round(milliseconds, 1))
+    return [RecommendationMessage.model_validate(paper) for paper in found], milliseconds
 
 
-def _positions(recommender: IndexRecommender) -> Positions:
-    rows = map_rows(recommender.vectors)
-    x, y = project(recommender.vectors, rows).round(4).T.tolist()
-    titles, years = recommender.titles, recommender.years[rows].tolist()
-    return Positions(
-        num_papers=len(recommender.paper_ids),
-        paper_ids=[recommender.paper_ids[row] for row in rows],
-        titles=[titles[row] for row in rows],
-        years=[year or None for year in years],
-        x=x,
-        y=y,
-    )
-
-
-def _add_errors(app: FastAPI, limits: Limits) -> None:
+def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:
     def problem(code: int, line: str, headers: dict[str, str] | None = None) -> JSONResponse:
         return JSONResponse({"error": line}, code, headers)
 
     @app.exception_handler(AnyHTTPException)
     async def refused(request: Request, error: AnyHTTPException) -> JSONResponse:
-        path = ascii(request.url.path[:80])
+        path, see = ascii(request.url.path[:80]), f"see {base}/docs"
         lines = {
-            405: f"{path} does not take {request.method}; see /openapi.json",
+            405: f"{path} does not take {request.method}; {see}",
             413: limits.too_large,
         }
         is_unknown_address = error.status_code == 404 and error.detail == "Not Found"
-        line = f"no such address: {path}; see /openapi.json" if is_unknown_address else error.detail
-        return problem(error.status_code, lines.get(error.status_code, line), error.headers)
+        line = f"no such address: {path}; {see}" if is_unknown_address else error.detail
+        headers = dict(error.headers or {})
+        if headers.get("Allow") == "GET":
+            headers["Allow"] = "GET, HEAD"
+        return problem(error.status_code, lines.get(error.status_code, line), headers)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -1,10 +1,13 @@
 """What every request must pass and every answer carries: host name, token, headers."""
 
 import secrets
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mpbert.serving.paths import OPEN
 
 # The page is three kinds of files of ours and requests to ourselves; nothing else is loaded.
 POLICY = "; ".join(
@@ -24,19 +27,35 @@ HEADERS = {
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
+@dataclass(frozen=True)
+class Access:
+    """Who may ask, and where.
+
+    :param token: what clients send as ``Authorization: Bearer TOKEN``; empty: none is asked for.
+        Pages that hold no paper are given without.
+    :param hosts: names by which the server may be called; None: any. With names, a
+        web page whose own name was made to point at 127.0.0.1 cannot read the server.
+    :param origins: other origins whose web pages may read the answers; ``*``: all.
+    :param base: path below which all addresses stand, without a ``/`` at its end.
+    """
+
+    token: str = ""
+    hosts: frozenset[str] | None = None
+    origins: tuple[str, ...] = ()
+    base: str = ""
+
+
 class Guard:
     """Middleware: refuses foreign host names and missing tokens, adds the headers to all answers.
 
-    :param token: what clients send as ``Authorization: Bearer TOKEN``; empty: none is asked for.
-        The page itself holds no paper, so it is given without.
-    :param hosts: names by which the server may be called; None: any. With names, a
-        web page whose own name was made to point at 127.0.0.1 cannot read the server.
+    :param access: who may ask.
     """
 
-    def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str] | None) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         self.app = app
-        self.token = token.encode()
-        self.hosts = hosts
+        self.token = access.token.encode()
+        self.hosts = access.hosts
+        self.open = (*OPEN, access.base)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on, and add the headers to the answer."""
@@ -58,7 +77,7 @@ class Guard:
         if self.hosts is not None and _name(headers.get("host", "")) not in self.hosts:
             names = ", ".join(sorted(self.hosts))
             return JSONResponse({"error": f"wrong host name; expected one of {names}"}, 400)
-        is_open = scope["path"] == "/" or scope["path"].startswith("/static/")
+        is_open = scope["path"] in self.open or scope["path"].startswith("/static/")
         if self.token and not is_open and not self._has_token(headers):
             message = "token missing or wrong; send the header Authorization: Bearer TOKEN"
             return JSONResponse({"error": message}, 401, {"WWW-Authenticate": "Bearer"})

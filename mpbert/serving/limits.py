@@ -7,6 +7,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mpbert.serving.paths import HEALTH
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -45,7 +47,7 @@ class RequestLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and stop it when its time is over."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] == HEALTH:  # a busy server is healthy
             return await self.app(scope, receive, send)
         if self.running >= self.limits.max_requests:
             return await self._full()(scope, receive, send)

@@ -7,6 +7,8 @@ near on the map means near in cosine as far as two dimensions can show it.
 import numpy as np
 
 from mpbert.foundation.seeding import named_rng
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.serving.messages import Positions
 from mpbert.vectors.normal import normalized
 
 MAX_POINTS = 50_000  # what a browser draws at once without a stutter
@@ -60,3 +62,18 @@ def project(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
         positions[start : start + _BLOCK] = (block - mean) @ directions
     farthest = np.abs(positions).max(initial=0.0)
     return positions / farthest if farthest > 1e-9 else np.zeros_like(positions)
+
+
+def positions_of(recommender: IndexRecommender) -> Positions:
+    """Return the map of an index, as the API answers it."""
+    rows = map_rows(recommender.vectors)
+    x, y = project(recommender.vectors, rows).round(4).T.tolist()
+    titles, years = recommender.titles, recommender.years[rows].tolist()
+    return Positions(
+        num_papers=len(recommender.paper_ids),
+        paper_ids=[recommender.paper_ids[row] for row in rows],
+        titles=[titles[row] for row in rows],
+        years=[year or None for year in years],
+        x=x,
+        y=y,
+    )

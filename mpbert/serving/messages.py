@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from mpbert.foundation.errors import printable
 
 MAX_TOP = 100
+MAX_PLACES = 50  # of a text, in one request
 
 
 def as_text(text: str) -> str:
@@ -23,36 +24,102 @@ def as_text(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(as_text)]
 Top = Annotated[int, Field(ge=1, le=MAX_TOP, description="papers to answer with")]
+Year = Annotated[
+    Annotated[int, Field(ge=1, le=9999)] | None,
+    Field(description="year of the manuscript: nothing later is recommended"),
+]
 PaperId = Annotated[str, Field(description="id of a paper of the index")]
 
 
-class Question(BaseModel):
-    """A text and the place in it where a citation belongs."""
+_ASKED = {
+    "text": "Large packets vanish. Path MTU discovery prevents fragmentation",
+    "title": "Sizing packets",
+    "top": 3,
+    "year": 2015,
+}
 
+
+_CITING = {
+    "text": "Path MTU discovery finds the largest packet that a path takes.",
+    "citing_id": "RFC4821",
+    "citing_title": "Packetization Layer Path MTU Discovery",
+    "citing_year": 2007,
+    "similarity": 0.52,
+}
+_COMPANION = {
+    "paper_id": "RFC1981",
+    "title": "Path MTU Discovery for IP version 6",
+    "count": 4,
+    "is_accepted": False,
+}
+_PAPER = {
+    "paper_id": "RFC1191",
+    "title": "Path MTU discovery",
+    "authors": ["J. Mogul", "S. Deering"],
+    "year": 1990,
+    "score": 31.4,
+    "why": {"citing": [_CITING], "companions": [_COMPANION]},
+}
+_ANSWER = {"papers": [_PAPER], "milliseconds": 12.3}
+
+
+class _Manuscript(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     text: Text = Field(description="the manuscript, or a part of it")
-    place: int | None = Field(
-        None, ge=0, description="characters (code points) before the place; null: the text's end"
-    )
     title: Text = Field("", description="title of the manuscript")
     abstract: Text = Field("", description="abstract of the manuscript")
     top: Top = 10
-    year: int | None = Field(
-        None, ge=1, le=9999, description="year of the manuscript: nothing later is recommended"
+    year: Year = None
+    ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
+
+
+class Question(_Manuscript):
+    """A text and the place in it where a citation belongs."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "place": 20}]})
+
+    place: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="characters (code points) before the place; null: the text's end"
     )
     accepted: list[PaperId] = Field(
         [], max_length=MAX_TOP, description="papers already cited at this place"
     )
-    ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
     @model_validator(mode="after")
     def _place_is_in_text(self) -> "Question":
-        if self.place is not None and self.place > len(self.text):
-            raise ValueError(
-                f"place is {self.place}, beyond the text's {len(self.text)} characters"
-            )
+        _check_place(self.place or 0, self.text)
         return self
+
+
+def _few(places: list[int]) -> list[int]:
+    if not 1 <= len(places) <= MAX_PLACES:
+        raise ValueError(
+            f"found {len(places)} places; expected 1 to {MAX_PLACES}, send more in a request of "
+            f"their own"
+        )
+    return places
+
+
+class Questions(_Manuscript):
+    """A text and several places in it where citations belong."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "places": [20, 63]}]})
+
+    places: Annotated[list[Annotated[int, Field(ge=0)]], AfterValidator(_few)] = Field(
+        description="characters (code points) before each place",
+        json_schema_extra={"minItems": 1, "maxItems": MAX_PLACES},
+    )
+
+    @model_validator(mode="after")
+    def _places_are_in_text(self) -> "Questions":
+        _check_place(max(self.places), self.text)
+        return self
+
+
+def _check_place(place: int, text: str) -> None:
+    if place > len(text):
+        raise ValueError(f"place is {place}, beyond the text's {len(text)} characters")
 
 
 class _FromRecords(BaseModel):
@@ -104,7 +171,23 @@ class RecommendationMessage(PaperMessage):
 class Answer(BaseModel):
     """Recommended papers, best first."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [_ANSWER]})
+
     papers: list[RecommendationMessage]
+    milliseconds: float = Field(description="time to rank, without waiting")
+
+
+class PlaceMessage(BaseModel):
+    """Recommended papers for one place, best first."""
+
+    place: int = Field(description="characters (code points) before the place")
+    papers: list[RecommendationMessage]
+
+
+class Answers(BaseModel):
+    """Recommended papers for several places of a text, in the order asked for."""
+
+    places: list[PlaceMessage]
     milliseconds: float = Field(description="time to rank, without waiting")
 
 
@@ -133,6 +216,18 @@ class Index(BaseModel):
     num_papers: int
     dim: int = Field(description="dimensions of a vector")
     version: str = Field(description="version of mpbert")
+
+
+class Health(BaseModel):
+    """Whether the server answers, and with what."""
+
+    status: Literal["ok", "stale"] = Field(
+        description="stale: the index was changed and cannot be read, the one before is served"
+    )
+    problem: str = Field(description="why it is stale, in one line; else empty")
+    papers: int = Field(description="papers of the index")
+    version: str = Field(description="version of mpbert")
+    index_id: str = Field(description="SHA-256 of the index's manifest; another after a change")
 
 
 class Problem(BaseModel):

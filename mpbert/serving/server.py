@@ -20,23 +20,18 @@ from mpbert.foundation.processes import end_with_parent
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
-from mpbert.serving.guard import LOOPBACK
+from mpbert.serving.guard import LOOPBACK, Access
 from mpbert.serving.limits import Limits
-
-_WARM_UP = "A sentence of a manuscript, to load what the first answer would wait for."
+from mpbert.serving.live import LiveIndex
 
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """What every process serves.
-
-    :param hosts: names by which it may be called; None: any.
-    """
+    """What every process serves, within which limits, and to whom."""
 
     index: Path
     limits: Limits
-    token: str = ""
-    hosts: frozenset[str] | None = LOOPBACK
+    access: Access = Access()
 
 
 def open_app(service: Service) -> ASGIApp:
@@ -44,9 +39,7 @@ def open_app(service: Service) -> ASGIApp:
 
     :raises MpbertError: the index cannot be read.
     """
-    recommender = IndexRecommender.open(service.index)
-    recommender.recommend(_WARM_UP, place=None)
-    return create_app(recommender, service.limits, service.token, service.hosts)
+    return create_app(LiveIndex.open(service.index), service.limits, service.access)
 
 
 def _open_in_worker(service: Service) -> ASGIApp:
@@ -59,13 +52,15 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
 
     :param workers: processes; each maps the index into memory, whose pages they share.
     :raises MpbertError: the index cannot be read, or the address cannot be listened on.
+    :raises KeyboardInterrupt: SIGINT came, and all is stopped.
     """
     listener = listen(host, port)
     address, port = listener.getsockname()[:2]
     is_open_to_all = not ipaddress.ip_address(address).is_loopback
     name = f"[{address}]" if ":" in address else address
     hosts = None if is_open_to_all else LOOPBACK | {name, host.lower()}
-    service = dataclasses.replace(service, hosts=hosts)
+    access = dataclasses.replace(service.access, hosts=hosts)
+    service = dataclasses.replace(service, access=access)
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
         IndexRecommender.open(service.index)  # to refuse a wrong index before any process starts
@@ -73,14 +68,28 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers)
     listener.listen()  # from here on clients wait instead of being refused
     _announce(name, port, service, is_open_to_all)
-    # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
-    if workers == 1:
-        uvicorn.Server(config).run([listener])
-    else:
-        Multiprocess(config, [listener]).run()
+    if _run(config, listener) == signal.SIGINT:
+        raise KeyboardInterrupt("stopped")
     print("stopped", flush=True)
+
+
+def _run(config: uvicorn.Config, listener: socket.socket) -> int:
+    """Serve until a signal comes, and return its number."""
+    came: list[int] = []
+    if config.workers == 1:
+        # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, _: came.append(number))
+        uvicorn.Server(config).run([listener])
+        return came[0] if came else signal.SIGTERM
+    supervisor = Multiprocess(config, [listener])
+    for number in (signal.SIGTERM, signal.SIGINT):  # it took both, and does not tell which came
+        take = signal.getsignal(number)
+        signal.signal(
+            number, lambda found, frame, take=take: (came.append(found), take(found, frame))
+        )
+    supervisor.run()
+    return came[0] if came else signal.SIGTERM
 
 
 def _uvicorn_config(app: Callable[..., Any], seconds: int, workers: int) -> uvicorn.Config:
@@ -124,9 +133,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _announce(name: str, port: int, service: Service, is_open_to_all: bool) -> None:
-    print(f"serving {service.index} at http://{name}:{port}/", flush=True)
-    print("next: open that address in a browser; API: /openapi.json; Ctrl+C stops", flush=True)
-    if service.token:
+    print(f"serving {service.index} at http://{name}:{port}{service.access.base}/", flush=True)
+    print(
+        f"next: open that address in a browser; API: {service.access.base}/docs; Ctrl+C stops",
+        flush=True,
+    )
+    if service.access.token:
         print("the page asks for the token", flush=True)
     elif is_open_to_all:
         print("warning: all who reach this machine can ask; --token admits some", flush=True)

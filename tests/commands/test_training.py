@@ -1,6 +1,8 @@
 """``pretrain`` and ``finetune``: from a configuration to an encoder directory, killed or not."""
 
+import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,8 +15,10 @@ from safetensors.torch import load_file
 
 from mpbert.cli import main
 from mpbert.foundation.manifest import read_manifest
+from mpbert.model.config import Configuration, TrainingConfig
 from mpbert.model.description import read_description
 from mpbert.model.directory import load_two_tower
+from mpbert.model.fairseq_plugin import training
 from mpbert.model.fairseq_plugin.training import expected_updates
 
 pytestmark = pytest.mark.fairseq
@@ -177,3 +181,72 @@ def test_what_fairseq_refuses_is_the_last_line(place, rfc_binary, tmp_path, caps
 )
 def test_the_end_of_a_training_is_known_from_how_far_it_is(arguments, expected):
     assert expected_updates(*arguments) == expected
+
+
+UPDATE = '2026 | INFO | train_inner | {"update": %f, "loss": "%f", "num_updates": "%d"}\n'
+
+
+def test_a_training_without_a_terminal_tells_how_far_it_is(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(training, "LINE_SECONDS", 0.001)
+    caplog.set_level(logging.INFO)
+
+    def until(pattern):
+        while not any(re.fullmatch(pattern, found.getMessage()) for found in caplog.records):
+            time.sleep(0.001)  # for ever: the run of all tests has a limit
+
+    made = Configuration(training=TrainingConfig(max_epoch=2))
+    asked = training.Training("finetune", tmp_path, made, tmp_path)
+    with training.Progress(asked) as bar:
+        until("finetune: no update yet")
+        bar.take(UPDATE % (0.5, 3.25, 20))
+        until(r"finetune: update 20 of 80, loss 3\.250")
+        bar.take(UPDATE % (1.0, 2.5, 40))
+        until(r"finetune: update 40 of 80, loss 2\.500, 0:00:0\d left")
+    lines = len(caplog.records)
+    bar._teller.join(60)
+    assert not bar._teller.is_alive() and len(caplog.records) <= lines + 1
+
+
+_SLEEPS = """
+import os, time
+with open(os.environ["BEGUN"], "w") as file:
+    file.write(str(os.getpid()))
+time.sleep(600)
+"""
+_STARTS = """
+import sys
+from mpbert.model.fairseq_plugin import training
+training.LAUNCHER = "sleeps"
+from mpbert.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_an_interrupted_training_ends_in_one_line_with_its_processes(rfc_binary, place, tmp_path):
+    (tmp_path / "sleeps.py").write_text(_SLEEPS)
+    begun, words = tmp_path / "begun", [str(place / "finetune.yaml"), str(tmp_path / "encoder")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", _STARTS, "finetune", str(rfc_binary), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "BEGUN": str(begun)},
+    )
+    while not begun.exists() or not begun.read_text():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    output, errors = process.communicate(timeout=300)
+    _, last = errors.splitlines()  # the first names the log
+    assert last == "mpbert finetune: interrupted; nothing unfinished was kept"
+    assert (output, process.returncode) == ("", 130)
+    while is_running(int(begun.read_text())):  # it ends with its parent
+        time.sleep(0.05)

@@ -97,7 +97,7 @@ from mpbert.serving.limits import Limits
 from mpbert.serving.server import Service, open_app
 from mpbert.foundation.errors import MissingPackageError
 from mpbert.foundation.extras import EXTRAS
-app = open_app(Service(Path(sys.argv[1]), Limits(), hosts=None))
+app = open_app(Service(Path(sys.argv[1]), Limits()))
 
 async def ask():
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://h") as c:

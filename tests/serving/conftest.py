@@ -13,6 +13,7 @@ import uvicorn
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
@@ -156,3 +157,42 @@ def served() -> Callable[[ASGIApp], AbstractContextManager[str]]:
         assert not thread.is_alive()
 
     return serve
+
+
+ROUTERS = {
+    "paper_id": "routers",
+    "title": "Routers",
+    "year": 2001,
+    "abstract": ["Routers drop packets."],
+}
+MAIL = {
+    "paper_id": "mail",
+    "title": "Mail",
+    "year": 2002,
+    "abstract": ["Hosts relay mail to zebrafish."],
+}
+NAMES = {
+    "paper_id": "names",
+    "title": "Names",
+    "year": 2003,
+    "abstract": ["Servers resolve names."],
+}
+
+
+def _write(path: Path, *papers: dict) -> str:
+    path.write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def library_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Index of two papers, ranked by words."""
+    papers = _write(tmp_path / "papers.jsonl", ROUTERS, NAMES)
+    assert main(["index", papers, str(tmp_path / "index")]) == 0
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def mail(tmp_path: Path) -> str:
+    """File of a paper that the index does not hold."""
+    return _write(tmp_path / "mail.jsonl", MAIL)

@@ -1,14 +1,23 @@
 """The API: what it answers, and how it refuses what is wrong."""
 
+import html
 import json
+import re
+import shlex
+import threading
 
 import pytest
 from starlette.testclient import TestClient
 
+import mpbert
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
+from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
+from mpbert.serving.messages import Answer, Problem, Question, Questions
+
+SECRET = {"Authorization": "Bearer secret"}
 
 
 def ask(client, **question):
@@ -52,6 +61,7 @@ def test_the_place_is_counted_in_characters(client, recommender):
 
 
 NEGATIVE = "place: Input should be greater than or equal to 0; found -1"
+SMALL = "top: Input should be greater than or equal to 1; found 0"
 INTEGER = "Input should be a valid integer"
 RANKER = "Input should be 'dense', 'words' or 'both'"
 OBJECT = "Input should be a valid dictionary or object to extract fields from"
@@ -65,10 +75,10 @@ OBJECT = "Input should be a valid dictionary or object to extract fields from"
         ({"text": "t", "top": "5"}, f"top: {INTEGER}; found '5'"),
         ({"text": "t", "top": 5.0}, f"top: {INTEGER}; found 5.0"),
         ({"text": "t", "top": True}, f"top: {INTEGER}; found True"),
-        ({"text": "t", "top": 0}, "top: Input should be greater than or equal to 1; found 0"),
+        ({"text": "t", "top": 0}, SMALL),
         ({"text": "t", "top": 101}, "top: Input should be less than or equal to 100; found 101"),
         ({"text": "t", "place": -1}, NEGATIVE),
-        ({"text": "t", "top": 0, "place": -1}, f"{NEGATIVE} (and 1 more)"),
+        ({"text": "t", "top": 0, "place": -1}, f"{SMALL} (and 1 more)"),
         ({"text": "t", "year": "x" * 99}, f"year: {INTEGER}; found '{'x' * 40}'..."),
         ({"text": "t", "ranker": "a"}, f"ranker: {RANKER}; found 'a'"),
         ({"text": "t", "accepted": "a"}, "accepted: Input should be a valid list; found 'a'"),
@@ -162,10 +172,10 @@ def test_the_index_and_the_map_are_described(client):
 def test_an_unknown_address_and_a_wrong_method_say_so(client):
     refused = client.get("/api/pape\N{LATIN SMALL LETTER R WITH CARON}")
     assert refused.status_code == 404
-    assert refused.json() == {"error": "no such address: '/api/pape\\u0159'; see /openapi.json"}
+    assert refused.json() == {"error": "no such address: '/api/pape\\u0159'; see /docs"}
     refused = client.get("/api/recommend")
     assert refused.status_code == 405
-    assert refused.json() == {"error": "'/api/recommend' does not take GET; see /openapi.json"}
+    assert refused.json() == {"error": "'/api/recommend' does not take GET; see /docs"}
 
 
 def test_wrong_input_found_by_the_recommender_is_its_one_line(client, recommender):
@@ -185,18 +195,141 @@ def test_a_failure_shows_no_traceback(client, recommender):
 
 def test_the_api_describes_every_answer_it_gives(client):
     described = client.get("/openapi.json").json()
-    assert set(described["paths"]) == {
-        f"/api/{name}" for name in ("index", "recommend", "papers", "bibtex", "map")
-    }
+    names = ("index", "recommend", "recommend-places", "papers", "bibtex", "map")
+    assert set(described["paths"]) == {"/health", *(f"/api/{name}" for name in names)}
     for path in described["paths"].values():
         for operation in path.values():
             responses = operation["responses"]
-            assert {"200", "401", "413", "422", "503"} <= set(responses)
-            (problem,) = responses["422"]["content"].items()
-            schema = {"$ref": "#/components/schemas/Problem"}
-            assert problem == ("application/json", {"schema": schema})
-    (kind,) = described["paths"]["/api/bibtex"]["get"]["responses"]["200"]["content"]
-    assert kind == "text/plain"
+            assert {"200", "400", "401", "413", "422", "500", "503"} <= set(responses)
+            for code in set(responses) - {"200"}:
+                (problem,) = responses[code]["content"].items()
+                assert problem[0] == "application/json"
+                assert problem[1]["schema"] == {"$ref": "#/components/schemas/Problem"}
+                assert Problem.model_validate(problem[1]["example"])
+    bibtex = described["paths"]["/api/bibtex"]["get"]["responses"]
+    assert list(bibtex["200"]["content"]) == ["text/plain"] and "404" in bibtex
     assert "HTTPValidationError" not in json.dumps(described)
-    for page in ("/docs", "/redoc"):  # they would load scripts from elsewhere
-        assert client.get(page).status_code == 404
+    assert "securitySchemes" not in described["components"] and "servers" not in described
+
+
+def test_what_the_api_gives_as_examples_is_right(client):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    models = {model.__name__: model for model in (Question, Questions, Answer)}
+    assert {name for name, schema in schemas.items() if "examples" in schema} == set(models)
+    for name, model in models.items():
+        for example in schemas[name]["examples"]:
+            model.model_validate(example)
+    for address, model in (("recommend", "Question"), ("recommend-places", "Questions")):
+        asked = {**schemas[model]["examples"][0]}
+        assert client.post(f"/api/{address}", json=asked).status_code == 200
+
+
+def test_the_api_says_that_it_wants_a_token(recommender):
+    app = create_app(recommender, Limits(), Access(token="secret", base="/x"))
+    described = TestClient(app).get("/openapi.json", headers=SECRET).json()
+    (scheme,) = described["components"]["securitySchemes"].values()
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    assert described["security"] == [{"token": []}]
+    assert described["paths"]["/health"]["get"]["security"] == []
+    assert "security" not in described["paths"]["/api/index"]["get"]
+    assert described["servers"] == [{"url": "/x"}]
+
+
+def test_the_description_is_a_page_that_loads_nothing_from_elsewhere(recommender):
+    app = create_app(recommender, Limits(), Access(token="secret", base="/x"))
+    answer = TestClient(app).get("/x/docs")
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/html")
+    assert set(re.findall(r'(?:src|href)="([^"#]*)"', answer.text)) == {
+        *("static/icon.svg", "static/style.css", ".", "openapi.json"),
+    }
+    assert not re.search(r"<script|<style|\sstyle=|\son\w+=", answer.text)
+    found = re.findall(r"<h2>(.*?)</h2>.*?<pre>(.*?)</pre>", answer.text, re.DOTALL)
+    commands = {name: shlex.split(html.unescape(command)) for name, command in found}
+    assert commands["GET /api/papers"][:3] == [
+        *("curl", "-s", "http://testserver/x/api/papers?query=mtu"),
+    ]
+    words = commands["POST /api/recommend-places"]
+    assert "Authorization: Bearer TOKEN" in words
+    assert Questions.model_validate_json(words[-1]).places == [20, 63]
+    assert "Authorization: Bearer TOKEN" not in commands["GET /health"]
+
+
+def test_health_tells_what_is_served_to_anybody_and_always(recommender):
+    app = create_app(recommender, Limits(max_requests=1), Access(token="secret"))
+    with TestClient(app) as client:
+        recommender.may_answer.clear()
+        asking = threading.Thread(
+            target=lambda: client.post("/api/recommend", json={"text": "t"}, headers=SECRET)
+        )
+        asking.start()
+        assert recommender.has_begun.wait(300)
+        assert client.get("/api/index", headers=SECRET).status_code == 503
+        health = client.get("/health")
+        recommender.may_answer.set()
+        asking.join(300)
+    assert health.status_code == 200
+    expected = {"status": "ok", "problem": "", "papers": 3, "index_id": ""}
+    assert health.json() == {**expected, "version": mpbert.__version__}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/docs", "/health", "/openapi.json", "/static/app.js", "/api/index", "/api/map"),
+        *("/api/papers?query=title", "/api/bibtex?paper_id=a", "/api/nothing"),
+    ],
+)
+def test_head_answers_as_get_without_the_body(client, path):
+    head, get = client.head(path), client.get(path)
+    assert head.status_code == get.status_code and head.headers == get.headers
+    assert head.content == b"" and int(head.headers["content-length"]) == len(get.content) > 0
+
+
+def test_what_a_get_address_takes_is_told(client):
+    refused = client.post("/api/index")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_several_places_are_asked_at_once_in_their_order(client, recommender):
+    asked = {"text": "Some text.", "places": [4, 10, 0], "top": 2, "year": 2001}
+    answer = client.post("/api/recommend-places", json=asked)
+    assert answer.status_code == 200
+    assert [found["place"] for found in answer.json()["places"]] == [4, 10, 0]
+    assert all(found["papers"][0]["paper_id"] == "a" for found in answer.json()["places"])
+    assert [question["place"] for question in recommender.questions] == [4, 10, 0]
+    assert all(question["top"] == 2 for question in recommender.questions)
+
+
+@pytest.mark.parametrize(
+    ("places", "line"),
+    [
+        (
+            [0] * 51,
+            "places: found 51 places; expected 1 to 50, send more in a request of their own",
+        ),
+        ([], "places: found 0 places; expected 1 to 50, send more in a request of their own"),
+        ([0, 11], "place is 11, beyond the text's 10 characters"),
+        ([0, -1], "places.1: Input should be greater than or equal to 0; found -1"),
+    ],
+)
+def test_too_many_places_are_refused_in_one_line(client, recommender, places, line):
+    asked = {"text": "Some text.", "places": places}
+    refused = client.post("/api/recommend-places", json=asked)
+    assert (refused.status_code, refused.json()) == (422, {"error": line})
+    assert recommender.questions == []
+
+
+@pytest.mark.parametrize("prefix", ["/papers/x", ""])
+def test_all_addresses_stand_below_the_base_path_and_a_proxy_may_cut_it_off(recommender, prefix):
+    client = TestClient(create_app(recommender, Limits(), Access(base="/papers/x")))
+    for path in ("/", "/docs", "/health", "/static/app.js", "/api/index", "/openapi.json"):
+        assert client.get(prefix + path).status_code == 200, path
+    refused = client.get(f"{prefix}/api/nothing")
+    assert refused.json() == {"error": "no such address: '/api/nothing'; see /papers/x/docs"}
+
+
+def test_the_base_path_alone_leads_to_the_page(recommender):
+    client = TestClient(create_app(recommender, Limits(), Access(base="/x")))
+    answer = client.get("/x", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/x/")
+    assert client.get("/xy").status_code == 404

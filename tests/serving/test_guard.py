@@ -6,16 +6,25 @@ import pytest
 from starlette.testclient import TestClient
 
 from mpbert.serving.app import STATIC, create_app
-from mpbert.serving.guard import LOOPBACK
+from mpbert.serving.guard import LOOPBACK, Access
 from mpbert.serving.limits import Limits
 
-ADDRESSES = ["/", "/static/app.js", "/api/index", "/api/nothing", "/static/nothing", "/api/bibtex"]
+ADDRESSES = [
+    "/",
+    "/docs",
+    "/health",
+    "/static/app.js",
+    "/api/index",
+    "/api/nothing",
+    "/static/nothing",
+    "/api/bibtex",
+]
 
 
 def client_of(recommender, **settings):
     base = settings.pop("base_url", "http://127.0.0.1:8000")
     return TestClient(
-        create_app(recommender, Limits(), **settings),
+        create_app(recommender, Limits(), Access(**settings)),
         base_url=base,
         raise_server_exceptions=False,
     )
@@ -37,6 +46,30 @@ def test_a_failure_carries_the_headers_too(client, recommender):
     failed = client.post("/api/recommend", json={"text": "t"})
     assert failed.status_code == 500
     assert failed.headers["x-content-type-options"] == "nosniff"
+
+
+def test_pages_of_an_origin_that_is_named_may_read_the_answers(recommender):
+    origin, asked = "https://example.org", "Authorization, Content-Type"
+    client = client_of(recommender, token="secret", origins=(origin, "http://[::1]:3000"))
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": asked}
+    allowed = client.options("/api/recommend", headers={"Origin": origin, **preflight})
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == origin
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    headers = {"Origin": origin, "Authorization": "Bearer secret"}
+    for path, code in (("/api/index", 200), ("/api/bibtex", 422), ("/api/nothing", 404)):
+        answer = client.get(path, headers=headers)
+        assert answer.status_code == code
+        assert answer.headers["access-control-allow-origin"] == origin
+        assert "Origin" in answer.headers["vary"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    refused = client.get("/api/index", headers={"Origin": origin})
+    assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, origin)
+    for other in ("https://evil.example", "https://example.org.evil.example", "null"):
+        answer = client.get("/api/index", headers={**headers, "Origin": other})
+        assert "access-control-allow-origin" not in answer.headers
+        refused = client.options("/api/recommend", headers={"Origin": other, **preflight})
+        assert refused.status_code == 400
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1:8000", "localhost", "LOCALHOST:80", "[::1]:8000"])
@@ -79,7 +112,7 @@ def test_with_the_token_there_is_an_answer_and_the_page_needs_none(recommender):
     for kind in ("Bearer", "bearer"):
         headers = {"Authorization": f"{kind} secret"}
         assert client.get("/api/index", headers=headers).status_code == 200
-    for address in ("/", "/static/app.js"):
+    for address in ("/", "/static/app.js", "/docs", "/health"):
         assert client.get(address).status_code == 200
 
 
@@ -95,7 +128,7 @@ def test_no_file_outside_is_given(client, path):
 def test_the_page_loads_nothing_from_elsewhere_and_runs_nothing_inline():
     page = (STATIC / "index.html").read_text(encoding="utf-8")
     files = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert {file for file in files if not file.startswith(("/static/", "#"))} == set()
+    assert {file for file in files if not file.startswith(("static/", "#", "docs"))} == set()
     assert not re.search(r"<script(?! type=\"module\" src=)|<style|\sstyle=|\son\w+=", page)
     for file in STATIC.iterdir():
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
@@ -105,5 +138,5 @@ def test_the_page_loads_nothing_from_elsewhere_and_runs_nothing_inline():
 
 def test_every_file_that_the_page_names_exists_and_none_is_left_over():
     texts = "".join(f.read_text(encoding="utf-8") for f in STATIC.iterdir())
-    named = set(re.findall(r'"(?:/static|\.)/([\w.]+)"', texts))
+    named = set(re.findall(r'"(?:static|\.)/([\w.]+)"', texts))
     assert named | {"index.html"} == {file.name for file in STATIC.iterdir()}

@@ -14,6 +14,7 @@ from PIL import Image
 
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
+from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -301,7 +302,7 @@ def test_every_field_and_button_has_a_name(page):
 
 
 def test_a_page_of_a_server_with_a_token_asks_for_it(browser, recommender, served):
-    with served(create_app(recommender, PATIENT, token="secret")) as address:
+    with served(create_app(recommender, PATIENT, Access(token="secret"))) as address:
         page = Page(browser, address)
         page.open()
         for typed in ("wrong", "secret"):

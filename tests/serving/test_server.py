@@ -47,7 +47,10 @@ def open_app(service):
 server.open_app, server.IndexRecommender.open = open_app, lambda index: None
 if __name__ == "__main__":
     service = server.Service(Path("x"), Limits(seconds=60))
-    server.serve(service, "127.0.0.1", 0, int(sys.argv[1]))
+    try:
+        server.serve(service, "127.0.0.1", 0, int(sys.argv[1]))
+    except KeyboardInterrupt as error:
+        sys.exit(f"interrupted: {error}")
 """
 
 
@@ -102,7 +105,8 @@ def slow_server(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)]
+    ("number", "workers"),
+    [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2), (signal.SIGINT, 2)],
 )
 def test_a_request_that_is_running_is_answered_before_the_server_stops(
     slow_server, number, workers
@@ -117,7 +121,10 @@ def test_a_request_that_is_running_is_answered_before_the_server_stops(
         thread.join(300)
         assert [answer.status_code for answer in answers] == [200]
         output, errors = process.communicate(timeout=300)
-        assert (output, errors, process.returncode) == ("stopped\n", "", 0)
+        expected = ("stopped\n", "", 0)
+        if number == signal.SIGINT:
+            expected = ("", "interrupted: stopped\n", 1)
+        assert (output, errors, process.returncode) == expected
         with pytest.raises(httpx2.ConnectError):
             ask(address)
 
@@ -155,12 +162,36 @@ def test_several_processes_serve_an_index_at_one_address(planted_index):
         assert (errors, process.returncode) == ("Invalid HTTP request received.\n", 0)
 
 
+def found(client):
+    answer = client.post("/api/recommend", json={"text": "Hosts relay mail"})
+    return {paper["paper_id"] for paper in answer.json()["papers"]}
+
+
+def test_a_server_sees_changes_by_commands(library_index, mail):
+    flags = ("--port", "0", "--max-seconds", "60")
+    with running("-m", "mpbert", "serve", str(library_index), *flags) as (process, address):
+        with httpx2.Client(base_url=address, timeout=300) as client:
+            before = found(client)
+            assert main(["add", str(library_index), mail]) == 0
+            assert (before, found(client)) == (set(), {"mail"})
+            (library_index / "manifest.json").write_text("{}")
+            assert found(client) == {"mail"}
+        process.terminate()
+        _, errors = process.communicate(timeout=300)
+        changed, damaged = errors.splitlines()
+        assert changed == f"{library_index}: changed, 3 papers"
+        assert damaged.startswith(f"{library_index}: the changed index cannot be read, the old one")
+
+
 def test_another_address_of_this_machine_may_be_called_by_its_name(planted_index):
     flags = ("--host", "127.0.0.2", "--port", "0")
-    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (_, address):
+    with running("-m", "mpbert", "serve", str(planted_index), *flags) as (process, address):
         assert httpx2.get(address, timeout=300).status_code == 200
         refused = httpx2.get(address, headers={"Host": "evil.example"}, timeout=300)
         assert refused.status_code == 400 and "127.0.0.2" in refused.json()["error"]
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=300)
+        assert (errors, process.returncode) == ("mpbert serve: stopped\n", 130)
 
 
 def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
@@ -184,6 +215,11 @@ def test_a_real_server_refuses_ten_megabytes_and_goes_on(served, recommender):
         (["--max-requests", "0"], "--max-requests is 0; expected more than 0"),
         (["--token", "a b"], "--token holds a character that no header may"),
         (["--token", "é"], "--token holds a character that no header may"),
+        (["--cors", "example.org"], "--cors 'example.org': expected an origin such as https://ex"),
+        (["--cors", "*", "http://a/"], "--cors 'http://a/': expected an origin"),
+        (["--base-path", "papers"], "--base-path 'papers': expected a path such as /papers"),
+        (["--base-path", "/a/../b"], "--base-path '/a/../b': expected a path"),
+        (["--base-path", "/api/x"], "--base-path '/api/x': expected a path"),
         (["--port", "0"], "nothing: found no readable manifest.json; expected an index"),
         (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 8000: Cannot assign requested"),
     ],

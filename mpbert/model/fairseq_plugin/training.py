@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.processes import TERMINATED, end_with_parent, on_sigterm
+from mpbert.foundation.progress import LINE_SECONDS, time_left
 from mpbert.foundation.training_log import loss_fields
 from mpbert.model.config import Configuration
 from mpbert.model.fairseq_plugin.flags import flags_of
@@ -164,18 +167,43 @@ def _run(words: Sequence[str], log: Path, training: Training) -> None:
 
 
 class Progress:
-    """A bar of updates with the time that remains, from the lines that fairseq logs."""
+    """A bar of updates with the time that remains, from the lines that fairseq logs.
+
+    Without a terminal it is a line every half a minute, whatever fairseq logs meanwhile.
+    """
 
     def __init__(self, training: Training) -> None:
         self._stage, self._limits = training.stage, training.configuration.training
         self._bar: tqdm | None = None
+        self._has_bar = sys.stderr.isatty() and not is_json()
+        self._told = "no update yet"
+        self._first: tuple[float, int] | None = None  # when the first line came, and its update
+        self._ended = threading.Event()
+        self._teller = threading.Thread(target=self._tell, daemon=True)
 
     def __enter__(self) -> "Progress":
+        if not self._has_bar:
+            self._teller.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.set()
         if self._bar is not None:
             self._bar.close()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(LINE_SECONDS):
+            logger.info("%s: %s", self._stage, self._told)
+
+    def _note(self, update: int, total: int | None, loss: float) -> None:
+        """Keep what the next line of the log says."""
+        now = time.monotonic()
+        start, first = self._first = self._first or (now, update)
+        left = None
+        if total is not None and update > first:
+            left = (now - start) * (total - update) / (update - first)
+        of = "" if total is None else f" of {total:,}"
+        self._told = f"update {update:,}{of}, loss {loss:.3f}{time_left(left)}"
 
     def take(self, line: str) -> None:
         """Move the bar if the line tells of updates."""
@@ -189,13 +217,14 @@ class Progress:
         except (ValueError, KeyError):
             return
         total = expected_updates(update, epoch, self._limits.max_update, self._limits.max_epoch)
+        self._note(update, total, loss)
         if self._bar is None:  # a resumed training does not begin with its first update
             self._bar = tqdm(
                 desc=self._stage,
                 total=total,
                 unit=" update",
                 initial=update,
-                disable=is_json() or None,
+                disable=not self._has_bar,
                 file=sys.stderr,
             )
         self._bar.total = total

@@ -57,7 +57,7 @@ function askForToken(wasWrong) {
 // Copy the BibTeX of papers; where the browser forbids it, show the text, selected.
 export async function copyBibtex(paperIds) {
   const query = new URLSearchParams(paperIds.map((id) => ["paper_id", id]));
-  const text = await (await request(`/api/bibtex?${query}`)).text();
+  const text = await (await request(`api/bibtex?${query}`)).text();
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -57,7 +57,7 @@ async function ask(before = "") {
   element("place").replaceChildren(...placeParts(question.text, question.place));
   show("loading", `${before}Searching…`);
   try {
-    const answer = await postJson("/api/recommend", question, signal);
+    const answer = await postJson("api/recommend", question, signal);
     list.replaceChildren(...answer.papers.map(paperItem));
     const number = answer.papers.length;
     const found = number
@@ -185,7 +185,7 @@ route();
 show("empty");
 
 try {
-  const index = await getJson("/api/index");
+  const index = await getJson("api/index");
   element("index").textContent = `${index.num_papers.toLocaleString("en")} papers`;
 } catch (error) {
   show("error", error.message);

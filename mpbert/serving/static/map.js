@@ -18,7 +18,7 @@ export async function openMap(recommended, cited, paperId) {
   marked = { ...marked, recommended, cited };
   if (plot === null) {
     try {
-      papers = withShades(await getJson("/api/map"));
+      papers = withShades(await getJson("api/map"));
     } catch (error) {
       say(error.message);
       return;
@@ -182,7 +182,7 @@ async function search() {
   const query = element("search").value.trim();
   let found = [];
   try {
-    const path = `/api/papers?${new URLSearchParams({ query, top: 8 })}`;
+    const path = `api/papers?${new URLSearchParams({ query, top: 8 })}`;
     if (query) found = (await getJson(path)).papers;
   } catch (error) {
     say(error.message);

@@ -1,0 +1,87 @@
+"""Tools for an assistant, asked by the SDK's own client through a process."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from mcp import Client, StdioServerParameters
+
+from mpbert.cli import main
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+def asked(index, use):
+    """Start the command, connect a client, and return what a coroutine function of it returns."""
+
+    async def talk():
+        words = ["-m", "mpbert", "mcp", str(index)]
+        started = StdioServerParameters(command=sys.executable, args=words, env=ENVIRONMENT)
+        async with Client(started, read_timeout_seconds=300) as client:
+            return await use(client)
+
+    return asyncio.run(talk())
+
+
+def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
+    async def use(client):
+        async def call(name, **arguments):
+            answer = await client.call_tool(name, arguments)
+            assert not answer.is_error, answer.content
+            return answer.structured_content or answer.content[0].text
+
+        tools = (await client.list_tools()).tools
+        text = "Servers resolve names [CITATION]. Unrelated words."
+        found = await call("recommend_papers", text=text, top=1)
+        at_end = await call("recommend_papers", text="Routers drop packets")
+        titles = await call("search_titles", query="rout")
+        entries = await call("bibtex", paper_ids=["routers", "names"])
+        assert await asyncio.to_thread(main, ["add", str(library_index), mail]) == 0
+        later = await call("recommend_papers", text="Hosts relay mail [CITATION].")
+        return tools, found, at_end, titles, entries, later
+
+    tools, found, at_end, titles, entries, later = asked(library_index, use)
+    assert {tool.name for tool in tools} == {"recommend_papers", "search_titles", "bibtex"}
+    assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
+    (names,) = found["papers"]
+    assert names.pop("score") > 0
+    about = {"paper_id": "names", "title": "Names", "authors": [], "year": 2003}
+    assert names == {**about, "abstract": "Servers resolve names.", "citing": []}
+    assert [paper["paper_id"] for paper in at_end["papers"]] == ["routers"]
+    assert [paper["title"] for paper in titles["papers"]] == ["Routers"]
+    assert entries.startswith("@misc{routers,") and "\n\n@misc{names," in entries
+    assert [paper["paper_id"] for paper in later["papers"]] == ["mail"]
+
+
+def test_wrong_questions_of_an_assistant_are_told_in_one_line(library_index):
+    async def use(client):
+        twice = {"text": "a [CITATION] b [CITATION]"}
+        wrong = [
+            await client.call_tool("bibtex", {"paper_ids": ["none"]}),
+            await client.call_tool("recommend_papers", twice),
+            await client.call_tool("recommend_papers", {"text": "..."}),
+            await client.call_tool("recommend_papers", {"text": "Names", "top": 0}),
+        ]
+        assert all(answer.is_error for answer in wrong)
+        right = await client.call_tool("bibtex", {"paper_ids": ["names"]})
+        assert not right.is_error
+        return [answer.content[0].text for answer in wrong]
+
+    unknown, twice, empty, top = asked(library_index, use)
+    assert "no paper 'none' among the 2 of the index" in unknown and "\n" not in unknown
+    assert "found 2 times [CITATION]; expected one" in twice
+    assert "\n" not in empty
+    assert "greater than or equal to 1" in top
+
+
+def test_what_is_no_index_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "mpbert", "mcp", str(tmp_path)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT
+    )
+    assert (found.returncode, found.stdout) == (2, "")
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("mpbert mcp: ") and "expected an index" in line
