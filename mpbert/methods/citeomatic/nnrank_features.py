@@ -45,15 +45,21 @@ class PairFeatures:
         self._years, self._known = years, CitationsByYear(cited, years[citing])
         self._cited = np.sort(citing.astype(np.int64) * self.num_papers + cited)
 
-    def set_ranking(self, ranking: Ranking, is_read: bool) -> None:
+    def set_ranking(self, ranking: Ranking, selector: str) -> None:
         """Read the scores of a ranking of these queries.
 
-        :param is_read: whether they are a feature; otherwise it is 0.
+        :param selector: ``score``: as they are; ``scaled``: from 0 for the last to 1 for the first
+            paper of each list; ``off``: they are no feature, which is 0 then.
         """
         keys, _ = ranking.keys(self.num_papers)
         order = np.argsort(keys)
         self._ranked = keys[order]
-        self._scores = ranking.scaled_scores()[ranking.rows >= 0][order] * is_read
+        scores = ranking.scores if selector == "score" else ranking.scaled_scores()
+        self._scores = scores[ranking.rows >= 0][order] * (selector != "off")
+        self._lowest = np.zeros(len(ranking.rows))
+        if selector == "score":
+            _, worst = ranking.bounds()
+            self._lowest = np.where(np.isfinite(worst), worst, 0.0)
 
     def is_ranked(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
         """Return (P,) whether the ranking has these pairs."""
@@ -62,13 +68,14 @@ class PairFeatures:
     def numbers(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
         """Return (P, 2) float32: ln(1 + in-citations but the query's own), score of the ranking.
 
-        In-citations are those up to the query's year.
+        In-citations are those up to the query's year. A paper that the list of the query lacks has
+        the lowest score of the list.
         """
         citing = self.citing_rows[query].astype(np.int64)
         is_own = places_of(self._cited, citing * self.num_papers + paper) >= 0
         others = self._known.until(paper, self._years[citing]) - is_own
         place = places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper)
-        scores = np.append(self._scores, 0.0)[place]
+        scores = np.where(place >= 0, np.append(self._scores, 0.0)[place], self._lowest[query])
         return np.stack([np.log1p(others), scores], axis=1).astype(np.float32)
 
     def intersections(self, query: np.ndarray, paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -76,7 +76,8 @@ class NNRank(Reranker):
     l1: float = setting(1e-4, minimum=0)
     boost: str = setting("paper", choices=("paper", "code", "none"))
     metadata: str = setting("none", choices=("none", "authors", "venue", "authors+venue"))
-    selector: str = setting("on", choices=("on", "off"))
+    near: int = setting(50, minimum=0)
+    selector: str = setting("score", choices=("score", "scaled", "off"))
     query: str = setting("context", choices=("context", "context+abstract"))
 
     def __post_init__(self) -> None:
@@ -129,8 +130,8 @@ class NNRank(Reranker):
             np.flatnonzero(is_training),
             whole=False,
         )
-        inputs.set_ranking(rankings[0], self.selector == "on")
-        near = rankings[0].without(~is_training[rankings[0].rows]).rows
+        inputs.set_ranking(rankings[0], self.selector)
+        near = rankings[0].without(~is_training[rankings[0].rows]).first(self.near).rows
         learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
         lists = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
         updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *lists))
@@ -165,7 +166,7 @@ class NNRank(Reranker):
 
         rows = rankings[0].rows
         inputs = self._inputs(store, queries)
-        inputs.set_ranking(rankings[0], self.selector == "on")
+        inputs.set_ranking(rankings[0], self.selector)
         query, place = np.nonzero(rows >= 0)
         scores = np.full(rows.shape, -np.inf)
         scores[query, place] = score_pairs(self._scorer, inputs, query, rows[query, place])
