@@ -1,4 +1,4 @@
-"""``hold-out``: corpus store -> a store in which a part of the training papers is the test split."""
+"""``hold-out``: corpus store -> a store in which a part of the training papers is for testing."""
 
 from dataclasses import dataclass
 from pathlib import Path

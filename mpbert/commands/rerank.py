@@ -82,7 +82,9 @@ class Config:
             )
             raise ConfigError(f"{self.reranker} {need}")
         if self.scored_by and not method.takes_vectors:
-            raise ConfigError(f"--scored-by: {self.reranker} scores no further papers; leave it out")
+            raise ConfigError(
+                f"--scored-by: {self.reranker} scores no further papers; leave it out"
+            )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
         if self.sample is not None and self.sample < 1:

@@ -57,8 +57,8 @@ class Config:
     )
     add_cited: bool = option(
         False,
-        "add the cited papers that a list misses, with their scores; of a corpus of hold-out alone, "
-        "for lists to learn from",
+        "add cited papers that a list misses, with their scores; for lists to learn from, of a "
+        "corpus of hold-out",
     )
 
     def __post_init__(self) -> None:

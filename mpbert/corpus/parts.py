@@ -50,7 +50,8 @@ def write_part(store: CorpusStore, directory: Path, part: int, num_parts: int) -
     splits = np.where(held, "test", store.paper_splits)
     dropped = store.paper_splits == "test"
     papers, contexts, citations = (
-        pq.read_table(store.path / f"{name}.parquet") for name in ("papers", "contexts", "citations")
+        pq.read_table(store.path / f"{name}.parquet")
+        for name in ("papers", "contexts", "citations")
     )
     citations = citations.filter(pa.array(~dropped[citations["citing_row"].to_numpy()]))
     contexts = contexts.filter(pa.array(~dropped[contexts["citing_row"].to_numpy()]))

@@ -134,8 +134,8 @@ HELP = {
         "a corpus store whose test split is that part; nothing is measured with it",
     ),
     "join-parts": CommandHelp(
-        "mpbert join-parts runs/corpus/rfc runs/trec/rfc/training --runs runs/parts/1-of-2/trec/rfc "
-        "runs/parts/2-of-2/trec/rfc",
+        "mpbert join-parts runs/corpus/rfc runs/trec/rfc/lists --runs runs/parts/1-of-2/trec/rfc/x "
+        "runs/parts/2-of-2/trec/rfc/x",
         "a corpus store, and the test.run that was made of each of its held-out parts",
         "a directory with train.run, for rerank --training",
     ),
