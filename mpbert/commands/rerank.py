@@ -4,6 +4,7 @@ The runs may come from any retriever or reranker, also of another machine; a que
 papers to rerank.
 """
 
+import functools
 import logging
 import shutil
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.foundation.training_log import for_tensorboard
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.retrieval.vector_search import VectorSearch
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +50,11 @@ class Config:
         ("valid", "test"), "splits to rerank", nargs="+", choices=["test", "valid"], type=str
     )
     top: int = option(100, "papers kept per query")
+    scored_by: Optional[Path] = option(
+        None,
+        "vectors directory of the run, to score papers that it lacks, where the reranker does",
+        type=Path,
+    )
     seed: int = option(1, "seed of every random choice")
     sample: Optional[int] = option(
         None,
@@ -74,6 +81,10 @@ class Config:
                 else ("does not learn from training lists; leave --training out")
             )
             raise ConfigError(f"{self.reranker} {need}")
+        if self.scored_by and not method.takes_vectors:
+            raise ConfigError(
+                f"--scored-by: {self.reranker} scores no further papers; leave it out"
+            )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
         if self.sample is not None and self.sample < 1:
@@ -105,6 +116,9 @@ def run(config: Config) -> None:
         with for_tensorboard(config.output, goes_on=reranker.checkpoint.exists()):
             out.counts.update(_fit(reranker, store, config))
         for split, (queries, rankings) in reranked.items():
+            if config.scored_by:
+                search = VectorSearch(store, config.scored_by, config.task)
+                reranker.score_pairs = functools.partial(search.scores_of, queries, split)
             found = reranker.rerank(store, queries, rankings)
             found = found.first(config.top)
             ranked = run_of_lists(queries.query_ids, store.paper_ids, found.rows, found.scores)
@@ -122,15 +136,16 @@ def _checkpoint_path(config: Config) -> Path:
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
-    training = [config.training] if config.training else []
-    return [config.corpus, *config.runs, *training, *paths_in(config.settings)]
+    others = [place for place in (config.training, config.scored_by) if place]
+    return [config.corpus, *config.runs, *others, *paths_in(config.settings)]
 
 
 def _files_of(config: Config) -> list[Path]:
     """Return what is read: of the runs, those of the splits, as others may be large."""
     runs = [place / f"{split}.run" for place in config.runs for split in config.splits]
     training = [config.training / "train.run"] if config.training else []
-    return [config.corpus, *runs, *training, *paths_in(config.settings)]
+    vectors = [config.scored_by] if config.scored_by else []
+    return [config.corpus, *runs, *training, *vectors, *paths_in(config.settings)]
 
 
 def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, int]:

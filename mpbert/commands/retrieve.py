@@ -19,6 +19,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch, check_fields
+from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited
 from mpbert.retrieval.dense import SIMILARITIES
 from mpbert.retrieval.pool import num_candidates, pool_option
 from mpbert.retrieval.vector_search import VectorSearch, check_training_queries
@@ -53,6 +54,11 @@ class Config:
     pool: str = pool_option()
     sample: Optional[int] = option(
         None, "rank for a fixed random sample of so many queries of each split; none: all", type=int
+    )
+    add_cited: bool = option(
+        False,
+        "add cited papers that a list misses, with their scores; for lists to learn from, of a "
+        "corpus of hold-out",
     )
 
     def __post_init__(self) -> None:
@@ -89,13 +95,16 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     store = CorpusStore(config.corpus)
+    if config.add_cited:
+        check_held_out(config.corpus)
     index = _index_of(store, config)
     with output_directory(config.output, "retrieve", config, inputs) as out:
         out.counts["papers"] = store.num_papers
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)
             queries = queries.take(fixed_sample(queries, config.sample))
-            rows, scores = index.search(queries, split, config.top)
+            search = search_with_cited if config.add_cited else search_first
+            rows, scores = search(index, queries, split, config.top)
             ranked = run_of_lists(queries.query_ids, store.paper_ids, rows, scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
             out.counts[f"queries_{split}"] = len(queries)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mpbert.evaluation.tuned import Settings
@@ -101,11 +101,16 @@ class Experiment:
         """Return where the lists lie that a reranker learns from: equal ones are shared."""
         row = variant.row
         words = [f"{key}-{value}" for key, value in sorted(row.training.items())]
-        vectors = str(row.training.get("vectors", ""))
-        if vectors and (seed := self.needed(vectors, variant.seed).seed) > 1:
+        source = str(row.training.get("vectors", row.training.get("row", "")))
+        if source and (seed := self.needed(source, variant.seed).seed) > 1:
             words.append(f"seed-{seed}")
         name = "-".join(["training", row.task, *words])
         return self.layout.runs(self.corpus.name, name)
+
+    def without_part(self, number: int, of: int) -> "Experiment":
+        """Return the same rows on the corpus without a part of the training papers."""
+        layout = self.layout.part(number, of)
+        return replace(self, corpus=layout.corpus(self.corpus.name), layout=layout)
 
     def config_file(self, stage: str, name: str) -> Path:
         """Return the configuration of a stage of training, ``pretrain`` or ``finetune``."""

@@ -6,7 +6,7 @@ from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
-from mpbert.experiments.rows import INDEX, MODEL, Row
+from mpbert.experiments.rows import INDEX, MODEL, PARTS, Row
 from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
 from mpbert.foundation.errors import ConfigError
@@ -76,6 +76,8 @@ def check_row(experiment: Experiment, name: str) -> None:
             raise
         raise ConfigError(f"{error} (settings that tuning chose)") from error
     check_pretrained_on(row, variant.settings)
+    if "row" in row.training:
+        _check_held_out(row, experiment.rows[str(row.training["row"])])
     for stage, config in (("finetune", row.config), ("pretrain", row.pretrained)):
         file = experiment.config_file(stage, config)
         if config and not file.is_file():
@@ -129,10 +131,23 @@ def _check_index(row: Row, settings: Settings) -> None:
             raise ConfigError(f"row {row.name}: {INDEX} has no {key}; leave it out")
 
 
+def _check_held_out(row: Row, ranked: Row) -> None:
+    """Check that a row can be made anew without a part of the training papers."""
+    parts = row.training.get("parts", PARTS)
+    if not isinstance(parts, int) or parts < 2:
+        raise ConfigError(f"row {row.name}: training, parts is {parts!r}; expected 2 or more")
+    if ranked.method in RERANKERS.names() or ranked.start or ranked.task != row.task:
+        raise ConfigError(
+            f"row {row.name}: training, row is {ranked.name}; expected a row of the {row.task} "
+            f"task that ranks by words or by vectors, and starts from no other row"
+        )
+
+
 def _check_words_alone(row: Row, source: str) -> None:
+    takes_vectors = row.method in RERANKERS.names() and RERANKERS[row.method].takes_vectors
     for key, given in (
         ("similarity", row.similarity != "cosine"),
-        ("vectors", row.vectors),
+        ("vectors", row.vectors and not takes_vectors),
         ("dim", row.dim),
     ):
         if given:

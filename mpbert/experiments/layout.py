@@ -53,6 +53,14 @@ class Layout:
         """Return the index by which a row answers."""
         return self.root / "indexes" / corpus / row
 
+    def part(self, number: int, of: int) -> "Layout":
+        """Return the places of what is made without a part of the training papers."""
+        return Layout(self.root / "parts" / f"{number}-of-{of}")
+
+    def corpus(self, corpus: str) -> Path:
+        """Return the corpus store."""
+        return self.root / "corpus" / corpus
+
     def tuning(self, corpus: str, row: str) -> Path:
         """Return the folder of the trials of a row."""
         return self.root / "tuning" / corpus / row

@@ -146,11 +146,11 @@ def _with_base(
 
 def _check_keys(row: Row, content: Content, source: str) -> None:
     """Check keys that belong together."""
-    if row.vectors and (row.settings or row.settings_on):
+    if row.vectors and (row.settings or row.settings_on) and not row.inputs:
         raise ConfigError(
             f"{source}: found settings beside vectors; those of {row.vectors} are in force"
         )
-    if row.vectors and row.space:
+    if row.vectors and row.space and not row.inputs:
         raise ConfigError(f"{source}: found space beside vectors; {row.vectors} is tuned instead")
     wrong = [key for key in _MODEL_KEYS if key in content]
     if row.method != MODEL and wrong:

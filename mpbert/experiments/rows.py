@@ -25,7 +25,8 @@ Further keys, all optional::
     dim: 64                               # ranks by the first dimensions of its vectors alone
     inputs: [bm25_text, bm25_citing]      # of a reranker: rows whose runs it takes
     training: {lexical: bm25, top: 10}    # of one that learns from lists: how those are made, or
-    training: {vectors: hatten, top: 20}  # with the vectors of which row
+    training: {vectors: hatten, top: 20}  # with the vectors of which row, or
+    training: {row: nnselect, parts: 3}   # by which row, made anew without each third of training
 
 A row whose ``model`` was trained elsewhere, one that is not ``random:...``, says what it has read,
 and by corpus whether that may hold the citations of the test papers: ``yes``, ``maybe``, ``no``::
@@ -60,6 +61,7 @@ from mpbert.foundation.errors import ConfigError
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
 INDEX = "index"  # that of rows which rank as an index answers
+PARTS, TOP = 3, 10  # of lists that a reranker learns from, where ``training`` does not say
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,8 @@ class Row:
     :param dim: first dimensions of the vectors that it ranks by; 0: all.
     :param inputs: rows that a reranker takes the runs of.
     :param training: ``lexical`` method, ``top`` and settings of the lists a reranker learns from,
-        or ``vectors``, the row whose vectors make them.
+        or ``vectors``, the row whose vectors make them, or ``row``, which is made anew without
+        each of ``parts`` parts of the training papers, and ranks for this part.
     :param config: of our model: name of the configuration of fine-tuning.
     :param pretrained: of our model: name of that of pretraining; empty: it starts from nothing.
     :param start: of our model: row from whose encoder it starts; empty: none.
@@ -147,9 +150,9 @@ class Row:
     @property
     def needs(self) -> list[str]:
         """Names of the rows that it takes runs or vectors of."""
-        learnt_from = str(self.training.get("vectors", ""))
+        learnt_from = [str(self.training.get(key, "")) for key in ("vectors", "row")]
         return list(
-            dict.fromkeys(filter(None, [*self.inputs, self.vectors, learnt_from, self.start]))
+            dict.fromkeys(filter(None, [*self.inputs, self.vectors, *learnt_from, self.start]))
         )
 
 

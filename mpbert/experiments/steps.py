@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment, Variant
-from mpbert.experiments.rows import INDEX, MODEL, Row
+from mpbert.experiments.rows import INDEX, MODEL, PARTS, TOP, Row
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 from mpbert.retrieval.pool import POOLS
@@ -139,11 +139,42 @@ def _rerank_steps(
     row, steps = variant.row, []
     words = ["rerank", experiment.corpus, runs, "--reranker", row.method]
     words += ["--runs", *experiment.inputs(variant), *_kind(row)]
+    if row.vectors:
+        words += ["--scored-by", experiment.vectors(variant)]
     if row.training:
-        steps.append(_training_lists(experiment, variant))
+        steps += _training_steps_of(experiment, variant)
         words += ["--training", experiment.training_lists(variant)]
     words += [*_seed(variant), *_settings(variant.settings), *ranked]
     return [*steps, _step("rerank", words)]
+
+
+def _training_steps_of(experiment: Experiment, variant: Variant) -> list[Step]:
+    """Return the steps that make the lists a reranker learns from."""
+    made = variant.row.training
+    if "row" not in made:
+        return [_training_lists(experiment, variant)]
+    number, steps, runs = int(made.get("parts", PARTS)), [], []
+    for part in range(1, number + 1):
+        without = experiment.without_part(part, number)
+        numbers = ["--part", part, "--parts", number]
+        steps.append(_step("hold out", ["hold-out", experiment.corpus, without.corpus, *numbers]))
+        ranked = without.needed(str(made["row"]), variant.seed)
+        top = int(made.get("top", TOP))
+        runs.append(without.layout.runs(without.corpus.name, f"{ranked.name}-top-{top}"))
+        steps += _held_out_steps(without, ranked, top, runs[-1])
+    words = ["join-parts", experiment.corpus, experiment.training_lists(variant), "--runs", *runs]
+    return [*steps, _step("training lists", [*words, *_kind(replace(variant.row, top=0))])]
+
+
+def _held_out_steps(without: Experiment, variant: Variant, top: int, runs: Path) -> list[Step]:
+    """Return the steps of a row that learns from all parts but one and ranks for this one."""
+    variant = replace(variant, row=replace(variant.row, top=top))
+    ranked = [*_flags("--splits", ["test"]), "--add-cited"]
+    if variant.row.method in LEXICAL.names():
+        return [_lexical(without, variant, runs, ranked)]
+    owner = variant.row.vectors
+    *made, _ = steps_of(without, without.needed(owner, variant.seed) if owner else variant)
+    return [*made, _dense(without, variant, without.vectors(variant), runs, ranked)]
 
 
 def _training_lists(experiment: Experiment, variant: Variant) -> Step:
@@ -153,7 +184,7 @@ def _training_lists(experiment: Experiment, variant: Variant) -> Step:
         words += ["--vectors", experiment.vectors(experiment.needed(str(name), variant.seed))]
     else:
         words += ["--lexical", made.pop("lexical", "bm25")]
-    words += ["--top", made.pop("top", 10), "--splits", "train", *_pool(experiment)]
+    words += ["--top", made.pop("top", TOP), "--splits", "train", *_pool(experiment)]
     return _step("training lists", [*words, *_settings(made)])
 
 

@@ -15,6 +15,8 @@ COMMANDS = {
     "fit": "corpus store -> vectors of a method",
     "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
+    "hold-out": "corpus store -> a store without a part of the training papers, to rank for it",
+    "join-parts": "lists of held-out parts -> lists that a reranker learns from",
     "rerank": "runs -> a better run, by fusion or a reranker",
     "tune": "settings of every row, chosen on validation with the same budget",
     "make-rows": "all rows of the report that are not finished, and what they cost",
@@ -132,6 +134,17 @@ HELP = {
         "mpbert answer runs/corpus/rfc runs/index/rfc runs/trec/rfc/answers",
         "a corpus store, and an index that build-index made of it",
         "a directory of TREC runs: valid.run and test.run",
+    ),
+    "hold-out": CommandHelp(
+        "mpbert hold-out runs/corpus/rfc runs/parts/1-of-3/corpus/rfc --part 1 --parts 3",
+        "a corpus store",
+        "a corpus store whose test split is that part; nothing is measured with it",
+    ),
+    "join-parts": CommandHelp(
+        "mpbert join-parts runs/corpus/rfc runs/trec/rfc/lists --runs runs/parts/1-of-2/trec/rfc/x "
+        "runs/parts/2-of-2/trec/rfc/x",
+        "a corpus store, and the test.run that was made of each of its held-out parts",
+        "a directory with train.run, for rerank --training",
     ),
     "rerank": CommandHelp(
         "mpbert rerank runs/corpus/rfc runs/trec/rfc/fusion --runs runs/trec/rfc/word2vec "

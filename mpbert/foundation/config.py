@@ -22,7 +22,8 @@ from mpbert.foundation.renames import SETTINGS, new_option
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
-_NOTED_IF_GIVEN = ("dim",)  # newer than the first outputs, which were made as without it
+# newer than the first outputs, which were made as without them
+_NOTED_IF_GIVEN = ("dim", "add_cited", "scored_by")
 
 
 def positional(name: str, help_text: str, **metadata: object) -> Any:
@@ -254,7 +255,7 @@ def as_plain_dict(config: object) -> dict[str, Any]:
     return {
         name: _plain(value)
         for name, value in values.items()
-        if value is not None or name not in _NOTED_IF_GIVEN
+        if not (value is None or value is False) or name not in _NOTED_IF_GIVEN
     }
 
 

@@ -141,6 +141,21 @@ def sorted_ranking(rows: np.ndarray, scores: np.ndarray) -> Ranking:
     )
 
 
+def stacked(rankings: Sequence[Ranking]) -> Ranking:
+    """Return one ranking of queries that are ranked for in one of several rankings each.
+
+    :param rankings: (Q, K) each, of the same queries; a query has papers in one of them at most.
+    """
+    width = max(ranking.rows.shape[1] for ranking in rankings)
+    shape = len(rankings[0].rows), width
+    rows, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf)
+    for ranking in rankings:
+        has = np.flatnonzero((ranking.rows >= 0).any(axis=1))
+        depth = ranking.rows.shape[1]
+        rows[has, :depth], scores[has, :depth] = ranking.rows[has], ranking.scores[has]
+    return Ranking(rows, scores)
+
+
 def with_rest(first: Ranking, ranking: Ranking) -> Ranking:
     """Return the papers of ``first``, which are the first of ``ranking``, then the rest of it.
 

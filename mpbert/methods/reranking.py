@@ -1,7 +1,7 @@
 """The interface of all rerankers, and their registry: rankings of papers become one ranking."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,11 +17,16 @@ class Reranker(Method):
     """From one or several rankings to a better one.
 
     :cvar num_inputs: fewest and most rankings it takes.
+    :cvar takes_vectors: whether vectors may tell it the score of a paper that a ranking lacks.
     :ivar input_names: what the rankings are called; the command sets it.
+    :ivar score_pairs: from (P,) places of the queries to rerank and (P,) rows of papers to (P,)
+        scores by such vectors; None: there are none. The command sets it for each split.
     """
 
     num_inputs: ClassVar[tuple[int, int]] = (1, 1)
+    takes_vectors: ClassVar[bool] = False
     input_names: Sequence[str] = ()
+    score_pairs: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
     @property
     def learns_from(self) -> str:

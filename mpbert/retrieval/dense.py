@@ -103,6 +103,21 @@ class DenseIndex:
             rows[query], scores[query] = self._search_all(queries[query], k, excluded_rows[query])
         return rows, scores
 
+    def scores_of(self, queries: np.ndarray, asked: np.ndarray, papers: np.ndarray) -> np.ndarray:
+        """Return (P,) scores of pairs, those that :meth:`search` gives them.
+
+        :param queries: (Q, D).
+        :param asked: (P,) rows of the queries; ``papers`` (P,) rows of the papers.
+        """
+        exact = self._prepare(queries)
+        below = -_lengths(exact) * self._longest - _NOISE  # (Q,) of papers without a vector
+        scores = np.empty(len(asked))
+        for part in parts_of(len(asked), _CONVERTED):
+            some = exact[asked[part]].astype(np.float64)
+            found = np.einsum("pd,pd->p", some, self._exact(papers[part]))
+            scores[part] = np.where(self._has_vector[papers[part]], found, below[asked[part]])
+        return scores
+
     def _num_ranked(self, k: int, excluded_rows: np.ndarray) -> int:
         inside = self._is_candidate[np.maximum(excluded_rows, 0)]
         num_papers = len(self._rows) + len(self._rest)

@@ -80,6 +80,24 @@ class VectorSearch:
             rows[places, :length], scores[places, :length] = found
         return rows, scores
 
+    def scores_of(
+        self, queries: Queries, split: str, asked: np.ndarray, papers: np.ndarray
+    ) -> np.ndarray:
+        """Return (P,) scores of pairs, as :meth:`search` gives them to vectors without matches.
+
+        :param asked: (P,) places among the queries.
+        :param papers: (P,) rows.
+        :raises VectorsError: exact matches count beside the vectors.
+        """
+        if not isinstance(self._index, DenseIndex):
+            raise VectorsError(
+                f"{self._directory}: holds exact matches of tokens; expected vectors alone to "
+                f"score further papers with, give those of another row"
+            )
+        name = vectors_name(self._task, split)
+        vectors = self._load(name, self._store.queries(split, self._task).query_ids)
+        return self._index.scores_of(vectors[self._places_of(queries, split)], asked, papers)
+
     def _places_of(self, queries: Queries, split: str) -> np.ndarray:
         """Return (Q,) the places of queries, which may be some of those of the split, among all."""
         ids = self._store.queries(split, self._task).query_ids

@@ -127,7 +127,7 @@ def test_the_caption_names_queries_pool_ties_tests_and_seed(report):
         "Ties: larger score first, then the smaller paper id",
         f"Expected of a random order (P ≥ 1): Recall@10 {100 * at_random:.2f}",
         "1,999 exchanges of whole citing papers",
-        "Holm's correction over all comparisons of a table (12, 12, 12)",
+        "Holm's correction over all comparisons of a table (12, 12, 12, 8)",
         "200 resamples of 12 citing papers (queries of one paper are not independent)",
         "Seed 1",
         "2 queries are missing in its run and count 0",
@@ -351,7 +351,14 @@ def test_best_against_second_and_second_against_best_are_one_comparison_with_one
         cells = np.arange(len(table.columns))
         second = table.others[best, cells]
         assert (table.p_randomization[best, cells] == table.p_randomization[second, cells]).all()
-        assert table.num_comparisons == 6 * (3 - 1)
+        assert table.num_comparisons == len(table.columns) * (3 - 1)
+
+
+def test_contexts_have_a_table_of_recall_further_down(report):
+    [depth] = [table for table in report.tables if table.name == "depth"]
+    names = [column.name for column in depth.columns]
+    assert names == [f"Recall@{k} P>=1" for k in (10, 20, 50, 100)]
+    assert (np.diff(depth.means, axis=1) >= 0).all() and np.ptp(depth.means, axis=1).min() > 0
 
 
 def test_the_frequency_table_leaves_out_queries_of_one_paper(report):

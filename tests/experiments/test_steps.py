@@ -79,6 +79,69 @@ def test_a_reranker_learns_from_lists_of_words_or_of_the_vectors_of_an_earlier_r
         assert "--runs out/trec/rfc/first --training" in rerank
 
 
+def test_a_reranker_learns_from_lists_of_a_row_made_anew_without_each_part():
+    rows = {
+        "w": {"method": "word2vec", "settings": {"dim": 3}},
+        "w_whole": {"method": "word2vec", "vectors": "w", "task": "global"},
+        "b": {"method": "bm25", "task": "global"},
+    }
+    for name, task in (("w", "local"), ("w_whole", "global"), ("b", "global")):
+        row = {"method": "nnrank", "inputs": [name], "task": task}
+        rows["x"] = {**row, "training": {"row": name, "parts": 2, "top": 7}}
+        words = _words(_experiment(**rows), "x", seed=2)
+        seed = "" if name == "b" else "-seed-2"
+        of_task = " --task global" if task == "global" else ""
+        lists = f"out/trec/rfc/training-{task}-parts-2-row-{name}-top-7{seed}"
+        expected = []
+        for part in (1, 2):
+            root = f"out/parts/{part}-of-2"
+            expected.append(f"hold-out data/rfc {root}/corpus/rfc --part {part} --parts 2")
+            vectors = f"{root}/vectors/rfc/w-seed-2"
+            ranked = f"retrieve {root}/corpus/rfc {root}/trec/rfc/{name}{seed}-top-7"
+            if name != "b":
+                fit = f"fit {root}/corpus/rfc {vectors} --method word2vec --seed 2"
+                expected.append(f"{fit} --settings dim=3")
+            by = "--lexical bm25" if name == "b" else f"--vectors {vectors}"
+            expected.append(f"{ranked} {by}{of_task} --top 7 --splits test --add-cited")
+        runs = " ".join(f"out/parts/{n}-of-2/trec/rfc/{name}{seed}-top-7" for n in (1, 2))
+        expected.append(f"join-parts data/rfc {lists} --runs {runs}{of_task}")
+        assert words[:-1] == expected
+        assert f"--training {lists}" in words[-1]
+
+
+@pytest.mark.parametrize(
+    ("training", "said"),
+    [
+        ({"row": "y"}, "expected a row of the local task that ranks by words or by vectors"),
+        ({"row": "g"}, "expected a row of the local task that ranks by words or by vectors"),
+        ({"row": "b", "parts": 1}, "parts is 1; expected 2 or more"),
+    ],
+)
+def test_rows_that_cannot_be_made_without_a_part_are_refused(training, said):
+    rows = {
+        "b": {"method": "bm25"},
+        "g": {"method": "bm25", "task": "global"},
+        "y": {"method": "navigation", "inputs": ["b"]},
+        "x": {"method": "nnrank", "inputs": ["b"], "training": training},
+    }
+    with pytest.raises(ConfigError, match=said):
+        check_row(_experiment(**rows), "x")
+
+
+def test_a_reranker_may_score_papers_by_the_vectors_of_a_row():
+    rows = {
+        "w": {"method": "word2vec"},
+        "c": {"method": "citation_candidates", "inputs": ["w"], "vectors": "w"},
+        "n": {"method": "navigation", "inputs": ["w"], "vectors": "w"},
+    }
+    experiment = _experiment(**rows)
+    [words] = _words(experiment, "c", seed=2)
+    assert "--runs out/trec/rfc/w-seed-2 --scored-by out/vectors/rfc/w-seed-2" in words
+    check_row(experiment, "c")
+    with pytest.raises(ConfigError, match="navigation has no vectors"):
+        check_row(experiment, "n")
+
+
 def test_a_row_of_our_model_is_made_from_the_corpus_on():
     full = {**OURS, "pretrained": "small", "readings": 5, "vocab_size_on": {"rfc": 8000}, "top": 7}
     assert _words(_experiment(ours=full), "ours") == [

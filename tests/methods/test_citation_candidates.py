@@ -76,3 +76,21 @@ def test_a_query_without_papers_has_none(store):
     found = RERANKERS["citation_candidates"]().rerank(store, queries, [nothing])
     assert (found.rows < 0).all()
     assert (found.scores == -np.inf).all()
+
+
+def test_vectors_score_what_the_ranking_lacks_beside_the_rest(store):
+    queries = store.queries("test", "global")
+    ranking = random_ranking(store, queries, k=6)
+    every = random_ranking(store, queries, k=store.num_papers - 1)
+    score = np.full((len(queries), store.num_papers), np.nan)
+    np.put_along_axis(score, every.rows, every.scores, axis=1)
+    reranker = CitationCandidates(k=4)
+    plain = reranker.rerank(store, queries, [ranking])
+    reranker.score_pairs = lambda asked, papers: score[asked, papers]
+    found = reranker.rerank(store, queries, [ranking])
+    has = found.rows >= 0
+    assert np.array_equal(np.sort(found.rows, axis=1), np.sort(plain.rows, axis=1))
+    assert not np.array_equal(found.rows, plain.rows)
+    expected = np.take_along_axis(score, np.maximum(found.rows, 0), axis=1)
+    assert np.array_equal(found.scores[has], expected[has])
+    assert (np.diff(np.where(has, found.scores, -9), axis=1) <= 0).all()

@@ -11,7 +11,13 @@ from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged import offsets_of
-from mpbert.methods.navigation.reranker import CitationGraph, Navigation, cited_by, expand
+from mpbert.methods.navigation.reranker import (
+    CitationGraph,
+    Navigation,
+    cited_by,
+    expand,
+    scored,
+)
 from mpbert.methods.rankings import Ranking
 
 NONE = -np.inf
@@ -61,6 +67,30 @@ def test_papers_of_the_querys_year_lend_their_citations_only_if_they_are_for_tra
         graph = replace(graph, is_training=np.full(6, is_training))
         rows, _ = cited_by(graph, np.array([[1, 2]]), np.array([0]), np.array([2001]), 9)
         assert rows.tolist() == found
+
+
+def test_a_share_of_being_cited_ranks_all_candidates_by_pencil():
+    # d1 (8) and d2 (2) lend: 3 is cited by d1; 4 by both; 5, which is ranked, by d2
+    ranking = Ranking(np.array([[1, 2, 5]]), np.array([[8.0, 2.0, 1.0]]))
+    found = scored(FIGURE, ranking, *QUERY, keep=2, add=9, share=0.5)
+    expected = {1: 1, 2: 0.25, 3: 1 / 8 + 0.4, 4: 1 / 8 + 0.5, 5: 1 / 8 + 0.1, 6: 1 / 8 + 0.1}
+    by_score = sorted(expected, key=lambda row: (-expected[row], row))
+    assert found.rows.tolist() == [by_score]
+    assert found.scores[0] == pytest.approx([expected[row] for row in by_score])
+
+
+def test_a_document_that_lends_nothing_is_in_neither_sum():
+    ranking = Ranking(np.array([[1, 2]]), np.array([[8.0, 2.0]]))
+    found = scored(FIGURE, ranking, np.array([1]), np.array([2001]), keep=2, add=9, share=1)
+    assert found.scores[0].max() == pytest.approx(2 / 8 + 1)  # of 4, 5 and 6, by d2 alone
+    assert found.rows[0, :3].tolist() == [4, 5, 6]
+
+
+def test_queries_without_documents_stay_empty_with_a_share_too():
+    ranking = Ranking(np.array([[-1, -1], [1, -1]]), np.array([[NONE, NONE], [2.0, NONE]]))
+    found = scored(FIGURE, ranking, np.array([0, 0]), np.array([2001, 2001]), 2, 2, 1.0)
+    assert found.rows.tolist() == [[-1, -1, -1], [3, 4, 1]]
+    assert found.scores.tolist() == [[NONE] * 3, [2, 2, 1]]
 
 
 def test_queries_without_documents_stay_empty():

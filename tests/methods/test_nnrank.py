@@ -22,7 +22,7 @@ from mpbert.methods.citeomatic.nnrank_model import (
     score_pairs,
 )
 from mpbert.methods.citeomatic.nnrank_training import loss_of
-from mpbert.methods.citeomatic.triplets import Triplets
+from mpbert.methods.citeomatic.triplets import NEIGHBOUR, Triplets
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS
 
@@ -108,7 +108,7 @@ def test_training_makes_validation_better_than_before(store, runs, task, setting
         assert scores[1] > mean_reciprocal_rank(queries, ranking.rows)
 
 
-def inputs_of_two_papers(years=(2000, 2020, 2020, 2020)):
+def inputs_of_two_papers(years=(2000, 2019, 2020, 2020)):
     """Two queries, of papers 2 and 3, over the words a, b, c; paper 2 cites paper 0 in training."""
     queries = [sparse.csr_array(np.array(m, dtype=np.float32)) for m in
                ([[1, 1, 0], [0, 0, 1]], [[0, 2, 1], [1, 0, 0]])]  # fmt: skip
@@ -121,7 +121,7 @@ def inputs_of_two_papers(years=(2000, 2020, 2020, 2020)):
         queries, papers, [(0, 0), (1, 1)], [], np.array([2, 3]), citations.astype(np.float32), years
     )
     ranking = Ranking(np.array([[0, 1, 3], [1, -1, -1]]), np.array([[5, 3, 1.0], [2, NONE, NONE]]))
-    inputs.set_ranking(ranking, True)
+    inputs.set_ranking(ranking, "scaled")
     return inputs
 
 
@@ -132,8 +132,8 @@ def test_features_of_equation_3_by_pencil():
     assert [words[a:b].tolist() for a, b in pairwise(offsets)] == [
         [0], [0, 1], [], [1, 2], [2], [],
     ]  # fmt: skip
-    # paper 0 is cited twice, once by query 0 itself: ln 2 and ln 3
-    expected = [[np.log(2), 1], [0, 0.5], [np.log(3), 0]]
+    # paper 0 is cited by paper 1, and by query 0 itself, of the same year as query 1
+    expected = [[np.log(2), 1], [0, 0.5], [np.log(2), 0]]
     assert np.allclose(inputs.numbers(query, paper), expected)
     scorer = FeatureScorer(np.ones(3), np.array([1.0, 10, 100]), [], 2, 2, 1, torch.Generator())
     scorer.words.directions.data = torch.tensor([[1.0, 0], [0, 2], [3, 0]])
@@ -153,7 +153,7 @@ def test_features_of_equation_3_by_pencil():
             [
                 [0.5**0.5, 3 / 10**0.5, 1, 110, np.log(2), 1],
                 [1, 1 / 5**0.5, 11, 100, 0, 0.5],
-                [1, 0.5**0.5, 0, 0, np.log(3), 0],
+                [1, 0.5**0.5, 0, 0, np.log(2), 0],
             ],
             dtype=torch.float32,
         ),
@@ -166,6 +166,31 @@ def test_citations_by_newer_papers_than_the_query_are_not_known():
     assert found[:, 0].tolist() == [0, 0]  # query 0 cites it itself; query 1 is older than both
 
 
+def test_scores_of_a_list_do_not_depend_on_its_depth():
+    inputs = inputs_of_two_papers()
+    rows = np.arange(4)[None].repeat(2, axis=0)
+    query, paper = np.zeros(4, dtype=np.int64), np.arange(4)
+    inputs.set_ranking(Ranking(rows, np.array([[0.9, 0.7, 0.4, 0.1]] * 2)), "score")
+    assert np.allclose(inputs.numbers(query, paper)[:, 1], [0.9, 0.7, 0.4, 0.1])
+    inputs.set_ranking(Ranking(rows[:, :3], np.array([[0.9, 0.7, 0.4]] * 2)), "score")
+    assert np.allclose(inputs.numbers(query, paper)[:, 1], [0.9, 0.7, 0.4, 0.4])  # the lowest
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mpbert.methods.citeomatic.nnrank_features._SCALE", 3)
+        inputs.set_ranking(Ranking(rows, np.array([[0.9, 0.7, 0.4, 0.1]] * 2)), "scaled")
+    assert np.allclose(inputs.numbers(query, paper)[:, 1], [1, 0.6, 0, -0.6])
+    inputs.set_ranking(Ranking(rows, np.array([[0.9, 0.7, 0.4, 0.1]] * 2)), "off")
+    assert not inputs.numbers(query, paper)[:, 1].any()
+
+
+def test_papers_below_the_depth_keep_their_order(store, runs):
+    queries, ranking = lists(store, runs, "global", "valid")
+    found = fitted(store, runs, "global", "depth=5").rerank(store, queries, [ranking])
+    assert np.array_equal(found.rows[:, 5:], ranking.rows[:, 5:])
+    assert np.array_equal(np.sort(found.rows[:, :5]), np.sort(ranking.rows[:, :5]))
+    assert not np.array_equal(found.rows, ranking.rows)
+    assert (np.diff(np.where(found.rows >= 0, found.scores, -1e9), axis=1) <= 0).all()
+
+
 def test_training_reads_the_same_features_as_ranking_does():
     inputs = inputs_of_two_papers()
     scorer = FeatureScorer(np.ones(3), np.ones(3), [], 2, 4, 1, torch.Generator().manual_seed(1))
@@ -176,6 +201,31 @@ def test_training_reads_the_same_features_as_ranking_does():
     p = 1 / (1 + np.exp(-odds))
     expected = np.maximum(0.5 * np.array([0.3, 0.1]) + p[2:] - p[:2], 0).mean()
     assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_loss_of_odds_has_no_sigmoid():
+    inputs = inputs_of_two_papers()
+    scorer = FeatureScorer(np.ones(3), np.ones(3), [], 2, 4, 1, torch.Generator().manual_seed(1))
+    words = ["word_dropout=0", "l1=0", "boost=none", "loss=odds", "margin=5"]
+    settings = from_settings(RERANKERS["nnrank"], words, "n")
+    triplets = Triplets(*(np.array(a) for a in ([0, 1], [0, 1], [3, 2], [0, 2])))
+    loss = loss_of(scorer, settings, inputs, triplets, np.random.default_rng(1))
+    odds = score_pairs(scorer, inputs, np.array([0, 1, 0, 1]), np.array([0, 1, 3, 2]))
+    expected = np.maximum(5 * np.array([0.3, 0.1]) + odds[2:] - odds[:2], 0).mean()
+    assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
+
+
+def test_negatives_may_be_near_alone(store, runs):
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "train", lambda learner, *_: seen.append(learner) or 1)
+        fitted(store, runs, "global", "negatives=near", "depth=7")
+    sampled = seen[0]._sampler.sample(2000, np.random.default_rng(1), seen[0]._near)
+    assert seen[0]._near.shape[1] <= 7
+    near = sampled.negatives[sampled.kinds == NEIGHBOUR]
+    assert len(near) > 1500  # where a query has none, any paper is one
+    queries = sampled.queries[sampled.kinds == NEIGHBOUR]
+    assert (seen[0]._near[queries] == near[:, None]).any(axis=1).all()
 
 
 def test_scores_of_a_list_run_from_1_to_0():

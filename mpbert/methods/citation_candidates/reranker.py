@@ -7,9 +7,11 @@ as candidates." Papers later than the query's are none, as in the code (``candid
 Whose citations are known: those of training papers, and those of any paper that is older than the
 query's. The query's own paper is no candidate, and its citations are never read.
 
-An added paper that the ranking has further down keeps its score. One that the ranking lacks comes
-after all others, in the order of the first paper that cites it; their scores stay within a tenth
-of the range of the scores above them.
+All candidates have the score of the ranking, as in the code: one that is cited and scores higher
+stands above a paper of the ranking. An added paper that the ranking has further down keeps its
+score; one that it lacks is scored by the vectors behind the ranking (``rerank --scored-by``, in a
+row ``vectors``). Without vectors it comes after all others, in the order of the first paper that
+cites it; their scores then stay within a tenth of the range of the scores above them.
 """
 
 from collections.abc import Sequence
@@ -37,6 +39,7 @@ class CitationCandidates(Reranker):
     """
 
     name: ClassVar[str] = "citation_candidates"
+    takes_vectors: ClassVar[bool] = True
     quick: ClassVar[tuple[str, ...]] = ("k=5",)
     k: int = 10
     rest: str = setting("drop", choices=("drop", "keep"))
@@ -53,12 +56,12 @@ class CitationCandidates(Reranker):
         if self.later == "drop":
             added = added.without(store.years[added.rows] > queries.years[:, None])
         found = union([first if self.rest == "drop" else ranking, added], store.num_papers)
-        scores = _scores(
-            found.places_in(ranking, store.num_papers),
-            found.places_in(added, store.num_papers),
-            ranking,
-            found.queries,
-        )
+        ranked = found.places_in(ranking, store.num_papers)
+        place = found.places_in(added, store.num_papers)
+        scores = _scores(ranked, place, ranking, found.queries)
+        lacking = np.flatnonzero(ranked < 0)
+        if self.score_pairs is not None:
+            scores[lacking] = self.score_pairs(found.queries[lacking], found.rows[lacking])
         return found.ranking(scores)
 
 

@@ -11,6 +11,7 @@ from mpbert.methods.citeomatic.field_bags import shared_words
 from mpbert.methods.rankings import Ranking, places_of
 
 _MOST_NAMES = 8  # authors of a paper: App. A, Table 8
+_SCALE = 50  # papers of a list that its scores are scaled by
 
 
 class PairFeatures:
@@ -43,32 +44,42 @@ class PairFeatures:
         self.in_citations = citations.sum(axis=0)
         citing, cited = citations.nonzero()
         self._years, self._known = years, CitationsByYear(cited, years[citing])
-        self._cited = np.sort(citing.astype(np.int64) * self.num_papers + cited)
 
-    def set_ranking(self, ranking: Ranking, is_read: bool) -> None:
+    def set_ranking(self, ranking: Ranking, selector: str) -> None:
         """Read the scores of a ranking of these queries.
 
-        :param is_read: whether they are a feature; otherwise it is 0.
+        :param selector: ``scaled``: 1 for the first paper of a list and 0 for the 50th, or the last
+            of a shorter list, so that the depth of a list does not matter; ``score``: as they are;
+            ``off``: they are no feature, which is 0 then.
         """
         keys, _ = ranking.keys(self.num_papers)
         order = np.argsort(keys)
         self._ranked = keys[order]
-        self._scores = ranking.scaled_scores()[ranking.rows >= 0][order] * is_read
+        _, lowest = (np.where(np.isfinite(bound), bound, 0.0) for bound in ranking.bounds())
+        best, low = (
+            np.where(np.isfinite(bound), bound, 0.0) for bound in ranking.first(_SCALE).bounds()
+        )
+        if selector == "score":
+            best, low = np.ones_like(best), np.zeros_like(low)
+        is_read, spread = selector != "off", np.where(best > low, best - low, 1.0)
+        query, rank = np.nonzero(ranking.rows >= 0)
+        scores = (ranking.scores[query, rank] - low[query]) / spread[query]
+        self._scores, self._lowest = scores[order] * is_read, (lowest - low) / spread * is_read
 
     def is_ranked(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
         """Return (P,) whether the ranking has these pairs."""
         return places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper) >= 0
 
     def numbers(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
-        """Return (P, 2) float32: ln(1 + in-citations but the query's own), score of the ranking.
+        """Return (P, 2) float32: ln(1 + in-citations), score of the ranking.
 
-        In-citations are those up to the query's year.
+        In-citations are those by training papers of earlier years than the query's. A paper that
+        the list of the query lacks has the lowest score of the list.
         """
-        citing = self.citing_rows[query].astype(np.int64)
-        is_own = places_of(self._cited, citing * self.num_papers + paper) >= 0
-        others = self._known.until(paper, self._years[citing]) - is_own
+        before = self._years[self.citing_rows[query]] - 1
+        others = self._known.until(paper, before)
         place = places_of(self._ranked, query.astype(np.int64) * self.num_papers + paper)
-        scores = np.append(self._scores, 0.0)[place]
+        scores = np.where(place >= 0, np.append(self._scores, 0.0)[place], self._lowest[query])
         return np.stack([np.log1p(others), scores], axis=1).astype(np.float32)
 
     def intersections(self, query: np.ndarray, paper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

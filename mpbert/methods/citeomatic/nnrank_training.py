@@ -1,6 +1,7 @@
 """Training of NNRank by triplets; all that is random depends on seed and epoch."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -21,6 +22,12 @@ from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
 
 
+class NNRankSettings(TripletSettings, Protocol):
+    """What the training reads of the settings of NNRank."""
+
+    loss: str
+
+
 class NNRankLearner(TorchLearner):
     """An epoch a step: triplets are sampled, then learnt from.
 
@@ -31,7 +38,7 @@ class NNRankLearner(TorchLearner):
     def __init__(
         self,
         scorer: FeatureScorer,
-        settings: TripletSettings,
+        settings: NNRankSettings,
         inputs: PairFeatures,
         sampler: TripletSampler,
         near: np.ndarray,
@@ -52,21 +59,31 @@ class NNRankLearner(TorchLearner):
         """Sample the triplets of an epoch and learn from them; all depends on seed and epoch."""
         rng = np.random.default_rng([self._seed, number])
         triplets = self._sampler.sample(self._settings.triplets, rng, self._near)
-        for part in np.array_split(np.arange(len(triplets)), self.plan().updates_per_step):
+        updates = self.plan().updates_per_step
+        for i, part in enumerate(np.array_split(np.arange(len(triplets)), updates)):
+            self._optimizer.set_rate(self._rate(number * updates + i))
             loss = loss_of(self.module, self._settings, self._inputs, triplets.take(part), rng)
             loss.backward()
             self._optimizer.step()
             yield loss.item()
 
+    def _rate(self, update: int) -> float:
+        """Return the learning rate of an update, which falls in even steps towards 0."""
+        s, plan = self._settings, self.plan()
+        return s.learning_rate * (1 - update / (s.epochs * plan.updates_per_step))
+
 
 def loss_of(
     scorer: FeatureScorer,
-    settings: TripletSettings,
+    settings: NNRankSettings,
     inputs: PairFeatures,
     triplets: Triplets,
     rng: np.random.Generator,
 ) -> Tensor:
-    """Return the mean loss of triplets by the probabilities of their pairs, with the penalty."""
+    """Return the mean loss of triplets by the scores of their pairs, with the penalty.
+
+    Scores are probabilities, or the logarithms of their odds, as the settings say.
+    """
     device = scorer.shared.device
     query = np.tile(triplets.queries, 2)
     paper = np.concatenate([triplets.positives, triplets.negatives])
@@ -81,7 +98,8 @@ def loss_of(
     place = [torch.from_numpy(each.reshape(2, -1)).to(device) for each in (places, of_paper)]
     cosines = cosines_of(fields, names, inputs, *place)
     odds = scorer(cosines, *shared_and_numbers(inputs, query, paper, device))
-    positive, negative = torch.sigmoid(odds).unflatten(0, (2, -1))
+    scores = odds if settings.loss == "odds" else torch.sigmoid(odds)
+    positive, negative = scores.unflatten(0, (2, -1))
     citations = torch.from_numpy(inputs.in_citations[paper].astype(np.float32)).to(device)
     loss = graded_triplet_loss(
         positive,

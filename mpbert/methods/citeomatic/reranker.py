@@ -7,12 +7,22 @@ the loss of NNSelect, from the training queries and what was ranked for them.
 
 Where the paper is silent, or differs from its code (allenai/citeomatic), and what we do:
 
-* *Near negatives* come from the training lists, without the Jaccard rule: the lists are what it
-  will have to tell apart. Cited papers that a list lacks are positives all the same.
-* *Score of the ranking*: from 0 for the last to 1 for the first paper of a list, since training
-  lists come from another retriever than those to rerank may; 0 for a paper that the list lacks.
-* *In-citations* are those by training papers of the query's year or earlier, ln(1 + n), where n
-  leaves out the query's own citation. The code takes one off every candidate.
+* *Training lists* are best those of the ranking that is reranked, made for held-out parts of the
+  training papers (``training: {row: ...}`` in a row). One that learnt from a query ranks what it
+  cites too high, so that its scores mean more in training than later.
+* *Near negatives* are the first ``depth`` papers of a list, without the Jaccard rule: they are what
+  it will have to tell apart. Cited papers that a list lacks are positives all the same. With
+  ``negatives=near`` there are no others, and what is reranked is what was learnt from.
+* *Depth*: the first ``depth`` papers of a list are reranked; the others follow as they were.
+* *Score of the ranking*: from 0 for the 50th to 1 for the first paper of a list; or the score as
+  it is, as in the paper (``selector=score``). A paper that a list lacks has its lowest score.
+* *Loss*: of probabilities, as in the paper; ``loss=odds``: of the logarithms of the odds, whose
+  margins do not vanish where a probability is near 0 or 1.
+* *Learning rate*: it falls in even steps to 0.
+* *In-citations* are those by training papers of earlier years than the query's, ln(1 + n). The
+  query's own citation is none of them; the code takes one off every candidate. Those of the same
+  year are left out, too: queries to rank for know none of their own year, so that counts with them
+  would mean less in training than later.
 * *Words that are shared* have one weight wherever they stand; at first a twentieth of their inverse
   document frequency. L2 penalties are left out, and keyphrases, which no corpus of ours has.
 * *Local queries*, which the paper has not: a context is compared with title and with abstract; the
@@ -39,8 +49,8 @@ from mpbert.methods.citeomatic.field_bags import (
     training_vocabulary,
 )
 from mpbert.methods.citeomatic.nnrank_features import PairFeatures, names_matrix
-from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix
-from mpbert.methods.rankings import Ranking, sorted_ranking
+from mpbert.methods.citeomatic.triplets import KINDS, NEIGHBOUR, TripletSampler, cited_matrix
+from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
 from mpbert.methods.training_citations import training_citations
 
@@ -58,7 +68,8 @@ class NNRank(Reranker):
     """A network over features of pairs, trained by triplets.
 
     The settings: ``triplets`` sampled for each of the ``epochs``; ``batch`` triplets of an update;
-    ``margin``, the multiplier γ; ``l1``, the penalty of magnitudes; ``metadata`` to compare.
+    ``margin``, the multiplier γ; ``l1``, the penalty of magnitudes; ``metadata`` to compare;
+    ``depth``, how many papers of a list are learnt from and reranked.
     """
 
     name: ClassVar[str] = "nnrank"
@@ -76,7 +87,10 @@ class NNRank(Reranker):
     l1: float = setting(1e-4, minimum=0)
     boost: str = setting("paper", choices=("paper", "code", "none"))
     metadata: str = setting("none", choices=("none", "authors", "venue", "authors+venue"))
-    selector: str = setting("on", choices=("on", "off"))
+    depth: int = 100
+    negatives: str = setting("all", choices=("all", "near"))
+    loss: str = setting("probability", choices=("probability", "odds"))
+    selector: str = setting("scaled", choices=("scaled", "score", "off"))
     query: str = setting("context", choices=("context", "context+abstract"))
 
     def __post_init__(self) -> None:
@@ -128,9 +142,10 @@ class NNRank(Reranker):
             self._citations,
             np.flatnonzero(is_training),
             whole=False,
+            kinds=(NEIGHBOUR,) if self.negatives == "near" else KINDS,
         )
-        inputs.set_ranking(rankings[0], self.selector == "on")
-        near = rankings[0].without(~is_training[rankings[0].rows]).rows
+        inputs.set_ranking(rankings[0], self.selector)
+        near = rankings[0].without(~is_training[rankings[0].rows]).first(self.depth).rows
         learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
         lists = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
         updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *lists))
@@ -160,16 +175,16 @@ class NNRank(Reranker):
         return scorer.to(trained_on())
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
-        """Return the same papers by the odds that the query cites them."""
+        """Return the same papers, the first ones by the odds that the query cites them."""
         from mpbert.methods.citeomatic.nnrank_model import score_pairs
 
-        rows = rankings[0].rows
+        rows = rankings[0].first(self.depth).rows
         inputs = self._inputs(store, queries)
-        inputs.set_ranking(rankings[0], self.selector == "on")
+        inputs.set_ranking(rankings[0], self.selector)
         query, place = np.nonzero(rows >= 0)
         scores = np.full(rows.shape, -np.inf)
         scores[query, place] = score_pairs(self._scorer, inputs, query, rows[query, place])
-        return sorted_ranking(rows, scores)
+        return with_rest(sorted_ranking(rows, scores), rankings[0])
 
     def save(self, directory: Path) -> None:
         """Write the weights, and the words in the same order."""

@@ -59,6 +59,7 @@ class TripletSampler:
     :param citations: (N, N) of training papers: row cites column.
     :param pool: (M,) rows of the papers that may be sampled.
     :param whole: whether no other citation of the query's paper is a negative.
+    :param kinds: of negatives, sampled equally often.
     :raises CorpusError: no query cites a paper of the pool.
     """
 
@@ -69,7 +70,9 @@ class TripletSampler:
         citations: sparse.csr_array,
         pool: np.ndarray,
         whole: bool,
+        kinds: Sequence[int] = KINDS,
     ) -> None:
+        self._kinds = np.array(kinds)
         shape, self._num_papers, self._pool = cited.shape, cited.shape[1], np.sort(pool)
         in_pool = np.zeros(shape[1], dtype=bool)
         in_pool[pool] = True
@@ -111,7 +114,7 @@ class TripletSampler:
         """
         pairs = rng.integers(len(self.pairs[0]), size=num)
         queries, positives = (part[pairs] for part in self.pairs)
-        kinds = rng.integers(len(KINDS), size=num)
+        kinds = self._kinds[rng.integers(len(self._kinds), size=num)]
         kinds[(kinds == CITED_BY_CITED) & (np.diff(self._second_offsets)[queries] == 0)] = RANDOM
         if not neighbours.shape[1]:
             kinds[kinds == NEIGHBOUR] = RANDOM

@@ -102,6 +102,12 @@ class TwoAdams:
             torch.optim.Adam(groups[1], lr=learning_rate),
         )
 
+    def set_rate(self, learning_rate: float) -> None:
+        """Set the learning rate of all updates from now on."""
+        for part in self.parts:
+            for group in part.param_groups:
+                group["lr"] = learning_rate
+
     def step(self) -> None:
         """Update all parameters and forget their gradients."""
         for part in self.parts:

@@ -14,6 +14,9 @@ What the paper leaves open, and what we do:
   that, a document lends its citations only if it is a training paper or older than the query's
   paper: those of other validation and test papers of the same year are what is sought for them.
   The query's own paper lends none and is never found.
+* *A score of all candidates.* D before C leaves the first kd papers as they are, so that a
+  classifier has to follow. With ``share`` (ours, not in the paper) none has to: the papers of the
+  ranking and those of C are ranked together, by :func:`scored`.
 * *Ranking between rounds.* Several rounds in one go each start from the order of the last one. To
   have a classifier between them, as in the paper, let ``rerank`` run once per round.
 """
@@ -29,7 +32,7 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.methods.rankings import Ranking
+from mpbert.methods.rankings import Ranking, places_of, union
 from mpbert.methods.reranking import RERANKERS, Reranker
 
 _ROUND = re.compile(r"(\d+)\+(\d+)")
@@ -71,12 +74,14 @@ class CitationGraph:
 class Navigation(Reranker):
     """The first papers of a ranking and those that they cite, for a reranker to sort.
 
-    The setting: ``rounds``, as ``kd+kc`` each, with commas between.
+    The settings: ``rounds``, as ``kd+kc`` each, with commas between; ``share``, what it counts that
+    the first papers cite a paper: 0 for the order of the paper, D before C.
     """
 
     name: ClassVar[str] = "navigation"
     quick: ClassVar[tuple[str, ...]] = ("rounds=20+30,10+5",)
     rounds: str = setting("300+700")
+    share: float = setting(0.0, minimum=0)
 
     def __post_init__(self) -> None:
         """Read the rounds.
@@ -105,8 +110,12 @@ class Navigation(Reranker):
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the expanded ranking."""
         graph, ranking = CitationGraph.of(store), rankings[0]
+        own = queries.citing_rows, queries.years
         for keep, add in self._rounds:
-            ranking = expand(graph, ranking, queries.citing_rows, queries.years, keep, add)
+            if self.share:
+                ranking = scored(graph, ranking, *own, keep, add, self.share)
+            else:
+                ranking = expand(graph, ranking, *own, keep, add)
         return ranking
 
 
@@ -135,6 +144,58 @@ def expand(
     return _appended(kept, rows, counts)
 
 
+def scored(
+    graph: CitationGraph,
+    ranking: Ranking,
+    own_rows: np.ndarray,
+    years: np.ndarray,
+    keep: int,
+    add: int,
+    share: float,
+) -> Ranking:
+    """Return the papers of the ranking and those of C by one score.
+
+        s(d) = b(d) / max b + share · Σ_{j in D, j cites d} b(j) / Σ_{j in D} b(j)
+
+    b is the score of the ranking, as far above 0. A paper that the ranking lacks has the lowest
+    score of the list, which is no less than its own. A document that lends no citations, see the
+    module, is left out of both sums.
+
+    :param share: of being cited, against the score of the first paper.
+    """
+    expanded = expand(graph, ranking, own_rows, years, keep, add)
+    found = union([ranking, expanded], graph.num_papers)
+    query, paper = found.queries, found.rows
+    ranked = found.places_in(ranking, graph.num_papers)
+    best, worst = (np.where(np.isfinite(x), np.maximum(x, 0), 0) for x in ranking.bounds())
+    own = np.maximum(np.where(ranked >= 0, ranking.scores[query, ranked], worst[query]), 0)
+    first = ranking.first(keep)
+    lends = lends_citations(graph, first.rows, own_rows, years)
+    weights = np.where(lends, np.maximum(first.scores, 0), 0.0)
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    citing, rank = np.nonzero(lends)
+    counts = np.diff(graph.offsets)[first.rows[citing, rank]]
+    cited = graph.cited[ranges(graph.offsets[first.rows[citing, rank]], counts)]
+    keys = np.repeat(citing, counts) * graph.num_papers + cited
+    place = places_of(query * graph.num_papers + paper, keys)
+    lent = np.repeat(weights[citing, rank], counts)
+    cited_share = np.bincount(place[place >= 0], lent[place >= 0], minlength=len(query))
+    scale = np.where(best > 0, best, 1.0)[query]
+    return found.ranking(own / scale + share * cited_share)
+
+
+def lends_citations(
+    graph: CitationGraph, documents: np.ndarray, own_rows: np.ndarray, years: np.ndarray
+) -> np.ndarray:
+    """Return (Q, K) whether the citations of a document may be known to a query; see the module.
+
+    :param documents: (Q, K) rows; -1 beyond the end of a list.
+    """
+    year, of_query = graph.years[documents], years[:, None]
+    lends = (graph.is_training[documents] & (year <= of_query)) | (year < of_query)
+    return lends & (documents >= 0) & (documents != own_rows[:, None])
+
+
 def cited_by(
     graph: CitationGraph,
     documents: np.ndarray,
@@ -151,9 +212,7 @@ def cited_by(
     num_queries, width = documents.shape
     queries, ranks = np.nonzero(documents >= 0)
     rows = documents[queries, ranks]
-    lends = graph.is_training[rows] & (graph.years[rows] <= years[queries])
-    lends |= graph.years[rows] < years[queries]
-    lends &= rows != own_rows[queries]
+    lends = lends_citations(graph, documents, own_rows, years)[queries, ranks]
     counts = np.where(lends, np.diff(graph.offsets)[rows], 0)
     cited = graph.cited[ranges(graph.offsets[rows], counts)]
     places = np.repeat(queries * width + ranks, counts)  # of the citing documents, best first
