@@ -22,6 +22,7 @@ from mpbert.foundation.manifest import check_format
 from mpbert.foundation.ragged import offsets_of, ranges
 
 STORE_FILES = ("papers", "sentences", "sections", "contexts", "citations")
+IN_ORDER, CITING_FIRST = (-1, 0, 1), (0, -1, 1)  # sentences of a context, 0 for the one that cites
 
 
 class CorpusStore:
@@ -232,18 +233,20 @@ class CorpusStore:
             for row, abstract in zip(rows, abstracts, strict=True)
         ]
 
-    def local_texts(self, contexts: Contexts) -> list[str]:
+    def local_texts(self, contexts: Contexts, order: tuple[int, ...] = IN_ORDER) -> list[str]:
         """Return previous, citing and next sentence of each context, joined by spaces.
 
         The fundamental context of MP-BERT4CR (Sec. 4.1.1); neighbours lie in the same paper and on
         the same side of the border between abstract and body.
+
+        :param order: of the sentences, ``IN_ORDER`` or ``CITING_FIRST``.
         """
         rows = contexts.citing_rows
         border = self.num_abstract[rows]
         in_abstract = contexts.positions < border
         first = np.where(in_abstract, 0, border)
         last = np.where(in_abstract, border, np.diff(self.sentence_offsets)[rows]) - 1
-        window = contexts.positions[:, None] + np.array([-1, 0, 1])  # (Q, 3)
+        window = contexts.positions[:, None] + np.array(order)  # (Q, 3)
         inside = (window >= first[:, None]) & (window <= last[:, None])
         sentence_rows = (self.sentence_offsets[rows][:, None] + window)[inside]
         texts = iter(self.sentence_texts(sentence_rows))

@@ -16,13 +16,14 @@ def takes_seeds(rows: Mapping[str, Row], name: str) -> bool:
     """Whether a row is trained, or takes vectors, runs or lists of one that is.
 
     The weights of a fusion and the trees of LambdaMART take no seed, but their inputs do: seed k
-    of them takes theirs.
+    of them takes theirs. A ready-made model that is taken as it is takes none.
 
     :param rows: by name, with all that the row needs.
     """
     row = rows[name]
     makes_vectors = row.method == MODEL or row.method in EMBEDDERS.names()
-    learns = bool(row.training) or (makes_vectors and not row.vectors)
+    as_it_is = row.pretrained_on is not None and row.settings.get("epochs") == 0
+    learns = bool(row.training) or (makes_vectors and not row.vectors and not as_it_is)
     return learns or any(takes_seeds(rows, needed) for needed in row.needs)
 
 

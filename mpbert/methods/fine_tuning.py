@@ -7,12 +7,12 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from torch import nn
 
 from mpbert.foundation.errors import CorpusError
 from mpbert.methods.checkpoint import Checkpoint, State
 from mpbert.methods.torch_training import TorchLearner, array_of
 from mpbert.methods.training import Plan, train
-from mpbert.pretrained.encoder import PretrainedEncoder
 
 _WARM_UP = 0.1  # of all updates
 _WEIGHT_DECAY = 0.01  # of matrices
@@ -26,6 +26,18 @@ class Objective(Protocol):
 
     def backward(self, examples: np.ndarray, rng: np.random.Generator) -> float:
         """Add the gradient of a batch; return its loss, in nats."""
+
+
+class Trained(Protocol):
+    """What holds the weights: those of ``model`` are trained, on ``device``."""
+
+    @property
+    def model(self) -> nn.Module:
+        """The module."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where it runs."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class FineTuningSchedule:
 
 
 def fine_tune(
-    encoder: PretrainedEncoder,
+    encoder: Trained,
     objective: Objective,
     schedule: FineTuningSchedule,
     seed: int,
@@ -92,7 +104,7 @@ class _FineTuning(TorchLearner):
 
     def __init__(
         self,
-        encoder: PretrainedEncoder,
+        encoder: Trained,
         objective: Objective,
         schedule: FineTuningSchedule,
         seed: int,
@@ -133,7 +145,7 @@ class _FineTuning(TorchLearner):
             torch.cuda.set_rng_state(torch.tensor(state.arrays["random.cuda"]))
 
 
-def _optimizer(encoder: PretrainedEncoder) -> torch.optim.AdamW:
+def _optimizer(encoder: Trained) -> torch.optim.AdamW:
     parameters = list(encoder.model.parameters())
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": _WEIGHT_DECAY},

@@ -45,6 +45,11 @@ class PretrainedEncoder:
         self.dim = self.model.config.hidden_size
 
     @property
+    def body(self) -> nn.Module:
+        """The transformer without a head."""
+        return self.model.base_model
+
+    @property
     def longest(self) -> int:
         """Most tokens that the model reads, special ones included."""
         return min(self.tokenizer.model_max_length, _num_positions(self.model))
@@ -84,13 +89,16 @@ class PretrainedEncoder:
 
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch; special tokens count."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
-            found = self.model.base_model(input_ids=tokens, attention_mask=is_token.long())
-        states = found.last_hidden_state.float()
+        with self.precision():
+            states = self._states_of(tokens, is_token).float()
         if self.pooling == "cls":
             return states[:, 0]
         sums = (states * is_token[:, :, None]).sum(dim=1)
         return sums / is_token.sum(dim=1, keepdim=True) if self.pooling == "mean" else sums
+
+    def precision(self) -> torch.autocast:
+        """Return a context in which matrix products are as exact as is wanted."""
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16)
 
     def __call__(self, rows: Ragged) -> Tensor:
         """Return (M, D) vectors with gradients; activations that exceed the budget are dropped.
@@ -108,19 +116,24 @@ class PretrainedEncoder:
         return torch.cat(vectors)[back]
 
     @torch.inference_mode()
-    def embed(self, rows: Ragged, what: str) -> np.ndarray:
+    def embed(self, rows: Ragged, what: str = "") -> np.ndarray:
         """Return (M, D) float32 vectors.
 
         Rows of nearly the same length share a batch. Which they are moves a vector by no more than
         the rounding of its sums: 1e-5 of its length in float32, 1e-2 in bfloat16.
 
-        :param what: for the progress bar.
+        :param what: for the progress bar; empty: there is none.
         """
         self.model.eval()
         vectors = np.empty((len(rows), self.dim), dtype=np.float32)
-        for part in progress(length_batches(rows.lengths, self.batch_tokens), what, "part"):
+        parts = length_batches(rows.lengths, self.batch_tokens)
+        for part in progress(parts, what, "part") if what else parts:
             vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
         return vectors
+
+    def _states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+        """Return the (B, T, D) last states."""
+        return self.body(input_ids=tokens, attention_mask=is_token.long()).last_hidden_state
 
     def save(self, directory: Path) -> None:
         """Write a folder that Hugging Face's library loads, and this method as ``model=``."""

@@ -25,6 +25,7 @@ NO_SPACE = {
     "fusion_token_bag": "as fusion",
     "fusion_hierarchical": "as fusion",
     "fusion_bags": "as fusion",
+    "fusion_minilm": "as fusion",
     "lambdamart_hierarchical": "as fusion; the number of its trees is cross-validated",
     "lambdamart_contexts": "as lambdamart_hierarchical",
     "lambdamart_metadata": "as lambdamart_hierarchical",

@@ -17,6 +17,7 @@ from mpbert.foundation.errors import ConfigError
 
 CORPUS = Path("data/rfc")
 OURS = {"title": "Ours", "method": "mp_bert4cr", "config": "tiny", "settings": {"objective": "mpt"}}
+READ = {"texts": "Wikipedia", "holds_test": {"rfc": "no"}}
 TRAINING = pytest.mark.skipif(
     importlib.util.find_spec("mpbert.commands.finetune") is None,
     reason="needs the commands pretrain and finetune",
@@ -304,6 +305,8 @@ def test_rows_that_are_trained_take_seeds():
         ours=OURS,
         learnt=lists,
         fused={"method": "fusion", "inputs": ["words", "dense"]},
+        ready={"method": "transformer", "settings": {"epochs": 0}, "pretrained_on": READ},
+        with_ready={"method": "fusion", "inputs": ["words", "ready"]},
     )
     found = {name for name in experiment.rows if takes_seeds(experiment.rows, name)}
     assert found == {"dense", "other", "ours", "learnt", "fused"}

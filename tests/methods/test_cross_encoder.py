@@ -25,7 +25,8 @@ from mpbert.foundation.ragged_rows import Ragged
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.cross_encoder.model import mark_types, special_tokens
-from mpbert.methods.cross_encoder.reranker import CrossEncoder, blended, standardised
+from mpbert.methods.cross_encoder.reranker import CrossEncoder
+from mpbert.methods.cross_encoder.standardised import blended, standardised
 from mpbert.methods.cross_encoder.texts import PairLayout, PairTexts, longest_first
 from mpbert.methods.cross_encoder.trainer import (
     ListObjective,

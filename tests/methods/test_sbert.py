@@ -230,6 +230,21 @@ class TestModel:
             atol=1e-5,
         )
 
+    def test_of_lower_layers_that_stay_the_saved_model_has_the_same_vectors(self, store, tmp_path):
+        settings = "model=random:2x64", "trained_layers=1", "epochs=1", "max_positives=200"
+        trained = fitted(store, *settings, "batch=64", "learning_rate=0.003", "negatives=nearest")
+        start = fitted(store, "model=random:2x64", "epochs=0")
+        trained.save(store, tmp_path)
+        again = fitted(store, f"model={tmp_path / 'model'}", "epochs=0")
+        found, loaded = (each.embed_papers(store).vectors for each in (trained, again))
+        assert np.allclose(found, loaded, atol=1e-4)
+        assert np.abs(found - start.embed_papers(store).vectors).max() > 0.01
+        before, after = (
+            [*model._encoder.model[0].model.encoder.layer[0].parameters()]
+            for model in (start, again)
+        )
+        assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+
     def test_the_command_keeps_a_model_and_queries_of_both_tasks(self, rfc_corpus, tmp_path):
         config = fit.Config(
             rfc_corpus,

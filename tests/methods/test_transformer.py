@@ -215,6 +215,26 @@ def _unit(x):
 
 
 class TestTraining:
+    def test_the_layers_below_the_trained_ones_stay(self, folder, store, tmp_path):
+        """And what was learnt above them brings contexts near, too."""
+        settings = "pooling=mean", "citing=0", "trained_layers=1"
+        start = fitted(folder, store, *settings, "epochs=0")
+        trained = fitted(folder, store, *settings, "epochs=3", "learning_rate=0.005", "batch=32")
+        assert _advantage(trained, store) > _advantage(start, store) + 0.005
+        trained.save(store, tmp_path)
+        whole, saved = (AutoModel.from_pretrained(f) for f in (folder, tmp_path / "model"))
+        same = [
+            torch.equal(a, b)
+            for a, b in zip(whole.encoder.parameters(), saved.encoder.parameters(), strict=True)
+        ]
+        half = len(same) // 2
+        assert all(same[:half]) and not any(same[half:])
+
+    def test_tokens_that_lower_layers_have_read_cannot_be_masked(self, folder):
+        settings = [f"model={folder}", "trained_layers=1", "objective=mlm"]
+        with pytest.raises(ConfigError, match="trained_layers=1: found objective=mlm"):
+            make_embedder("transformer", settings)
+
     def test_the_rate_rises_in_a_tenth_and_falls_to_the_end(self):
         rates = [FineTuningSchedule(1, 1, 1.0).rate(step, 20) for step in range(20)]
         assert rates[:3] == [0.5, 1.0, pytest.approx(18 / 19)]

@@ -1,6 +1,7 @@
 """A transformer that reads two texts at once and returns one number, run over many pairs."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -32,6 +33,11 @@ class PairScorer:
         if self.marked:
             mark_types(self.encoder.model)
         self._has_types = getattr(self.encoder.model.config, "type_vocab_size", 0) > 1
+
+    @property
+    def trained(self) -> PretrainedEncoder:
+        """What holds the ``model`` to train."""
+        return self.encoder
 
     def layout(self, query_tokens: int, paper_tokens: int) -> PairLayout:
         """Return how two texts become a row that the model can read."""
@@ -66,6 +72,10 @@ class PairScorer:
             scores.append(kept)
         back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(self.encoder.device)
         return torch.cat(scores)[back]
+
+    def save(self, directory: Path) -> None:
+        """Write a folder that Hugging Face's library reads."""
+        self.encoder.save(directory)
 
     @torch.inference_mode()
     def score(self, pairs: Pairs) -> np.ndarray:

@@ -17,7 +17,8 @@ Where we differ, or the papers are silent:
 * *One number* stands for the two classes of the first paper; their softmax is its sigmoid.
 * *Cited papers that were not retrieved* are never added; HAtten's reranker always has them.
 * *Dropout* is the model's own; HAtten's code trains without.
-* ``citing``, ``matches``, ``blend``, ``listwise`` and ``max_queries`` are ours.
+* ``joined``, ``begins``, ``citing``, ``matches``, ``blend``, ``listwise`` and ``max_queries`` are
+  ours.
 
 A reranker that was trained is one to load: ``model=OUTPUT/model epochs=0``.
 """
@@ -35,12 +36,14 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
+from mpbert.methods.cross_encoder.standardised import blended, standardised
 from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
 
 if TYPE_CHECKING:
     from mpbert.foundation.ragged_rows import Ragged
     from mpbert.methods.cross_encoder.trainer import TrainingLists
+    from mpbert.pretrained.encoder import PretrainedEncoder
 
 _PAIRS = 1 << 14  # joined at once
 
@@ -52,7 +55,9 @@ _PAIRS = 1 << 14  # joined at once
 class CrossEncoder(Reranker):
     """Scores of pairs by a transformer for the first papers; the others stay behind them.
 
-    The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``query``,
+    The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``joined``, top layers that read
+    both texts, above lower ones that stay as they are, see
+    :mod:`mpbert.methods.cross_encoder.joined` (0: all layers read both); ``query``, ``begins``,
     ``query_tokens``, ``paper_tokens``, ``citing`` and ``matches``, see
     :mod:`mpbert.methods.cross_encoder.texts`; ``loss``, ``margin`` and ``negatives``, see
     :mod:`mpbert.methods.cross_encoder.trainer`; ``depth_train`` papers of ``max_queries``
@@ -68,7 +73,9 @@ class CrossEncoder(Reranker):
         *("depth=10", "max_queries=60", "learning_rate=0.001"),
     )
     model: str = "allenai/scibert_scivocab_uncased"
+    joined: int = setting(0, minimum=0)
     query: str = setting("context+abstract", choices=QUERIES)
+    begins: str = setting("context", choices=("context", "sentence"))
     query_tokens: int = 256
     paper_tokens: int = 256
     citing: int = setting(0, minimum=0)
@@ -90,11 +97,17 @@ class CrossEncoder(Reranker):
     def __post_init__(self) -> None:
         """Check what a single setting cannot.
 
-        :raises ConfigError: ``blend`` is more than 1.
+        :raises ConfigError: ``blend`` is more than 1, or ``joined`` goes with other settings.
         """
         if self.blend > 1:
             raise ConfigError(
                 f"blend={self.blend}: found more than 1; expected a number from 0 to 1"
+            )
+        if self.joined and (self.loss != "listwise" or self.negatives or self.blend):
+            raise ConfigError(
+                f"joined={self.joined}: found loss={self.loss}, negatives={self.negatives} and "
+                f"blend={self.blend}; expected loss=listwise negatives=0 blend=0, as the score of "
+                f"the list is learnt from"
             )
 
     @property
@@ -129,42 +142,58 @@ class CrossEncoder(Reranker):
 
         :raises RunError: the lists have no paper that their query cites.
         """
-        from mpbert.methods.cross_encoder.model import PairScorer
-        from mpbert.methods.cross_encoder.texts import PairTexts
         from mpbert.pretrained.encoder import PretrainedEncoder
         from mpbert.pretrained.models import load
         from mpbert.pretrained.texts import training_texts
 
         self._seed = int(rng.integers(2**31))
+        head = "none" if self.joined else "pair"
         model, tokenizer = load(
-            self.model, "pair", self._seed, self.vocab_size, lambda: training_texts(store)
+            self.model, head, self._seed, self.vocab_size, lambda: training_texts(store)
         )
         encoder = PretrainedEncoder(
             model, tokenizer, "cls", self.batch_tokens, self.precision == "bfloat16"
         )
-        self._scorer = PairScorer(encoder, self.matches == "marked")
-        layout = self._scorer.layout(self.query_tokens, self.paper_tokens)
-        self._texts = PairTexts(store, encoder.tokenize, layout, self.citing, self._seed)
-        counts = {"parameters": sum(p.numel() for p in model.parameters())}
+        self._make_scorer(store, encoder)
+        counts = {"parameters": sum(p.numel() for p in self._scorer.trained.model.parameters())}
         return counts | (self._train(store, queries, rankings[0], rng) if self.epochs else {})
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the first papers by the new score, then the others as they were."""
         rows, old = rankings[0].first(self.depth).rows, rankings[0].first(self.depth).scores
-        texts = self._texts.queries(queries, self.query)
+        texts = self._texts.queries(queries, self.query, self.begins)
         scores = np.full(rows.shape, -np.inf)
         block = max(_PAIRS // rows.shape[1], 1)
         for start in progress(range(0, len(rows), block), "rerank", "block"):
             part = slice(start, start + block)
             scores[part] = self._scores(texts, queries, rows[part], start)
-        if self.blend:
+        if self.joined:
+            scores = scores + self._scorer.of_list(standardised(old))
+        elif self.blend:
             scores = blended(scores, old, self.blend)
         return with_rest(sorted_ranking(rows, scores), rankings[0])
 
     def save(self, directory: Path) -> None:
         """Write a trained model into ``model``, a folder that Hugging Face's library reads."""
         if self.epochs:
-            self._scorer.encoder.save(directory / "model")
+            self._scorer.save(directory / "model")
+
+    def _make_scorer(self, store: CorpusStore, encoder: "PretrainedEncoder") -> None:
+        if self.joined:
+            from mpbert.methods.cross_encoder.joined import JoinedScorer
+            from mpbert.methods.cross_encoder.near_texts import NearTexts
+
+            self._scorer = JoinedScorer(encoder, self.matches == "marked", self.joined)
+            self._scorer.load(Path(self.model))
+            layout = self._scorer.layout(self.query_tokens, self.paper_tokens)
+            self._texts = NearTexts(store, self._scorer.upper, layout, self.citing)
+            return
+        from mpbert.methods.cross_encoder.model import PairScorer
+        from mpbert.methods.cross_encoder.texts import PairTexts
+
+        self._scorer = PairScorer(encoder, self.matches == "marked")
+        layout = self._scorer.layout(self.query_tokens, self.paper_tokens)
+        self._texts = PairTexts(store, encoder.tokenize, layout, self.citing, self._seed)
 
     def _scores(
         self, texts: "Ragged", queries: Queries, rows: np.ndarray, start: int
@@ -183,50 +212,43 @@ class CrossEncoder(Reranker):
 
         lists = training_lists(store, queries, ranking, self.depth_train)
         examples = self._examples(lists, rng)
+        queries, lists = queries.take(examples), lists.take(examples)
+        texts = self._texts.queries(queries, self.query, self.begins)
         objective = ListObjective(
             self._scorer,
             self._texts,
-            self._texts.queries(queries, self.query),
+            texts,
             queries,
             lists,
-            examples,
+            np.arange(len(examples)),
             self.loss,
             self.margin,
             self.negatives,
+            self._learnt_start(texts, queries, lists) if self.joined else None,
         )
         schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
-        learnt = zlib.crc32(np.ascontiguousarray(lists.rows[examples]))
+        learnt = zlib.crc32(np.ascontiguousarray(lists.rows))
         checkpoint = self.checkpoint_of(store, self._seed, learnt)
-        updates = fine_tune(self._scorer.encoder, objective, schedule, self._seed, checkpoint)
+        updates = fine_tune(self._scorer.trained, objective, schedule, self._seed, checkpoint)
         return {
             "updates": updates,
             "lists": len(examples),
-            "candidates": int((lists.rows[examples] >= 0).sum()),
-            "candidates_cited": int(lists.cited[examples].sum()),
+            "candidates": int((lists.rows >= 0).sum()),
+            "candidates_cited": int(lists.cited.sum()),
         }
+
+    def _learnt_start(
+        self, texts: "Ragged", queries: Queries, lists: "TrainingLists"
+    ) -> np.ndarray:
+        """Learn the linear part of the score; return what each list gives its candidates."""
+        numbers, _ = np.nonzero(lists.rows >= 0)
+        own, rows = queries.citing_rows[numbers], lists.rows[lists.rows >= 0]
+        features = self._texts.features(texts, numbers, own, rows)
+        self._scorer.learn_linear(lists.old, features, lists.cited)
+        return self._scorer.of_list(lists.old)
 
     def _examples(self, lists: "TrainingLists", rng: np.random.Generator) -> np.ndarray:
         examples = lists.usable(self.loss)
         if self.max_queries and self.max_queries < len(examples):
             return np.sort(rng.choice(examples, self.max_queries, replace=False))
         return examples
-
-
-def standardised(scores: np.ndarray) -> np.ndarray:
-    """Return scores less their mean, over their standard deviation, in each list.
-
-    :param scores: (Q, K); -inf beyond the end of a list, and so returned.
-    """
-    has = np.isfinite(scores)
-    counts = np.maximum(has.sum(axis=1, keepdims=True), 1)
-    centred = np.where(has, scores, 0.0)
-    centred = centred - centred.sum(axis=1, keepdims=True) / counts
-    spread = np.sqrt((np.where(has, centred, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)
-    return np.where(has, centred / np.maximum(spread, 1e-9), -np.inf)
-
-
-def blended(new: np.ndarray, old: np.ndarray, weight: float) -> np.ndarray:
-    """Return (1 - weight) · new + weight · old of standardised scores; both (Q, K)."""
-    if weight == 1:  # not 0 · -inf
-        return standardised(old)
-    return (1 - weight) * standardised(new) + weight * standardised(old)

@@ -17,15 +17,18 @@ like the marks of MarkedBERT (Boualili, Moreno and Boughanem, SIGIR 2020), witho
 Each text is tokenised once, not once per pair.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.corpus.store import CITING_FIRST, IN_ORDER, Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, constant, joined, repeated
 from mpbert.foundation.seeding import hashed_uniform
 from mpbert.pretrained.texts import Tokenize
+
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class PairLayout:
     :param paper_tokens: most tokens of a candidate's text.
     :param longest: most tokens of a row, special ones included.
     :param marked: whether token types tell which tokens stand in both texts.
+    :param tokens_of: returns the token ids of rows that hold something else.
     """
 
     before: np.ndarray
@@ -50,6 +54,7 @@ class PairLayout:
     paper_tokens: int
     longest: int
     marked: bool = False
+    tokens_of: Callable[[Ragged], Ragged] = lambda rows: rows
 
     def rows(self, first: Ragged, second: Ragged) -> "Pairs":
         """Return the rows of (M,) texts of queries and (M,) texts of candidates."""
@@ -63,7 +68,8 @@ class PairLayout:
             for part, text in zip(parts, (0, 0, 0, 1, 1), strict=True)
         ]
         if self.marked:
-            for place, is_shared in zip((1, 3), shared(first, second), strict=True):
+            of_both = shared(self.tokens_of(first), self.tokens_of(second))
+            for place, is_shared in zip((1, 3), of_both, strict=True):
                 types[place].items[is_shared] += 2
         return Pairs(joined(*parts), joined(*types))
 
@@ -75,17 +81,20 @@ class Pairs:
     :param rows: M rows of token ids.
     :param types: M rows of token types: 0 in the first text, 1 in the second; 2 more where the
         other text holds the token too, if that is marked.
+    :param features: (M, F) of each pair, where the scorer reads some.
     """
 
     rows: Ragged
     types: Ragged
+    features: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, items: np.ndarray) -> "Pairs":
         """Return some rows, in this order."""
-        return Pairs(self.rows.take(items), self.types.take(items))
+        features = None if self.features is None else self.features[items]
+        return Pairs(self.rows.take(items), self.types.take(items), features)
 
 
 def shared(first: Ragged, second: Ragged) -> tuple[np.ndarray, np.ndarray]:
@@ -134,15 +143,18 @@ class PairTexts:
         self._owners = training.citing_rows[self._contexts]
         self._num_citing = np.bincount(training.cited_rows, minlength=self._store.num_papers)
 
-    def queries(self, queries: Queries, query: str) -> Ragged:
+    def queries(self, queries: Queries, query: str, begins: str = "context") -> Ragged:
         """Return (Q,) texts of queries; of manuscripts title and abstract.
 
         :param query: of contexts ``context``, ``abstract`` or ``context+abstract``.
+        :param begins: ``sentence``: a context begins with the sentence that cites, so that this is
+            not cut; ``context``: with the sentence before.
         """
         limit = self._layout.query_tokens
         if not isinstance(queries, Contexts) or query == "abstract":
             return self._papers.take(queries.citing_rows).cut(limit)
-        contexts = self._tokenize(self._store.local_texts(queries), limit)
+        order = CITING_FIRST if begins == "sentence" else IN_ORDER
+        contexts = self._tokenize(self._store.local_texts(queries, order), limit)
         if query == "context":
             return contexts
         contexts = joined(constant(self._layout.separator, len(contexts)), contexts).cut(limit)
@@ -161,13 +173,25 @@ class PairTexts:
         :param rows: (M,) row of the candidate.
         :param sample: which sentences that cite a candidate are read; at test time always the same.
         """
+        chosen, counts = _NONE, np.zeros(len(rows), np.int64)
+        if self._citing:
+            chosen, counts = self.citing_contexts(rows, own, sample)
+        return self.with_sentences(texts.take(numbers), rows, chosen, counts)
+
+    def with_sentences(
+        self, texts: Ragged, rows: np.ndarray, chosen: np.ndarray, counts: np.ndarray
+    ) -> Pairs:
+        """Return the rows of M pairs.
+
+        :param texts: (M,) of queries; ``rows`` (M,) of candidates.
+        :param chosen: training contexts whose sentences follow, ``counts`` (M,) of each candidate.
+        """
         limit = self._layout.paper_tokens
-        if not self._citing:
-            return self._layout.rows(texts.take(numbers), self._papers.take(rows).cut(limit))
-        chosen, counts = self.citing_contexts(rows, own, sample)
+        if not len(chosen):
+            return self._layout.rows(texts, self._papers.take(rows).cut(limit))
         sentences = self._sentences.take(chosen).merged(counts)
         papers = self._papers.take(rows).cut(limit - sentences.lengths)
-        return self._layout.rows(texts.take(numbers), joined(papers, sentences))
+        return self._layout.rows(texts, joined(papers, sentences))
 
     def citing_contexts(
         self, rows: np.ndarray, own: np.ndarray, sample: int
@@ -176,12 +200,21 @@ class PairTexts:
 
         None is of the query's own paper, or of one that is newer.
         """
+        places, counts = self._known(rows, own)
+        keys = hashed_uniform(self._seed, "citing sentences", sample, places)
+        taken = smallest_per_row(keys, counts, self._citing)
+        return self._contexts[places[taken]], np.minimum(counts, self._citing)
+
+    def known_contexts(self, rows: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers of all such contexts, and (M,) how many."""
+        places, counts = self._known(rows, own)
+        return self._contexts[places], counts
+
+    def _known(self, rows: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return places among the citations of all papers, and (M,) how many."""
         counts = self._num_citing[rows]
         places = ranges(offsets_of(self._num_citing)[:-1][rows], counts)
         pair = row_numbers(counts)
         owners, years = self._owners[places], self._store.years
         known = (owners != own[pair]) & (years[owners] <= years[own[pair]])
-        places, counts = places[known], np.bincount(pair[known], minlength=len(rows))
-        keys = hashed_uniform(self._seed, "citing sentences", sample, places)
-        taken = smallest_per_row(keys, counts, self._citing)
-        return self._contexts[places[taken]], np.minimum(counts, self._citing)
+        return places[known], np.bincount(pair[known], minlength=len(rows))

@@ -30,6 +30,7 @@ from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.cross_encoder.model import PairScorer
+from mpbert.methods.cross_encoder.standardised import standardised
 from mpbert.methods.cross_encoder.texts import PairTexts
 from mpbert.methods.rankings import Ranking
 
@@ -40,10 +41,16 @@ class TrainingLists:
 
     :param rows: (Q, K), -1 beyond the end of a list.
     :param cited: (Q, K), whether the query cites the paper.
+    :param old: (Q, K), the ranking's own scores, standardised in each list; -inf beyond its end.
     """
 
     rows: np.ndarray
     cited: np.ndarray
+    old: np.ndarray
+
+    def take(self, numbers: np.ndarray) -> "TrainingLists":
+        """Return the lists of some queries."""
+        return TrainingLists(self.rows[numbers], self.cited[numbers], self.old[numbers])
 
     def usable(self, loss: str) -> np.ndarray:
         """Return numbers of the queries to learn from: those that the loss tells anything."""
@@ -64,6 +71,7 @@ def training_lists(
     allowed = (ranking.rows >= 0) & (store.paper_splits == "train")[ranking.rows]
     order = np.argsort(~allowed, axis=1, kind="stable")[:, :depth]
     rows = np.take_along_axis(np.where(allowed, ranking.rows, -1), order, axis=1)
+    scores = np.take_along_axis(np.where(allowed, ranking.scores, -np.inf), order, axis=1)
     keys = row_numbers(np.diff(queries.cited_offsets)) * store.num_papers + queries.cited_rows
     numbers = np.arange(len(rows))[:, None] * store.num_papers
     cited = np.isin(numbers + rows, keys) & (rows >= 0)
@@ -72,7 +80,7 @@ def training_lists(
             f"none of the papers that training queries cite is among the first {depth} of their "
             f"lists; expected some, rank better or with --settings depth_train={2 * depth}"
         )
-    return TrainingLists(rows, cited)
+    return TrainingLists(rows, cited, standardised(scores))
 
 
 def with_some_negatives(
@@ -99,6 +107,7 @@ class ListObjective:
     :param queries: training queries, and ``texts`` (Q,) of them.
     :param examples: numbers of the queries to learn from.
     :param negatives: most candidates that are not cited, of each list and visit; 0 for all.
+    :param of_list: (Q, K), what a list adds to the scores of its candidates, all of which are read.
     """
 
     def __init__(
@@ -112,10 +121,12 @@ class ListObjective:
         loss: str,
         margin: float,
         negatives: int,
+        of_list: np.ndarray | None = None,
     ) -> None:
         self.scorer, self.papers, self.texts = scorer, papers, texts
         self.queries, self.lists, self.examples = queries, lists, examples
         self.loss, self.margin, self.negatives = loss, margin, negatives
+        self.of_list = of_list
 
     def backward(self, examples: np.ndarray, rng: np.random.Generator) -> float:
         """Add the gradient of the loss of these lists; return it, in nats or as a margin."""
@@ -133,6 +144,8 @@ class ListObjective:
         own, sample = self.queries.citing_rows[numbers], int(rng.integers(1, 2**31))
         pairs = self.papers.pairs(self.texts, numbers, own, rows[rows >= 0], sample)
         found = self.scorer(pairs)
+        if self.of_list is not None:
+            found = found + torch.from_numpy(self.of_list[examples][rows >= 0]).to(found)
         device = found.device
         is_candidate = torch.from_numpy(rows >= 0).to(device)
         is_cited = torch.from_numpy(cited).to(device)

@@ -18,6 +18,8 @@ What it does not say, and what we do:
   comparison would show no more than that these were withheld. See
   :mod:`mpbert.methods.huggingface.objectives`.
 * *Length.* A SciBERT reads 512 tokens: title and abstract are cut, then each context.
+* *Layers.* ``trained_layers`` are the top ones that fine-tuning changes (0: all). The layers below
+  then read each part of a text alone, and only once: :mod:`mpbert.pretrained.frozen_layers`.
 * *Pooling.* Special tokens count. By cosine ``sum`` and ``mean`` rank alike: they differ in length.
 
 Queries and papers share one encoder, since the paper names no second one.
@@ -31,6 +33,7 @@ import numpy as np
 
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
+from mpbert.foundation.errors import ConfigError
 from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
 from mpbert.pretrained.texts import training_texts
@@ -46,7 +49,8 @@ class Transformer(Embedder):
     """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
 
     The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``epochs`` of
-    fine-tuning (0: as it is); ``batch``, contexts or papers of an update; ``citing``, most training
+    fine-tuning (0: as it is); ``trained_layers``, top layers that are fine-tuned (0: all);
+    ``batch``, contexts or papers of an update; ``citing``, most training
     contexts in the text of a paper; ``paper_tokens`` and ``context_tokens``, where title with
     abstract and where a context are cut; ``batch_tokens`` in memory at once; ``vocab_size`` of a
     random model.
@@ -62,6 +66,7 @@ class Transformer(Embedder):
     pooling: str = setting("sum", choices=("cls", "mean", "sum"))
     objective: str = setting("contrastive", choices=("contrastive", "mlm"))
     epochs: int = setting(3, minimum=0)
+    trained_layers: int = setting(0, minimum=0)
     batch: int = setting(64, minimum=2)
     learning_rate: float = 2e-5
     temperature: float = 0.05
@@ -72,9 +77,21 @@ class Transformer(Embedder):
     precision: str = setting("float32", choices=("bfloat16", "float32"))
     vocab_size: int = setting(8192, minimum=300)
 
+    def __post_init__(self) -> None:
+        """Check what a single setting cannot.
+
+        :raises ConfigError: tokens cannot be masked, as the lower layers have read them.
+        """
+        if self.trained_layers and self.objective == "mlm":
+            raise ConfigError(
+                f"trained_layers={self.trained_layers}: found objective=mlm, which masks what the "
+                f"lower layers have read; expected objective=contrastive, or trained_layers=0"
+            )
+
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Load the model, and fine-tune it if there are epochs."""
         from mpbert.pretrained.encoder import PretrainedEncoder
+        from mpbert.pretrained.frozen_layers import with_frozen_layers
         from mpbert.pretrained.models import load
 
         self._seed = int(rng.integers(2**31))
@@ -82,9 +99,10 @@ class Transformer(Embedder):
         model, tokenizer = load(
             self.model, head, self._seed, self.vocab_size, lambda: training_texts(store)
         )
-        self._encoder = PretrainedEncoder(
+        whole = PretrainedEncoder(
             model, tokenizer, self.pooling, self.batch_tokens, self.precision == "bfloat16"
         )
+        self._encoder = with_frozen_layers(whole, self.trained_layers)
         layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         self._texts = AugmentedTexts(store, self._encoder.tokenize, layout)
         updates = self._fine_tune(store) if self.epochs else 0

@@ -6,8 +6,9 @@ arXiv:1807.03748, with negatives from the batch):
     loss = -log(e^(cos(q, p) / τ) / Σ_n e^(cos(q, n) / τ))
 
 where q is a training context, p a paper it cites, sampled afresh at each epoch, and n all papers
-that were sampled for the batch, without the others that q cites. A paper's contexts are never those
-of a manuscript of the batch: at test time the query's manuscript is unknown to all papers.
+that were sampled for the batch, each read once, without the others that q cites. A paper's contexts
+are never those of a manuscript of the batch: at test time the query's manuscript is unknown to all
+papers.
 
 ``mlm``: masked tokens are predicted from the rest (Devlin et al., NAACL 2019, Sec. 3.1): 15 % of
 them, of which 80 % become the mask, 10 % a random token.
@@ -51,11 +52,12 @@ class Contrastive:
         first = offsets_of(self.num_cited)[examples]
         targets = self.cited[first + rng.integers(self.num_cited[examples])]
         manuscripts = self.texts.training.citing_rows[examples]
-        papers = self.texts.papers(targets, self.num_contexts, rng, without=manuscripts)
+        once, back = np.unique(targets, return_inverse=True)
+        papers = self.texts.papers(once, self.num_contexts, rng, without=manuscripts)
         excluded = torch.from_numpy(self.other_positives(examples, targets))
         loss = contrastive_loss(
             self.encoder(self.texts.queries(examples)),
-            self.encoder(papers),
+            self.encoder(papers)[torch.from_numpy(back).to(self.encoder.device)],
             excluded.to(self.encoder.device),
             self.temperature,
         )

@@ -22,6 +22,8 @@ differ:
 * *Contexts.* The paper ranks for titles and abstracts. With ``pairs=contexts`` or
   ``papers+contexts`` a training context is an anchor too, and what it cites its positives, at
   distance 1; its own manuscript is never its negative.
+* *Layers.* ``trained_layers`` are the top ones that training changes (0: all, as in the paper). The
+  layers below read each text only once: :mod:`mpbert.pretrained.frozen_layers`.
 * *Schedule.* The rate rises in the first tenth of the updates and falls to 0 after, as is
   sentence-transformers' default. Its models run here, its trainer does not: the loop of
   :mod:`mpbert.methods.fine_tuning` can go on after a kill, and pads less.
@@ -58,8 +60,9 @@ class Sbert(Embedder):
 
     The settings: ``model``, see :mod:`mpbert.methods.sbert_subref.model`; ``distance``, most
     citations between a paper and its positives; ``epochs`` (-1: the paper's for objective and
-    distance, 0: as it is); ``batch``, pairs or triplets of an update; ``max_positives``, a random
-    part of all positives (0: all); ``paper_tokens`` and ``context_tokens``, where texts are cut;
+    distance, 0: as it is); ``trained_layers``, top layers that are trained (0: all); ``batch``,
+    pairs or triplets of an update; ``max_positives``, a random part of all positives (0: all);
+    ``paper_tokens`` and ``context_tokens``, where texts are cut;
     ``batch_tokens`` in memory at once; ``vocab_size`` of a random model.
     """
 
@@ -77,6 +80,7 @@ class Sbert(Embedder):
     decay: float = setting(0.4, minimum=0)
     margin: float = 1.0
     epochs: int = setting(-1, minimum=-1)
+    trained_layers: int = setting(0, minimum=0)
     batch: int = setting(16, minimum=2)
     learning_rate: float = 2e-5
     max_positives: int = setting(0, minimum=0)
@@ -101,9 +105,8 @@ class Sbert(Embedder):
         model = sbert_model.load(
             self.model, self._seed, self.vocab_size, lambda: training_texts(store)
         )
-        self._encoder = sbert_model.SentenceTransformerEncoder(
-            model, model.tokenizer, "mean", self.batch_tokens, self.precision == "bfloat16"
-        )
+        budget = self.batch_tokens, self.precision == "bfloat16"
+        self._encoder = sbert_model.encoder_of(model, *budget, self.trained_layers)
         self._layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         papers = store.abstract_texts(np.arange(store.num_papers))
         self._papers = self._rows(papers, self.paper_tokens)

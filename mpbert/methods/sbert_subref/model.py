@@ -14,12 +14,13 @@ from tempfile import TemporaryDirectory
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-from torch import Tensor
+from torch import Tensor, nn
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.pretrained import models as pretrained_models
 from mpbert.pretrained.encoder import PretrainedEncoder
 from mpbert.pretrained.folders import folder_of
+from mpbert.pretrained.frozen_layers import with_frozen_layers
 from mpbert.pretrained.texts import TextLayout
 
 logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # as transformers' own
@@ -34,10 +35,20 @@ class SentenceTransformerEncoder(PretrainedEncoder):
         self.model.to(self.device).eval()
         self.dim = self.model.get_embedding_dimension()
 
+    @property
+    def body(self) -> nn.Module:
+        """The transformer without what stands above it."""
+        return self.model[0].model
+
+    @property
+    def longest(self) -> int:
+        """Most tokens that the model reads, special ones included."""
+        return self.model.max_seq_length
+
     def layout(self, paper_tokens: int, context_tokens: int) -> TextLayout:
         """Return how texts become rows of tokens that the model can read."""
         start, separator = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        return TextLayout(start, separator, paper_tokens, context_tokens, self.model.max_seq_length)
+        return TextLayout(start, separator, paper_tokens, context_tokens, self.longest)
 
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch."""
@@ -71,6 +82,24 @@ def load(
         transformer = Transformer(folder, model_kwargs={"dtype": torch.float32})
     pooling = Pooling(transformer.get_embedding_dimension(), "mean")
     return SentenceTransformer(modules=[transformer, pooling], device="cpu")
+
+
+def encoder_of(
+    model: SentenceTransformer, batch_tokens: int, bfloat16: bool, trained_layers: int
+) -> PretrainedEncoder:
+    """Return a model that runs on rows of tokens, or of numbers if its lower layers stay.
+
+    :param trained_layers: top layers to train; 0: all.
+    :raises EncoderError: some are to stay, but the model is no BERT with mean pooling.
+    """
+    modes = [module.pooling_mode for module in model if isinstance(module, Pooling)]
+    if trained_layers and modes != ["mean"]:
+        raise EncoderError(
+            f"trained_layers={trained_layers}: found pooling {', '.join(modes)}; expected mean, or "
+            f"--settings trained_layers=0"
+        )
+    whole = SentenceTransformerEncoder(model, model.tokenizer, "mean", batch_tokens, bfloat16)
+    return with_frozen_layers(whole, trained_layers)
 
 
 def _load_saved(name: str, folder: Path) -> SentenceTransformer:

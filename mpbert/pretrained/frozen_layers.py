@@ -1,0 +1,181 @@
+"""A BERT whose lower layers stay as they are: their states of a text are made once, and kept.
+
+Training then costs the upper layers alone. A row of token ids becomes a row of numbers, one for the
+kept state of each token; rows of numbers are cut and joined as rows of tokens are. Parts that are
+read apart meet in the upper layers (MacAvaney et al., Efficient Document Re-Ranking for
+Transformers by Precomputing Term Representations, SIGIR 2020).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import ranges
+from mpbert.foundation.ragged_rows import Ragged
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+from mpbert.pretrained.texts import TextLayout
+
+_SPECIAL = 2  # tokens of a text: the start and the end
+
+
+def bert_layer(
+    layer: nn.Module, states: Tensor, is_token: Tensor, only_first: bool = False
+) -> Tensor:
+    """Return the (B, T, D) states above a layer of BERT, or (B, 1, D) of the first tokens.
+
+    There is no dropout: a few epochs do not overfit.
+
+    :param states: (B, T, D); ``is_token`` (B, T).
+    """
+    asking, attention = states[:, :1] if only_first else states, layer.attention
+    parts = attention.self.query(asking), attention.self.key(states), attention.self.value(states)
+    heads = attention.self.num_attention_heads
+    by_head = [part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts]
+    found = F.scaled_dot_product_attention(*by_head, attn_mask=is_token[:, None, None, :])
+    found = attention.output.dense(found.transpose(1, 2).flatten(2))
+    found = attention.output.LayerNorm(found + asking)
+    above = layer.output.dense(layer.intermediate(found))
+    return layer.output.LayerNorm(above + found)
+
+
+class FrozenLayers:
+    """Texts read by the lower layers.
+
+    :param encoder: a BERT with its tokenizer.
+    :param upper: how many layers stand above.
+    :raises EncoderError: the model is no BERT, or has fewer layers.
+    """
+
+    def __init__(self, encoder: PretrainedEncoder, upper: int) -> None:
+        bert = encoder.body
+        if bert.config.model_type != "bert":
+            raise EncoderError(
+                f"found a {bert.config.model_type}; expected a BERT, whose lower layers can stay "
+                f"as they are: choose another model, or train all layers"
+            )
+        layers = list(bert.encoder.layer)
+        if upper > len(layers):
+            raise EncoderError(
+                f"found {upper} layers to train; expected no more than the model's {len(layers)}"
+            )
+        self.encoder, self.upper = encoder, layers[-upper:]
+        self._embeddings, self._lower = bert.embeddings, layers[:-upper]
+        kept = torch.bfloat16 if encoder.bfloat16 else torch.float32
+        self._states = torch.zeros(0, encoder.dim, dtype=kept)
+        self._tokens = np.zeros(0, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    @torch.no_grad()
+    def read(self, texts: Sequence[str], limit: int) -> Ragged:
+        """Return the numbers of the states of texts, each with its special tokens.
+
+        :param limit: most tokens of a text, special ones included.
+        """
+        layout = self.encoder.layout(limit, limit)
+        tokens = self.encoder.tokenize(texts, max(limit - _SPECIAL, 1))
+        rows = layout.rows(layout.ended(tokens))
+        made = torch.empty(len(rows.items), self.encoder.dim, dtype=self._states.dtype)
+        parts = length_batches(rows.lengths, self.encoder.batch_tokens)
+        for part in progress(parts, "lower layers", "part"):
+            of_part = rows.take(part)
+            places = ranges(rows.offsets[:-1][part], of_part.lengths)
+            made[torch.from_numpy(places)] = self._read(of_part).to(made)
+        start = len(self._states)
+        self._states = torch.cat([self._states, made])
+        self._tokens = np.concatenate([self._tokens, rows.items])
+        return Ragged(np.arange(start, len(self), dtype=np.int32), rows.offsets)
+
+    def tokens(self, rows: Ragged) -> Ragged:
+        """Return the token ids of rows of numbers."""
+        return Ragged(self._tokens[rows.items], rows.offsets)
+
+    def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
+        """Return (B, T, D) states of rows of numbers and the mask of attention, on the device."""
+        numbers, is_token = rows.padded(0)
+        states = self._states[torch.from_numpy(numbers)]
+        device = self.encoder.device
+        return states.to(device), torch.from_numpy(is_token).to(device)
+
+    def _read(self, rows: Ragged) -> Tensor:
+        """Return the states of all tokens, row by row."""
+        tokens, is_token = self.encoder.batch(rows)
+        with self.encoder.precision():
+            states = self._embeddings(input_ids=tokens)
+            for layer in self._lower:
+                states = bert_layer(layer, states, is_token)
+        return states[is_token]
+
+
+class UpperLayers(nn.Module):
+    """The layers that read kept states.
+
+    :param layers: of a BERT, lowest first.
+    :param config: of the whole model.
+    """
+
+    def __init__(self, layers: Sequence[nn.Module], config: object) -> None:
+        super().__init__()
+        self.layers, self.config = nn.ModuleList(layers), config
+
+    def forward(self, states: Tensor, is_token: Tensor) -> Tensor:
+        """Return (B, T, D) of (B, T, D) and (B, T)."""
+        for layer in self.layers:
+            states = bert_layer(layer, states, is_token)
+        return states
+
+
+class UpperEncoder(PretrainedEncoder):
+    """Pooled states of the upper layers; its rows are of numbers, not of tokens.
+
+    Training it changes the whole encoder's upper layers, which :meth:`save` writes with the rest.
+
+    :param frozen: the layers below.
+    """
+
+    def __init__(self, frozen: FrozenLayers, pooling: str) -> None:
+        whole = frozen.encoder
+        self.frozen = frozen
+        super().__init__(
+            UpperLayers(frozen.upper, whole.body.config),
+            whole.tokenizer,
+            pooling,
+            whole.batch_tokens,
+            whole.bfloat16,
+            whole.device,
+        )
+
+    def layout(self, paper_tokens: int, context_tokens: int) -> TextLayout:
+        """Return how parts become rows: each has its special tokens already."""
+        longest = self.frozen.encoder.longest
+        return TextLayout(None, None, paper_tokens, context_tokens, longest)
+
+    def tokenize(self, texts: Sequence[str], limit: int) -> Ragged:
+        """Return the numbers of the states of texts, and of special tokens beside the limit."""
+        return self.frozen.read(texts, limit + _SPECIAL)
+
+    def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
+        """Return (B, T, D) states and the mask of attention, on the device."""
+        return self.frozen.batch(rows)
+
+    def save(self, directory: Path) -> None:
+        """Write the whole model."""
+        self.frozen.encoder.save(directory)
+
+    def _states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+        return self.model(tokens, is_token)
+
+
+def with_frozen_layers(encoder: PretrainedEncoder, trained: int) -> PretrainedEncoder:
+    """Return an encoder of which the top layers alone are trained; the same if ``trained`` is 0.
+
+    :raises EncoderError: it is no BERT, or has fewer layers.
+    """
+    return UpperEncoder(FrozenLayers(encoder, trained), encoder.pooling) if trained else encoder
