@@ -13,6 +13,7 @@ import numpy as np
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
 from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
 from mpbert.recommending.records import Recommendation
@@ -113,7 +114,7 @@ def _ask(manuscript: Manuscript) -> Manuscript:
             return manuscript
         found = [n for n, text in enumerate(manuscript.sentences) if words in text.casefold()]
         if len(found) == 1:
-            return Manuscript(manuscript.sentences, np.array(found), [()])
+            return dataclasses.replace(manuscript, places=np.array(found), mentions=[(Mention(),)])
         print(f"{len(found)} sentences hold these words; type other ones.", file=sys.stderr)
         for number in found[:_SHOWN]:
             print(f"  {manuscript.sentences[number]}", file=sys.stderr)
