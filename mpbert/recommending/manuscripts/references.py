@@ -11,7 +11,9 @@ _NAMED = re.compile(
 )
 _PRINTED = re.compile(r"\\begin\{thebibliography\}(.*?)(?:\\end\{thebibliography\}|\Z)", re.DOTALL)
 # of BibTeX; of biber, whose entries end in \endentry
-_ITEM = re.compile(r"\\bibitem\s*(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\])?\s*\{([^{}]+)\}")
+_ITEM = re.compile(
+    r"\\bibitem\s*(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*+\})*+\])?\s*\{([^{}]+)\}"
+)
 _ENTRY = re.compile(r"\\entry\{([^{}]+)\}")
 _LONGEST = 4000  # characters of a reference that are read
 
@@ -31,7 +33,7 @@ def printed_references(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for pattern in (_ITEM, _ENTRY):
         matches = list(pattern.finditer(text))
-        ends = [match.start() for match in matches[1:]] + [len(text)]
+        ends = [*(match.start() for match in matches), len(text)][1:]
         for match, end in zip(matches, ends, strict=True):
             found.setdefault(match[1].strip(), text[match.end() : min(end, match.end() + _LONGEST)])
     return found
