@@ -4,6 +4,7 @@ Read are the files that it names (``\bibliography``, ``\addbibresource``, ``bibl
 pandoc), ``thebibliography``, and the ``.bbl`` beside it where none of these can be read.
 """
 
+import importlib
 import logging
 import os
 import re
@@ -23,7 +24,7 @@ from mpbert.recommending.recommender import IndexRecommender
 
 logger = logging.getLogger(__name__)
 
-_READERS = {".bib": "bibtex", ".json": "csl", ".ris": "ris"}
+_READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ris.RisReader"}
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _NEAR = 1  # years between a preprint and what is printed
 _MOST_BYTES = 1 << 26  # of a .bbl
@@ -86,9 +87,8 @@ def _path_of(name: str, folder: Path) -> Path:
 def _of_file(path: Path) -> Iterator[tuple[str, Reference]]:
     """Yield the references of a file up to one that is broken."""
     try:
-        from mpbert.corpus.formats.base import READERS
-
-        reader = READERS[_READERS[path.suffix.lower()]]()
+        module, _, name = _READERS[path.suffix.lower()].partition(".")
+        reader = getattr(importlib.import_module(f"mpbert.corpus.formats.{module}"), name)()
         for place, record in reader.exports(path):
             paper = reader.parse((place, record.key, record))
             if paper is not None:

@@ -31,7 +31,10 @@ logger = logging.getLogger(__name__)
 
 _STOP = re.compile(r"\\(?:[A-Za-z@]+|.|\Z)|%[^\n]*", re.DOTALL)
 _MOST_INPUTS = 1000  # files that include others twice each would never end
-_MOST_CALLS, _MOST_CHARACTERS = 100_000, 2_000_000  # that commands leave
+# what commands may leave: so much, and a multiple of the characters that were read
+_MOST_CALLS, _CALLS_PER_CHARACTER = 20_000, 0.25
+_MOST_CHARACTERS, _PER_CHARACTER = 200_000, 10
+_MOST_DEEP = 500  # calls within calls
 _DEFINING = frozenset("newcommand renewcommand providecommand DeclareRobustCommand".split())
 _OPERATORS = frozenset(["DeclareMathOperator"])
 _DEFS = frozenset("def gdef edef xdef".split())
@@ -61,7 +64,7 @@ class Expander:
         self._environments: dict[str, tuple[Macro, Macro]] = {}
         self._frames: list[Frame] = []
         self._out: list[Traced] = []
-        self._num_inputs = self._num_calls = self._num_characters = 0
+        self._num_inputs = self._num_calls = self._num_left = self._num_read = 0
 
     def expand(self) -> Traced:
         """Return the whole text.
@@ -83,6 +86,7 @@ class Expander:
 
     def _open(self, source: SourceText, stem: str) -> None:
         text = plain_characters(source.text)
+        self._num_read += len(text)
         self._frames.append(Frame(self.origins.add_file(source, text), stem))
 
     def _close(self) -> None:
@@ -155,12 +159,16 @@ class Expander:
 
     def _count(self, left: Traced) -> None:
         self._num_calls += 1
-        self._num_characters += len(left)
-        if self._num_calls > _MOST_CALLS or self._num_characters > _MOST_CHARACTERS:
+        self._num_left += len(left)
+        if (
+            len(self._frames) > _MOST_DEEP
+            or self._num_calls > _MOST_CALLS + _CALLS_PER_CHARACTER * self._num_read
+            or self._num_left > _MOST_CHARACTERS + _PER_CHARACTER * self._num_read
+        ):
             raise ManuscriptError(
-                f"{self._source.path}: the commands that it defines leave more than "
-                f"{_MOST_CHARACTERS:,} characters or have more than {_MOST_CALLS:,} calls; mend "
-                f"those that call themselves, or pass plain text"
+                f"{self._source.path}: the commands that it defines leave {self._num_left:,} "
+                f"characters, {len(self._frames):,} deep, and go on; mend those that call "
+                f"themselves, or pass plain text"
             )
 
     def _arguments(self, macro: Macro) -> list[Traced] | None:
