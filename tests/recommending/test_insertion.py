@@ -41,6 +41,7 @@ TEX = pieces(r"""
 \mc a
 \needed
 \needed{}
+\spaced
 \both{[?]}
 \both{\cite{a}}
 \wide{b}
@@ -118,8 +119,8 @@ OWN = [
     ),
     *("[a @b](c)", "[^1]", "> ", "* ", "---\n", "\\", "[", "]", "_", "title: [?]\n"),
 ]
-OWN = "\\newcommand{\\mc}[1]{\\citep{#1}}\\newcommand{\\needed}{ [CITATION] }" + (
-    "\\newcommand{\\both}[1]{#1 and #1}\\newcommand{\\wide}[1]{\\cite{koo,#1}}\n"
+OWN = "\\newcommand{\\mc}[1]{\\citep{#1}}\\newcommand{\\needed}{[CITATION]}" + (
+    "\\newcommand{\\spaced}{ [CITATION] }\\newcommand{\\both}[1]{#1 and #1}\\newcommand{\\wide}[1]{\\cite{koo,#1}}\n"
 )
 WRITTEN = {
     *("\\cite{k1,k2}", "k1,k2", ",k1,k2", "[@k1; @k2]", "; @k1; @k2"),

@@ -65,9 +65,8 @@ class _BareSites:
 
     @cached_property
     def _lengths(self) -> dict[int, int]:
-        """How many characters but white space each call left."""
-        blank = np.array([char.isspace() for char in self._expanded.text], dtype=bool)
-        found = self._expanded.origins[(self._expanded.origins < -1) & ~blank]
+        """How many characters each call left, white space too, which words may need."""
+        found = self._expanded.origins[self._expanded.origins < -1]
         calls, lengths = np.unique(found, return_counts=True)
         return dict(zip(calls.tolist(), lengths.tolist(), strict=True))
 
