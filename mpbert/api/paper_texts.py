@@ -7,8 +7,8 @@ from typing import Any
 from mpbert.corpus.records import Paper
 from mpbert.corpus.text import clean_characters
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.encodings import SourceText
 from mpbert.recommending.manuscripts.sentences import manuscript_of, read_text
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 AnyPaper = Paper | Mapping[str, Any] | str
 """A paper of a corpus; a mapping with title, abstract, body and paper_id; or title and abstract."""

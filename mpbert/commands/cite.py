@@ -7,7 +7,7 @@ from typing import Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.bibliography import Bibliography, cited_papers, read_bibliography
+from mpbert.recommending.bibliography import OwnReferences, cited_papers, read_bibliography
 from mpbert.recommending.insertion import (
     EntryWriter,
     FileChange,
@@ -88,7 +88,7 @@ def run(config: Config) -> None:
         change.write()
 
 
-def _bib(config: Config, bibliography: Bibliography) -> Path:
+def _bib(config: Config, bibliography: OwnReferences) -> Path:
     """Return the file of entries.
 
     :raises ManuscriptError: there is none.

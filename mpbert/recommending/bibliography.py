@@ -31,7 +31,7 @@ _MOST_BYTES = 1 << 26  # of a .bbl
 
 
 @dataclass(frozen=True)
-class Reference:
+class OwnReference:
     """What a manuscript says of a paper that it cites; empty where it does not.
 
     :param title: letters and digits, as of :func:`normal_title`.
@@ -46,22 +46,22 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Bibliography:
+class OwnReferences:
     """References by their keys.
 
     :param files: of BibTeX that the manuscript names, whether they are there or not.
     """
 
-    references: dict[str, Reference] = field(default_factory=dict)
+    references: dict[str, OwnReference] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
 
 
-def read_bibliography(about: About, manuscript: Path) -> Bibliography:
+def read_bibliography(about: About, manuscript: Path) -> OwnReferences:
     """Return the references of a manuscript; a file that cannot be read is one warning.
 
     :param manuscript: its file, beside which others are looked for.
     """
-    found: dict[str, Reference] = {}
+    found: dict[str, OwnReference] = {}
     files = [_path_of(name, manuscript.parent) for name in about.bibliographies]
     for path in files:
         if os.path.isfile(path):
@@ -76,7 +76,7 @@ def read_bibliography(about: About, manuscript: Path) -> Bibliography:
         printed = printed_references(data.decode("utf-8", "replace"))
     for key, text in printed.items():
         found.setdefault(key, _of_print(text))
-    return Bibliography(found, tuple(path for path in files if path.suffix.lower() == ".bib"))
+    return OwnReferences(found, tuple(path for path in files if path.suffix.lower() == ".bib"))
 
 
 def _path_of(name: str, folder: Path) -> Path:
@@ -84,7 +84,7 @@ def _path_of(name: str, folder: Path) -> Path:
     return Path(os.path.join(folder, name if suffix in _READERS else f"{name}.bib"))
 
 
-def _of_file(path: Path) -> Iterator[tuple[str, Reference]]:
+def _of_file(path: Path) -> Iterator[tuple[str, OwnReference]]:
     """Yield the references of a file up to one that is broken."""
     try:
         module, _, name = _READERS[path.suffix.lower()].partition(".")
@@ -94,7 +94,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, Reference]]:
             if paper is not None:
                 years = (paper.year,) if paper.year else ()
                 doi = normal_doi(record.doi) or ""
-                yield record.key, Reference(normal_title(paper.title) or "", years, doi)
+                yield record.key, OwnReference(normal_title(paper.title) or "", years, doi)
     except ModuleNotFoundError as error:
         missing = missing_package(error)
         logger.warning("%s: its keys are not matched to papers: %s", path, missing or error)
@@ -102,7 +102,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, Reference]]:
         logger.warning("%s; its keys behind this are not matched to papers", error)
 
 
-def _of_print(text: str) -> Reference:
+def _of_print(text: str) -> OwnReference:
     from pylatexenc.latex2text import LatexNodes2Text
 
     try:
@@ -110,7 +110,7 @@ def _of_print(text: str) -> Reference:
     except Exception:  # broken TeX, in which pylatexenc fails in many ways
         plain = text
     years = tuple(map(int, _YEAR.findall(plain)))
-    return Reference("", years, normal_doi(plain) or "", normal_title(plain) or "")
+    return OwnReference("", years, normal_doi(plain) or "", normal_title(plain) or "")
 
 
 class PaperMatcher:
@@ -118,7 +118,11 @@ class PaperMatcher:
 
     def __init__(self, recommender: IndexRecommender) -> None:
         self._ids, self._years = recommender.paper_ids, recommender.years
-        self._titles = [normal_title(title) or "" for title in recommender.titles]
+        self._printed_titles = recommender.titles
+
+    @cached_property
+    def _titles(self) -> list[str]:
+        return [normal_title(title) or "" for title in self._printed_titles]
 
     @cached_property
     def _row_of_title(self) -> dict[str, list[int]]:
@@ -137,7 +141,7 @@ class PaperMatcher:
             found.setdefault(normal_doi(paper_id) or paper_id, row)
         return found | {paper_id: row for row, paper_id in enumerate(self._ids)}
 
-    def paper_id(self, key: str, reference: Reference) -> str | None:
+    def paper_id(self, key: str, reference: OwnReference) -> str | None:
         """Return the id of a paper: by DOI, by title and year, or by a key that is its id.
 
         Years may differ by one, as those of a preprint do. A key counts where titles do not differ.
@@ -156,7 +160,7 @@ class PaperMatcher:
         own = int(self._years[row])
         return not own or not years or any(abs(own - year) <= _NEAR for year in years)
 
-    def _printed(self, reference: Reference) -> int | None:
+    def _printed(self, reference: OwnReference) -> int | None:
         """Return the row of the longest title that a printed reference holds."""
         rows = [
             row
@@ -167,13 +171,13 @@ class PaperMatcher:
 
 
 def cited_papers(
-    recommender: IndexRecommender, bibliography: Bibliography, keys: list[str]
+    recommender: IndexRecommender, bibliography: OwnReferences, keys: list[str]
 ) -> dict[str, str]:
     """Return key -> id of the paper, of references and of the keys that a manuscript cites.
 
     :param keys: that it cites; one without a reference may be the id of a paper.
     """
     matcher = PaperMatcher(recommender)
-    known = {key: Reference() for key in keys} | bibliography.references
+    known = {key: OwnReference() for key in keys} | bibliography.references
     found = {key: matcher.paper_id(key, reference) for key, reference in known.items()}
     return {key: paper_id for key, paper_id in found.items() if paper_id is not None}

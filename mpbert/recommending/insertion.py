@@ -10,10 +10,10 @@ from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError, OutputError
 from mpbert.recommending.bibtex import bibtex_entry
-from mpbert.recommending.manuscripts.encodings import UTF8, decoded
 from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.manuscripts.sites import Site
+from mpbert.recommending.manuscripts.source_text import UTF8, decoded
 from mpbert.recommending.recommender import IndexRecommender
 
 _NUMBER = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?")

@@ -99,28 +99,9 @@ $
 _
 title: [?]⏎
 """)
-OWN = [
-    *(
-        "[@a]",
-        "[see @a, p. 3; @b]",
-        "@a ",
-        "[@todo]",
-        "`[?]`",
-        "*so [@c]*",
-        "# On [@h]\n\n",
-        "<!-- ",
-    ),
-    *(
-        "-->",
-        "| a [@t] | b |\n|---|---|\n| [?] | c |\n\n",
-        "[x](http://x.org/[@u])",
-        "\n```\n",
-        "$",
-    ),
-    *("[a @b](c)", "[^1]", "> ", "* ", "---\n", "\\", "[", "]", "_", "title: [?]\n"),
-]
 OWN = "\\newcommand{\\mc}[1]{\\citep{#1}}\\newcommand{\\needed}{[CITATION]}" + (
-    "\\newcommand{\\spaced}{ [CITATION] }\\newcommand{\\both}[1]{#1 and #1}\\newcommand{\\wide}[1]{\\cite{koo,#1}}\n"
+    "\\newcommand{\\spaced}{ [CITATION] }"
+    "\\newcommand{\\both}[1]{#1 and #1}\\newcommand{\\wide}[1]{\\cite{koo,#1}}\n"
 )
 WRITTEN = {
     *("\\cite{k1,k2}", "k1,k2", ",k1,k2", "[@k1; @k2]", "; @k1; @k2"),

@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.encodings import SourceText, read_source
 from mpbert.recommending.manuscripts.macros import (
     Definition,
     Frame,
@@ -25,6 +24,7 @@ from mpbert.recommending.manuscripts.macros import (
     read_operator,
 )
 from mpbert.recommending.manuscripts.marks import plain_characters
+from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
 
 logger = logging.getLogger(__name__)

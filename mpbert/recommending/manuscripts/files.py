@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.encodings import SourceText, read_source
 from mpbert.recommending.manuscripts.marks import Marks, mark_places, without_marks
 from mpbert.recommending.manuscripts.sentences import Draft, Manuscript, manuscript_of, read_text
+from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 
 SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
 

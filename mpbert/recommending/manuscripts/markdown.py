@@ -15,10 +15,10 @@ from markdown_it.token import Token
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.foundation.option_files import load_yaml
-from mpbert.recommending.manuscripts.encodings import SourceText
 from mpbert.recommending.manuscripts.marks import MARK, Marks, mark_places, plain_characters
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import site_in_text
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

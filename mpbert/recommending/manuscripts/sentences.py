@@ -12,7 +12,6 @@ from mpbert.citations.markers import markers_of
 from mpbert.citations.records import Marker
 from mpbert.corpus.text import MARKER_LIKE, clean_characters, cut_markers, split_sentences
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.encodings import SourceText
 from mpbert.recommending.manuscripts.marks import (
     MARK,
     PLACE,
@@ -26,6 +25,7 @@ from mpbert.recommending.manuscripts.marks import (
     without_marks,
 )
 from mpbert.recommending.manuscripts.sites import site_in_text
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
 _MARKS = f"((?:{MARK.pattern})+)"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mpbert.recommending.manuscripts.encodings import SourceText
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 OPEN = re.compile(r"\s*(?:todo|\?+|x{2,3})?\s*", re.IGNORECASE)  # keys that stand for none
 # commands that print a part of a reference and so name one paper

@@ -29,7 +29,6 @@ from pylatexenc.latexwalker import (
 from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.encodings import SourceText
 from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.marks import (
     CITE_COMMANDS,
@@ -42,6 +41,7 @@ from mpbert.recommending.manuscripts.marks import (
 )
 from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import Draft
+from mpbert.recommending.manuscripts.source_text import SourceText
 from mpbert.recommending.manuscripts.tex_commands import (
     DROPPED,
     DROPPED_ENVIRONMENTS,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.recommending.manuscripts.encodings import SourceText
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 NOWHERE = -1
 _FIRST_CALL = -2  # of a call k, origins are _FIRST_CALL - k
