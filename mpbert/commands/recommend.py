@@ -16,7 +16,7 @@ from mpbert.recommending.bibliography import cited_papers, read_bibliography
 from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
 from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
-from mpbert.recommending.places import PlaceRecommender, lines_of
+from mpbert.recommending.places import PlaceAnswer, PlaceRecommender, lines_of
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
 
 FORMATS = ("bibtex", "json", "text")
@@ -67,10 +67,25 @@ def run(config: Config) -> None:
     if config.format == "json":
         print(json.dumps([a.as_json() for a in answers], indent=1, ensure_ascii=False))
     elif config.format == "bibtex":
-        ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
-        print("\n\n".join(map(recommender.bibtex, ids)))
+        print("\n".join(_bibtex(recommender, answers)))
     else:
         print("\n\n".join("\n".join(lines_of(answer, config.year)) for answer in answers))
+
+
+def _bibtex(recommender: IndexRecommender, answers: list[PlaceAnswer]) -> list[str]:
+    """Return comments that tell which keys are of which place, and each entry once."""
+    ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
+    entries = {paper_id: recommender.bibtex(paper_id) for paper_id in ids}
+    key_of = {
+        paper_id: entry[entry.index("{") + 1 : entry.index(",")]
+        for paper_id, entry in entries.items()
+    }
+    lines = []
+    for answer in answers:
+        keys = ", ".join(key_of[paper.paper_id] for paper in answer.papers)
+        number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
+        lines.append(f"% place {answer.place}{number}: {keys}")
+    return lines + [f"\n{entry}" for entry in entries.values()]
 
 
 def _read(path: Path) -> Manuscript:
