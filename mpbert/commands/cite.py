@@ -62,8 +62,8 @@ def run(config: Config) -> None:
     number, mention = mention_at(manuscript, config.place or "1", name)
     site = site_of(mention, name)
     recommender = IndexRecommender.open(config.index)
-    bibliography = read_bibliography(manuscript.about, config.manuscript)
     keys = [key for place in manuscript.keys for key in place]
+    bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)
     chosen = list(config.papers) or _choose(recommender, manuscript, number, known)
     chosen = [recommender.paper(paper_id).paper_id for paper_id in dict.fromkeys(chosen)]

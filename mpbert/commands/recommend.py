@@ -56,8 +56,8 @@ def run(config: Config) -> None:
     """
     manuscript = _read(config.manuscript)
     recommender = IndexRecommender.open(config.index)
-    bibliography = read_bibliography(manuscript.about, config.manuscript)
     keys = [key for place in manuscript.keys for key in place]
+    bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)
     places = PlaceRecommender(recommender, manuscript, known, config.keep_cited)
     answers = [

@@ -9,11 +9,13 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
+from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_doi, normal_title
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.extras import missing_package
@@ -28,6 +30,8 @@ _READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ri
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _NEAR = 1  # years between a preprint and what is printed
 _MOST_BYTES = 1 << 26  # of a .bbl
+_LARGE = 1 << 20  # bytes of BibTeX, for which pybtex takes two seconds
+_ENTRY = re.compile(r"^@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -56,16 +60,17 @@ class OwnReferences:
     files: tuple[Path, ...] = ()
 
 
-def read_bibliography(about: About, manuscript: Path) -> OwnReferences:
+def read_bibliography(about: About, manuscript: Path, cited: Collection[str] = ()) -> OwnReferences:
     """Return the references of a manuscript; a file that cannot be read is one warning.
 
     :param manuscript: its file, beside which others are looked for.
+    :param cited: keys that it cites. Of a large file of BibTeX only entries of these are read.
     """
     found: dict[str, OwnReference] = {}
     files = [_path_of(name, manuscript.parent) for name in about.bibliographies]
     for path in files:
         if os.path.isfile(path):
-            for key, reference in _of_file(path):
+            for key, reference in _of_file(path, cited):
                 found.setdefault(key, reference)
         else:
             logger.warning("%s: names %s, and there is no such file", manuscript, path)
@@ -84,12 +89,16 @@ def _path_of(name: str, folder: Path) -> Path:
     return Path(os.path.join(folder, name if suffix in _READERS else f"{name}.bib"))
 
 
-def _of_file(path: Path) -> Iterator[tuple[str, OwnReference]]:
+def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnReference]]:
     """Yield the references of a file up to one that is broken."""
     try:
         module, _, name = _READERS[path.suffix.lower()].partition(".")
         reader = getattr(importlib.import_module(f"mpbert.corpus.formats.{module}"), name)()
-        for place, record in reader.exports(path):
+        if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
+            records = reader.exports_in(path, _entries_of(read_text(path), cited))
+        else:
+            records = reader.exports(path)
+        for place, record in records:
             paper = reader.parse((place, record.key, record))
             if paper is not None:
                 years = (paper.year,) if paper.year else ()
@@ -100,6 +109,18 @@ def _of_file(path: Path) -> Iterator[tuple[str, OwnReference]]:
         logger.warning("%s: its keys are not matched to papers: %s", path, missing or error)
     except CorpusError as error:
         logger.warning("%s; its keys behind this are not matched to papers", error)
+
+
+def _entries_of(text: str, keys: Collection[str]) -> str:
+    """Return BibTeX with the entries of some keys alone, each on the line where it stood."""
+    starts = [*(match.start() for match in _ENTRY.finditer(text)), len(text)]
+    parts = [text[: starts[0]]]
+    for start, end in pairwise(starts):
+        command, key = _ENTRY.match(text, start).groups()
+        part = text[start:end]
+        is_read = key in keys or command.lower() in ("string", "preamble")
+        parts.append(part if is_read else "\n" * part.count("\n"))
+    return "".join(parts)
 
 
 def _of_print(text: str) -> OwnReference:

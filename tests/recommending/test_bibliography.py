@@ -32,8 +32,8 @@ def known(recommender, tmp_path):
             (tmp_path / file.replace("_", ".")).write_text(content)
         (tmp_path / name).write_text(text)
         manuscript = read_manuscript_file(tmp_path / name)
-        bibliography = read_bibliography(manuscript.about, tmp_path / name)
         keys = [key for place in manuscript.keys for key in place]
+        bibliography = read_bibliography(manuscript.about, tmp_path / name, keys)
         return manuscript, cited_papers(recommender, bibliography, keys)
 
     return read
@@ -83,6 +83,15 @@ def test_a_key_that_is_an_id_is_that_paper_unless_a_reference_says_otherwise(kno
     assert known("a.txt", "Letters \\cite{nodate}.")[1] == {"nodate": "nodate"}
     _, found = known("a.tex", r"L \cite{nodate}. \bibliography{refs}", refs_bib=BIB)
     assert "nodate" not in found
+
+
+def test_of_a_large_file_the_cited_entries_are_read_and_lines_are_told(known, caplog):
+    many = "".join(f"@misc{{k{n},\n title = {{Paper number {n}}}}}\n" for n in range(30_000))
+    text = r"L \cite{umlauts,nodate}. \bibliography{refs}"
+    assert known("a.tex", text, refs_bib=many + BIB)[1] == {"umlauts": BOXES}
+    broken = BIB + "@misc{nodate,\n title = {It"
+    assert known("a.tex", text, refs_bib=many + broken)[1] == {"nodate": "nodate"}  # by its id
+    assert "broken entry, which begins on line 60007" in caplog.text
 
 
 def test_a_broken_file_or_a_missing_package_is_one_warning(known, caplog, monkeypatch):
