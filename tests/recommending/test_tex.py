@@ -151,3 +151,9 @@ def test_bytes_of_another_encoding_are_refused_in_one_line(data, message, tmp_pa
     with pytest.raises(ManuscriptError, match=r"a\.tex: ") as caught:
         read_manuscript_file(tmp_path / "a.tex")
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_definitions_that_never_end_take_time_in_proportion(limited):
+    with limited(3):  # each would double the time
+        found = read("Trees grow \\cite{a}. " + "\\newenvironment{b It is so. " * 30)
+    assert found.keys == [("a",)]

@@ -111,14 +111,14 @@ class Expander:
         elif name == "xspace":
             self._xspace()
         elif name == "let" or name in _DEFINING | _OPERATORS | _DEFS | _ENVIRONMENTS:
-            self._define(frame, command, name)
+            self._define(frame, name)
         elif name in self._macros:
             self._call(self._macros[name], command)
         else:
             self._out.append(command)
 
-    def _define(self, frame: Frame, command: Traced, name: str) -> None:
-        """Take a definition out of the text; one that is not understood stays."""
+    def _define(self, frame: Frame, name: str) -> None:
+        """Take a definition out of the text; of one that is not understood, the arguments stay."""
         before = frame.position
         if name in _ENVIRONMENTS:
             environment = read_environment(frame)
@@ -135,8 +135,7 @@ class Expander:
             found = (read_operator if name in _OPERATORS else read_newcommand)(frame)
         if found is None:
             if name not in _DEFS:  # of \def the body is gone, too
-                frame.position = before
-                self._out.append(command)
+                frame.position = before  # pylatexenc tries open braces of it twice
         elif found[0] not in self._kept and (
             name != "providecommand" or found[0] not in self._macros
         ):
