@@ -16,7 +16,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from mpbert.commands import binarize, build_corpus
+from mpbert.commands import binarize, build_corpus, index
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
 
@@ -283,6 +283,14 @@ def micro_vectors(
     output = tmp_path_factory.mktemp("micro") / "vectors"
     embed.run(embed.Config(rfc_binary, micro_encoder, output, splits=["test"], device="cpu"))
     return output
+
+
+@pytest.fixture(scope="session")
+def library_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an index by words of the five papers of ``fixtures/bibtex/library.bib``."""
+    path = tmp_path_factory.mktemp("library") / "index"
+    index.run(index.Config(REPOSITORY / "tests/fixtures/bibtex/library.bib", path))
+    return path
 
 
 @pytest.fixture(scope="session")

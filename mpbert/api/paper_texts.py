@@ -1,12 +1,14 @@
 """Papers as users have them -> the sentences that an encoder reads."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.records import Paper
 from mpbert.corpus.text import clean_characters
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.sentences import manuscript_of, read_text
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 AnyPaper = Paper | Mapping[str, Any] | str
 """A paper of a corpus; a mapping with title, abstract, body and paper_id; or title and abstract."""
@@ -40,4 +42,4 @@ def _text(paper: Mapping[str, Any], key: str) -> str:
 
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a text without what looks like a citation marker."""
-    return manuscript_of(read_text(text)).sentences
+    return manuscript_of(read_text(SourceText(Path("a paper"), text))).sentences

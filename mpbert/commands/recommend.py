@@ -12,10 +12,12 @@ import numpy as np
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
+from mpbert.recommending.bibliography import cited_papers, read_bibliography
 from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
+from mpbert.recommending.places import PlaceAnswer, PlaceRecommender, lines_of
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
-from mpbert.recommending.records import Recommendation
 
 FORMATS = ("bibtex", "json", "text")
 _SHOWN = 5  # sentences to choose from at a question
@@ -25,7 +27,8 @@ _SHOWN = 5  # sentences to choose from at a question
 class Config:
     r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript.
 
-    Where a manuscript marks no place, a terminal is asked for the sentence that needs a citation.
+    A sentence with several citations is one place, with one list for all of them. Where a
+    manuscript marks no place, a terminal is asked for the sentence that needs a citation.
     """
 
     index: Path = positional("index", "index made by build-index")
@@ -35,22 +38,15 @@ class Config:
     top: int = option(10, "papers per place")
     year: Optional[int] = option(None, "leave out papers of later years; none: keep all")
     ranker: str = option("both", "rank by vectors, by words or by both", choices=RANKERS)
+    keep_cited: bool = option(
+        False, "keep papers that are cited at a place in its list; otherwise they help to rank it"
+    )
     format: str = option("text", "what to print", choices=FORMATS)
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
         if self.top < 1:
             raise ConfigError(f"--top {self.top}; expected 1 or more")
-
-
-@dataclass(frozen=True)
-class PlaceAnswer:
-    """The papers for one place."""
-
-    place: int
-    sentence: str
-    keys: tuple[str, ...]
-    papers: list[Recommendation]
 
 
 def run(config: Config) -> None:
@@ -60,24 +56,36 @@ def run(config: Config) -> None:
     """
     manuscript = _read(config.manuscript)
     recommender = IndexRecommender.open(config.index)
+    keys = [key for place in manuscript.keys for key in place]
+    bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
+    known = cited_papers(recommender, bibliography, keys)
+    places = PlaceRecommender(recommender, manuscript, known, config.keep_cited)
     answers = [
-        PlaceAnswer(
-            number + 1,
-            manuscript.sentences[sentence],
-            manuscript.keys[number],
-            recommender.recommend_at(
-                manuscript, number, config.top, year=config.year, ranker=config.ranker
-            ),
-        )
-        for number, sentence in enumerate(manuscript.places)
+        places.answer(number, config.top, config.year, config.ranker)
+        for number in range(len(manuscript.places))
     ]
     if config.format == "json":
-        print(json.dumps([dataclasses.asdict(a) for a in answers], indent=1, ensure_ascii=False))
+        print(json.dumps([a.as_json() for a in answers], indent=1, ensure_ascii=False))
     elif config.format == "bibtex":
-        ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
-        print("\n\n".join(map(recommender.bibtex, ids)))
+        print("\n".join(_bibtex(recommender, answers)))
     else:
-        print("\n\n".join("\n".join(_lines(answer, config.year)) for answer in answers))
+        print("\n\n".join("\n".join(lines_of(answer, config.year)) for answer in answers))
+
+
+def _bibtex(recommender: IndexRecommender, answers: list[PlaceAnswer]) -> list[str]:
+    """Return comments that tell which keys are of which place, and each entry once."""
+    ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
+    entries = {paper_id: recommender.bibtex(paper_id) for paper_id in ids}
+    key_of = {
+        paper_id: entry[entry.index("{") + 1 : entry.index(",")]
+        for paper_id, entry in entries.items()
+    }
+    lines = []
+    for answer in answers:
+        keys = ", ".join(key_of[paper.paper_id] for paper in answer.papers)
+        number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
+        lines.append(f"% place {answer.place}{number}: {keys}")
+    return lines + [f"\n{entry}" for entry in entries.values()]
 
 
 def _read(path: Path) -> Manuscript:
@@ -113,27 +121,7 @@ def _ask(manuscript: Manuscript) -> Manuscript:
             return manuscript
         found = [n for n, text in enumerate(manuscript.sentences) if words in text.casefold()]
         if len(found) == 1:
-            return Manuscript(manuscript.sentences, np.array(found), [()])
+            return dataclasses.replace(manuscript, places=np.array(found), mentions=[(Mention(),)])
         print(f"{len(found)} sentences hold these words; type other ones.", file=sys.stderr)
         for number in found[:_SHOWN]:
             print(f"  {manuscript.sentences[number]}", file=sys.stderr)
-
-
-def _lines(answer: PlaceAnswer, year: int | None) -> list[str]:
-    """Return the text for one place; a year leaves out the papers of later ones."""
-    keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
-    lines = [f"place {answer.place}{keys}: {answer.sentence}"]
-    if not answer.papers and year is not None:
-        lines.append(f"  no paper of the index up to {year} matches this place")
-    elif not answer.papers:
-        lines.append("  no paper of the index shares a word with this place")
-    for rank, paper in enumerate(answer.papers, start=1):
-        authors = ", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else "")
-        about = ", ".join(part for part in (authors, str(paper.year or "")) if part)
-        lines.append(f"{rank:>4}  {paper.score:.4f}  {paper.paper_id}  {paper.title} ({about})")
-        for citing in paper.why.citing[:1]:
-            lines.append(f"        {citing.citing_id}, {citing.similarity:.2f}: {citing.text}")
-        if paper.why.companions:
-            companions = [f"{c.paper_id} ({c.count})" for c in paper.why.companions]
-            lines.append(f"        cited together with {', '.join(companions)}")
-    return lines

@@ -29,6 +29,7 @@ COMMANDS = {
     "index": "a library of papers, with citations or without -> an index at once, no training",
     "answer": "corpus store and index -> ranked papers for every context, as the index answers",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
+    "cite": "index, a manuscript and papers -> their citations in the text and its .bib",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "mcp": "index -> tools for an assistant over MCP: papers to cite, titles, BibTeX",
     "add": "index and new papers -> the same index with them, without training",
@@ -204,6 +205,11 @@ HELP = {
         "mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5",
         "an index, and a manuscript in TeX, Markdown, JSON or plain text",
         "ranked papers for each place on standard output, and why",
+    ),
+    "cite": CommandHelp(
+        "mpbert cite runs/index/rfc paper.tex --place 3 --papers RFC1191 RFC1981",
+        "an index, and a manuscript in TeX, Markdown or plain text",
+        "the keys into the manuscript and missing entries into its .bib, after showing them",
     ),
     "serve": CommandHelp(
         "mpbert serve runs/index/rfc --port 8000",

@@ -58,7 +58,7 @@ def test_json_has_papers_and_reasons_for_each_place(recommend, rfc_index):
     known = set(IndexRecommender.open(rfc_index).paper_ids)
     for place in places:
         assert [set(paper) for paper in place["papers"]] == [
-            {"paper_id", "title", "authors", "year", "score", "why"}
+            {"paper_id", "title", "authors", "year", "score", "why", "cited", "cited_as"}
         ] * 20
         assert {paper["paper_id"] for paper in place["papers"]} <= known
     reasons = [reason for paper in places[0]["papers"] for reason in paper["why"]["citing"]]
@@ -99,6 +99,37 @@ def test_bibtex_has_each_paper_once(recommend):
     assert code == 0
     keys = [line for line in out.splitlines() if line.startswith("@misc{")]
     assert len(keys) == len(set(keys)) >= 4
+    first, second = out.splitlines()[:2]
+    assert first.startswith("% place 1: RFC") and second.startswith("% place 2: RFC")
+
+
+def test_several_citations_of_a_sentence_get_one_list_that_says_so(recommend):
+    text = "Names \\cite{a} are resolved [CITATION], so \\cite{b,a}. Mail is routed [?]."
+    code, out, _ = recommend("paper.txt", text, "--top", "3")
+    assert code == 0 and out.startswith("place 1 (3 citations) [a, b]: Names are resolved, so.")
+    _, out, _ = recommend("paper.txt", text, "--top", "3", "--format", "json")
+    first, second = json.loads(out)
+    assert (first["num_citations"], first["keys"], len(first["papers"])) == (3, ["a", "b"], 3)
+    assert (second["place"], second["num_citations"], second["cited"]) == (2, 1, [])
+    _, out, _ = recommend("paper.txt", text, "--top", "3", "--format", "bibtex")
+    assert out.startswith("% place 1 (3 citations): RFC")
+
+
+def test_papers_that_a_place_cites_help_to_rank_or_are_marked(recommend):
+    _, out, _ = recommend("paper.txt", "Names are resolved [CITATION].", "--format", "json")
+    (place,) = json.loads(out)
+    own = next(p["paper_id"] for p in place["papers"] if p["why"]["companions"])
+    text = f"Names are resolved \\cite{{{own}}}."
+    _, out, _ = recommend("paper.txt", text, "--format", "json", "--top", "40")
+    (place,) = json.loads(out)
+    assert place["cited"] == [{"key": own, "paper_id": own, "cited": "here"}]
+    assert own not in [paper["paper_id"] for paper in place["papers"]]
+    companions = [c for paper in place["papers"] for c in paper["why"]["companions"]]
+    assert any(c["paper_id"] == own and c["is_accepted"] for c in companions)
+    (place,) = json.loads(recommend("paper.txt", text, "--format", "json", "--keep-cited")[1])
+    cited = {paper["paper_id"]: (paper["cited"], paper["cited_as"]) for paper in place["papers"]}
+    assert cited[own] == ("here", own)
+    assert set(cited.values()) == {("here", own), (None, None)}
 
 
 def test_years_and_rankers_are_choices(recommend):

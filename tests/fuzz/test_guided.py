@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(find_spec("atheris") is None, reason="there is n
 @pytest.mark.parametrize(
     ("name", "number"),
     [
-        *((name, 100) for name in ("a.tex", "a.md", "a.run", "csv", "tei")),
+        *((name, 100) for name in ("a.tex", "own.tex", "a.md", "a.run", "csv", "tei")),
         *(
             pytest.param(name, None, marks=pytest.mark.exhaustive, id=f"{name}-all")
             for name in [*FILES, *READER_OF]

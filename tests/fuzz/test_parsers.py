@@ -13,8 +13,12 @@ from mutations import mutate
 from mpbert.commands import validate
 from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.foundation.config import parse_config
+from mpbert.foundation.errors import ManuscriptError
 from mpbert.foundation.manifest import read_manifest
+from mpbert.recommending.bibliography import read_bibliography
+from mpbert.recommending.insertion import site_of, text_change
 from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.sentences import About
 from mpbert.vectors.store import VectorStore
 
 RUN = "".join(f"q{q} Q0 p{p} {p} {10 - p}.5 tag\n" for q in range(5) for p in range(1, 6))
@@ -29,10 +33,30 @@ TEX = r"""\documentclass{article}
 \begin{figure}[t]\caption{Of it}\end{figure} % a comment
 \end{document}
 """
+OWN = r"""\usepackage[latin1]{inputenc}\newcommand{\us}{We\xspace}\def\two#1#2{#2 #1}
+\newcommand*{\see}[2][p.~1]{(see \citep[#1]{#2})}\let\old=\emph \renewcommand{\emph}[1]{\old{#1}}
+\providecommand{\needed}{[?]}\DeclareMathOperator{\argmax}{arg\,max}\addbibresource{refs.bib}
+\newenvironment{note}[1]{#1:}{so.}\newcommand{\mine}[1]{\todo{#1 \cite{x}}}
+\begin{document}\us cite \see[x]{a,b} and \two{\emph{c}}{\see{d}} here \needed. \iffalse no \fi
+\begin{note}{It} $\argmax x$ \end{note}\mine{y} \verb|\us|, \url{http://x.org/a%20b}
+\begin{table}\caption{A \cite{e}}\begin{tabular}{l}\multicolumn{1}{c}{f \cite{f}} & 1 \\ 2
+\end{tabular}\end{table}\bibliography{refs}\begin{thebibliography}{1}\bibitem[A]{a} B, 2001.
+\end{thebibliography}\end{document}
+"""
+BBL = r"""\begin{thebibliography}{9}
+\bibitem[Koo et~al.(2005)Koo, {O'Neil}]{koo2005} T.~Koo. \newblock On {\"u}berall \emph{it}, 2005.
+\bibitem{li} Li. \newblock doi:10.1000/x. \end{thebibliography}
+\entry{a}{article}{}\field{title}{On citing}\field{year}{2001}\verb{doi}\endverb\endentry
+"""
+BIB = """@string{x = {y}}
+@article{koo2005, title = {On {\\"u}berall}, year = 2005, journal = x, author = {Koo, T. and Li}}
+@misc{li, title = "It", doi = {10.1000/x}, crossref = {koo2005}}
+"""
 MARKDOWN = """---
 title: On citing
 abstract: We cite [@koo2005; @li, p. 3] much.
 date: 2020-01-01
+bibliography: [refs.bib]
 ---
 # One
 
@@ -80,6 +104,23 @@ def read_options(path: Path) -> None:
     parse_config(build_corpus.Config, "build-corpus", ["in", "out", "--config", str(path)])
 
 
+def read_references(path: Path) -> None:
+    named = () if path.suffix == ".bbl" else (path.name,)
+    read_bibliography(About(named), path.with_suffix(".tex"))
+
+
+def write_at_each_place(path: Path) -> None:
+    """What cannot be written to is refused, too; what is written differs at one place."""
+    for place in read_manuscript_file(path).mentions:
+        for mention in place:
+            try:
+                change = text_change(site_of(mention, str(path)), ["key"])
+            except ManuscriptError as error:
+                assert len(str(error).splitlines()) == 1, error
+            else:
+                assert b"key" in change.after
+
+
 # file -> its good content and who reads it
 FILES: dict[str, tuple[str | bytes, Callable[[Path], object]]] = {
     "a.run": (RUN, read_run),
@@ -87,7 +128,11 @@ FILES: dict[str, tuple[str | bytes, Callable[[Path], object]]] = {
     "papers.npy": (npy(), read_vectors),
     "papers.ids.txt": ("a\nb\nc\nd\n", read_vector_ids),
     "a.tex": (TEX, read_manuscript_file),
+    "own.tex": (OWN, write_at_each_place),
+    "a.bbl": (BBL, read_references),
+    "refs.bib": (BIB, read_references),
     "a.md": (MARKDOWN, read_manuscript_file),
+    "written.md": (MARKDOWN, write_at_each_place),
     "a.json": (JSON, read_manuscript_file),
     "a.txt": ("We parse (Koo et al., 2005) fast. [CITATION]\n\nSo [1].", read_manuscript_file),
     "a.yaml": (YAML, read_options),

@@ -42,7 +42,15 @@ class BibtexReader(ExportReader):
 
         :raises CorpusError: an entry is broken.
         """
-        entries = list(_entries(file, read_text(file)))
+        yield from self.exports_in(file, read_text(file))
+
+    def exports_in(self, file: Path, text: str) -> Iterator[tuple[str, Export]]:
+        """Yield the same of a text, which is all of a file or has empty lines for what is not read.
+
+        :param file: its name, for messages.
+        :raises CorpusError: an entry is broken.
+        """
+        entries = list(_entries(file, text))
         by_key: dict[str, Fields] = {}
         for _, key, fields in entries:
             by_key.setdefault(key.lower(), fields)

@@ -6,7 +6,7 @@ from pathlib import Path
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import Marks, mark_places, without_marks
 from mpbert.recommending.manuscripts.sentences import Draft, Manuscript, manuscript_of, read_text
-from mpbert.recommending.manuscripts.utf8 import read_utf8
+from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 
 SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
 
@@ -14,33 +14,39 @@ SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
 def read_manuscript_file(path: Path) -> Manuscript:
     """Return the manuscript in a file; it may mark no place.
 
-    :raises ManuscriptError: it cannot be read, is not UTF-8, or of no known kind.
+    :raises ManuscriptError: it cannot be read, is not in its encoding, or of no known kind.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise ManuscriptError(
             f"{path}: found a name that ends in {path.suffix!r}; expected "
             f"{', '.join(SUFFIXES)}, or its text as standard input with -"
         )
-    return read_manuscript(read_utf8(path), path)
+    return manuscript_in(read_source(path))
 
 
 def read_manuscript(text: str, path: Path) -> Manuscript:
+    """Return the manuscript in a text; all else as :func:`manuscript_in`."""
+    return manuscript_in(SourceText(path, text))
+
+
+def manuscript_in(source: SourceText) -> Manuscript:
     """Return the manuscript in the text of a file.
 
     :raises ManuscriptError: it is not what the ending of the name says.
     """
+    text, path = source.text, source.path
     suffix = path.suffix.lower()
     if suffix == ".tex":
         from mpbert.recommending.manuscripts.tex import read_tex
 
-        return manuscript_of(read_tex(text, path))
+        return manuscript_of(read_tex(source))
     if suffix in (".md", ".markdown"):
         from mpbert.recommending.manuscripts.markdown import read_markdown
 
-        return manuscript_of(read_markdown(text, str(path)))
+        return manuscript_of(read_markdown(source))
     if suffix == ".json" or text.lstrip().startswith("{"):
         return manuscript_of(_read_json(text, str(path)))
-    return manuscript_of(read_text(text))
+    return manuscript_of(read_text(source))
 
 
 def _read_json(text: str, name: str) -> Draft:

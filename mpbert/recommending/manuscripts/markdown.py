@@ -1,11 +1,13 @@
 """Manuscripts in Markdown, read with markdown-it: paragraphs without markup, one mark a citation.
 
 Title and abstract come from the YAML block at the head, else the title from the only heading of
-level 1. Left out are other headings without a citation, code, tables, images, HTML and formulas.
+level 1. Left out are other headings and rows of tables without a citation, code, images, HTML and
+formulas.
 """
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import yaml
 from markdown_it import MarkdownIt
@@ -13,8 +15,10 @@ from markdown_it.token import Token
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.foundation.option_files import load_yaml
-from mpbert.recommending.manuscripts.marks import MARK, Marks, mark_places, without_marks
-from mpbert.recommending.manuscripts.sentences import Draft
+from mpbert.recommending.manuscripts.marks import MARK, Marks, mark_places, plain_characters
+from mpbert.recommending.manuscripts.sentences import About, Draft
+from mpbert.recommending.manuscripts.sites import site_in_text
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -23,40 +27,55 @@ _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 _LONGEST_FORMULA = 20  # characters
 
 
-def read_markdown(text: str, name: str) -> Draft:
+def read_markdown(source: SourceText) -> Draft:
     """Return the draft in a Markdown text, with citations as pandoc writes them.
 
-    :param name: what messages call it.
+    Places are marked before the text is parsed, so that each is known in the file; in code, images,
+    links and formulas they go with these.
+
     :raises ManuscriptError: the block at its head is no YAML.
     """
     marks = Marks()
-    text = without_marks(text)
+    text = plain_characters(source.text)
     head = _HEAD.match(text)
-    about = {} if head is None else _read_head(head[1], name)
-    text = _COMMENT.sub("", text if head is None else text[head.end() :])
+    about = {} if head is None else _read_head(head[1], str(source.path))
     parser = MarkdownIt("commonmark").enable("table")
     title, abstract = (
-        mark_places(_plain(parser.parseInline(about.get(key, ""))), marks, in_text_keys=True)
-        for key in _KEYS
+        mark_places(_plain(parser.parseInline(_text_of(about, key))), marks, in_text_keys=True)
+        for key in ("title", "abstract")
     )
-    paragraphs: list[str] = []
-    tokens = parser.parse(text)
+    start = 0 if head is None else head.end()
+    body = mark_places(
+        text[start:],
+        marks,
+        in_text_keys=True,
+        site=lambda first, end: site_in_text(source, start + first, start + end),
+    )
+    tokens = parser.parse(_COMMENT.sub("", body))
     has_title_heading = not title and [token.tag for token in tokens].count("h1") == 2  # its ends
+    paragraphs: list[str] = []
+    row: list[str] = []  # cells of the row that is being read
     for before, token in pairwise(tokens):
-        if token.type != "inline" or before.type in ("th_open", "td_open"):
+        if token.type == "tr_close" and MARK.search("".join(row)):
+            paragraphs.append(", ".join(filter(None, row)))
+        if token.type == "tr_open":
+            row = []
+        if token.type != "inline":
             continue
-        paragraph = mark_places(_plain([token]), marks, in_text_keys=True)
-        if before.tag == "h1" and has_title_heading:
+        paragraph = _plain([token])
+        if before.type in ("th_open", "td_open"):
+            row.append(paragraph)
+        elif before.tag == "h1" and has_title_heading:
             title = paragraph
         elif before.type != "heading_open" or MARK.search(paragraph):
             paragraphs.append(paragraph)
-    return Draft("\n\n".join(paragraphs), marks, title, abstract)
+    named = about.get("bibliography", [])
+    files = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+    known = About(tuple(name for name in files if isinstance(name, str)))
+    return Draft("\n\n".join(paragraphs), marks, title, abstract, known)
 
 
-_KEYS = ("title", "abstract")
-
-
-def _read_head(text: str, name: str) -> dict[str, str]:
+def _read_head(text: str, name: str) -> dict[str, Any]:
     try:
         about = load_yaml(text) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no such date
@@ -64,9 +83,11 @@ def _read_head(text: str, name: str) -> dict[str, str]:
         raise ManuscriptError(
             f"{name}: the block between --- is no YAML ({reason}); mend it or take it out"
         ) from error
-    if not isinstance(about, dict):
-        return {}
-    return {key: about[key] for key in _KEYS if isinstance(about.get(key), str)}
+    return about if isinstance(about, dict) else {}
+
+
+def _text_of(about: dict[str, Any], key: str) -> str:
+    return about[key] if isinstance(about.get(key), str) else ""
 
 
 def _plain(tokens: list[Token]) -> str:

@@ -1,7 +1,10 @@
 """Places in a manuscript: each becomes one private character, which survives all cleaning."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from mpbert.recommending.manuscripts.sites import Site
 
 PLACE = "[CITATION]"
 _FIRST = 0xF0000  # plane 15, for private use
@@ -32,36 +35,58 @@ _NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\))"
 _KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
 _TEX = re.compile(rf"~?\\(?:{_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_PANDOC = re.compile(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\]")
+_PANDOC = re.compile(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
 _PANDOC_KEY = re.compile(r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?))")
 _IN_TEXT = re.compile(r"(?<![\w@\\])-?" + _PANDOC_KEY.pattern.removeprefix(r"(?<![\w@])"))
-_BARE = re.compile(r"\[CITATION\]|\[\?+\]")
+BARE = re.compile(r"\[CITATION\]|\[\?+\]")
 
 
 @dataclass
 class Marks:
     """The places of one manuscript, in the order in which they were found.
 
-    :ivar keys: of each place the keys that stand there already; empty for an open place.
+    :ivar mentions: of each place what stands there already.
     """
 
-    keys: list[tuple[str, ...]] = field(default_factory=list)
+    mentions: list["Mention"] = field(default_factory=list)
 
-    def add(self, keys: tuple[str, ...] = ()) -> str:
+    def add(self, keys: tuple[str, ...] = (), site: Site | None = None) -> str:
         """Return the character of one more place; nothing when there are 65,533 already."""
-        if len(self.keys) >= _MOST:
+        if len(self.mentions) >= _MOST:
             return ""
-        self.keys.append(keys)
-        return chr(_FIRST + len(self.keys) - 1)
+        self.mentions.append(Mention(keys, site))
+        return chr(_FIRST + len(self.mentions) - 1)
 
-    def keys_at(self, mark: str) -> tuple[str, ...]:
-        """Return the keys of a place by its character."""
-        return self.keys[ord(mark) - _FIRST]
+    def mention_at(self, mark: str) -> "Mention":
+        """Return what stands at a place by its character."""
+        return self.mentions[ord(mark) - _FIRST]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """One citation of a manuscript.
+
+    :param keys: that stand there already; empty for an open place.
+    :param site: where it stands; None where no file holds it as it is read.
+    """
+
+    keys: tuple[str, ...] = ()
+    site: Site | None = None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether no more keys can be written there."""
+        return self.site is None or bool(self.site.hindrance)
 
 
 def without_marks(text: str) -> str:
     """Return a text of others without characters that would be taken for places."""
     return MARK.sub("", text)
+
+
+def plain_characters(text: str) -> str:
+    """Return a text of the same length without marks of others, in which a line ends in one way."""
+    return MARK.sub("\u2060", text).replace("\r\n", " \n").replace("\r", "\n")
 
 
 def split_keys(keys: str) -> tuple[str, ...]:
@@ -91,7 +116,7 @@ def find_places(text: str, in_text_keys: bool = False) -> list[tuple[int, int, t
     :param in_text_keys: whether ``@key`` without brackets is a place too, as in pandoc's Markdown.
     """
     spans = [(*m.span(), _tex_keys(m[0])) for m in _TEX.finditer(text)]
-    spans += [(*m.span(), ()) for m in _BARE.finditer(text)]
+    spans += [(*m.span(), ()) for m in BARE.finditer(text)]
     for pattern in (_PANDOC, _IN_TEXT) if in_text_keys else (_PANDOC,):
         spans += [(*m.span(), keys) for m in pattern.finditer(text) if (keys := _pandoc_keys(m[0]))]
     found: list[tuple[int, int, tuple[str, ...]]] = []
@@ -101,11 +126,19 @@ def find_places(text: str, in_text_keys: bool = False) -> list[tuple[int, int, t
     return found
 
 
-def mark_places(text: str, marks: Marks, in_text_keys: bool = False) -> str:
-    """Return the text with one private character for each place."""
+def mark_places(
+    text: str,
+    marks: Marks,
+    in_text_keys: bool = False,
+    site: Callable[[int, int], Site | None] = lambda start, end: None,
+) -> str:
+    """Return the text with one private character for each place.
+
+    :param site: from [start, end) of a place in the text to where it stands in a file.
+    """
     pieces, last = [], 0
     for start, end, keys in find_places(text, in_text_keys):
-        pieces += [text[last:start], marks.add(keys)]
+        pieces += [text[last:start], marks.add(keys, site(start, end))]
         last = end
     return "".join([*pieces, text[last:]])
 

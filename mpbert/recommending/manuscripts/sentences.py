@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -15,17 +16,33 @@ from mpbert.recommending.manuscripts.marks import (
     MARK,
     PLACE,
     Marks,
+    Mention,
     find_places,
     mark_places,
+    plain_characters,
     put_marks,
     take_marks,
     without_marks,
 )
+from mpbert.recommending.manuscripts.sites import site_in_text
+from mpbert.recommending.manuscripts.source_text import SourceText
 
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
 _MARKS = f"((?:{MARK.pattern})+)"
 _AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
 _BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a file says of itself.
+
+    :param bibliographies: files of references that it names, as it writes them.
+    :param printed: references that it holds itself: key -> text.
+    """
+
+    bibliographies: tuple[str, ...] = ()
+    printed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,28 +53,42 @@ class Draft:
     marks: Marks
     title: str = ""
     abstract: str = ""
+    about: About = About()
 
 
 @dataclass(frozen=True)
 class Manuscript:
     """Sentences without citation markers, title first where there is one.
 
+    A place is a sentence with citations, however many: papers are asked for once, for all of them.
+
     :param places: (Q,) number of the sentence of each place, ascending.
-    :param keys: (Q,) the keys that stand there already; empty for an open place.
+    :param mentions: (Q,) the citations of each place, in the order of the text.
+    :param about: what else the file says of itself.
     """
 
     sentences: list[str]
     places: np.ndarray
-    keys: list[tuple[str, ...]] = field(default_factory=list)
+    mentions: list[tuple[Mention, ...]] = field(default_factory=list)
+    about: About = About()
+
+    @property
+    def keys(self) -> list[tuple[str, ...]]:
+        """(Q,) the keys that stand at each place already, each once; empty for an open place."""
+        return [
+            tuple(dict.fromkeys(key for mention in place for key in mention.keys))
+            for place in self.mentions
+        ]
 
 
 def manuscript_of(draft: Draft) -> Manuscript:
     """Return the sentences of a draft; citations that are already there are cut out.
 
-    Places with the same keys in the same sentence, as citeauthor and citeyear leave them, are one.
+    Citations with the same keys in the same sentence, as citeauthor and citeyear leave them, are
+    one: the one where more keys may be written.
     """
     sentences: list[str] = []
-    found: list[tuple[int, tuple[str, ...]]] = []
+    found: dict[int, list[Mention]] = {}
     for part in (draft.title, draft.abstract, draft.text):
         for paragraph in re.split(r"\n\s*\n", part):
             text = clean_characters(_without_markers(_settled(paragraph)))
@@ -67,11 +98,11 @@ def manuscript_of(draft: Draft) -> Manuscript:
                 if any(map(str.isalpha, sentence)):  # as build-corpus
                     sentences.append(sentence)
                 number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
-                found += [(number, draft.marks.keys_at(mark[0])) for mark in marks]
-    each = dict.fromkeys((place, None if place[1] else i) for i, place in enumerate(found))
-    places = [place for place, _ in each]
-    numbers = np.array([number for number, _ in places], dtype=np.int64)
-    return Manuscript(sentences, numbers, [keys for _, keys in places])
+                mentions = [draft.marks.mention_at(mark[0]) for mark in marks]
+                if mentions:
+                    found.setdefault(number, []).extend(mentions)
+    numbers = np.array(list(found), dtype=np.int64)
+    return Manuscript(sentences, numbers, list(map(_each_once, found.values())), draft.about)
 
 
 def manuscript_at(text: str, place: int | None, title: str = "", abstract: str = "") -> Manuscript:
@@ -105,10 +136,22 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     return manuscript
 
 
-def read_text(text: str) -> Draft:
+def _each_once(mentions: list[Mention]) -> tuple[Mention, ...]:
+    """Return citations without those that have the keys of another one."""
+    first: dict[object, Mention] = {}
+    for number, mention in enumerate(mentions):
+        name = mention.keys or number
+        known = first.get(name)
+        if known is None or (known.is_fixed and not mention.is_fixed):
+            first[name] = mention
+    return tuple(first.values())
+
+
+def read_text(source: SourceText) -> Draft:
     r"""Return the draft in a plain text with ``[CITATION]``, ``[?]``, ``\cite{}`` or ``[@key]``."""
     marks = Marks()
-    return Draft(mark_places(without_marks(text), marks), marks)
+    text = plain_characters(source.text)
+    return Draft(mark_places(text, marks, site=partial(site_in_text, source)), marks)
 
 
 def check_places(manuscript: Manuscript, name: str) -> None:

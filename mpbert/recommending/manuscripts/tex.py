@@ -1,17 +1,16 @@
 r"""Manuscripts in TeX, read with pylatexenc: text without commands, one mark for each citation.
 
-Left out are comments, headings without a citation, displayed and long formulas, tables, listings
-and the list of references; footnotes stand at the end. ``\input`` is followed within the folder.
-Commands that the manuscript defines itself are not expanded.
+Left out are comments, headings without a citation, displayed and long formulas, rows of tables
+without a citation, notes to oneself such as ``\todo``, listings and the list of references;
+footnotes stand at the end. Commands that the manuscript defines are expanded first, and ``\input``
+is followed within the folder: see :mod:`mpbert.recommending.manuscripts.expand`.
 """
 
 import logging
-import os
-import posixpath
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from pylatexenc.latex2text import (
     EnvironmentTextSpec,
@@ -23,12 +22,14 @@ from pylatexenc.latexwalker import (
     LatexEnvironmentNode,
     LatexMacroNode,
     LatexNode,
+    LatexSpecialsNode,
     LatexWalker,
     LatexWalkerError,
 )
 from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.marks import (
     CITE_COMMANDS,
     MARK,
@@ -37,20 +38,25 @@ from mpbert.recommending.manuscripts.marks import (
     Marks,
     mark_places,
     split_keys,
-    without_marks,
 )
+from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import Draft
+from mpbert.recommending.manuscripts.source_text import SourceText
 from mpbert.recommending.manuscripts.tex_commands import (
     DROPPED,
     DROPPED_ENVIRONMENTS,
     HEADINGS,
+    KEPT,
+    LAYOUT,
+    TABLES,
     walker_context,
 )
-from mpbert.recommending.manuscripts.utf8 import read_utf8
+from mpbert.recommending.manuscripts.tex_sites import MarkedTex, marked_tex
 
 logger = logging.getLogger(__name__)
 
 _LONGEST_FORMULA = 20  # characters
+_NAMED = 5  # commands that a warning names
 # pylatexenc accents every character of an argument, accents too: each of \c{\c{\c{...}}} doubled it
 _ACCENTS = {
     **{"'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304"},
@@ -59,18 +65,23 @@ _ACCENTS = {
     **{"acute": "\u0301", "grave": "\u0300", "hat": "\u0302", "tilde": "\u0303", "bar": "\u0305"},
     **{"dot": "\u0307", "ddot": "\u0308", "check": "\u030c", "breve": "\u0306"},
 }
-_MOST_INPUTS = 1000  # files that include others twice each would never end
 
 
-def read_tex(text: str, path: Path) -> Draft:
+def read_tex(source: SourceText) -> Draft:
     r"""Return the draft in a TeX file: what stands in ``document`` where there is one.
 
-    :param path: name for messages; ``\input`` is followed within its folder.
-    :raises ManuscriptError: it cannot be parsed.
+    Commands that nobody defines and pylatexenc does not know are counted in one warning.
+
+    :param source: the file; ``\input`` is followed within its folder.
+    :raises ManuscriptError: it cannot be parsed, or its commands have no end.
     """
-    converter = _Converter(path)
+    expander = Expander(source, KEPT)
+    expanded = expander.expand()
+    marks = Marks()
+    marked = marked_tex(expanded, expander.origins, marks)
+    converter = _Converter(marked, marks)
     try:
-        nodes = converter.parse(text)
+        nodes = LatexWalker(marked.text, latex_context=walker_context()).get_latex_nodes()[0]
         document = _first(nodes, LatexEnvironmentNode, "document")
         body = converter.nodelist_to_text(nodes if document is None else document.nodelist)
         title = _first(nodes, LatexMacroNode, "title")
@@ -79,9 +90,9 @@ def read_tex(text: str, path: Path) -> Draft:
         at_end = isinstance(error, IndexError)  # the parser reads on behind the end
         reason = r"\verb at the end" if at_end else " ".join(str(error).split())[:200]
         raise ManuscriptError(
-            f"{path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
+            f"{source.path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
         ) from error
-    marks = converter.marks
+    _warn(source, converter.unread)
     title, abstract, text = (
         mark_places(part, marks)
         for part in (
@@ -90,25 +101,33 @@ def read_tex(text: str, path: Path) -> Draft:
             "\n\n".join([body, *converter.footnotes]),
         )
     )
-    return Draft(text, marks, title, abstract)
+    return Draft(text, marks, title, abstract, about_tex(expanded.text))
+
+
+def _warn(source: SourceText, unread: Counter[str]) -> None:
+    """Say which commands left nothing but their arguments."""
+    if unread:
+        named = ", ".join(f"\\{name} ({count:,})" for name, count in unread.most_common(_NAMED))
+        more = ", ..." if len(unread) > _NAMED else ""
+        logger.warning(
+            "%s: %s uses of %s unknown commands were left out, and their arguments read as text: "
+            "%s%s; define them with \\newcommand if that is wrong",
+            *(source.path, f"{unread.total():,}", f"{len(unread):,}", named, more),
+        )
 
 
 class _Converter(LatexNodes2Text):
-    """Converts nodes to text; collects places, abstracts and footnotes on the way."""
+    """Converts nodes to text; collects places, abstracts and footnotes on the way.
 
-    def __init__(self, path: Path) -> None:
+    :ivar unread: how often each unknown command stood in the text.
+    """
+
+    def __init__(self, marked: MarkedTex, marks: Marks) -> None:
         super().__init__(latex_context=self._text_context(), math_mode="text")
-        self._path = path
-        self.marks = Marks()
+        self._marked, self._marks = marked, marks
         self.abstracts: list[str] = []
         self.footnotes: list[str] = []
-        self._open = [path.stem]  # files that are being read
-        self._num_inputs = 0
-
-    def parse(self, text: str) -> list[LatexNode]:
-        """Return the nodes of a text."""
-        walker = LatexWalker(without_marks(text), latex_context=walker_context())
-        return walker.get_latex_nodes()[0]
+        self.unread: Counter[str] = Counter()
 
     def last_argument(self, node: LatexMacroNode) -> str:
         """Return the text of a command's last argument, which may lack."""
@@ -116,6 +135,9 @@ class _Converter(LatexNodes2Text):
 
     def macro_node_to_text(self, node: LatexMacroNode) -> str:
         """Return the text of a command."""
+        if self.latex_context.get_macro_spec(node.macroname) is None:
+            name = node.macroname
+            self.unread.update([name] if name.isalpha() and name not in LAYOUT else [])
         return _text_or_nothing(super().macro_node_to_text, node)
 
     def environment_node_to_text(self, node: LatexEnvironmentNode) -> str:
@@ -136,12 +158,11 @@ class _Converter(LatexNodes2Text):
             **dict.fromkeys(MULTI_CITE_COMMANDS, self._cite),
             **dict.fromkeys(VOLUME_CITE_COMMANDS, self._cite),
             **dict.fromkeys(HEADINGS.split(), self._heading),
-            **dict.fromkeys(("input", "include", "subfile"), self._input),
-            **dict.fromkeys(("footnote", "footnotetext"), self._footnote),
+            **dict.fromkeys(("footnote", "footnotetext", "tablefootnote"), self._footnote),
+            **dict.fromkeys(("multicolumn", "multirow"), self.last_argument),
             "abstract": self._abstract,
-            "caption": lambda node: f"\n\n{self.last_argument(node)}\n\n",
-            "item": lambda node: "\n\n",
-            "par": lambda node: "\n\n",
+            **dict.fromkeys(("caption", "captionof"), self._caption),
+            **dict.fromkeys(("item", "par"), lambda node: "\n\n"),
         }
         own |= {name: partial(self._accented, accent) for name, accent in _ACCENTS.items()}
         macros = [MacroTextSpec(name, simplify_repl=repl) for name, repl in own.items()]
@@ -149,6 +170,7 @@ class _Converter(LatexNodes2Text):
         environments = [EnvironmentTextSpec(name, discard=True) for name in DROPPED_ENVIRONMENTS]
         environments += [
             EnvironmentTextSpec("abstract", simplify_repl=self._abstract_environment),
+            *(EnvironmentTextSpec(name, simplify_repl=self._table) for name in TABLES),
             *(
                 EnvironmentTextSpec(name, simplify_repl=self._apart)
                 for name in ("figure", "figure*", "table", "table*", "quote", "quotation")
@@ -168,14 +190,21 @@ class _Converter(LatexNodes2Text):
         return unicodedata.normalize("NFC", letter + accent) + text[1:]
 
     def _cite(self, node: LatexNode) -> str:
-        groups = [group.latex_verbatim() for group in _arguments(node)]
-        return self.marks.add(
-            tuple(key for group in groups for key in split_keys(group.strip("{}")))
-        )
+        groups = _arguments(node)
+        verbatim = [group.latex_verbatim() for group in groups]
+        keys = tuple(key for text in verbatim for key in split_keys(text.strip("{}")))
+        site = None
+        if groups and verbatim[-1][:1] == "{" and verbatim[-1][-1:] == "}":
+            start, end = groups[-1].pos + 1, groups[-1].pos + groups[-1].len - 1
+            site = self._marked.site_of_keys(start, end, node.macroname)
+        return self._marks.add(keys, site)
 
     def _heading(self, node: LatexNode) -> str:
         text = self.last_argument(node)
         return f"\n\n{text if MARK.search(text) else ''}\n\n"
+
+    def _caption(self, node: LatexNode) -> str:
+        return f"\n\n{self.last_argument(node)}\n\n"
 
     def _footnote(self, node: LatexNode) -> str:
         self.footnotes.append(self.last_argument(node))
@@ -192,31 +221,24 @@ class _Converter(LatexNodes2Text):
     def _apart(self, node: LatexNode) -> str:
         return f"\n\n{self.nodelist_to_text(node.nodelist)}\n\n"
 
-    def _input(self, node: LatexNode) -> str:
-        name = self.last_argument(node).strip()
-        stem = posixpath.normpath(name.removesuffix(".tex"))
-        if stem in self._open:
-            return ""
-        self._num_inputs += 1
-        if self._num_inputs > _MOST_INPUTS:
-            raise ManuscriptError(
-                f"{self._path}: includes more than {_MOST_INPUTS:,} files; mend it or "
-                f"pass plain text"
-            )
-        self._open.append(stem)
-        converted = self.nodelist_to_text(self.parse(self._included(name)))
-        self._open.pop()
-        return converted
+    def _table(self, node: LatexEnvironmentNode) -> str:
+        """Return a paragraph for each row with a citation; others are numbers more than text."""
+        rows: list[list[list[LatexNode]]] = [[[]]]
+        for child in node.nodelist:
+            if isinstance(child, LatexSpecialsNode) and child.specials_chars == "&":
+                rows[-1].append([])
+            elif isinstance(child, LatexMacroNode) and child.macroname in _ROW_ENDS:
+                rows.append([[]])
+            else:
+                rows[-1][-1].append(child)
+        texts = [", ".join(filter(None, map(self._cell, row))) for row in rows]
+        return "".join(f"\n\n{text}\n\n" for text in texts if MARK.search(text))
 
-    def _included(self, name: str) -> str:
-        folder = self._path.parent.resolve()
-        places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))
-        found = next(filter(os.path.isfile, places), None)  # of odd names too, unlike Path.is_file
-        if found is None or not Path(found).resolve().is_relative_to(folder):
-            where = "no such file" if found is None else "a file outside of the folder"
-            logger.warning("%s: \\input of %r: found %s; left out", self._path, name, where)
-            return ""
-        return read_utf8(Path(found))
+    def _cell(self, nodes: list[LatexNode]) -> str:
+        return " ".join(self.nodelist_to_text(nodes).split())
+
+
+_ROW_ENDS = ("\\", "tabularnewline", "cr")
 
 
 def _text_or_nothing(convert: Callable[[LatexNode], str], node: LatexNode) -> str:

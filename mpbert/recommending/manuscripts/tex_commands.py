@@ -22,20 +22,62 @@ HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph
 # commands that leave nothing, with their arguments
 DROPPED = {
     **dict.fromkeys("label ref eqref pageref autoref cref Cref nameref vref url".split(), "*{"),
-    **dict.fromkeys("bibliography bibliographystyle addbibresource pagestyle nocite".split(), "{"),
+    **dict.fromkeys("bibliography bibliographystyle pagestyle nocite pagenumbering".split(), "{"),
+    **dict.fromkeys("addbibresource usepackage RequirePackage documentclass".split(), "[{"),
+    # notes to oneself, of todonotes, fixme and others
+    **dict.fromkeys("todo Todo TODO missingfigure fixme FIXME fxnote fxwarning".split(), "*[{"),
+    **dict.fromkeys("fxerror fxfatal todototoc listoftodos marginpar".split(), "*[{"),
     **dict.fromkeys("author date affiliation affil institute address email".split(), "[{"),
     **dict.fromkeys("orcid keywords thispagestyle graphicspath hyphenation".split(), "{"),
     **dict.fromkeys("includegraphics thanks".split(), "*[{"),
     **dict.fromkeys("vspace hspace".split(), "*{"),
+    **dict.fromkeys("setlength addtolength setcounter addtocounter".split(), "{{"),
+    **dict.fromkeys("index theoremstyle hypersetup cline rowcolor cellcolor".split(), "[{"),
+    **dict.fromkeys("newcounter newlength captionsetup hyphenchar phantom".split(), "[{"),
+    "newtheorem": "*{[{[",
+    "definecolor": "{{{",
     "printbibliography": "[",
+    "cmidrule": "{",
     **dict.fromkeys("maketitle tableofcontents appendix newpage clearpage".split(), ""),
 }
+DROPPED["todototoc"] = DROPPED["listoftodos"] = ""
+# commands that set the page and leave their arguments as text, where they have any
+LAYOUT = frozenset(
+    "noindent indent centering raggedright raggedleft small footnotesize scriptsize tiny "
+    "normalsize large Large LARGE huge Huge bf it tt rm sf sl sc em bfseries itshape ttfamily "
+    "rmfamily sffamily scshape slshape upshape mdseries normalfont selectfont hline toprule "
+    "midrule bottomrule addlinespace hfill vfill hfil hrulefill dotfill smallskip medskip bigskip "
+    "newline linebreak pagebreak nopagebreak nolinebreak cleardoublepage allowbreak left right "
+    "middle big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle scriptstyle limits "
+    "nolimits protect relax ignorespaces unskip leavevmode linewidth textwidth columnwidth "
+    "textheight baselineskip parindent parskip arraystretch tabcolsep null strut makeatletter "
+    "makeatother frontmatter mainmatter backmatter listoffigures listoftables printindex newblock "
+    "sloppy fussy onecolumn twocolumn flushbottom raggedbottom global long centerline mbox fbox "
+    "hbox vbox makebox framebox parbox minipage resizebox scalebox rotatebox adjustbox subfloat "
+    "subcaption subcaptionbox footnotemark textnormal textup textmd underline uline fi else "
+    "endinput LaTeX TeX LaTeXe BibTeX and email date today thepage csname endcsname "
+    "verb lstinline".split()
+)
 DROPPED_ENVIRONMENTS = (
     "equation equation* align align* alignat alignat* gather gather* multline multline* eqnarray "
-    "eqnarray* flalign flalign* displaymath math tabular tabular* tabularx tabulary longtable "
+    "eqnarray* flalign flalign* displaymath math "
     "tikzpicture pgfpicture thebibliography verbatim verbatim* lstlisting minted filecontents "
     "filecontents* algorithm algorithm* algorithmic comment CCSXML"
 ).split()
+# environments of rows, and their arguments
+TABLES = {
+    **{"tabular": "[{", "tabular*": "{[{", "tabularx": "{[{", "tabulary": "{[{"},
+    **{"longtable": "[{", "supertabular": "{", "xltabular": "{[{"},
+}
+# what a manuscript may define anew, and means what it did
+KEPT = (
+    CITE_COMMANDS
+    | MULTI_CITE_COMMANDS
+    | VOLUME_CITE_COMMANDS
+    | {*DROPPED, *HEADINGS.split(), *TABLES, *DROPPED_ENVIRONMENTS}
+    | {"title", "abstract", "caption", "captionof", "footnote", "footnotetext", "item", "par"}
+    | {"document", "figure", "figure*", "table", "table*", "multicolumn", "multirow", "bibitem"}
+)
 
 
 class _CiteArguments(MacroStandardArgsParser):
@@ -89,10 +131,15 @@ def walker_context() -> LatexContextDb:
         *(MacroSpec(name, args_parser=_CiteArguments(2)) for name in VOLUME_CITE_COMMANDS),
         *(MacroSpec(name, arguments) for name, arguments in DROPPED.items()),
         *(MacroSpec(name, "*[{") for name in (*HEADINGS.split(), "caption")),
-        *(MacroSpec(name, "[{") for name in ("title", "footnote", "footnotetext")),
-        *(MacroSpec(name, "{") for name in ("input", "include", "subfile", "abstract")),
+        *(MacroSpec(n, "[{") for n in ("title", "footnote", "footnotetext", "tablefootnote")),
+        *(MacroSpec(name, "{") for name in ("abstract", "operatorname", "underline", "mbox")),
+        MacroSpec("captionof", "{[{"),
+        MacroSpec("multicolumn", "{{{"),
+        MacroSpec("multirow", "[{[{[{"),
+        MacroSpec("cmidrule", args_parser=_CiteArguments(0)),
     ]
     environments = [EnvironmentSpec(name, "[") for name in ("figure", "figure*", "table", "table*")]
+    environments += [EnvironmentSpec(name, arguments) for name, arguments in TABLES.items()]
     context.add_context_category(
         "manuscript", macros=macros, environments=environments, prepend=True
     )

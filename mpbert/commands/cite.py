@@ -1,0 +1,132 @@
+r"""``cite``: an index, a manuscript and papers -> their keys in the text, and their entries."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.bibliography import OwnReferences, cited_papers, read_bibliography
+from mpbert.recommending.insertion import (
+    EntryWriter,
+    FileChange,
+    mention_at,
+    site_of,
+    text_change,
+)
+from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
+from mpbert.recommending.places import PlaceRecommender, lines_of
+from mpbert.recommending.recommender import IndexRecommender
+
+_TOP = 10  # papers to choose from at a question
+
+
+@dataclass(frozen=True)
+class Config:
+    r"""Write citations of papers at a place of a manuscript, and what is missing into its .bib.
+
+    [CITATION] and [?] become \cite{...} in TeX and [@...] elsewhere; keys of a \cite stay, and new
+    ones stand behind them. The difference is shown first. No other byte of a file changes.
+    """
+
+    index: Path = positional("index", "index made by build-index or index")
+    manuscript: Path = positional("manuscript", "file .tex, .md or .txt")
+    place: Optional[str] = option(
+        None, "number as recommend prints it, or 3.2 for the second citation of place 3"
+    )
+    papers: list[str] = option(
+        (), "ids as recommend prints them; none: a terminal is asked", nargs="+", type=str
+    )
+    bib: Optional[Path] = option(None, "file of entries; none: the .bib that the manuscript names")
+    yes: bool = option(False, "write without asking")
+
+
+def run(config: Config) -> None:
+    """Show the difference, ask, and write both files.
+
+    :raises ManuscriptError: there is no such place, nothing can be written there, there is no .bib
+        for new entries, or nobody can be asked.
+    :raises UnknownPaperError: the index does not hold a paper.
+    :raises OutputError: the disk refuses it.
+    """
+    name = str(config.manuscript)
+    manuscript = read_manuscript_file(config.manuscript)
+    check_places(manuscript, name)
+    if config.place is None and len(manuscript.mentions) > 1:
+        raise ManuscriptError(
+            f"{name}: found {len(manuscript.mentions)} places; expected --place with one of them, "
+            f"as recommend prints them"
+        )
+    number, mention = mention_at(manuscript, config.place or "1", name)
+    site = site_of(mention, name)
+    recommender = IndexRecommender.open(config.index)
+    keys = [key for place in manuscript.keys for key in place]
+    bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
+    known = cited_papers(recommender, bibliography, keys)
+    chosen = list(config.papers) or _choose(recommender, manuscript, number, known)
+    chosen = [recommender.paper(paper_id).paper_id for paper_id in dict.fromkeys(chosen)]
+    listed = [(key, known[key]) for key in bibliography.references if key in known]
+    key_of = {paper_id: key for key, paper_id in reversed(listed)}
+    absent = [paper_id for paper_id in chosen if paper_id not in key_of]
+    changes: list[FileChange] = []
+    if absent:
+        writer = EntryWriter(_bib(config, bibliography), recommender, bibliography.references)
+        key_of |= {paper_id: writer.add(paper_id) for paper_id in absent}
+        changes += filter(None, [writer.change()])
+    new = [key_of[paper_id] for paper_id in chosen if key_of[paper_id] not in mention.keys]
+    if not new:
+        print(f"{name}: nothing to write, {', '.join(chosen) or 'no paper'} stands there already")
+        return
+    changes.append(text_change(site, new))  # behind the entries: a key without one is an error
+    print("".join(change.diff() for change in changes), end="", flush=True)
+    if not config.yes and not _agreed():
+        print("nothing was written", file=sys.stderr)
+        return
+    for change in changes:
+        change.write()
+
+
+def _bib(config: Config, bibliography: OwnReferences) -> Path:
+    """Return the file of entries.
+
+    :raises ManuscriptError: there is none.
+    """
+    if config.bib is not None:
+        return config.bib
+    if not bibliography.files:
+        raise ManuscriptError(
+            f"{config.manuscript}: names no .bib for new entries; expected --bib FILE, or "
+            f"\\bibliography, \\addbibresource or, in Markdown, bibliography in the YAML block"
+        )
+    return bibliography.files[0]
+
+
+def _choose(
+    recommender: IndexRecommender, manuscript: Manuscript, number: int, known: dict[str, str]
+) -> list[str]:
+    """Ask on the terminal for papers of the list of a place."""
+    if not sys.stdin.isatty():
+        raise ManuscriptError("found no --papers; expected ids of papers, as recommend prints them")
+    answer = PlaceRecommender(recommender, manuscript, known).answer(number, _TOP)
+    print("\n".join(lines_of(answer, None)), flush=True)
+    while True:
+        print("Papers to cite, by rank (Enter for none): ", end="", file=sys.stderr, flush=True)
+        words = sys.stdin.readline().replace(",", " ").split()
+        if all(word.isascii() and word.isdigit() for word in words):
+            ranks = list(map(int, words))
+            if all(1 <= rank <= len(answer.papers) for rank in ranks):
+                return [answer.papers[rank - 1].paper_id for rank in ranks]
+        print(f"expected numbers of 1 to {len(answer.papers)}", file=sys.stderr)
+
+
+def _agreed() -> bool:
+    """Ask whether to write.
+
+    :raises ManuscriptError: nobody can be asked.
+    """
+    if not sys.stdin.isatty():
+        raise ManuscriptError("nobody to ask on a terminal, nothing was written; pass --yes")
+    print("Write this? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,204 @@
+r"""A manuscript's own references, and which papers of an index they are.
+
+Read are the files that it names (``\bibliography``, ``\addbibresource``, ``bibliography`` of
+pandoc), ``thebibliography``, and the ``.bbl`` beside it where none of these can be read.
+"""
+
+import importlib
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from mpbert.corpus.raw.exports import read_text
+from mpbert.corpus.raw.identifiers import normal_doi, normal_title
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.extras import missing_package
+from mpbert.recommending.bibtex import bibtex_key
+from mpbert.recommending.manuscripts.references import printed_references
+from mpbert.recommending.manuscripts.sentences import About
+from mpbert.recommending.recommender import IndexRecommender
+
+logger = logging.getLogger(__name__)
+
+_READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ris.RisReader"}
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_NEAR = 1  # years between a preprint and what is printed
+_MOST_BYTES = 1 << 26  # of a .bbl
+_LARGE = 1 << 20  # bytes of BibTeX, for which pybtex takes two seconds
+_ENTRY = re.compile(r"^@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=]*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class OwnReference:
+    """What a manuscript says of a paper that it cites; empty where it does not.
+
+    :param title: letters and digits, as of :func:`normal_title`.
+    :param years: that it may have been published in.
+    :param printed: of a reference without fields, all of it, in the same form as the title.
+    """
+
+    title: str = ""
+    years: tuple[int, ...] = ()
+    doi: str = ""
+    printed: str = ""
+
+
+@dataclass(frozen=True)
+class OwnReferences:
+    """References by their keys.
+
+    :param files: of BibTeX that the manuscript names, whether they are there or not.
+    """
+
+    references: dict[str, OwnReference] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+
+
+def read_bibliography(about: About, manuscript: Path, cited: Collection[str] = ()) -> OwnReferences:
+    """Return the references of a manuscript; a file that cannot be read is one warning.
+
+    :param manuscript: its file, beside which others are looked for.
+    :param cited: keys that it cites. Of a large file of BibTeX only entries of these are read.
+    """
+    found: dict[str, OwnReference] = {}
+    files = [_path_of(name, manuscript.parent) for name in about.bibliographies]
+    for path in files:
+        if os.path.isfile(path):
+            for key, reference in _of_file(path, cited):
+                found.setdefault(key, reference)
+        else:
+            logger.warning("%s: names %s, and there is no such file", manuscript, path)
+    printed = dict(about.printed)
+    beside = manuscript.with_suffix(".bbl")
+    if not found and not printed and manuscript.suffix.lower() == ".tex" and beside.is_file():
+        data = beside.read_bytes()[:_MOST_BYTES]
+        printed = printed_references(data.decode("utf-8", "replace"))
+    for key, text in printed.items():
+        found.setdefault(key, _of_print(text))
+    return OwnReferences(found, tuple(path for path in files if path.suffix.lower() == ".bib"))
+
+
+def _path_of(name: str, folder: Path) -> Path:
+    suffix = os.path.splitext(name)[1].lower()
+    return Path(os.path.join(folder, name if suffix in _READERS else f"{name}.bib"))
+
+
+def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnReference]]:
+    """Yield the references of a file up to one that is broken."""
+    try:
+        module, _, name = _READERS[path.suffix.lower()].partition(".")
+        reader = getattr(importlib.import_module(f"mpbert.corpus.formats.{module}"), name)()
+        if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
+            records = reader.exports_in(path, _entries_of(read_text(path), cited))
+        else:
+            records = reader.exports(path)
+        for place, record in records:
+            paper = reader.parse((place, record.key, record))
+            if paper is not None:
+                years = (paper.year,) if paper.year else ()
+                doi = normal_doi(record.doi) or ""
+                yield record.key, OwnReference(normal_title(paper.title) or "", years, doi)
+    except ModuleNotFoundError as error:
+        missing = missing_package(error)
+        logger.warning("%s: its keys are not matched to papers: %s", path, missing or error)
+    except CorpusError as error:
+        logger.warning("%s; its keys behind this are not matched to papers", error)
+
+
+def _entries_of(text: str, keys: Collection[str]) -> str:
+    """Return BibTeX with the entries of some keys alone, each on the line where it stood."""
+    starts = [*(match.start() for match in _ENTRY.finditer(text)), len(text)]
+    parts = [text[: starts[0]]]
+    for start, end in pairwise(starts):
+        command, key = _ENTRY.match(text, start).groups()
+        part = text[start:end]
+        is_read = key in keys or command.lower() in ("string", "preamble")
+        parts.append(part if is_read else "\n" * part.count("\n"))
+    return "".join(parts)
+
+
+def _of_print(text: str) -> OwnReference:
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    try:
+        plain = LatexNodes2Text().latex_to_text(text)
+    except Exception:  # broken TeX, in which pylatexenc fails in many ways
+        plain = text
+    years = tuple(map(int, _YEAR.findall(plain)))
+    return OwnReference("", years, normal_doi(plain) or "", normal_title(plain) or "")
+
+
+class PaperMatcher:
+    """Finds the papers of an index that references are."""
+
+    def __init__(self, recommender: IndexRecommender) -> None:
+        self._ids, self._years = recommender.paper_ids, recommender.years
+        self._printed_titles = recommender.titles
+
+    @cached_property
+    def _titles(self) -> list[str]:
+        return [normal_title(title) or "" for title in self._printed_titles]
+
+    @cached_property
+    def _row_of_title(self) -> dict[str, list[int]]:
+        rows: dict[str, list[int]] = {}
+        for row, title in enumerate(self._titles):
+            rows.setdefault(title, []).append(row)
+        return rows
+
+    @cached_property
+    def _row_of_id(self) -> dict[str, int]:
+        """Rows by id, by key of BibTeX and by DOI."""
+        folded = Counter(map(str.casefold, self._ids))
+        found: dict[str, int] = {}
+        for row, paper_id in enumerate(self._ids):
+            found.setdefault(bibtex_key(paper_id, folded[paper_id.casefold()] > 1), row)
+            found.setdefault(normal_doi(paper_id) or paper_id, row)
+        return found | {paper_id: row for row, paper_id in enumerate(self._ids)}
+
+    def paper_id(self, key: str, reference: OwnReference) -> str | None:
+        """Return the id of a paper: by DOI, by title and year, or by a key that is its id.
+
+        Years may differ by one, as those of a preprint do. A key counts where titles do not differ.
+        """
+        row = self._row_of_id.get(reference.doi) if reference.doi else None
+        if row is None and reference.title:
+            rows = self._row_of_title.get(reference.title, [])
+            row = next((row for row in rows if self._fits(row, reference.years)), None)
+        if row is None and reference.printed:
+            row = self._printed(reference)
+        if row is None and not reference.title and not reference.printed:
+            row = self._row_of_id.get(key)
+        return None if row is None else self._ids[row]
+
+    def _fits(self, row: int, years: tuple[int, ...]) -> bool:
+        own = int(self._years[row])
+        return not own or not years or any(abs(own - year) <= _NEAR for year in years)
+
+    def _printed(self, reference: OwnReference) -> int | None:
+        """Return the row of the longest title that a printed reference holds."""
+        rows = [
+            row
+            for row, title in enumerate(self._titles)
+            if title and title in reference.printed and self._fits(row, reference.years)
+        ]
+        return max(rows, key=lambda row: (len(self._titles[row]), -row), default=None)
+
+
+def cited_papers(
+    recommender: IndexRecommender, bibliography: OwnReferences, keys: list[str]
+) -> dict[str, str]:
+    """Return key -> id of the paper, of references and of the keys that a manuscript cites.
+
+    :param keys: that it cites; one without a reference may be the id of a paper.
+    """
+    matcher = PaperMatcher(recommender)
+    known = {key: OwnReference() for key in keys} | bibliography.references
+    found = {key: matcher.paper_id(key, reference) for key, reference in known.items()}
+    return {key: paper_id for key, paper_id in found.items() if paper_id is not None}

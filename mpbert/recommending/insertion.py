@@ -1,0 +1,230 @@
+"""Chosen papers go into a manuscript and its bibliography: two files, of which no byte is lost."""
+
+import difflib
+import os
+import re
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.foundation.errors import ManuscriptError, OutputError
+from mpbert.recommending.bibtex import bibtex_entry
+from mpbert.recommending.manuscripts.marks import Mention
+from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.manuscripts.sites import Site
+from mpbert.recommending.manuscripts.source_text import UTF8, decoded
+from mpbert.recommending.recommender import IndexRecommender
+
+_NUMBER = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?")
+_ENTRY_KEY = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]\s*([^\s,{}()]+)\s*,", re.MULTILINE)
+_NEW_KEY = re.compile(r"@\w+\{([^,]+),")
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file before and after.
+
+    :param before: its bytes; None where there is no such file yet.
+    :param encoding: of both, to show them.
+    """
+
+    path: Path
+    before: bytes | None
+    after: bytes
+    encoding: str = UTF8
+
+    def diff(self) -> str:
+        """Return the unified diff, as text of lines that end in a line feed."""
+        old, new = (
+            data.decode(self.encoding, "replace").removeprefix("\ufeff")
+            for data in (self.before or b"", self.after)
+        )
+        names = ("/dev/null" if self.before is None else str(self.path)), str(self.path)
+        lines = difflib.unified_diff(_lines(old), _lines(new), *names)
+        ended = (line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)
+        return "".join(ended).replace("\r\n", "\n")
+
+    def write(self) -> None:
+        """Replace the file in one step.
+
+        :raises ManuscriptError: it is no longer as it was read.
+        :raises OutputError: the disk refuses it.
+        """
+        path = Path(os.path.realpath(self.path))  # not the link, but what it names
+        try:
+            if (path.read_bytes() if path.exists() else None) != self.before:
+                raise ManuscriptError(
+                    f"{self.path}: has changed since it was read; nothing more was written, try "
+                    f"again"
+                )
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+                partial = Path(file.name)
+                try:
+                    file.write(self.after)
+                    file.flush()
+                    os.fsync(file.fileno())
+                    mode = path.stat().st_mode & 0o7777 if path.exists() else _new_mode()
+                    os.chmod(partial, mode)
+                    partial.replace(path)
+                except OSError:
+                    partial.unlink(missing_ok=True)
+                    raise
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: cannot be written ({error.strerror}); it is as it was"
+            ) from error
+
+
+_NO_END = "\\ No newline at end of file"
+
+
+def mention_at(manuscript: Manuscript, place: str, name: str) -> tuple[int, Mention]:
+    """Return the number of a place, from 0, and the citation in it that is meant.
+
+    :param place: its number, as ``recommend`` prints it; ``3.2`` is the second citation of the
+        third place. Of a place with several, the only open one is meant.
+    :param name: of the manuscript, for messages.
+    :raises ManuscriptError: there is no such place, or it must be said which citation is meant.
+    """
+    found = _NUMBER.fullmatch(place)
+    places = manuscript.mentions
+    if found is None or not 1 <= int(found[1]) <= len(places):
+        raise ManuscriptError(
+            f"{name}: found no place {place}; expected one of 1 to {len(places)}, as recommend "
+            f"prints them"
+        )
+    number = int(found[1]) - 1
+    mentions = places[number]
+    if found[2] is not None:
+        if not 1 <= int(found[2]) <= len(mentions):
+            raise ManuscriptError(
+                f"{name}: place {found[1]} has {len(mentions)} citations; found {place}, expected "
+                f"{found[1]}.1 to {found[1]}.{len(mentions)}"
+            )
+        return number, mentions[int(found[2]) - 1]
+    still_open = [mention for mention in mentions if not mention.keys]
+    meant = mentions if len(mentions) == 1 else still_open
+    if len(meant) != 1:
+        named = "; ".join(
+            f"{found[1]}.{i} [{', '.join(mention.keys)}]" for i, mention in enumerate(mentions, 1)
+        )
+        raise ManuscriptError(
+            f"{name}: place {found[1]} has {len(mentions)} citations; name one of {named}"
+        )
+    return number, meant[0]
+
+
+def site_of(mention: Mention, name: str) -> Site:
+    """Return where keys are written for a citation.
+
+    :raises ManuscriptError: nowhere, with the reason and what to do.
+    """
+    mark = "put [CITATION] where the new citation belongs"
+    if mention.site is None:
+        raise ManuscriptError(
+            f"{name}: the place is in no text of a file (but in JSON, a YAML block, or made by a "
+            f"command that the manuscript defines); {mark}"
+        )
+    if mention.site.hindrance:
+        raise ManuscriptError(
+            f"{mention.site.source.path}:{mention.site.line}: {mention.site.hindrance}; {mark}"
+        )
+    return mention.site
+
+
+def text_change(site: Site, keys: Sequence[str]) -> FileChange:
+    """Return the change of a manuscript's file; nothing outside of the site changes.
+
+    :raises ManuscriptError: the file has changed since it was read, or cannot hold the keys.
+    """
+    source = site.source
+    try:
+        data = source.path.read_bytes()
+        written = site.written(keys).encode(source.encoding)
+    except OSError as error:
+        raise ManuscriptError(f"{source.path}: {error.strerror}; expected a manuscript") from error
+    except UnicodeEncodeError as error:
+        raise ManuscriptError(
+            f"{source.path}: its encoding {source.encoding} lacks {error.object!r}; save it as "
+            f"UTF-8, or name the papers' keys in ASCII"
+        ) from error
+    if decoded(source.path, data, source.encoding).text != source.text:
+        raise ManuscriptError(f"{source.path}: has changed since it was read; try again")
+    start, end = source.byte_at(site.start), source.byte_at(site.end)
+    after = data[:start] + written + data[end:]
+    return FileChange(source.path, data, after, source.encoding)
+
+
+class EntryWriter:
+    """Writes entries of papers behind those of a ``.bib``.
+
+    :param path: of the file, which need not be there yet.
+    :param others: keys that are known to be those of other papers. A key of the file that is not
+        among them, because the file could not be read, is taken for that of the same paper.
+    :raises ManuscriptError: it cannot be read.
+    """
+
+    def __init__(
+        self, path: Path, recommender: IndexRecommender, others: Collection[str] = ()
+    ) -> None:
+        self._path, self._recommender = path, recommender
+        self._others = {key.casefold() for key in others}
+        try:
+            self._before = path.read_bytes() if path.exists() else None
+        except OSError as error:
+            raise ManuscriptError(f"{path}: {error.strerror}; expected a .bib") from error
+        data = self._before or b""
+        self._encoding = UTF8
+        try:
+            text = data.decode(UTF8)
+        except UnicodeDecodeError:
+            self._encoding = "latin-1"
+            text = data.decode(self._encoding)
+        self._taken = {key.casefold() for key in _ENTRY_KEY.findall(text)}
+        self._line_end = "\r\n" if b"\r\n" in data else "\n"
+        self._entries: list[str] = []
+
+    def add(self, paper_id: str) -> str:
+        """Add the entry of a paper that has none; return its key, which no other entry has."""
+        entry = self._recommender.bibtex(paper_id)
+        key = base = _NEW_KEY.match(entry)[1]
+        number = 1
+        if key.casefold() in self._taken - self._others:
+            return key
+        while key.casefold() in self._taken:
+            number += 1
+            key = f"{base}-{number}"
+        self._taken.add(key.casefold())
+        self._others.add(key.casefold())
+        self._entries.append(bibtex_entry(self._recommender.paper(paper_id), key))
+        return key
+
+    def change(self) -> FileChange | None:
+        """Return the change of the file: its bytes, and the entries behind; None without any.
+
+        :raises ManuscriptError: its encoding lacks a letter of an entry.
+        """
+        if not self._entries:
+            return None
+        data = self._before or b""
+        gap = "" if not data else "\n" if data.endswith(b"\n") else "\n\n"
+        text = gap + "\n\n".join(self._entries) + "\n"
+        try:
+            added = text.replace("\n", self._line_end).encode(self._encoding)
+        except UnicodeEncodeError as error:
+            raise ManuscriptError(
+                f"{self._path}: is neither UTF-8 nor can it hold {error.object[error.start]!r}; "
+                f"save it as UTF-8"
+            ) from error
+        return FileChange(self._path, self._before, data + added, self._encoding)
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _new_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

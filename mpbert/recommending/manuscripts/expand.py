@@ -1,0 +1,261 @@
+r"""TeX without commands of its own: ``\input`` and what a manuscript defines are put in place.
+
+It is what TeX does before it sets a line, as far as a reader needs it: definitions count from where
+they stand, and all text is read again until no command is left that the manuscript defines. White
+space behind a command stays, unlike in TeX. Libraries that we tried (flachtex) know neither default
+arguments nor ``\def`` and ``\let``, and have no bound.
+"""
+
+import logging
+import os
+import posixpath
+import re
+from pathlib import Path
+
+from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.macros import (
+    Definition,
+    Frame,
+    Macro,
+    read_def,
+    read_environment,
+    read_let,
+    read_newcommand,
+    read_operator,
+)
+from mpbert.recommending.manuscripts.marks import plain_characters
+from mpbert.recommending.manuscripts.source_text import SourceText, read_source
+from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
+
+logger = logging.getLogger(__name__)
+
+_STOP = re.compile(r"\\(?:[A-Za-z@]+|.|\Z)|%[^\n]*", re.DOTALL)
+_MOST_INPUTS = 1000  # files that include others twice each would never end
+# what commands may leave: so much, and a multiple of the characters that were read
+_MOST_CALLS, _CALLS_PER_CHARACTER = 20_000, 0.25
+_MOST_CHARACTERS, _PER_CHARACTER = 200_000, 10
+_MOST_DEEP = 500  # calls within calls
+_DEFINING = frozenset("newcommand renewcommand providecommand DeclareRobustCommand".split())
+_OPERATORS = frozenset(["DeclareMathOperator"])
+_DEFS = frozenset("def gdef edef xdef".split())
+_ENVIRONMENTS = frozenset("newenvironment renewenvironment".split())
+_INPUTS = frozenset("input include subfile".split())
+_URLS = frozenset("url path nolinkurl href".split())
+_LITERAL = frozenset(
+    "verbatim verbatim* Verbatim lstlisting minted comment filecontents filecontents*".split()
+)
+_BARE_NAME = re.compile(r"[^\s\\{}%]*")
+_FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
+_XSPACE_BEFORE = re.compile(r"[\w(\[\\$]")
+_OWN = _DEFINING | _OPERATORS | _DEFS | _ENVIRONMENTS | _INPUTS | _URLS
+_OWN |= {"let", "begin", "end", "verb", "lstinline", "xspace", "iffalse"}
+
+
+class Expander:
+    """Expands one manuscript.
+
+    :param kept: commands and environments whose definitions do not count: their meaning is known.
+    """
+
+    def __init__(self, source: SourceText, kept: frozenset[str]) -> None:
+        self.origins = Origins()
+        self._source, self._kept = source, kept | _OWN
+        self._macros: dict[str, Macro] = {}
+        self._environments: dict[str, tuple[Macro, Macro]] = {}
+        self._frames: list[Frame] = []
+        self._out: list[Traced] = []
+        self._num_inputs = self._num_calls = self._num_left = self._num_read = 0
+
+    def expand(self) -> Traced:
+        """Return the whole text.
+
+        :raises ManuscriptError: it has no end, or a file of it cannot be read.
+        """
+        self._open(self._source, self._source.path.stem)
+        while self._frames:
+            frame = self._frames[-1]
+            match = _STOP.search(frame.text, frame.position)
+            self._out.append(frame.take(len(frame.text) if match is None else match.start()))
+            if match is None:
+                self._close()
+            elif match[0][0] == "%" or len(match[0]) == 1:
+                self._out.append(frame.take(match.end()))
+            else:
+                self._act(frame, match[0][1:])
+        return joined(self._out)
+
+    def _open(self, source: SourceText, stem: str) -> None:
+        text = plain_characters(source.text)
+        self._num_read += len(text)
+        self._frames.append(Frame(self.origins.add_file(source, text), stem))
+
+    def _close(self) -> None:
+        frame = self._frames.pop()
+        if not frame.text.endswith("\n") and (frame.stem or "%" in frame.text) and self._frames:
+            self._out.append(of_one_origin("\n", NOWHERE))  # TeX ends each line, and a comment
+
+    def _act(self, frame: Frame, name: str) -> None:
+        """Do what the command here says, or leave it as it is."""
+        start = frame.position
+        if name not in self._macros and "@" in name and name not in self._kept:
+            name = name[: name.index("@")] or "@"
+        command = frame.take(start + 1 + len(name))
+        if name in _INPUTS:
+            self._input(frame)
+        elif name in ("begin", "end"):
+            self._environment(frame, command, name)
+        elif name in ("verb", "lstinline") or name in _URLS:
+            self._literal(frame, start, name)
+        elif name == "iffalse":
+            frame.position = _FI.search(frame.text, frame.position).end()
+        elif name == "xspace":
+            self._xspace()
+        elif name == "let" or name in _DEFINING | _OPERATORS | _DEFS | _ENVIRONMENTS:
+            self._define(frame, name)
+        elif name in self._macros:
+            self._call(self._macros[name], command)
+        else:
+            self._out.append(command)
+
+    def _define(self, frame: Frame, name: str) -> None:
+        """Take a definition out of the text; of one that is not understood, the arguments stay."""
+        before = frame.position
+        if name in _ENVIRONMENTS:
+            environment = read_environment(frame)
+            if environment is not None:
+                if environment[0] not in self._kept:
+                    self._environments[environment[0]] = environment[1:]
+                return
+            found: Definition | None = None
+        elif name == "let":
+            found = read_let(frame, self._macros)
+        elif name in _DEFS:
+            found = read_def(frame)
+        else:
+            found = (read_operator if name in _OPERATORS else read_newcommand)(frame)
+        if found is None:
+            if name not in _DEFS:  # of \def the body is gone, too
+                frame.position = before  # pylatexenc tries open braces of it twice
+        elif found[0] not in self._kept and (
+            name != "providecommand" or found[0] not in self._macros
+        ):
+            self._macros[found[0]] = found[1]
+
+    def _call(self, macro: Macro, command: Traced) -> None:
+        """Go on with what a macro leaves."""
+        arguments = self._arguments(macro)
+        if arguments is None:
+            self._out.append(command)
+            return
+        start = int(command.origins[0])
+        origin = self.origins.call(start, start + len(command))
+        left = macro.filled(arguments, origin)
+        self._count(left)
+        if macro.is_final:
+            self._out.append(left)
+        else:
+            self._frames.append(Frame(left))
+
+    def _count(self, left: Traced) -> None:
+        self._num_calls += 1
+        self._num_left += len(left)
+        if (
+            len(self._frames) > _MOST_DEEP
+            or self._num_calls > _MOST_CALLS + _CALLS_PER_CHARACTER * self._num_read
+            or self._num_left > _MOST_CHARACTERS + _PER_CHARACTER * self._num_read
+        ):
+            raise ManuscriptError(
+                f"{self._source.path}: the commands that it defines leave {self._num_left:,} "
+                f"characters, {len(self._frames):,} deep, and go on; mend those that call "
+                f"themselves, or pass plain text"
+            )
+
+    def _arguments(self, macro: Macro) -> list[Traced] | None:
+        """Return the arguments of a macro that stand here; None: some lack."""
+        found: list[Traced] = []
+        while len(found) < macro.num_arguments:
+            self._close_ended()
+            frame = self._frames[-1]
+            argument = None
+            if macro.default is not None and not found:
+                argument = frame.bracket() or of_one_origin(macro.default, NOWHERE)
+            else:
+                argument = frame.token()
+            if argument is None:
+                return None
+            found.append(argument)
+        return found
+
+    def _close_ended(self) -> None:
+        """Close what is read to its end, so that arguments may stand behind it."""
+        while len(self._frames) > 1 and self._frames[-1].is_at_end:
+            self._close()
+
+    def _xspace(self) -> None:
+        self._close_ended()
+        frame = self._frames[-1]
+        if _XSPACE_BEFORE.match(frame.text, frame.position):
+            self._out.append(of_one_origin(" ", NOWHERE))
+
+    def _environment(self, frame: Frame, command: Traced, name: str) -> None:
+        r"""Expand the beginning or the end of an environment; copy one whose text is literal."""
+        before = frame.position
+        group = frame.token()
+        environment = "" if group is None else group.text.strip()
+        if environment in self._environments:
+            whole = frame.traced.slice(before - len(command), frame.position)
+            self._call(self._environments[environment][name == "end"], whole)
+            return
+        if name == "begin" and environment in _LITERAL:
+            closing = f"\\end{{{environment}}}"
+            end = frame.text.find(closing, frame.position)
+            frame.position = before - len(command)
+            self._out.append(frame.take(len(frame.text) if end < 0 else end + len(closing)))
+            return
+        frame.position = before
+        self._out.append(command)
+
+    def _literal(self, frame: Frame, start: int, name: str) -> None:
+        r"""Copy ``\verb|...|`` or the argument of ``\url`` as it is."""
+        frame.star()
+        closing = frame.text[frame.position : frame.position + 1]
+        end = frame.text.find("}" if closing == "{" else closing, frame.position + 1)
+        is_literal = closing == "{" or name in ("verb", "lstinline")
+        line_end = frame.text.find("\n", frame.position)
+        if not closing.strip() or not is_literal or end < 0 or 0 <= line_end < end:
+            end = frame.position - 1
+        frame.position = start
+        copied = frame.take(end + 1)
+        if name in _URLS:  # whose % begins no comment
+            copied = Traced(copied.text.replace("%", "_"), copied.origins)
+        self._out.append(copied)
+
+    def _input(self, frame: Frame) -> None:
+        frame.skip_space()
+        group = frame.group()
+        if group is None:  # \input name, without braces
+            group = frame.take(_BARE_NAME.match(frame.text, frame.position).end())
+        name = group.text.strip()
+        stem = posixpath.normpath(name.removesuffix(".tex"))
+        if stem in (opened.stem for opened in self._frames):
+            return
+        self._num_inputs += 1
+        if self._num_inputs > _MOST_INPUTS:
+            raise ManuscriptError(
+                f"{self._source.path}: includes more than {_MOST_INPUTS:,} files; mend it or "
+                f"pass plain text"
+            )
+        included = self._included(name)
+        if included is not None:
+            self._open(included, stem)
+
+    def _included(self, name: str) -> SourceText | None:
+        path = self._source.path
+        folder = path.parent.resolve()
+        places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))
+        found = next(filter(os.path.isfile, places), None)  # of odd names too, unlike Path.is_file
+        if found is None or not Path(found).resolve().is_relative_to(folder):
+            where = "no such file" if found is None else "a file outside of the folder"
+            logger.warning("%s: \\input of %r: found %s; left out", path, name, where)
+            return None
+        return read_source(Path(found), self._source.encoding)

@@ -1,0 +1,202 @@
+r"""Commands that a manuscript defines: how TeX reads their definitions and their arguments.
+
+Read are ``\newcommand``, ``\renewcommand``, ``\providecommand``, ``\DeclareRobustCommand``,
+``\DeclareMathOperator``, ``\newenvironment``, ``\let``, and ``\def`` whose arguments follow one
+another without anything between them.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from mpbert.recommending.manuscripts.traced import Traced, joined, of_one_origin
+
+NAME = re.compile(r"\\([A-Za-z@]+|.)", re.DOTALL)
+_ESCAPED_OR_BRACE = re.compile(r"\\.|%[^\n]*|[{}]", re.DOTALL)
+_BLANK = r"(?:[ \t]|%[^\n]*(?:\n|\Z))*+"
+_SPACE = re.compile(rf"{_BLANK}(?:\n(?![ \t]*+\n))?{_BLANK}")
+_PARAMETER = re.compile(r"#(#|[1-9])")
+_LONGEST_OPTION = 2000  # characters in brackets
+_PLAIN_PARAMETERS = re.compile(r"(?:#[1-9])*")
+
+
+@dataclass(frozen=True)
+class Macro:
+    r"""A command that a manuscript defines.
+
+    :param body: what it leaves, ``#1`` for its first argument.
+    :param num_arguments: with the optional one.
+    :param default: of the first argument, where that is optional; else None.
+    :param is_final: whether its body is a command that TeX knows, after ``\let``.
+    """
+
+    body: str
+    num_arguments: int = 0
+    default: str | None = None
+    is_final: bool = False
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """The body, split: text, number of an argument, text, and so on."""
+        return _PARAMETER.split(self.body)
+
+    def filled(self, arguments: list[Traced], origin: int) -> Traced:
+        """Return what it leaves with these arguments, itself of one origin."""
+        parts = []
+        for place, piece in enumerate(self.pieces):
+            if place % 2 == 0 or piece == "#":
+                parts.append(of_one_origin(piece, origin))
+            elif int(piece) <= len(arguments):
+                parts.append(arguments[int(piece) - 1])
+        return joined(parts)
+
+
+class Frame:
+    """A text that is being read, from ``position`` on."""
+
+    def __init__(self, traced: Traced, stem: str | None = None) -> None:
+        self.traced, self.text, self.position = traced, traced.text, 0
+        self.stem = stem
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.position >= len(self.text)
+
+    @cached_property
+    def _closing(self) -> dict[int, int]:
+        """Place of the closing brace of each opening one that has one."""
+        opened: list[int] = []
+        closing = {}
+        for match in _ESCAPED_OR_BRACE.finditer(self.text):
+            if match[0] == "{":
+                opened.append(match.start())
+            elif match[0] == "}" and opened:
+                closing[opened.pop()] = match.start()
+        return closing
+
+    def take(self, end: int) -> Traced:
+        """Return what stands up to a place, and go on there."""
+        part = self.traced.slice(self.position, end)
+        self.position = end
+        return part
+
+    def skip_space(self) -> None:
+        """Go on behind white space and comments, but not behind an empty line."""
+        self.position = _SPACE.match(self.text, self.position).end()
+
+    def group(self) -> Traced | None:
+        """Return what stands in the braces here, and go on behind them; None: there are none."""
+        closing = self._closing.get(self.position)
+        if closing is None:
+            return None
+        inner = self.traced.slice(self.position + 1, closing)
+        self.position = closing + 1
+        return inner
+
+    def bracket(self) -> Traced | None:
+        """Return what stands in the brackets here, behind space; None: there are none."""
+        start, depth = self.position, 0
+        self.skip_space()
+        if self.text.startswith("[", self.position):
+            first = self.position + 1
+            for place in range(first, min(len(self.text), first + _LONGEST_OPTION)):
+                char = self.text[place]
+                depth += (char == "{") - (char == "}")
+                if depth < 0:
+                    break
+                if char == "]" and not depth:
+                    self.position = place + 1
+                    return self.traced.slice(first, place)
+        self.position = start
+        return None
+
+    def token(self) -> Traced | None:
+        """Return a group, a command or a character; None at the end, or before a closing brace."""
+        self.skip_space()
+        if self.is_at_end or self.text[self.position] in "}\n":
+            return None
+        if self.text[self.position] == "{":
+            return self.group()
+        name = NAME.match(self.text, self.position)
+        return self.take(name.end() if name else self.position + 1)
+
+    def star(self) -> None:
+        """Go on behind a star, if there is one."""
+        self.position += self.text.startswith("*", self.position)
+
+
+Definition = tuple[str, Macro]
+
+
+def read_newcommand(frame: Frame) -> Definition | None:
+    r"""Return the name and the macro of what follows ``\newcommand``; None: it is none."""
+    frame.star()
+    name = _name(frame.token())
+    arguments = _count_and_default(frame)
+    body = frame.token()
+    if name is None or body is None or arguments is None:
+        return None
+    return name, Macro(body.text, *arguments)
+
+
+def read_operator(frame: Frame) -> Definition | None:
+    r"""Return the same for ``\DeclareMathOperator``."""
+    frame.star()
+    name, body = _name(frame.token()), frame.token()
+    return None if name is None or body is None else (name, Macro(f"{{{body.text}}}"))
+
+
+def read_def(frame: Frame) -> Definition | None:
+    r"""Return the same for ``\def``; None: something stands between its arguments."""
+    frame.skip_space()
+    name = NAME.match(frame.text, frame.position)
+    if name is None:
+        return None
+    frame.position = name.end()
+    brace = frame.text.find("{", name.end(), name.end() + _LONGEST_OPTION)
+    parameters = frame.text[name.end() : max(brace, name.end())]
+    frame.position = max(brace, name.end())
+    body = frame.group()
+    if body is None or not _PLAIN_PARAMETERS.fullmatch(parameters.strip()):
+        return None
+    return name[1], Macro(body.text, parameters.count("#"))
+
+
+def read_let(frame: Frame, macros: dict[str, Macro]) -> Definition | None:
+    r"""Return the same for ``\let``: a copy of a macro, or a command of TeX."""
+    name = _name(frame.token())
+    frame.skip_space()
+    frame.position += frame.text.startswith("=", frame.position)
+    target = frame.token()
+    if name is None or target is None:
+        return None
+    known = macros.get(target.text.removeprefix("\\")) if target.text[:1] == "\\" else None
+    return name, known or Macro(target.text, is_final=True)
+
+
+def read_environment(frame: Frame) -> tuple[str, Macro, Macro] | None:
+    r"""Return the name, beginning and end of what follows ``\newenvironment``; None: it is none."""
+    frame.star()
+    name = frame.token()
+    arguments = _count_and_default(frame)
+    begin, end = frame.token(), frame.token()
+    if name is None or begin is None or end is None or arguments is None:
+        return None
+    return name.text.strip(), Macro(begin.text, *arguments), Macro(end.text)
+
+
+def _count_and_default(frame: Frame) -> tuple[int, str | None] | None:
+    count, default = frame.bracket(), None
+    if count is None:
+        return 0, None
+    default = frame.bracket()
+    number = count.text.strip()
+    if number not in set("0123456789"):
+        return None
+    return int(number), None if default is None else default.text
+
+
+def _name(token: Traced | None) -> str | None:
+    found = None if token is None else NAME.fullmatch(token.text.strip())
+    return None if found is None else found[1]

@@ -1,0 +1,90 @@
+r"""Bytes of manuscripts to text, in the encoding that ``\usepackage[...]{inputenc}`` names.
+
+Without it a manuscript is UTF-8, as LaTeX has taken it since 2018.
+"""
+
+import codecs
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mpbert.foundation.errors import ManuscriptError
+
+UTF8 = "utf-8"
+# what inputenc calls an encoding -> what Python calls it
+INPUTENC = {
+    **{f"latin{number}": f"iso8859-{number}" for number in (1, 2, 3, 4)},
+    **{"latin5": "iso8859-9", "latin9": "iso8859-15", "latin10": "iso8859-16"},
+    **{name: name for name in ("cp437", "cp850", "cp852", "cp858", "cp865", "cp866")},
+    **{name: name for name in ("cp1250", "cp1251", "cp1252", "cp1257", "ascii")},
+    **{"ansinew": "cp1252", "cp437de": "cp437", "applemac": "mac-roman"},
+    **{"koi8-r": "koi8-r", "koi8-ru": "koi8-u", "utf8": UTF8, "utf8x": UTF8},
+}
+_INPUTENC = re.compile(
+    rb"^[^%\n]{0,2000}?\\(?:usepackage|RequirePackage)\s*\[([^\]]{0,200})\]\s*\{inputenc\}", re.M
+)
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A file as it was read: ``text`` has one character where the file has one.
+
+    :param encoding: as Python names it.
+    :param has_bom: whether the bytes begin with the mark of UTF-8, which ``text`` lacks.
+    """
+
+    path: Path
+    text: str = field(repr=False)
+    encoding: str = UTF8
+    has_bom: bool = False
+
+    def byte_at(self, position: int) -> int:
+        """Return the place in the file's bytes of a character."""
+        before = self.text[:position].encode(self.encoding)
+        return len(before) + len(codecs.BOM_UTF8) * self.has_bom
+
+
+def read_source(path: Path, encoding: str | None = None) -> SourceText:
+    """Return the text of a file.
+
+    :param encoding: that of the file which includes it; None: the file names it, or it is UTF-8.
+    :raises ManuscriptError: it cannot be read, or its bytes are not of the encoding.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ManuscriptError(f"{path}: {error.strerror}; expected a manuscript") from error
+    return decoded(path, data, encoding)
+
+
+def decoded(path: Path, data: bytes, encoding: str | None = None) -> SourceText:
+    """Return the text of a file's bytes; all else as :func:`read_source`."""
+    has_bom = data.startswith(codecs.BOM_UTF8)
+    name, by = encoding or UTF8, ""
+    if has_bom:
+        name, data = UTF8, data[len(codecs.BOM_UTF8) :]
+    elif path.suffix.lower() == ".tex" and (named := _INPUTENC.findall(data)):
+        by = named[-1].decode("latin-1").split(",")[-1].strip()
+        name = _codec(path, by)
+    try:
+        return SourceText(path, data.decode(name), name, has_bom)
+    except UnicodeDecodeError as error:
+        byte = error.start + len(codecs.BOM_UTF8) * has_bom
+        if by and name != UTF8:
+            told = f"is no {by}, which inputenc names; name the encoding it has"
+        elif name != UTF8:
+            told = f"is no {name}, the encoding of the file that includes it; save both in one"
+        elif path.suffix.lower() == ".tex":
+            told = "is not UTF-8; save the text as UTF-8, or name its encoding with inputenc"
+        else:
+            told = "is not UTF-8; save the text as UTF-8"
+        raise ManuscriptError(f"{path}: byte {byte} {told}") from error
+
+
+def _codec(path: Path, name: str) -> str:
+    if name.lower() not in INPUTENC:
+        raise ManuscriptError(
+            f"{path}: found the encoding {name!r} of inputenc; expected one of "
+            f"{', '.join(sorted(INPUTENC))}; save the text as UTF-8"
+        )
+    return INPUTENC[name.lower()]

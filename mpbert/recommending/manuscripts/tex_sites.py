@@ -1,0 +1,90 @@
+r"""TeX whose open places are marked, and where each citation of it stands in the files."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mpbert.recommending.manuscripts.marks import BARE, Marks
+from mpbert.recommending.manuscripts.sites import Site, site_of_keys
+from mpbert.recommending.manuscripts.traced import Origins, Traced, joined, of_one_origin
+
+_COMMAND_BEFORE = re.compile(r"\\[A-Za-z@]*\*?\Z")  # whose option it may be
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True)
+class MarkedTex:
+    """Expanded TeX in which one private character stands for each ``[CITATION]`` and ``[?]``."""
+
+    traced: Traced
+    origins: Origins
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        return self.traced.text
+
+    def site_of_keys(self, start: int, end: int, command: str) -> Site | None:
+        r"""Return where the last keys of a ``\cite`` stand; None where no file has them so.
+
+        :param start: the keys are [start, end) of the text.
+        """
+        whole = _literal(self.traced.origins[start - 1 : end])
+        last = int(self.traced.origins[end - 1])
+        if last < 0:
+            return None
+        source, place = self.origins.in_file(last)
+        if source.text[place + 1 : place + 2] != "}":
+            return None
+        if whole or (start < end and _literal(self.traced.origins[start:end])):
+            return site_of_keys(source, place + 1 - (end - start), place + 1, command)
+        if start == end or "%" in self.text[start:end]:
+            return None
+        return Site(source, place + 1, place + 1, "more keys")
+
+
+def marked_tex(expanded: Traced, origins: Origins, marks: Marks) -> MarkedTex:
+    r"""Mark the open places, but not the options of commands."""
+    sites = _BareSites(expanded, origins)
+    parts, last = [], 0
+    for match in BARE.finditer(expanded.text):
+        start, end = match.span()
+        if _COMMAND_BEFORE.search(expanded.text, max(start - _LONGEST_NAME, 0), start):
+            continue
+        mark = marks.add((), sites.site(start, end))
+        parts += [expanded.slice(last, start), of_one_origin(mark, int(expanded.origins[start]))]
+        last = end
+    return MarkedTex(joined([*parts, expanded.slice(last)]), origins)
+
+
+class _BareSites:
+    def __init__(self, expanded: Traced, origins: Origins) -> None:
+        self._expanded, self._origins = expanded, origins
+
+    @cached_property
+    def _lengths(self) -> dict[int, int]:
+        """How many characters each call left, white space too, which words may need."""
+        found = self._expanded.origins[self._expanded.origins < -1]
+        calls, lengths = np.unique(found, return_counts=True)
+        return dict(zip(calls.tolist(), lengths.tolist(), strict=True))
+
+    def site(self, start: int, end: int) -> Site | None:
+        """Return the site of an open place, or of the command that left it and nothing else."""
+        found = self._expanded.origins[start:end]
+        first = int(found[0])
+        if _literal(found):
+            source, place = self._origins.in_file(first)
+            return Site(source, place, place + end - start, "cite")
+        if first < -1 and (found == first).all() and self._lengths[first] == end - start:
+            begin, behind = self._origins.span_of_call(first)
+            source, place = self._origins.in_file(begin)
+            return Site(source, place, place + behind - begin, "cite")
+        return None
+
+
+def _literal(origins: np.ndarray) -> bool:
+    """Return whether all stands in a file as it stands here; of an open brace and keys, too."""
+    first = int(origins[0]) if len(origins) else -1
+    return first >= 0 and bool((origins == np.arange(first, first + len(origins))).all())

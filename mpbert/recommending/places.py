@@ -1,0 +1,140 @@
+"""The places of a manuscript, each with ranked papers and what the manuscript cites already."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.records import Recommendation
+
+HERE, ELSEWHERE, LISTED = "here", "elsewhere", "listed"
+
+
+@dataclass(frozen=True)
+class CitedPaper:
+    """A paper of the index that the manuscript knows.
+
+    :param cited: ``here``, at this place; ``elsewhere``; or ``listed`` among its references alone.
+    """
+
+    key: str
+    paper_id: str
+    cited: str
+
+
+@dataclass(frozen=True)
+class PlaceAnswer:
+    """The papers for one place.
+
+    :param place: its number, from 1.
+    :param keys: that stand there already.
+    :param num_citations: how many citations its sentence has; they are asked for once.
+    :param cited: papers of the index that the manuscript knows, those cited here first.
+    """
+
+    place: int
+    sentence: str
+    keys: tuple[str, ...]
+    num_citations: int
+    cited: tuple[CitedPaper, ...]
+    papers: list[Recommendation]
+
+    def known(self, paper_id: str) -> CitedPaper | None:
+        """Return what the manuscript knows of a paper."""
+        return next((cited for cited in self.cited if cited.paper_id == paper_id), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what ``recommend --format json`` prints."""
+        found = asdict(self)
+        found["cited"] = [asdict(cited) for cited in self.cited if cited.cited == HERE]
+        for paper in found["papers"]:
+            cited = self.known(paper["paper_id"])
+            paper |= {"cited": cited and cited.cited, "cited_as": cited and cited.key}
+        return found
+
+
+class PlaceRecommender:
+    """Recommends papers for the places of one manuscript.
+
+    :param known: key -> id, of papers of the index that the manuscript knows.
+    :param keeps_cited: whether papers that are cited at a place stay in its list. Else they count
+        as accepted there: what is cited together with them gains.
+    """
+
+    def __init__(
+        self,
+        recommender: IndexRecommender,
+        manuscript: Manuscript,
+        known: dict[str, str],
+        keeps_cited: bool = False,
+    ) -> None:
+        self._recommender, self._manuscript = recommender, manuscript
+        self._known, self._keeps_cited = known, keeps_cited
+        self._used = {key for keys in manuscript.keys for key in keys}
+
+    def answer(
+        self, number: int, top: int, year: int | None = None, ranker: str = "both"
+    ) -> PlaceAnswer:
+        """Return the papers for a place.
+
+        :param number: from 0; all else as of :meth:`IndexRecommender.recommend`.
+        """
+        manuscript = self._manuscript
+        keys = manuscript.keys[number]
+        cited = self._cited(keys)
+        accepted = dict.fromkeys(paper.paper_id for paper in cited if paper.cited == HERE)
+        papers = self._recommender.recommend_at(
+            manuscript, number, top, year, () if self._keeps_cited else tuple(accepted), ranker
+        )
+        return PlaceAnswer(
+            number + 1,
+            manuscript.sentences[manuscript.places[number]],
+            keys,
+            len(manuscript.mentions[number]),
+            cited,
+            papers,
+        )
+
+    def _cited(self, keys: tuple[str, ...]) -> tuple[CitedPaper, ...]:
+        found = [
+            CitedPaper(
+                key,
+                paper_id,
+                HERE if key in keys else ELSEWHERE if key in self._used else LISTED,
+            )
+            for key, paper_id in self._known.items()
+        ]
+        order = (HERE, ELSEWHERE, LISTED)
+        return tuple(sorted(found, key=lambda cited: order.index(cited.cited)))
+
+
+def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
+    """Return the text for one place; a year leaves out the papers of later ones."""
+    keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
+    number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
+    lines = [f"place {answer.place}{number}{keys}: {answer.sentence}"]
+    shown = {paper.paper_id for paper in answer.papers}
+    lines += [
+        f"  already cited here: {cited.paper_id} as {cited.key}"
+        for cited in answer.cited
+        if cited.cited == HERE and cited.paper_id not in shown
+    ]
+    if not answer.papers and year is not None:
+        lines.append(f"  no paper of the index up to {year} matches this place")
+    elif not answer.papers:
+        lines.append("  no paper of the index shares a word with this place")
+    for rank, paper in enumerate(answer.papers, start=1):
+        authors = ", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else "")
+        about = ", ".join(part for part in (authors, str(paper.year or "")) if part)
+        lines.append(f"{rank:>4}  {paper.score:.4f}  {paper.paper_id}  {paper.title} ({about})")
+        if cited := answer.known(paper.paper_id):
+            lines.append(f"        {_SAID[cited.cited]} as {cited.key}")
+        for citing in paper.why.citing[:1]:
+            lines.append(f"        {citing.citing_id}, {citing.similarity:.2f}: {citing.text}")
+        if paper.why.companions:
+            companions = [f"{c.paper_id} ({c.count})" for c in paper.why.companions]
+            lines.append(f"        cited together with {', '.join(companions)}")
+    return lines
+
+
+_SAID = {HERE: "already cited here", ELSEWHERE: "cited elsewhere", LISTED: "in the bibliography"}

@@ -1,0 +1,159 @@
+"""Tests of TeX that defines commands of its own, of encodings, and of tables."""
+
+from pathlib import Path
+
+import pytest
+
+from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+
+
+def read(tex):
+    return read_manuscript(tex, Path("x.tex"))
+
+
+@pytest.mark.parametrize(
+    ("tex", "sentence", "keys"),
+    [
+        (r"\newcommand{\mycite}[1]{\citep{#1}} Trees~\mycite{a,b} grow.",
+         "Trees grow.", ("a", "b")),
+        (r"\newcommand*\us{We} \us\ grow trees \cite{a}.", "We grow trees.", ("a",)),
+        (r"\newcommand{\see}[2][p. 1]{\emph{so} \cite[#1]{#2}} Trees \see{a} grow \see[x]{b}.",
+         "Trees so grow so.", ("a", "b")),
+        (r"\renewcommand{\emph}[1]{<#1>} Trees \emph{grow} \cite{a}.", "Trees <grow>.", ("a",)),
+        (r"\newcommand{\t}{elms}\providecommand{\t}{oaks} The \t grow \cite{a}.",
+         "The elms grow.", ("a",)),
+        (r"\def\both#1#2{#2 and #1} Oaks \both{elms}{ashes} grow \cite{a}.",
+         "Oaks ashes and elms grow.", ("a",)),
+        (r"\let\quote\citep \let\old=\emph Trees \old{do} grow \quote{a}.",
+         "Trees do grow.", ("a",)),
+        (r"\DeclareMathOperator*{\argmax}{arg\,max} We take $\argmax x$ \cite{a}.",
+         "We take arg max x.", ("a",)),
+        (r"\newcommand{\ie}{i.e.\xspace} Trees, \ie elms and \ie, oaks grow \cite{a}.",
+         "Trees, i.e. elms and i.e., oaks grow.", ("a",)),
+        (r"\newcommand{\bert}{BERT\xspace} We use \bert\cite{a} here.",
+         "We use BERT here.", ("a",)),
+        (r"\newcommand{\a}[1]{\b{#1}}\newcommand{\b}[1]{[#1]} Trees \a{\a{x}} \cite{a}.",
+         "Trees [[x]].", ("a",)),
+        (r"\newcommand{\be}{\begin{equation}}\def\ee{\end{equation}} So \be y \ee it is \cite{a}.",
+         "So it is.", ("a",)),
+        (r"\newenvironment{note}[1]{#1:}{Done \cite{b}.} \begin{note}{Well} it is \end{note}",
+         "Well: it is Done.", ("b",)),
+        (r"\newcommand{\note}[1]{\todo{#1}} Trees \note{\cite{x}}grow\todo[inline]{what} \cite{a}.",
+         "Trees grow.", ("a",)),
+        (r"Trees \missingfigure{a tree}\iffalse are \cite{b} \fi grow \cite{a}.",
+         "Trees grow.", ("a",)),
+        (r"\newcommand{\needed}{[CITATION]} Trees grow \needed.", "Trees grow.", ()),
+        (r"\newcommand{\x}{y} Verbs \verb|\x| stay, \url{a%b} too \cite{a}.",
+         "Verbs stay, too.", ("a",)),
+        (r"\newcommand{\cite}[1]{(#1)} Commands of citing keep their meaning \cite{a}.",
+         "Commands of citing keep their meaning.", ("a",)),
+        (r"\makeatletter\def\my@cite{\citep}\makeatother Trees \my@cite{a} grow.",
+         "Trees grow.", ("a",)),
+    ],
+)  # fmt: skip
+def test_commands_of_its_own_are_expanded(tex, sentence, keys):
+    manuscript = read(tex)
+    assert manuscript.sentences == [sentence]
+    assert manuscript.keys == [keys]
+
+
+def test_definitions_of_an_included_file_count(tmp_path):
+    (tmp_path / "own.tex").write_text("\\newcommand{\\us}{We}\n\\newcommand{\\ours}[1]{\\cite{#1}}")
+    tex = "\\input{own}\n\\begin{document}\\us\\ grow trees \\ours{a}.\\end{document}"
+    (tmp_path / "a.tex").write_text(tex)
+    manuscript = read_manuscript_file(tmp_path / "a.tex")
+    assert manuscript.sentences == ["We grow trees."] and manuscript.keys == [("a",)]
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\def\x{\x} \x",
+        r"\def\x{\x\x} \x",
+        r"\def\x#1{\x{#1#1}} \x{a}",
+        r"\newcommand{\x}{\y a}\newcommand{\y}{\x b} \x",
+        r"\let\x\y \def\y{\x\y} \y",
+        "\\def\\a{" + "b" * 1000 + "}" + "".join(
+            f"\\def\\{new}{{\\{old}\\{old}\\{old}\\{old}}}"
+            for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+        ) + r"\i",
+    ],
+)  # fmt: skip
+def test_commands_without_an_end_are_refused_in_one_line(tex, limited):
+    with limited(2), pytest.raises(ManuscriptError, match=r"leave .* characters.*go on") as caught:
+        read(tex)
+    assert str(caught.value).startswith("x.tex: ") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        *(r"\newcommand", r"\newcommand{", r"\newcommand{\x", r"\newcommand{\x}[", r"\let"),
+        *(r"\newcommand{\x}[99]{a}", r"\newcommand{x}{a}", r"\def\x", r"\def\x#1.#2{a}", r"\let\x"),
+        *(r"\newenvironment{a}", r"\DeclareMathOperator{\x}", r"\def\x#1{#2#9} \x", r"\xspace"),
+        *(r"\begin", r"\end{", r"\def", r"\url", r"\input", r"\input{", r"\iffalse", "\\"),
+    ],
+)  # fmt: skip
+def test_broken_definitions_take_nothing_else_from_the_text(tex):
+    found = read(f"Trees grow \\cite{{a}}.\n\n{tex}")
+    assert found.sentences[0] == "Trees grow." and ("a",) in found.keys
+
+
+def test_citations_in_tables_captions_and_footnotes_are_places():
+    manuscript = read(
+        r"""Trees grow.\footnote{So it is \cite{note}.}
+        \begin{table}\caption[Short]{Growth of trees \cite{cap}}
+        \begin{tabular}{lr}\toprule Tree & Metres \\ \cmidrule(lr){1-2}
+        Oak~\cite{oak} & 30 \\ Elm & 20 \\
+        \multicolumn{2}{c}{Ash [?]} \\ \bottomrule \end{tabular}\end{table}
+        \begin{longtable}{l}\caption{Far} \\ Yew \cite{yew}\\\end{longtable}"""
+    )
+    asked = [manuscript.sentences[place] for place in manuscript.places]
+    assert asked == ["Growth of trees", "Oak, 30", "Ash", "Yew", "So it is."]
+    assert manuscript.keys == [("cap",), ("oak",), (), ("yew",), ("note",)]
+    assert not any("Elm" in sentence for sentence in manuscript.sentences)
+
+
+def test_unknown_commands_are_counted_and_said_once(caplog):
+    read(r"\noindent Trees \odd{grow} \odd \even \textbf{up} $\frac{1}{2}$ \cite{a}.")
+    (record,) = caplog.records
+    assert "x.tex: 3 uses of 2 unknown commands were left out" in record.message
+    assert "\\odd (2), \\even (1);" in record.message
+
+
+@pytest.mark.parametrize(
+    ("option", "encoding"),
+    [("latin1", "latin-1"), ("utf8", "utf-8"), ("cp1252", "cp1252"), ("utf8,latin9", "iso8859-15")],
+)
+def test_inputenc_says_how_bytes_are_read(option, encoding, tmp_path):
+    tex = f"\\usepackage[{option}]{{inputenc}}\n% \\usepackage[ascii]{{inputenc}}\n"
+    tex += "\\begin{document}Bäume wachsen \\cite{a}. \\input{b}\\end{document}"
+    (tmp_path / "a.tex").write_bytes(tex.encode(encoding))
+    (tmp_path / "b.tex").write_bytes("Größe zählt.".encode(encoding))
+    found = read_manuscript_file(tmp_path / "a.tex").sentences
+    assert found == ["Bäume wachsen.", "Größe zählt."]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\\usepackage[utf9]{inputenc}", "found the encoding 'utf9' of inputenc; expected one of"),
+        (b"\\usepackage[ascii]{inputenc} \xe9", "byte 29 is no ascii, which inputenc names"),
+        (
+            b"caf\xe9",
+            "byte 3 is not UTF-8; save the text as UTF-8, or name its enc",
+        ),
+    ],
+)
+def test_bytes_of_another_encoding_are_refused_in_one_line(data, message, tmp_path):
+    (tmp_path / "a.tex").write_bytes(data)
+    with pytest.raises(ManuscriptError, match=r"a\.tex: ") as caught:
+        read_manuscript_file(tmp_path / "a.tex")
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_definitions_that_never_end_take_time_in_proportion(limited):
+    with limited(3):  # each would double the time
+        found = read("Trees grow \\cite{a}. " + "\\newenvironment{b It is so. " * 30)
+    assert found.keys == [("a",)]
