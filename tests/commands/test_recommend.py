@@ -116,17 +116,18 @@ def test_several_citations_of_a_sentence_get_one_list_that_says_so(recommend):
 
 
 def test_papers_that_a_place_cites_help_to_rank_or_are_marked(recommend):
-    _, out, _ = recommend("paper.txt", "Names are resolved [CITATION].", "--format", "json")
+    every = ("--format", "json", "--top", "120")
+    _, out, _ = recommend("paper.txt", "Names are resolved [CITATION].", *every)
     (place,) = json.loads(out)
     own = next(p["paper_id"] for p in place["papers"] if p["why"]["companions"])
     text = f"Names are resolved \\cite{{{own}}}."
-    _, out, _ = recommend("paper.txt", text, "--format", "json", "--top", "40")
+    _, out, _ = recommend("paper.txt", text, *every)
     (place,) = json.loads(out)
     assert place["cited"] == [{"key": own, "paper_id": own, "cited": "here"}]
     assert own not in [paper["paper_id"] for paper in place["papers"]]
     companions = [c for paper in place["papers"] for c in paper["why"]["companions"]]
     assert any(c["paper_id"] == own and c["is_accepted"] for c in companions)
-    (place,) = json.loads(recommend("paper.txt", text, "--format", "json", "--keep-cited")[1])
+    (place,) = json.loads(recommend("paper.txt", text, *every, "--keep-cited")[1])
     cited = {paper["paper_id"]: (paper["cited"], paper["cited_as"]) for paper in place["papers"]}
     assert cited[own] == ("here", own)
     assert set(cited.values()) == {("here", own), (None, None)}

@@ -1,5 +1,6 @@
 """What all fuzz tests need: spoiled inputs, and the rule that each must end in one of two ways."""
 
+import gc
 import logging
 import random
 import resource
@@ -37,9 +38,11 @@ def try_all(
     def run(number: int, *arguments: object, **named: object) -> dict[str, int]:
         start = time.process_time()
         logging.disable()  # pytest keeps all records; garbage collection then takes a second
+        gc.freeze()  # and so it does among all that earlier tests have left
         try:
             ends = _try_all(limited, number, *arguments, **named)
         finally:
+            gc.unfreeze()
             logging.disable(logging.NOTSET)
         seconds = time.process_time() - start
         if request.node.get_closest_marker("exhaustive"):
