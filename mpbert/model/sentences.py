@@ -6,7 +6,6 @@ What training, embedding and recommending share between a reading and the encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -20,10 +19,9 @@ from mpbert.model.description import SENTENCE_ENCODER, EncoderDescription, read_
 from mpbert.model.packing import PackedPapers, TokenCounts, pack
 from mpbert.model.sampling import SampledSentences
 from mpbert.model.token_counts import count_tokens
+from mpbert.pretrained.latest_vectors import LatestVectors
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
-if TYPE_CHECKING:  # its library is none of the base installation
-    from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
@@ -103,7 +101,7 @@ class TextSentences:
     tokenizer: Tokenizer
     sentence_tokens: int
     upper_roles: Sequence[int] = ()
-    encoder: "SentenceEncoder | None" = None
+    encoder: LatestVectors | None = None
 
     def of(self, texts: Sequence[str], numbers: np.ndarray) -> Sentences:
         """Return the sentences of a list by their places in it.
@@ -135,6 +133,6 @@ def text_sentences(path: Path, description: EncoderDescription) -> TextSentences
     if upper.pretrained_sha256:
         from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
-        encoder = SentenceEncoder(path / SENTENCE_ENCODER)
+        encoder = LatestVectors(SentenceEncoder(path / SENTENCE_ENCODER).encode)
     most = description.reading.sentence_tokens
     return TextSentences(read_tokenizer(path), most, upper.roles, encoder)
