@@ -22,7 +22,6 @@ from mpbert.model.token_counts import count_tokens
 from mpbert.pretrained.latest_vectors import LatestVectors
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
-
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
 
