@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything, from 593 RFCs to a report and a recommendation, trained in front of you.
 #   usage:  bash eval/quickstart.sh     reads: datasets/rfc     writes: .venv, runs/
-#   cost:   8 minutes of processor time after installation (about 2 minutes); a second run reuses
+#   cost:   a quarter of an hour on 2 cores after installation (about 2 minutes); a second run reuses
 #           what is finished; a killed one goes on where it was
 set -euo pipefail
 cd "$(dirname "$0")/.."
