@@ -93,7 +93,9 @@ class ModelConfig(Section):
     sentence_layers: int = knob(6, "blocks of the sentence level; 0: no such level", 0)
     document_layers: int = knob(6, "blocks of the document level; 0: no such level", 0)
     decoder_layers: int = knob(6, "blocks of the decoder of pretraining", 0, stages=(PRETRAIN,))
-    dropout: float = knob(0.1, "of embeddings and residual branches; in a bag, of whole tokens", 0, 1)
+    dropout: float = knob(
+        0.1, "of embeddings and residual branches; in a bag, of whole tokens", 0, 1
+    )
     attention_dropout: float = knob(0.1, "of attention weights; 0 lets fused kernels run", 0, 1)
     activation_dropout: float = knob(0.1, "after ReLU", 0, 1)
     sentence_roles: bool = knob(
