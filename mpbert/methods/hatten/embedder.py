@@ -60,15 +60,17 @@ if TYPE_CHECKING:
 class Hatten(Embedder):
     """Hierarchical attention over title, abstract and context, with fixed word vectors.
 
-    ``dim``, ``word_epochs`` and ``min_count`` are of our word vectors; ``word_vectors``: a file or
-    folder of one's own instead, see :mod:`mpbert.methods.hatten.words`. ``longest``: words of a
-    paragraph that are read. ``query``: what a local query reads. ``loops`` of ``updates`` updates
-    of ``batch`` queries; each has ``hard`` of its ``prefetched`` papers and ``easy`` random ones.
-    ``width``: dimensions of the levels (0: of the word vectors). ``word_dropout``: share of words
-    left out in training. ``temperature`` of a softmax (0: triplets). ``bag_rate``: learning rate of
-    the bag, in multiples.
-    ``mined``: most queries of a loop, for which papers are prefetched anew. ``average``: part of
-    the moving average of the weights that an update leaves.
+    The defaults are the paper's. ``dim``, ``word_epochs`` and ``min_count`` are of our word
+    vectors; ``word_vectors``: a file or folder of one's own instead, see
+    :mod:`mpbert.methods.hatten.words`. ``longest``: words of a paragraph that are read. ``query``:
+    what a local query reads. ``loops`` of ``updates`` updates of ``batch`` queries; each has
+    ``hard`` of its ``prefetched`` papers and ``easy`` random ones. ``mined``: most queries of a
+    loop, for which papers are prefetched anew. ``average``: part of the moving average of the
+    weights that an update leaves. Ours: ``width``, dimensions of the levels (0: of the word
+    vectors); ``start=bag``, a weighted bag of words that attention changes from there;
+    ``learn_words=1``, its vectors are learnt, too; ``places``, what positions are added to;
+    ``word_dropout``, share of words left out in training; ``temperature`` of a softmax (0:
+    triplets); ``bag_rate``, learning rate of the bag, as a multiple.
     """
 
     name: ClassVar[str] = "hatten"
@@ -165,11 +167,16 @@ class Hatten(Embedder):
         return TASKS if self.train_on == "both" else (self.train_on,)
 
     def save(self, store: CorpusStore, directory: Path) -> None:
-        """Write the weights and the word vectors, ``model.safetensors``, and ``words.json``."""
+        """Write the weights and the word vectors, ``model.safetensors``, and ``words.json``.
+
+        Of a bag also ``bag.log_start``: what its words weighed before training, as logarithms.
+        """
         from safetensors.torch import save_file
 
         tensors = {name: p.detach() for name, p in self._encoder.named_parameters()}
         tensors["words"] = self._encoder.words
+        if self._encoder.bag is not None:
+            tensors["bag.log_start"] = self._encoder.bag.log_start
         save_file(
             {k: t.cpu().contiguous() for k, t in tensors.items()}, directory / "model.safetensors"
         )
