@@ -31,6 +31,15 @@ _SAID = {
     "records_without_a_title": "dropped without a title",
     "papers_without_text": "dropped without an abstract or a text",
     "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
+    "copies_of_papers_merged": "copies of a paper in another format, merged with it",
+    "files_read_by_grobid": "PDF files read by GROBID",
+    "pdf_files_without_an_abstract": "PDF files without the heading of an abstract",
+    "years_by_the_making_of_the_file": "years taken from when a PDF file was made",
+    "attached_files_not_found": "attached files not found",
+    "attached_files_left_unread": "attached PDF files left unread",
+    "files_left_out_as_broken": "files left out as broken",
+    "files_left_out_as_encrypted": "PDF files left out as encrypted",
+    "files_left_out_as_scanned": "PDF files left out as scanned",
 }
 
 
@@ -47,6 +56,9 @@ class Config:
         _WORDS,
         "words: BM25 alone; or the folder of an encoder, or its name on the hub",
         type=Path,
+    )
+    grobid: Optional[str] = option(
+        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
     )
     readings: int = option(3, "random readings of a text, by an encoder of mpbert")
     seed: int = option(1, "seed of the readings")
@@ -77,7 +89,7 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     counts: Counter[str] = Counter()
-    papers = read_library(config.library, reader, os.cpu_count() or 1, counts)
+    papers = read_library(config.library, reader, os.cpu_count() or 1, counts, config.grobid or "")
     if not papers:
         raise CorpusError(
             f"{config.library}: found no paper with a title and text among {counts['papers_read']} "

@@ -13,38 +13,64 @@ from scipy import sparse
 
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.guess import guess_reader
-from mpbert.foundation.errors import CorpusError
+from mpbert.corpus.formats.mixed import MixedReader
+from mpbert.corpus.formats.pdf.reader import PdfReader
+from mpbert.corpus.raw.files import FileSet, walk
+from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
 from mpbert.vectors.matches import TokenWeights
 
+_WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
+
 
 def reader_name(path: Path, named: str | None) -> str:
     """Return the name of the reader of a library: the one that was named, or the one it is for.
 
-    :raises CorpusError: there is no such path, or none or several readers would do.
+    :raises CorpusError: there is no such path, or no reader would do.
     """
     if not path.exists():
         raise CorpusError(f"{path}: no such file; expected a file or a folder of papers")
     return named or guess_reader(path, READERS.names())
 
 
-def read_library(path: Path, reader: str, processes: int, counts: Counter[str]) -> list[CleanPaper]:
+def read_library(
+    path: Path, reader: str, processes: int, counts: Counter[str], grobid: str = ""
+) -> list[CleanPaper]:
     """Return the papers of a library, those without a year among them.
 
     :param reader: name of a reader.
     :param processes: how many parse at once.
     :param counts: receives what the reader and the cleaning count; papers without a year are kept.
+    :param grobid: address of a service that reads PDF files; empty: they are read here.
     :raises CorpusError: the file or a record is broken.
+    :raises ConfigError: no service answers there, or the library has no PDF files to send.
     """
-    made = READERS[reader]()
+    made = _reader(path, reader, grobid)
     made.needs_citations = False
     papers = iter_clean_papers(made, path, processes, counts, needs_year=False)
     return list(progress(papers, "read papers", "paper"))
+
+
+def _reader(path: Path, name: str, grobid: str) -> Reader:
+    """Return a reader, that of mixtures where records may have attached files, or for a service."""
+    if name == "mixed":
+        return MixedReader(grobid=grobid)
+    if name in _WITH_FILES:
+        return MixedReader([(name, path)], grobid)
+    if name == "pdf" and grobid:
+        files = walk(path, PdfReader.suffixes)
+        return MixedReader([(name, FileSet(path, tuple(files)))], grobid)
+    if grobid:
+        raise ConfigError(
+            f"--grobid {grobid}: {path} is read as {name}, which has no PDF files; expected a "
+            f"folder with some, or leave it out"
+        )
+    return READERS[name]()
 
 
 def library_tables(

@@ -70,15 +70,16 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
 
 
-def read_whole(path: Path) -> bytes:
+def read_whole(path: Path, most: int = LARGEST) -> bytes:
     """Return what a file holds, unpacked.
 
+    :param most: bytes that it may hold.
     :raises CorpusError: as :func:`open_file`, or it is larger than one paper can be.
     """
     with open_file(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise too_large(path, "file", LARGEST)
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise too_large(path, "file", most)
     return data
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpbert.corpus.raw.files import open_file
+from mpbert.corpus.raw.files import read_whole
 from mpbert.foundation.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -85,12 +85,9 @@ def _opened(path: Path) -> Iterator["PdfDocument"]:
     import pypdfium2
 
     try:
-        with open_file(path) as file:
-            data = file.read(MOST_BYTES + 1)
+        data = read_whole(path, MOST_BYTES)
     except CorpusError as error:
         raise PdfError(str(error), "broken") from error
-    if len(data) > MOST_BYTES:
-        raise PdfError(f"{path}: found more than {MOST_BYTES:,} bytes; expected a paper", "broken")
     try:
         document = pypdfium2.PdfDocument(data)
         try:

@@ -57,6 +57,11 @@ class PdfReader(Reader):
         self.ids: dict[Path, str] = {}
         self._read: dict[Path, str] = {}
 
+    @classmethod
+    def id_of(cls, file: Path, source: Source) -> str:
+        """Return the id of the paper in a file that no record has attached."""
+        return id_of_file(file, source, cls.suffixes)
+
     def prepare(self, path: Source) -> None:
         """Read the first pages of all files: which papers there are.
 
@@ -72,7 +77,7 @@ class PdfReader(Reader):
                 first_problem = first_problem or error
                 self._leave_out(error)
                 continue
-            paper_id = self.ids.get(file) or id_of_file(file, path, self.suffixes)
+            paper_id = self.ids.get(file) or self.id_of(file, path)
             if self.linker.add(paper_id, front.identifiers) or file in self.ids:
                 self._read[file] = paper_id
             else:

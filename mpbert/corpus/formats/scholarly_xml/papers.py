@@ -51,6 +51,7 @@ class XmlReader(Reader):
     :cvar root_tag: tag of the root, without namespace.
     :cvar head_tag: tag of the element that :meth:`read_paper_head` needs.
     :cvar markup: how text is marked up.
+    :ivar ids: of files whose papers are not called by their names.
     """
 
     default_splits = YearSplits(valid_year=2012, test_year=2013)
@@ -62,6 +63,7 @@ class XmlReader(Reader):
     def __init__(self) -> None:
         super().__init__()
         self.linker = Linker()
+        self.ids: dict[Path, str] = {}
         self._ids: dict[Path, str] = {}
 
     @abstractmethod
@@ -90,7 +92,7 @@ class XmlReader(Reader):
                 first_problem = first_problem or error
                 self._leave_out(error)
                 continue
-            paper_id = id_of_file(file, path, self.suffixes)
+            paper_id = self.ids.get(file) or id_of_file(file, path, self.suffixes)
             if self.linker.add(paper_id, head.identifiers):
                 self._ids[file] = paper_id
             else:
