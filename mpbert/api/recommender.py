@@ -1,5 +1,6 @@
 """Ranked papers for a place in a text, as tables of pandas."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pandas as pd
 from mpbert.api.answers import answer_table
 from mpbert.api.corpus_tables import years_of
 from mpbert.recommending.manuscripts.files import read_manuscript_file
-from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at
+from mpbert.recommending.manuscripts.sentences import Manuscript, check_places, manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 
 
@@ -100,13 +101,17 @@ class Recommender:
             * ``reasons``: list of texts: sentences that cite the paper and are near to the place,
               papers that are cited together with it;
             * ``why``: the same as a record, :class:`mpbert.recommending.records.Why`.
+
+            ``attrs["warning"]`` is a line where the index shares no language with the place, which
+            is a ``UserWarning``, too; else empty.
         :raises ManuscriptError: the place is outside of the text, or there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
         :raises ConfigError: ``top`` is less than 1, ``year`` is no whole number, ``accepted`` is
             one text, or there is no such ranker.
         """
         manuscript = manuscript_at(text, place, title, abstract)
-        return answer_table(self.index.recommend_at(manuscript, 0, top, year, accepted, ranker))
+        found = self.index.recommend_at(manuscript, 0, top, year, accepted, ranker)
+        return self._with_warning(answer_table(found), manuscript, 0)
 
     def recommend_file(
         self, path: str | Path, top: int = 10, year: int | None = None, ranker: str = "both"
@@ -133,11 +138,21 @@ class Recommender:
         check_places(manuscript, str(path))
         tables = {}
         for number, sentence in enumerate(manuscript.places.tolist()):
-            table = answer_table(self.index.recommend_at(manuscript, number, top, year, (), ranker))
+            found = self.index.recommend_at(manuscript, number, top, year, (), ranker)
+            table = self._with_warning(answer_table(found), manuscript, number)
             table["sentence"] = manuscript.sentences[sentence]
             table["keys"] = [list(manuscript.keys[number])] * len(table)
             tables[number + 1] = table
         return pd.concat(tables, names=["place", "rank"])
+
+    def _with_warning(
+        self, table: pd.DataFrame, manuscript: Manuscript, place: int
+    ) -> pd.DataFrame:
+        """Return a table that has the warning of its place, which is given to the caller, too."""
+        table.attrs["warning"] = self.index.warning(manuscript, place)
+        if table.attrs["warning"]:
+            warnings.warn(table.attrs["warning"], stacklevel=3)
+        return table
 
     def bibtex(self, paper_id: str) -> str:
         """Return the BibTeX entry of a paper.

@@ -30,6 +30,7 @@ class PlaceAnswer:
     :param keys: that stand there already.
     :param num_citations: how many citations its sentence has; they are asked for once.
     :param cited: papers of the index that the manuscript knows, those cited here first.
+    :param warning: a line where the index shares no language with the place; else empty.
     """
 
     place: int
@@ -38,6 +39,7 @@ class PlaceAnswer:
     num_citations: int
     cited: tuple[CitedPaper, ...]
     papers: list[Recommendation]
+    warning: str = ""
 
     def known(self, paper_id: str) -> CitedPaper | None:
         """Return what the manuscript knows of a paper."""
@@ -93,6 +95,7 @@ class PlaceRecommender:
             len(manuscript.mentions[number]),
             cited,
             papers,
+            self._recommender.warning(manuscript, number),
         )
 
     def _cited(self, keys: tuple[str, ...]) -> tuple[CitedPaper, ...]:
@@ -113,6 +116,7 @@ def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
     number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
     lines = [f"place {answer.place}{number}{keys}: {answer.sentence}"]
+    lines += [f"  warning: {answer.warning}"] if answer.warning else []
     shown = {paper.paper_id for paper in answer.papers}
     lines += [
         f"  already cited here: {cited.paper_id} as {cited.key}"

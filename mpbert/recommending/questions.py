@@ -28,6 +28,12 @@ class Asked:
     accepted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
+def around(manuscript: Manuscript, place: int) -> list[str]:
+    """Return the sentence at a numbered place and its neighbours."""
+    sentence = int(manuscript.places[place])
+    return manuscript.sentences[max(sentence - 1, 0) : sentence + 2]
+
+
 def question_at(
     manuscript: Manuscript,
     place: int,
@@ -42,7 +48,7 @@ def question_at(
     :param accepted: rows of papers.
     """
     sentences, sentence = manuscript.sentences, int(manuscript.places[place])
-    around = sentences[max(sentence - 1, 0) : sentence + 2]
-    text = " ".join([*around, *[sentences[sentence]] * (_CITING_WEIGHT - 1)])
+    again = [sentences[sentence]] * (_CITING_WEIGHT - 1)
+    text = " ".join([*around(manuscript, place), *again])
     rows = np.array(accepted, dtype=np.int64)
     return Asked(sentences, sentence, words.counts(text), year, rows)

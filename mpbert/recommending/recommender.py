@@ -12,8 +12,9 @@ from mpbert.methods.rankings import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
+from mpbert.recommending.language import shared
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.questions import Asked, question_at
+from mpbert.recommending.questions import Asked, around, question_at
 from mpbert.recommending.rankers import RANKERS, PaperRanker
 from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import (
@@ -136,6 +137,10 @@ class IndexRecommender:
         question = self.question(manuscript, place, year, accepted_rows)
         ranking = self.rank(question, allowed, top, ranker)
         return self._explained(ranking, top, question.words, accepted_rows)
+
+    def warning(self, manuscript: Manuscript, place: int = 0) -> str:
+        """Return one line where the index shares no language with a place; else an empty text."""
+        return shared(" ".join(around(manuscript, place)), self._words).warning
 
     def question(
         self,
