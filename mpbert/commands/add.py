@@ -10,7 +10,7 @@ from mpbert.foundation.config import option, positional
 from mpbert.recommending.changes import added
 from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.encoders import encoder_of_index
-from mpbert.recommending.library import read_library, reader_name
+from mpbert.recommending.library import read_library, reader_name, told_counts
 from mpbert.recommending.tables import IndexTables
 
 
@@ -49,3 +49,5 @@ def run(config: Config) -> None:
         f"{counts['papers_already_there']:,} given were there already, "
         f"{counts['papers_without_text']:,} without text dropped"
     )
+    for line in told_counts(counts):
+        print(line)

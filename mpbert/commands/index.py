@@ -19,28 +19,18 @@ from mpbert.recommending.encoders import (
     copy_encoder,
     is_two_tower,
 )
-from mpbert.recommending.library import library_tables, read_library, reader_name
+from mpbert.recommending.library import (
+    ENOUGH,
+    library_tables,
+    read_library,
+    reader_name,
+    told_counts,
+    told_parts,
+)
 from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.tables import IndexTables
 
 _WORDS = Path("words")
-_ENOUGH = 3000  # citing sentences from which on training pays
-# what was kept or dropped that a user should hear of: name of a count -> what is said
-_SAID = {
-    "papers_without_year": "kept without a year",
-    "papers_known_by_their_title_alone": "kept with a title alone",
-    "records_without_a_title": "dropped without a title",
-    "papers_without_text": "dropped without an abstract or a text",
-    "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
-    "copies_of_papers_merged": "copies of a paper in another format, merged with it",
-    "files_read_by_grobid": "PDF files read by GROBID",
-    "pdf_files_without_an_abstract": "PDF files without the heading of an abstract",
-    "years_by_the_making_of_the_file": "years taken from when a PDF file was made",
-    "attached_files_not_found": "attached files not found",
-    "attached_files_left_unread": "attached PDF files left unread",
-    "files_left_out_as_broken": "files left out as broken",
-    "files_left_out_as_encrypted": "PDF files left out as encrypted",
-    "files_left_out_as_scanned": "PDF files left out as scanned",
-}
 
 
 @dataclass(frozen=True)
@@ -104,7 +94,7 @@ def run(config: Config) -> None:
         out.counts |= {"index_format": FORMAT, "generation": 1, **dropped}
         made = data_of(tables, config.readings, config.seed, fuses=False)
         out.counts |= {"reader": reader, **write_data(data, made)}
-    _report(config, reader, out.counts)
+    _report(config, reader, tables, out.counts)
 
 
 def _encoder_folder(encoder: Path) -> Path | None:
@@ -151,17 +141,16 @@ def _encoder(config: Config, folder: Path | None, target: Path) -> IndexEncoder:
     return EncoderReader(target, config.readings, config.seed, dim)
 
 
-def _report(config: Config, reader: str, counts: dict[str, int]) -> None:
+def _report(config: Config, reader: str, tables: IndexTables, counts: dict[str, int]) -> None:
     by = "words" if config.encoder == _WORDS else f"words and {config.encoder.name}"
     print(
         f"{config.output}: {counts['papers']:,} papers read as {reader}, "
         f"{counts['citing_sentences']:,} sentences that cite them; ranked by {by}"
     )
-    for name, said in _SAID.items():
-        if counts.get(name):
-            print(f"{said}: {counts[name]:,}")
-    print(f"all that was dropped is counted in {config.output / MANIFEST}")
-    if counts["citing_sentences"] >= _ENOUGH:
+    dropped = f"all that was dropped is counted in {config.output / MANIFEST}"
+    print("\n".join([*told_counts(counts), dropped]))
+    print("\n".join(told_parts(tables, "" if config.encoder == _WORDS else config.encoder.name)))
+    if counts["citing_sentences"] >= ENOUGH:
         print(_training(config.library, reader, counts["citing_sentences"]))
 
 

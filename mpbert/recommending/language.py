@@ -43,9 +43,10 @@ class Shared:
         """One line where the language is another, or the subject is; else empty."""
         if self.has_language:
             return ""
+        number = round(self.known * self.number)
         return (
-            f"the library knows {round(self.known * self.number)} of the {self.number} words around "
-            f"this place: it may be in another language; do not rely on this list"
+            f"the library knows {number} of the {self.number} words around this place: it may be "
+            f"in another language; do not rely on this list"
         )
 
 

@@ -5,10 +5,12 @@ No split, no year and no training is needed. An index grows out of nothing as it
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
 from mpbert.corpus.build import iter_clean_papers
@@ -22,9 +24,28 @@ from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.lookup_building import TIMES
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
 from mpbert.vectors.matches import TokenWeights
 
+ENOUGH = 3000  # citing sentences from which on training pays
+# what was kept or dropped that a user should hear of: name of a count -> what is said
+_SAID = {
+    "papers_without_year": "kept without a year",
+    "papers_known_by_their_title_alone": "kept with a title alone",
+    "records_without_a_title": "dropped without a title",
+    "papers_without_text": "dropped without an abstract or a text",
+    "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
+    "copies_of_papers_merged": "copies of a paper in another format, merged with it",
+    "files_read_by_grobid": "PDF files read by GROBID",
+    "pdf_files_without_an_abstract": "PDF files without the heading of an abstract",
+    "years_by_the_making_of_the_file": "years taken from when a PDF file was made",
+    "attached_files_not_found": "attached files not found",
+    "attached_files_left_unread": "attached PDF files left unread",
+    "files_left_out_as_broken": "files left out as broken",
+    "files_left_out_as_encrypted": "PDF files left out as encrypted",
+    "files_left_out_as_scanned": "PDF files left out as scanned",
+}
 _WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
 
 
@@ -92,3 +113,39 @@ def library_tables(
         table_of([[]], BODIES),
     )
     return added(nothing, papers, encoder, counts)
+
+
+def told_counts(counts: Mapping[str, int]) -> list[str]:
+    """Return lines that say what of a library was kept, merged and left out."""
+    return [f"{said}: {counts[name]:,}" for name, said in _SAID.items() if counts.get(name)]
+
+
+def told_parts(tables: IndexTables, encoder: str) -> list[str]:
+    """Return lines that say what an index ranks by, how that was chosen, and what training adds.
+
+    :param encoder: its name; empty: there is none.
+    """
+    abstracts, bodies = (_filled(tables.papers["abstract"]), _filled(tables.bodies["body"]))
+    citing = tables.contexts.num_rows
+    lines = [
+        f"ranked by words of: titles of {tables.papers.num_rows:,} papers and abstracts of "
+        f"{abstracts:,}, counted {TIMES[0]} times; texts of {bodies:,}; {citing:,} citing "
+        f"sentences, counted {TIMES[1]} times"
+    ]
+    if encoder:
+        lines.append(f"and by vectors of {encoder}, fused by reciprocal ranks")
+    lines.append(
+        "chosen on validation contexts of RFCs and of the ACL, as the row 'BM25, fields weighed'; "
+        "nothing was learnt from this library"
+    )
+    if citing < ENOUGH:
+        lines.append(
+            f"training would add vectors and weights of its own; it needs about {ENOUGH:,} citing "
+            f"sentences, this library has {citing:,}"
+        )
+    return lines
+
+
+def _filled(column: pa.ChunkedArray) -> int:
+    """Return how many texts of a column are not empty."""
+    return sum(length > 0 for length in pc.utf8_length(column).to_pylist())
