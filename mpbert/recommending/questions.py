@@ -8,6 +8,7 @@ import numpy as np
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.words import Words
 
+_MOST_OF_WHOLE = 10  # sentences of title and abstract that are asked for
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in methods.lexical
 
 
@@ -32,6 +33,22 @@ def around(manuscript: Manuscript, place: int) -> list[str]:
     """Return the sentence at a numbered place and its neighbours."""
     sentence = int(manuscript.places[place])
     return manuscript.sentences[max(sentence - 1, 0) : sentence + 2]
+
+
+def questions_of_whole(
+    sentences: Sequence[str],
+    words: Words,
+    year: int | None = None,
+    accepted: Sequence[int] = (),
+) -> list[Asked]:
+    """Return the questions of a whole paper: one at each of its first sentences.
+
+    :param sentences: title and abstract.
+    :param accepted: rows of papers.
+    """
+    places = np.arange(min(len(sentences), _MOST_OF_WHOLE))
+    manuscript = Manuscript(list(sentences), places)
+    return [question_at(manuscript, place, words, year, accepted) for place in places.tolist()]
 
 
 def question_at(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw.files import Source, open_file, too_large, walk
+from mpbert.corpus.raw.files import PACKED, Source, open_file, too_large, walk
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import plain
@@ -122,8 +122,9 @@ class ExportReader(Reader):
         """Note the PDF files that a record names; those that are not there are counted."""
         wanted = [name for name in names if name.lower().endswith(".pdf")]
         for name in wanted:
-            places = (file.parent / name, Path("/", name))  # Mendeley leaves out the first slash
-            found = next((place for place in places if _is_file(place)), None)
+            bases = (file.parent / name, Path("/", name))  # Mendeley leaves out the first slash
+            places = (base.with_name(base.name + end) for base in bases for end in ("", *PACKED))
+            found = next(filter(_is_file, places), None)
             if found is None:
                 self.counts["attached_files_not_found"] += 1
             else:

@@ -1,14 +1,15 @@
 """Works as interfaces of the literature answer: one, a list, a page of results, or a line each."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mpbert.corpus.raw.files import open_file, read_lines, read_whole, without_packing
+from mpbert.corpus.raw.files import LARGEST, open_file, read_lines, read_whole, without_packing
 from mpbert.corpus.raw.json_stream import iter_members
 from mpbert.corpus.raw.values import decode, reading
 
-_START = 1 << 12  # bytes, of which the first sign and the first line are looked at
+_MARK = b"\xef\xbb\xbf"  # of UTF-8, that some programs write first
 
 
 def iter_works(
@@ -21,24 +22,31 @@ def iter_works(
     :raises CorpusError: the file is broken.
     """
     with open_file(file) as opened:
-        start = opened.read(_START).decode("utf-8-sig", errors="replace").lstrip()
-    if start.startswith("["):
+        first = opened.readline(LARGEST).removeprefix(_MARK).strip()
+    if first.startswith(b"["):
         for key, value in iter_members(file):
             yield f"{file}: item {int(key) + 1}", value
-        return
-    if without_packing(file).suffix == ".jsonl" or not start.partition("\n")[0].strip() == "{":
+    elif without_packing(file).suffix == ".jsonl" or _is_object(first):
         for number, line in read_lines(file):
-            if line.strip():
+            if line.removeprefix(_MARK).strip():
                 yield from _works(f"{file}:{number}", line, expected, works_in)
-        return
-    yield from _works(str(file), read_whole(file), expected, works_in)
+    else:
+        yield from _works(str(file), read_whole(file), expected, works_in)
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line is a JSON object by itself."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _works(
     place: str, text: bytes, expected: str, works_in: Callable[[dict[str, Any]], list[Any]]
 ) -> Iterator[tuple[str, Any]]:
     with reading(place, expected):
-        found = works_in(decode(text.removeprefix(b"\xef\xbb\xbf")))
+        found = works_in(decode(text.removeprefix(_MARK)))
     if len(found) == 1:
         yield place, found[0]
         return

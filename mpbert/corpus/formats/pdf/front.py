@@ -33,8 +33,10 @@ _NEXT = re.compile(
 _LONGEST_ABSTRACT = 4000  # characters; longer ones have no heading behind them
 _CUT_ABSTRACT = 1500
 _BANNER = re.compile(
-    r"\b(?:journal|proceedings|transactions|letters|volume|vol\.|issn|isbn|arxiv|preprint|www\."
-    r"|https?:|elsevier|springer|university|technical report|research article|original article)\b",
+    r"^(?:the )?(?:[a-z]+ ){0,2}(?:journal|proceedings|transactions|annals|letters)"
+    r"(?: (?:of|on|in)\b|$)"
+    r"|\bvol(?:ume|\.)|\biss[nu]|\bisbn|\barxiv\b|\bpreprint\b|\bwww\.|https?:"
+    r"|^(?:research|original|review) (?:article|paper)",
     re.IGNORECASE,
 )
 _FOOT_MARKS = re.compile(r"[\s∗*†‡§¶⋆]+(?:\d)?$")

@@ -6,20 +6,21 @@ better (:mod:`mpbert.corpus.formats.pdf.grobid`).
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.pdf.front import Front, front_of
-from mpbert.corpus.formats.pdf.lines import PdfError, Printed, read_pdf
+from mpbert.corpus.formats.pdf.lines import Line, PdfError, Printed, read_pdf
 from mpbert.corpus.formats.pdf.text import (
     before_references,
+    frames_of,
     joined,
     mended,
     sections_of_lines,
     sentences_of,
-    without_frames,
+    without_frame,
     words_of,
 )
 from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
@@ -109,11 +110,10 @@ class PdfReader(Reader):
 
     def _paper(self, paper_id: str, front: Front, printed: Printed) -> RawPaper:
         page, place = front.body_page
-        behind = [
-            lines[place if number == page else 0 :] for number, lines in enumerate(printed.pages)
-        ]
-        pages = [[line.text for line in lines if line.is_upright] for lines in behind[page:]]
-        lines = before_references([mended(line) for line in chain(*without_frames(pages))])
+        frames = frames_of([_upright(lines) for lines in printed.pages])
+        behind = [lines[place if not n else 0 :] for n, lines in enumerate(printed.pages[page:])]
+        own = chain.from_iterable(without_frame(_upright(lines), frames) for lines in behind)
+        lines = before_references([mended(line) for line in own])
         words = words_of(lines)
         abstract = joined([mended(line) for line in front.abstract], words)
         made = [
@@ -132,6 +132,10 @@ class PdfReader(Reader):
     def _leave_out(self, error: PdfError) -> None:
         self.counts[_KINDS[error.kind]] += 1
         logger.warning("left out: %s", error)
+
+
+def _upright(lines: Sequence[Line]) -> list[str]:
+    return [line.text for line in lines if line.is_upright]
 
 
 def _checked(file: Path, printed: Printed, is_whole: bool) -> Printed:

@@ -46,23 +46,22 @@ def mended(text: str) -> str:
     return unicodedata.normalize("NFC", _BEHIND.sub("\\1\u0327", text))
 
 
-def without_frames(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the lines of pages without page numbers and what runs at the edge of several pages."""
+def frames_of(pages: Sequence[Sequence[str]]) -> set[str]:
+    """Return what runs at the edges of several pages, as :func:`without_frame` compares it."""
     at_edge: Counter[str] = Counter()
     for lines in pages:
         at_edge.update({_framed(line) for line in [*lines[:_EDGE], *lines[-_EDGE:]]})
-    kept = []
-    for lines in pages:
-        inner = range(_EDGE, len(lines) - _EDGE)
-        kept.append(
-            [
-                line
-                for place, line in enumerate(lines)
-                if place in inner
-                or not (at_edge[_framed(line)] >= _REPEATED or page_junk(line) is not None)
-            ]
-        )
-    return kept
+    return {line for line, count in at_edge.items() if count >= _REPEATED}
+
+
+def without_frame(lines: Sequence[str], frames: set[str]) -> list[str]:
+    """Return the lines of a page, or of its end, without page numbers and what runs there."""
+    inner = range(_EDGE, len(lines) - _EDGE)
+    return [
+        line
+        for place, line in enumerate(lines)
+        if place in inner or not (_framed(line) in frames or page_junk(line) is not None)
+    ]
 
 
 def before_references(lines: Sequence[str]) -> list[str]:
