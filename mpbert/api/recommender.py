@@ -10,7 +10,7 @@ import pandas as pd
 from mpbert.api.answers import answer_table
 from mpbert.api.corpus_tables import years_of
 from mpbert.recommending.manuscripts.files import read_manuscript_file
-from mpbert.recommending.manuscripts.sentences import Manuscript, check_places, manuscript_at
+from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at, whole_sentences
 from mpbert.recommending.recommender import IndexRecommender
 
 
@@ -111,7 +111,35 @@ class Recommender:
         """
         manuscript = manuscript_at(text, place, title, abstract)
         found = self.index.recommend_at(manuscript, 0, top, year, accepted, ranker)
-        return self._with_warning(answer_table(found), manuscript, 0)
+        return _with_warning(answer_table(found), self.index.warning(manuscript))
+
+    def recommend_whole(
+        self,
+        title: str,
+        abstract: str = "",
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> pd.DataFrame:
+        """Return papers to read for a whole paper, best first.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> found = recommender.recommend_whole("Routing of mail", "Mail is routed by names.")
+        >>> len(found)
+        10
+
+        :param title: of the paper, and ``abstract``; one of them may be empty.
+        :param accepted: ids of papers that are known already; they are not returned.
+        :returns: as :meth:`recommend`; ``top``, ``year`` and ``ranker`` are as there.
+        :raises ManuscriptError: there is no word.
+        :raises UnknownPaperError: an accepted paper is not in the index.
+        :raises ConfigError: as of :meth:`recommend`.
+        """
+        sentences = whole_sentences(title, abstract)
+        found = self.index.recommend_whole(sentences, top, year, accepted, ranker)
+        return _with_warning(answer_table(found), self.index.warning_of(" ".join(sentences)))
 
     def recommend_file(
         self, path: str | Path, top: int = 10, year: int | None = None, ranker: str = "both"
@@ -139,20 +167,11 @@ class Recommender:
         tables = {}
         for number, sentence in enumerate(manuscript.places.tolist()):
             found = self.index.recommend_at(manuscript, number, top, year, (), ranker)
-            table = self._with_warning(answer_table(found), manuscript, number)
+            table = _with_warning(answer_table(found), self.index.warning(manuscript, number))
             table["sentence"] = manuscript.sentences[sentence]
             table["keys"] = [list(manuscript.keys[number])] * len(table)
             tables[number + 1] = table
         return pd.concat(tables, names=["place", "rank"])
-
-    def _with_warning(
-        self, table: pd.DataFrame, manuscript: Manuscript, place: int
-    ) -> pd.DataFrame:
-        """Return a table that has the warning of its place, which is given to the caller, too."""
-        table.attrs["warning"] = self.index.warning(manuscript, place)
-        if table.attrs["warning"]:
-            warnings.warn(table.attrs["warning"], stacklevel=3)
-        return table
 
     def bibtex(self, paper_id: str) -> str:
         """Return the BibTeX entry of a paper.
@@ -168,3 +187,11 @@ class Recommender:
         :raises UnknownPaperError: the index does not hold it.
         """
         return self.index.bibtex(paper_id)
+
+
+def _with_warning(table: pd.DataFrame, warning: str) -> pd.DataFrame:
+    """Return a table with the warning of its place, which the caller is given, too."""
+    table.attrs["warning"] = warning
+    if warning:
+        warnings.warn(warning, stacklevel=3)
+    return table

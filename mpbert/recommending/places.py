@@ -1,5 +1,6 @@
 """The places of a manuscript, each with ranked papers and what the manuscript cites already."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,6 +110,22 @@ class PlaceRecommender:
         ]
         order = (HERE, ELSEWHERE, LISTED)
         return tuple(sorted(found, key=lambda cited: order.index(cited.cited)))
+
+
+def whole_answer(
+    recommender: IndexRecommender,
+    sentences: Sequence[str],
+    top: int,
+    year: int | None = None,
+    ranker: str = "both",
+) -> PlaceAnswer:
+    """Return the papers to read for a whole paper, as those of one place with its first sentence.
+
+    :param sentences: of title and abstract; all else as of :meth:`IndexRecommender.recommend`.
+    """
+    papers = recommender.recommend_whole(sentences, top, year, (), ranker)
+    warning = recommender.warning_of(" ".join(sentences))
+    return PlaceAnswer(1, sentences[0], (), 0, (), papers, warning)
 
 
 def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:

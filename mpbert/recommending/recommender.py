@@ -13,11 +13,7 @@ from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.language import shared
-from mpbert.recommending.manuscripts.sentences import (
-    Manuscript,
-    manuscript_at,
-    whole_sentences,
-)
+from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
 from mpbert.recommending.rankers import RANKERS, PaperRanker
 from mpbert.recommending.reasons import Reasons
@@ -127,8 +123,7 @@ class IndexRecommender:
 
     def recommend_whole(
         self,
-        title: str,
-        abstract: str = "",
+        sentences: Sequence[str],
         top: int = 10,
         year: int | None = None,
         accepted: Sequence[str] = (),
@@ -136,14 +131,11 @@ class IndexRecommender:
     ) -> list[Recommendation]:
         """Return papers to read for a whole paper, best first.
 
-        Each of the first ten sentences of title and abstract is asked for, and the scores of all
-        are averaged before they are fused.
+        Each of the first ten sentences is asked for, and the scores of all are averaged.
 
-        :param title: of the paper, and ``abstract``; one of them may be empty.
+        :param sentences: of title and abstract, one at least.
         :param accepted: ids of papers that are known already; all else as :meth:`recommend`.
-        :raises ManuscriptError: there is no word.
         """
-        sentences = whole_sentences(title, abstract)
         accepted_rows, allowed = self._asked_for(top, year, accepted, ranker)
         questions = questions_of_whole(sentences, self._words, year, accepted_rows)
         words = self._words.counts(" ".join(sentences))
