@@ -18,7 +18,7 @@ from mpbert.recommending.tables import IndexTables
 _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
 # how often title and abstract, and citing sentences count beside a body, and the settings of BM25:
 # those of the row bm25_fields, which were chosen on the validation of both corpora
-_TIMES = 3, 5
+TIMES = 3, 5
 _WITH_BODIES = {"k1": 16.0, "b": 0.5}
 Source = tuple[str, pa.Array, np.ndarray, int]  # of sum_counts
 
@@ -92,7 +92,7 @@ def _sources(
     rows = np.arange(tables.papers.num_rows)
     once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
     texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
-    about, citing = (1, 1) if tables.bodies is None else _TIMES
+    about, citing = (1, 1) if tables.bodies is None else TIMES
     return [
         ("titles", tables.papers["title"].combine_chunks(), rows, about),
         ("abstracts", tables.papers["abstract"].combine_chunks(), rows, about),

@@ -1,5 +1,7 @@
 """Papers ranked for a question: by vectors, by words, or by all that is known of them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mpbert.methods.rankings import Ranking, fuse_reciprocal
@@ -41,19 +43,23 @@ class PaperRanker:
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, self._matches, years)
 
-    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str) -> Ranking:
-        """Return the best papers of one question, ``top`` of them or more.
+    def rank(
+        self, questions: Sequence[Asked], allowed: np.ndarray, top: int, ranker: str
+    ) -> Ranking:
+        """Return the best papers, ``top`` of them or more.
 
+        :param questions: one for a place; of a whole paper one for each of its sentences, whose
+            scores are averaged. What is accepted is the same for all.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         """
-        depth = max(_DEPTH, top)
-        if ranker == "both" and self._learnt is not None:
-            scores = self._learnt.scores(self.features.of(question))
-            rankings = [_ranking(scores, allowed, depth)]
-        else:
-            rankings = self._unlearnt(question, allowed, depth, ranker)
-        if len(question.accepted) and not (ranker == "both" and self._weighs_companions):
-            scores = companion_scores(self._lookup, question.accepted, len(allowed))
+        depth, accepted = max(_DEPTH, top), questions[0].accepted
+        found = [self._scores(question, ranker) for question in questions]
+        rankings = []
+        for name in found[0]:
+            scores = np.mean([each[name] for each in found], axis=0)
+            rankings.append(_ranking(scores, allowed & self._may_rank(name, scores), depth))
+        if len(accepted) and not (ranker == "both" and self._weighs_companions):
+            scores = companion_scores(self._lookup, accepted, len(allowed))
             rankings.append(_ranking(scores, allowed & (scores > 0), depth))
         if len(rankings) == 1:
             return rankings[0]
@@ -63,21 +69,26 @@ class PaperRanker:
     def _weighs_companions(self) -> bool:
         return self._learnt is not None and COMPANIONS in self._learnt.weights
 
-    def _unlearnt(
-        self, question: Asked, allowed: np.ndarray, depth: int, ranker: str
-    ) -> list[Ranking]:
-        """Return the rankings that a ranker asks for, of the allowed papers (N,)."""
-        found, asked = [], (question.sentences, question.sentence)
+    def _scores(self, question: Asked, ranker: str) -> dict[str, np.ndarray]:
+        """Return (N,) scores of all papers by each part that a ranker fuses."""
+        if ranker == "both" and self._learnt is not None:
+            return {"fused": self._learnt.scores(self.features.of(question))}
+        found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)
             if ranker == "both" and self._matches is not None:
                 scores = self._matches.scores(self._encoder.weigh_manuscript(*asked))
-                return [_ranking(scores + cosines(self._vectors, vector), allowed, depth)]
-            found.append(_ranking(self._vectors @ vector, allowed & self._has_vector, depth))
+                return {"fused": scores + cosines(self._vectors, vector)}
+            found["dense"] = self._vectors @ vector
         if ranker != "dense":
-            scores = self._words.bm25(*question.words, self._lookup.words)
-            found.append(_ranking(scores, allowed & (scores > 0), depth))
+            found["words"] = self._words.bm25(*question.words, self._lookup.words)
         return found
+
+    def _may_rank(self, name: str, scores: np.ndarray) -> np.ndarray:
+        """Return (N,) whether each paper may stand in the ranking of a part."""
+        if name == "dense":
+            return self._has_vector
+        return scores > 0 if name == "words" else np.ones(len(scores), dtype=bool)
 
 
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:

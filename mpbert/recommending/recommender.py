@@ -12,8 +12,9 @@ from mpbert.methods.rankings import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
+from mpbert.recommending.language import shared
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.questions import Asked, question_at
+from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
 from mpbert.recommending.rankers import RANKERS, PaperRanker
 from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import (
@@ -115,6 +116,39 @@ class IndexRecommender:
         ranker: str = "both",
     ) -> list[Recommendation]:
         """Return papers for a numbered place of a manuscript; all else as :meth:`recommend`."""
+        accepted_rows, allowed = self._asked_for(top, year, accepted, ranker)
+        question = self.question(manuscript, place, year, accepted_rows)
+        ranking = self.rank([question], allowed, top, ranker)
+        return self._explained(ranking, top, question.words, accepted_rows)
+
+    def recommend_whole(
+        self,
+        sentences: Sequence[str],
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> list[Recommendation]:
+        """Return papers to read for a whole paper, best first.
+
+        Each of the first ten sentences is asked for, and the scores of all are averaged.
+
+        :param sentences: of title and abstract, one at least.
+        :param accepted: ids of papers that are known already; all else as :meth:`recommend`.
+        """
+        accepted_rows, allowed = self._asked_for(top, year, accepted, ranker)
+        questions = questions_of_whole(sentences, self._words, year, accepted_rows)
+        words = self._words.counts(" ".join(sentences))
+        ranking = self.rank(questions, allowed, top, ranker)
+        return self._explained(ranking, top, words, accepted_rows)
+
+    def _asked_for(
+        self, top: int, year: int | None, accepted: Sequence[str], ranker: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of accepted papers, and (N,) whether each paper may be ranked.
+
+        :raises ConfigError: one of these cannot be; or :class:`UnknownPaperError`.
+        """
         if ranker not in RANKERS:
             raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
         if ranker == "dense" and not self.vectors.shape[1]:
@@ -133,9 +167,19 @@ class IndexRecommender:
         allowed[accepted_rows] = False
         if year is not None:
             allowed &= self._years <= year
-        question = self.question(manuscript, place, year, accepted_rows)
-        ranking = self.rank(question, allowed, top, ranker)
-        return self._explained(ranking, top, question.words, accepted_rows)
+        return accepted_rows, allowed
+
+    def warning(self, manuscript: Manuscript, place: int = 0) -> str:
+        """Return one line where the index shares no language with a place; else an empty text."""
+        return self.warning_of(" ".join(around(manuscript, place)))
+
+    def warning_of(self, text: str) -> str:
+        """Return the same of a text as a whole."""
+        return shared(text, self._words).warning
+
+    def questions_of_whole(self, sentences: Sequence[str], year: int | None) -> list[Asked]:
+        """Return the questions of a whole paper by the sentences of its title and abstract."""
+        return questions_of_whole(sentences, self._words, year)
 
     def question(
         self,
@@ -150,12 +194,15 @@ class IndexRecommender:
         """
         return question_at(manuscript, place, self._words, year, accepted)
 
-    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str = "both") -> Ranking:
-        """Return the ranking of one question, of ``top`` papers or more where there are.
+    def rank(
+        self, questions: Sequence[Asked], allowed: np.ndarray, top: int, ranker: str = "both"
+    ) -> Ranking:
+        """Return the ranking of a place, of ``top`` papers or more where there are.
 
+        :param questions: that of the place, or those of a whole paper.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         """
-        return self._ranker.rank(question, allowed, top, ranker)
+        return self._ranker.rank(questions, allowed, top, ranker)
 
     def features(self, question: Asked) -> dict[str, np.ndarray]:
         """Return the features of all papers for a learnt fusion, see ``recommending.features``.

@@ -21,9 +21,18 @@ class Words:
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
-        columns = [self._columns.get(stem(word), -1) for word in words(text)]
-        known = np.array([column for column in columns if column >= 0], np.int64)
-        return np.unique(known, return_counts=True)
+        columns = self._columns_of(text)
+        return np.unique(columns[columns >= 0], return_counts=True)
+
+    def frequencies(self, text: str) -> np.ndarray:
+        """Return (T,) parts of the papers that hold each word of a text; 0 for an unknown one."""
+        columns, offsets = self._columns_of(text), self._lookup.word_offsets
+        holding = offsets[columns + 1] - offsets[np.maximum(columns, 0)]
+        return np.where(columns >= 0, holding, 0) / self._num_papers
+
+    def _columns_of(self, text: str) -> np.ndarray:
+        """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
+        return np.array([self._columns.get(stem(word), -1) for word in words(text)], np.int64)
 
     def bm25(self, columns: np.ndarray, counts: np.ndarray, papers: Postings) -> np.ndarray:
         """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.

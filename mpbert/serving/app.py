@@ -24,6 +24,7 @@ from starlette.types import ASGIApp
 
 import mpbert
 from mpbert.foundation.errors import MpbertError
+from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
 from mpbert.serving.docs_page import docs_page
@@ -155,20 +156,20 @@ def _add_api(app: FastAPI, live: LiveIndex) -> None:
         edition = await live.edition()
         _check_known(edition, question.accepted, 422)
         asked = question.model_dump()
-        papers, milliseconds = await queue.run(_ranked, edition.recommender, asked)
-        return Answer(papers=papers, milliseconds=round(milliseconds, 1))
+        found, milliseconds = await queue.run(_ranked, edition.recommender, asked)
+        return Answer(**found, milliseconds=round(milliseconds, 1))
 
     @app.post("/api/recommend-places", responses=problems())
     async def recommend_places(questions: Questions) -> Answers:
         """Return papers to cite at several places of a text, in the order of the places."""
         recommender = (await live.edition()).recommender
-        asked, found, total = questions.model_dump(exclude={"places"}), [], 0.0
+        asked, answers, total = questions.model_dump(exclude={"places"}), [], 0.0
         for place in questions.places:  # other requests have their turn in between
             one = {**asked, "place": place}
-            papers, milliseconds = await queue.run(_ranked, recommender, one)
-            found.append(PlaceMessage(place=place, papers=papers))
+            found, milliseconds = await queue.run(_ranked, recommender, one)
+            answers.append(PlaceMessage(place=place, **found))
             total += milliseconds
-        return Answers(places=found, milliseconds=round(total, 1))
+        return Answers(places=answers, milliseconds=round(total, 1))
 
     @app.get("/api/papers", responses=problems())
     async def search(
@@ -207,12 +208,16 @@ def _add_api(app: FastAPI, live: LiveIndex) -> None:
 
 def _ranked(
     recommender: IndexRecommender, question: dict[str, Any]
-) -> tuple[list[RecommendationMessage], float]:
-    """Return the papers for one place, and the milliseconds that it took."""
+) -> tuple[dict[str, Any], float]:
+    """Return papers and warning for one place, and the milliseconds that it took."""
     start = time.perf_counter()
-    found = recommender.recommend(**question)
+    about = (question.pop(name) for name in ("text", "place", "title", "abstract"))
+    manuscript = manuscript_at(*about)
+    found = recommender.recommend_at(manuscript, 0, **question)
+    warning = recommender.warning(manuscript)
     milliseconds = 1000 * (time.perf_counter() - start)
-    return [RecommendationMessage.model_validate(paper) for paper in found], milliseconds
+    papers = [RecommendationMessage.model_validate(paper) for paper in found]
+    return {"papers": papers, "warning": warning}, milliseconds
 
 
 def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:

@@ -136,6 +136,20 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     return manuscript
 
 
+def whole_sentences(title: str, abstract: str, name: str = "the text") -> list[str]:
+    """Return the sentences of title and abstract, without citations.
+
+    Read are the first 10,000 characters of each.
+
+    :raises ManuscriptError: there is no word.
+    """
+    parts = (_without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
+    sentences = manuscript_of(Draft("", Marks(), *parts)).sentences
+    if not sentences:
+        raise ManuscriptError(f"{name} holds no word; expected a title, an abstract, or both")
+    return sentences
+
+
 def _each_once(mentions: list[Mention]) -> tuple[Mention, ...]:
     """Return citations without those that have the keys of another one."""
     first: dict[object, Mention] = {}
