@@ -1,6 +1,7 @@
 """Papers ranked for a question: by vectors, by words, or by all that is known of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,14 +10,45 @@ from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
-from mpbert.recommending.learnt import COMPANIONS
-from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.learnt import COMPANIONS, COSINE
+from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
+_TOGETHER = 4  # questions of which one product costs less than as many single ones
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Cosines of one question among several, from which its ranking can be told exactly.
+
+    :param vector: (D,) of the manuscript.
+    :param cosines: (N,) off by ``slack`` at most.
+    """
+
+    vector: np.ndarray
+    cosines: np.ndarray
+    slack: float
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """A question that was checked, and what is wanted of its answer.
+
+    :param allowed: (N,) whether a paper may be ranked.
+    :param estimate: what was worked out together with other questions.
+    :param warning: one line where the index shares no language with the place; else empty.
+    """
+
+    question: Asked
+    allowed: np.ndarray
+    top: int
+    ranker: str
+    estimate: Estimate | None = None
+    warning: str = ""
 
 
 class PaperRanker:
@@ -37,33 +69,71 @@ class PaperRanker:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
         self._encoder, self._words, self._learnt = encoder, words, data.learnt
-        matches = data.tables.matches
-        self._matches = None if matches is None else PapersByToken(matches)
+        self._matches = data.tables.matches
         self.features = None
         if data.fields is not None:
-            self.features = PaperFeatures(data, encoder, words, self._matches, years)
+            self.features = PaperFeatures(data, encoder, words, years)
+
+    def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
+        """Return what several questions have in common, for ``both``; None: it would not pay."""
+        if self._learnt is None or COSINE not in self._learnt.weights or len(questions) < _TOGETHER:
+            return [None] * len(questions)
+        embed = self._encoder.embed_manuscript
+        asked = np.stack([embed(question.sentences, question.sentence) for question in questions])
+        found, slack = near_cosines(self._vectors, asked)
+        return [Estimate(vector, row, slack) for vector, row in zip(asked, found, strict=True)]
 
     def rank(
-        self, questions: Sequence[Asked], allowed: np.ndarray, top: int, ranker: str
+        self,
+        questions: Sequence[Asked],
+        allowed: np.ndarray,
+        top: int,
+        ranker: str,
+        estimate: Estimate | None = None,
     ) -> Ranking:
         """Return the best papers, ``top`` of them or more.
 
         :param questions: one for a place; of a whole paper one for each of its sentences, whose
             scores are averaged. What is accepted is the same for all.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        :param estimate: of a single question for the learnt fusion; it changes the time that it
+            takes, and no digit of the ranking.
         """
         depth, accepted = max(_DEPTH, top), questions[0].accepted
-        found = [self._scores(question, ranker) for question in questions]
-        rankings = []
-        for name in found[0]:
-            scores = np.mean([each[name] for each in found], axis=0)
-            rankings.append(_ranking(scores, allowed & self._may_rank(name, scores), depth))
+        if estimate is not None:
+            rankings = [self._estimated(questions[0], allowed, depth, estimate)]
+        else:
+            rankings = self._averaged(questions, allowed, depth, ranker)
         if len(accepted) and not (ranker == "both" and self._weighs_companions):
             scores = companion_scores(self._lookup, accepted, len(allowed))
             rankings.append(_ranking(scores, allowed & (scores > 0), depth))
         if len(rankings) == 1:
             return rankings[0]
         return fuse_reciprocal(rankings, len(allowed))
+
+    def _averaged(
+        self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
+    ) -> list[Ranking]:
+        """Return the ranking of each part by the mean of its scores over the questions."""
+        found, rankings = [self._scores(question, ranker) for question in questions], []
+        for name in found[0]:
+            scores = np.mean([each[name] for each in found], axis=0)
+            rankings.append(_ranking(scores, allowed & self._may_rank(name, scores), depth))
+        return rankings
+
+    def _estimated(
+        self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate
+    ) -> Ranking:
+        """Return the ranking by the learnt fusion, exact, of a question with an estimate."""
+        features = self.features.of(question, estimate.cosines)
+        about = self._learnt.scores(features)
+        # the first papers are among those whose score may reach the last of the first
+        slack = abs(self._learnt.weights[COSINE]) * estimate.slack
+        rows = _within(np.where(allowed, about, -np.inf), depth, 2 * slack)
+        features = {name: values[rows] for name, values in features.items()}
+        features[COSINE] = cosines(self._vectors[rows], estimate.vector)
+        found = _ranking(self._learnt.scores(features), np.ones(len(rows), dtype=bool), depth)
+        return Ranking(rows[found.rows], found.scores)
 
     @property
     def _weighs_companions(self) -> bool:
@@ -91,11 +161,20 @@ class PaperRanker:
         return scores > 0 if name == "words" else np.ones(len(scores), dtype=bool)
 
 
+def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
+    """Return, ascending, the rows of finite scores that are less than the ``depth``-th by no more.
+
+    :param scores: (N,); -inf of what may not be ranked.
+    """
+    depth = min(depth, len(scores))
+    last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
+
+
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
     """Return the best allowed papers of one question, ties by row."""
-    rows = np.flatnonzero(allowed)
-    if not len(rows):
+    num_allowed = np.count_nonzero(allowed)
+    if not num_allowed:
         return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
-    chosen = scores[rows].astype(np.float64)[None]
-    places, best = top_k(chosen, min(depth, len(rows)), np.array([-1]))
-    return Ranking(rows[places], best)
+    scores = np.where(allowed, scores, -np.inf).astype(np.float64, copy=False)
+    return Ranking(*top_k(scores[None], min(depth, num_allowed), np.array([-1])))
