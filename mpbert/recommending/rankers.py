@@ -20,9 +20,10 @@ _DEPTH = 200  # papers of each ranking that are fused
 class PaperRanker:
     """Ranks the papers of an index.
 
-    ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, see
-    :mod:`mpbert.recommending.learnt`. Where none was learnt, it adds exact matches to the cosine,
-    or without them fuses the first 200 papers of ``dense`` and ``words`` by reciprocal ranks.
+    ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, and its
+    first papers by learnt trees, see :mod:`mpbert.recommending.learnt` and
+    :mod:`mpbert.recommending.learnt_trees`. Where none was learnt, it adds exact matches
+    to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by reciprocal ranks.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks.
 
@@ -34,7 +35,8 @@ class PaperRanker:
     ) -> None:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
-        self._encoder, self._words, self._learnt = encoder, words, data.learnt
+        self._encoder, self._words = encoder, words
+        self._learnt, self._trees = data.learnt, data.trees
         matches = data.tables.matches
         self._matches = None if matches is None else PapersByToken(matches)
         self.features = None
@@ -48,8 +50,7 @@ class PaperRanker:
         """
         depth = max(_DEPTH, top)
         if ranker == "both" and self._learnt is not None:
-            scores = self._learnt.scores(self.features.of(question))
-            rankings = [_ranking(scores, allowed, depth)]
+            rankings = [self._learnt_ranking(question, allowed, depth)]
         else:
             rankings = self._unlearnt(question, allowed, depth, ranker)
         if len(question.accepted) and not (ranker == "both" and self._weighs_companions):
@@ -62,6 +63,17 @@ class PaperRanker:
     @property
     def _weighs_companions(self) -> bool:
         return self._learnt is not None and COMPANIONS in self._learnt.weights
+
+    def _learnt_ranking(self, question: Asked, allowed: np.ndarray, depth: int) -> Ranking:
+        """Return the ranking of the allowed papers (N,) by all that was learnt."""
+        found = self.features.of(question)
+        scores = self._learnt.scores(found)
+        fused = _ranking(scores, allowed, depth)
+        if self._trees is None:
+            return fused
+        companions = self._learnt.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
+        known, year = self.features.known, self.features.year_of(question)
+        return self._trees.rerank(found, fused, scores - companions, allowed, known, year)
 
     def _unlearnt(
         self, question: Asked, allowed: np.ndarray, depth: int, ranker: str

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
+from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
@@ -165,6 +166,16 @@ class IndexRecommender:
         if self._ranker.features is None:
             raise ConfigError("the index holds no words of fields apart; build it with build-index")
         return self._ranker.features.of(question)
+
+    @property
+    def known_citations(self) -> KnownCitations:
+        """The citations of known contexts, which trees ask about the first papers.
+
+        :raises ConfigError: the index holds nothing to learn from.
+        """
+        if self._ranker.features is None:
+            raise ConfigError("the index holds no words of fields apart; build it with build-index")
+        return self._ranker.features.known
 
     def _explained(
         self,
