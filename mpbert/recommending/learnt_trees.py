@@ -64,10 +64,10 @@ class LearntTrees:
 
     def write(self, folder: Path) -> None:
         """Write the file into a folder that exists."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(getattr(self.trees, name)) for name in ARRAYS}
-        save_file(arrays, folder / FILE, {_SIGNALS: json.dumps(self.signals)})
+        (folder / FILE).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
 
 
 def read_trees(folder: Path, known: Sequence[str]) -> LearntTrees | None:

@@ -23,7 +23,8 @@ class PaperRanker:
     ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, and its
     first papers by learnt trees, see :mod:`mpbert.recommending.learnt` and
     :mod:`mpbert.recommending.learnt_trees`. Where none was learnt, it adds exact matches
-    to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by reciprocal ranks.
+    to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by
+    reciprocal ranks.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks.
 

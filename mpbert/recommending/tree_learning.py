@@ -3,8 +3,8 @@
 A fusion knows the contexts that it learnt from better than others, and trees would trust it too
 much. So the contexts are dealt into folds by their papers, as in
 :mod:`mpbert.methods.lambdamart.reranker`: the first papers of a context, and their scores, come
-from weights that were learnt on the other folds. The same folds choose how many trees there are, how
-large they are, and whether there are any.
+from weights that were learnt on the other folds. The same folds choose how many trees there are,
+how large they are, and whether there are any.
 """
 
 import importlib.util

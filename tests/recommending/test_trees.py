@@ -13,17 +13,16 @@ from mpbert.cli import main
 from mpbert.commands import build_index
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lambdamart import trees as growing
-from mpbert.methods.lambdamart.features import features_in, features_of
+from mpbert.methods.lambdamart.features import candidates_of, features_in, features_of
 from mpbert.methods.lambdamart.relations import relation_features
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, arrays_of, typed_arrays
 from mpbert.methods.lambdamart.trees import Lists, TreeSettings, score_without_trees
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
-from mpbert.methods.rankings import Ranking, sorted_ranking
+from mpbert.methods.rankings import sorted_ranking
 from mpbert.recommending import directory, learning, tree_learning
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
@@ -209,8 +208,6 @@ def test_an_answer_is_that_of_the_pipeline_computed_separately(grown, store):
 
 def features_in_first(ranking, first, store):
     """Return the signals of a ranking; equal scores have equal ranks, as in an index."""
-    from mpbert.methods.lambdamart.features import candidates_of
-
     score, share, _ = features_in(candidates_of(first), ranking, store.num_papers)
     better = (ranking.scores[0][None] > score[:, None]).sum(axis=1)
     return np.column_stack([score, share, 1 / (better + 1)])
@@ -231,24 +228,6 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     learnt_elsewhere = plain.weights(weights, taught=folds == 1)
     scores = sum(w * plain.features[0][name] for name, w in learnt_elsewhere.items())
     np.testing.assert_allclose(lists.start[: lists.lengths[0]], np.sort(scores)[::-1][:100])
-
-
-def test_a_row_of_the_report_answers_with_trees(grown, rfc_corpus, store, tmp_path):
-    run = tmp_path / "run"
-    flags = ["--splits", "test", "--top", "20", "--sample", "12"]
-    assert main(["answer", str(rfc_corpus), str(grown), str(run), *flags]) == 0
-    contexts, recommender = store.contexts("test"), IndexRecommender.open(grown)
-    read = read_run(run / "test.run")
-    rows, scores = matrices_of_run(read, contexts.query_ids, store.paper_ids, "run")
-    asked = np.flatnonzero((rows >= 0).any(axis=1))
-    assert len(asked) == 12
-    manuscripts = list(manuscripts_of(store, contexts))
-    for query in asked.tolist():
-        year = int(contexts.years[query])
-        found = recommender.recommend_at(manuscripts[query], 0, 21, year)
-        own = store.paper_ids[contexts.citing_rows[query]]
-        # ranks among all papers count the citing one here, so scores may differ in trees alone
-        assert len([each for each in found if each.paper_id != own]) >= 20
 
 
 def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_path):
