@@ -49,8 +49,10 @@ from mpbert.recommending.tables import (
 )
 from mpbert.vectors.matches import TokenWeights, read_weights, save_matches
 
-FORMAT = 4
-_READ = (1, 2, 3, FORMAT)  # 1 holds no exact matches, 2 nothing learnt, 3 no bodies and no trees
+FORMAT = 5
+# 1 holds no exact matches, 2 nothing learnt, 3 no bodies, no votes and no trees
+_READ = (1, 2, 3, FORMAT)
+_WITH_NEIGHBOURS = 5  # the first format whose contexts hold the sentences around them
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
@@ -167,7 +169,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     folder = data_folder(path, generation)
     check_inputs([path], _MOST_BYTES)
     papers = read_table(folder / "papers.arrow", PAPERS)
-    has_neighbours = manifest["counts"]["index_format"] > 3
+    has_neighbours = manifest["counts"]["index_format"] >= _WITH_NEIGHBOURS
     schema = CONTEXTS if has_neighbours else WITHOUT_NEIGHBOURS
     contexts = read_table(folder / "contexts.arrow", schema)
     contexts = contexts if has_neighbours else with_neighbours(contexts)

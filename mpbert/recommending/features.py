@@ -69,7 +69,7 @@ class PaperFeatures:
         self._rows = np.arange(len(years))
         self._votes, self.known = None, None
         if data.contexts is not None:
-            self._votes = ContextVotes(data.tables, data.contexts, words)
+            self._votes = ContextVotes(data.tables, data.contexts)
             contexts = *data.tables.cited(), citing, years[citing]
             self.known = KnownCitations(*contexts, len(years))
 

@@ -83,8 +83,9 @@ class IndexRecommender:
         """Return papers for a place in a text, best first.
 
         ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
-        of the three sentences around the place over title, abstract and citing sentences. ``both``
-        ranks by the fusion that the index learnt (``mpbert.recommending.features``). An index that
+        of the three sentences around the place over title, abstract, citing sentences, and bodies
+        where the index has them. ``both`` ranks by the fusion that the index learnt, and the first
+        100 papers also by its trees (``mpbert.recommending.learnt_trees``). An index that
         learnt none adds exact matches to the cosine; without these it fuses the first 200 papers
         of ``dense`` and ``words`` by reciprocal ranks; without an encoder it ranks by words alone.
         Papers that were accepted here are not returned; what is cited together with them gains, by

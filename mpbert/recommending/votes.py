@@ -10,7 +10,6 @@ from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.methods.lexical.votes import NEIGHBOURS, SHARPNESS, votes_of
 from mpbert.recommending.lookup import ContextWords
 from mpbert.recommending.tables import IndexTables
-from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
 
@@ -20,8 +19,8 @@ class ContextVotes:
     :param found: of the same tables.
     """
 
-    def __init__(self, tables: IndexTables, found: ContextWords, words: Words) -> None:
-        self._postings, self._words = found.words, words
+    def __init__(self, tables: IndexTables, found: ContextWords) -> None:
+        self._postings = found.words
         self._offsets, self._cited = tables.cited()
         self._num_papers = tables.papers.num_rows
 
@@ -33,7 +32,7 @@ class ContextVotes:
         num_contexts = len(self._offsets) - 1
         if not num_contexts:
             return np.zeros(self._num_papers)
-        scores = self._words.bm25(columns, counts, self._postings, num_contexts)
+        scores = self._postings.scores(columns, counts, num_contexts)
         near, best = top_k(scores[None], min(NEIGHBOURS, num_contexts), np.array([-1]))
         votes = votes_of(best[0], SHARPNESS)
         lengths = self._offsets[near[0] + 1] - self._offsets[near[0]]

@@ -25,22 +25,15 @@ class Words:
         known = np.array([column for column in columns if column >= 0], np.int64)
         return np.unique(known, return_counts=True)
 
-    def bm25(
-        self, columns: np.ndarray, counts: np.ndarray, papers: Postings, number: int | None = None
-    ) -> np.ndarray:
+    def bm25(self, columns: np.ndarray, counts: np.ndarray, papers: Postings) -> np.ndarray:
         """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.
 
             score(q, d) = Σ_w count(w, q) · weight(w, d),   weights of ``retrieval.lexical.Bm25``
 
         :param columns: (U,) stems of the question, ``counts`` (U,) how often each occurs.
         :param papers: by the words of some field; those of no other word are read.
-        :param number: N where it is not papers that are scored, but contexts.
         """
-        lengths = papers.offsets[columns + 1] - papers.offsets[columns]
-        places = ranges(papers.offsets[columns], lengths)
-        parts = papers.weights[places] * counts[row_numbers(lengths)]
-        number = self._num_papers if number is None else number
-        return np.bincount(papers.papers[places], weights=parts, minlength=number)
+        return papers.scores(columns, counts, self._num_papers)
 
     def similarities(
         self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray
