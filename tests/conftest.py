@@ -326,6 +326,14 @@ class Matching:
     index: Path
 
 
+@pytest.fixture(scope="session")
+def plain_matching(
+    rfc_corpus: Path, rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Matching:
+    """Outputs of an encoder with exact matches and no other level."""
+    return _matching(rfc_corpus, rfc_binary, tmp_path_factory.mktemp("matching"), None)
+
+
 @pytest.fixture(scope="session", params=["tokens", "sentences"])
 def matching(
     request: pytest.FixtureRequest,
@@ -334,13 +342,20 @@ def matching(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Matching:
     """Outputs of two encoders with exact matches; one also has a pretrained sentence level."""
+    if request.param == "tokens":
+        return request.getfixturevalue("plain_matching")
+    level = request.getfixturevalue("small_encoder")
+    return _matching(rfc_corpus, rfc_binary, tmp_path_factory.mktemp("matching"), level)
+
+
+def _matching(rfc_corpus: Path, rfc_binary: Path, out: Path, level: Path | None) -> Matching:
     from mpbert.commands import build_index, embed, embed_sentences
     from mpbert.model.config import LexicalConfig, UpperConfig
     from mpbert.pretrained.model_files import sha256_of_model
 
-    out, stored, level, upper = tmp_path_factory.mktemp("matching"), None, None, UpperConfig()
-    if request.param == "sentences":
-        level, stored = request.getfixturevalue("small_encoder"), out / "stored"
+    stored, upper = None, UpperConfig()
+    if level is not None:
+        stored = out / "stored"
         embed_sentences.run(embed_sentences.Config(rfc_corpus, level, stored, device="cpu"))
         sha256 = sha256_of_model(level)
         upper = UpperConfig("concatenated", "abstract,citing", 32, sha256, upper_dim=8)

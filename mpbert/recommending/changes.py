@@ -173,7 +173,8 @@ def _contexts_of(
             counts["citations_of_papers_outside_the_index"] += len(ids) - len(rows)
             counts["citations_of_the_paper_itself"] += len(rows) - len(cited_rows)
             if cited_rows:
-                records.append((citing_row, position, texts[position], cited_rows))
+                around = _neighbours(paper, position)
+                records.append((citing_row, position, texts[position], around, cited_rows))
     return table_of(list(zip(*records, strict=True)) or [[]] * len(CONTEXTS), CONTEXTS)
 
 
@@ -187,7 +188,7 @@ def _merged(contexts: pa.Table) -> pa.Table:
     first = np.flatnonzero(is_first)
     lists = contexts["cited_rows"].combine_chunks()
     lengths = np.add.reduceat(lists.value_lengths().to_numpy(zero_copy_only=False), first)
-    columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:3]]
+    columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:-1]]
     return table_of([*columns, lists_of(lengths, lists.flatten())], CONTEXTS)
 
 
@@ -206,9 +207,18 @@ def _moved(tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray) -> pa.T
         row_of[citing[kept]],
         tables.contexts["position"].to_numpy()[kept],
         tables.contexts["text"].take(kept).combine_chunks(),
+        tables.contexts["around"].take(kept).combine_chunks(),
         lists_of(lengths[kept], row_of[cited[stays]]),
     ]
     return table_of(columns, CONTEXTS)
+
+
+def _neighbours(paper: CleanPaper, position: int) -> str:
+    """Return the sentences before and behind, of the same side of the end of the abstract."""
+    texts, border = _texts(paper), paper.num_abstract
+    first, end = (0, border) if position < border else (border, len(texts))
+    beside = [number for number in (position - 1, position + 1) if first <= number < end]
+    return " ".join(texts[number] for number in beside)
 
 
 def _texts(paper: CleanPaper) -> list[str]:

@@ -20,11 +20,10 @@ import numpy as np
 from mpbert.foundation.errors import IndexFormatError
 
 FILE = "weights.json"
-COSINE, MATCHES, ABSTRACT, CITING, CITATIONS, AGE, COMPANIONS = (
-    *("cosine", "exact_matches", "bm25_abstract", "bm25_citing", "citations", "age"),
-    "companions",
+COSINE, MATCHES, ABSTRACT, CITING, ALL_WORDS, VOTES, CITATIONS, AGE, COMPANIONS = FEATURES = (
+    *("cosine", "exact_matches", "bm25_abstract", "bm25_citing", "bm25_all", "votes"),
+    *("citations", "age", "companions"),
 )
-FEATURES = (COSINE, MATCHES, ABSTRACT, CITING, CITATIONS, AGE, COMPANIONS)
 
 
 @dataclass(frozen=True)

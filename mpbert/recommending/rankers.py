@@ -54,9 +54,11 @@ class AskedFor:
 class PaperRanker:
     """Ranks the papers of an index.
 
-    ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, see
-    :mod:`mpbert.recommending.learnt`. Where none was learnt, it adds exact matches to the cosine,
-    or without them fuses the first 200 papers of ``dense`` and ``words`` by reciprocal ranks.
+    ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, and its
+    first papers by learnt trees, see :mod:`mpbert.recommending.learnt` and
+    :mod:`mpbert.recommending.learnt_trees`. Where none was learnt, it adds exact matches
+    to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by
+    reciprocal ranks.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks.
 
@@ -68,15 +70,20 @@ class PaperRanker:
     ) -> None:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
-        self._encoder, self._words, self._learnt = encoder, words, data.learnt
+        self._encoder, self._words = encoder, words
+        self._learnt, self._trees = data.learnt, data.trees
         self._matches = data.tables.matches
         self.features = None
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, years)
 
     def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
-        """Return what several questions have in common, for ``both``; None: it would not pay."""
-        if self._learnt is None or COSINE not in self._learnt.weights or len(questions) < _TOGETHER:
+        """Return what several questions have in common, for ``both``; None: it would not pay.
+
+        Trees read where a paper stands among all by each feature, so they need exact cosines.
+        """
+        weights = {} if self._learnt is None else self._learnt.weights
+        if self._trees is not None or COSINE not in weights or len(questions) < _TOGETHER:
             return [None] * len(questions)
         embed = self._encoder.embed_manuscript
         asked = np.stack([embed(question.sentences, question.sentence) for question in questions])
@@ -94,7 +101,7 @@ class PaperRanker:
         """Return the best papers, ``top`` of them or more.
 
         :param questions: one for a place; of a whole paper one for each of its sentences, whose
-            scores are averaged. What is accepted is the same for all.
+            scores are averaged, without trees. What is accepted is the same for all.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         :param estimate: of a single question for the learnt fusion; it changes the time that it
             takes, and no digit of the ranking.
@@ -102,6 +109,8 @@ class PaperRanker:
         depth, accepted = max(_DEPTH, top), questions[0].accepted
         if estimate is not None:
             rankings = [self._estimated(questions[0], allowed, depth, estimate)]
+        elif ranker == "both" and self._trees is not None and len(questions) == 1:
+            rankings = [self._by_trees(questions[0], allowed, depth)]
         else:
             rankings = self._averaged(questions, allowed, depth, ranker)
         if len(accepted) and not (ranker == "both" and self._weighs_companions):
@@ -138,6 +147,15 @@ class PaperRanker:
     @property
     def _weighs_companions(self) -> bool:
         return self._learnt is not None and COMPANIONS in self._learnt.weights
+
+    def _by_trees(self, question: Asked, allowed: np.ndarray, depth: int) -> Ranking:
+        """Return the ranking by the learnt fusion, its first papers by trees."""
+        found = self.features.of(question)
+        scores = self._learnt.scores(found)
+        fused = _ranking(scores, allowed, depth)
+        companions = self._learnt.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
+        known, year = self.features.known, self.features.year_of(question)
+        return self._trees.rerank(found, fused, scores - companions, allowed, known, year)
 
     def _scores(self, question: Asked, ranker: str) -> dict[str, np.ndarray]:
         """Return (N,) scores of all papers by each part that a ranker fuses."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
+from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
@@ -85,8 +86,9 @@ class IndexRecommender:
         """Return papers for a place in a text, best first.
 
         ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
-        of the three sentences around the place over title, abstract and citing sentences. ``both``
-        ranks by the fusion that the index learnt (``mpbert.recommending.features``). An index that
+        of the three sentences around the place over title, abstract, citing sentences, and bodies
+        where the index has them. ``both`` ranks by the fusion that the index learnt, and the first
+        100 papers also by its trees (``mpbert.recommending.learnt_trees``). An index that
         learnt none adds exact matches to the cosine; without these it fuses the first 200 papers
         of ``dense`` and ``words`` by reciprocal ranks; without an encoder it ranks by words alone.
         Papers that were accepted here are not returned; what is cited together with them gains, by
@@ -259,6 +261,16 @@ class IndexRecommender:
         if self._ranker.features is None:
             raise ConfigError("the index holds no words of fields apart; build it with build-index")
         return self._ranker.features.of(question)
+
+    @property
+    def known_citations(self) -> KnownCitations:
+        """The citations of known contexts, which trees ask about the first papers.
+
+        :raises ConfigError: the index holds nothing to learn from.
+        """
+        if self._ranker.features is None:
+            raise ConfigError("the index holds no words of fields apart; build it with build-index")
+        return self._ranker.features.known
 
     def _explained(
         self,

@@ -69,7 +69,7 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
     raised = ("build-corpus", "binarize", "export-encoder", "build-index")  # both are read
-    expected = {"build-index": 4}.get(
+    expected = {"build-index": 5}.get(
         manifest["command"], 2 if manifest["command"] in raised else 1
     )
     assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
@@ -92,7 +92,7 @@ def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_th
         before = read_manifest(formats / name)
         assert before["format"] == before["counts"]["index_format"] == number
         assert main(["add", name, "more.jsonl"]) == 0
-        assert read_manifest(formats / name)["counts"]["index_format"] == 4
+        assert read_manifest(formats / name)["counts"]["index_format"] == 5
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
         assert (readers(formats)[name]().learnt is not None) == (number >= 3)
@@ -142,7 +142,7 @@ def test_there_is_a_directory_of_each_format(formats):
     assert set(FORMATS) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("version", [0, 5, None])
+@pytest.mark.parametrize("version", [0, 6, None])
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_format_is_refused_with_the_command_that_makes_it_anew(
     kind, version, formats, monkeypatch, capsys
