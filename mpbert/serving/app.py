@@ -30,6 +30,7 @@ from mpbert.serving.docs_page import docs_page
 from mpbert.serving.guard import Access, Guard
 from mpbert.serving.limits import Limits, RequestLimits
 from mpbert.serving.live import Edition, LiveIndex
+from mpbert.serving.manuscripts import add_manuscripts
 from mpbert.serving.messages import (
     Answer,
     Answers,
@@ -72,7 +73,9 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     _add_errors(app, limits, access.base)
-    _add_api(app, index if isinstance(index, LiveIndex) else LiveIndex(Edition(index)))
+    queue, live = _Queue(), index if isinstance(index, LiveIndex) else LiveIndex(Edition(index))
+    _add_api(app, live, queue)
+    add_manuscripts(app, live, queue.run)
     _add_pages(app, access.base)
     describe(app, bool(access.token), access.base)
     guarded = Paths(Guard(RequestLimits(app, limits), access), access.base)
@@ -128,9 +131,7 @@ def _check_known(edition: Edition, paper_ids: list[str], code: int) -> None:
             raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(edition.known)}")
 
 
-def _add_api(app: FastAPI, live: LiveIndex) -> None:
-    queue = _Queue()
-
+def _add_api(app: FastAPI, live: LiveIndex, queue: _Queue) -> None:
     @app.get("/health", responses=problems())
     async def health() -> Health:
         """Return whether the server answers, and with what. It asks for no token."""

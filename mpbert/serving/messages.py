@@ -58,12 +58,15 @@ _PAPER = {
     "authors": ["J. Mogul", "S. Deering"],
     "year": 1990,
     "score": 31.4,
+    "share": 0.82,
     "why": {"citing": [_CITING], "companions": [_COMPANION]},
 }
 _ANSWER = {"papers": [_PAPER], "milliseconds": 12.3}
 
 
-class _Manuscript(BaseModel):
+class Manuscript(BaseModel):
+    """A text, and what is asked for it."""
+
     model_config = ConfigDict(strict=True, extra="forbid")
 
     text: Text = Field(description="the manuscript, or a part of it")
@@ -74,7 +77,7 @@ class _Manuscript(BaseModel):
     ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
 
-class Question(_Manuscript):
+class Question(Manuscript):
     """A text and the place in it where a citation belongs."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "place": 20}]})
@@ -88,7 +91,7 @@ class Question(_Manuscript):
 
     @model_validator(mode="after")
     def _place_is_in_text(self) -> "Question":
-        _check_place(self.place or 0, self.text)
+        check_place(self.place or 0, self.text)
         return self
 
 
@@ -101,7 +104,7 @@ def _few(places: list[int]) -> list[int]:
     return places
 
 
-class Questions(_Manuscript):
+class Questions(Manuscript):
     """A text and several places in it where citations belong."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "places": [20, 63]}]})
@@ -113,11 +116,15 @@ class Questions(_Manuscript):
 
     @model_validator(mode="after")
     def _places_are_in_text(self) -> "Questions":
-        _check_place(max(self.places), self.text)
+        check_place(max(self.places), self.text)
         return self
 
 
-def _check_place(place: int, text: str) -> None:
+def check_place(place: int, text: str) -> None:
+    """Check that a place is in a text.
+
+    :raises ValueError: it is not.
+    """
     if place > len(text):
         raise ValueError(f"place is {place}, beyond the text's {len(text)} characters")
 
@@ -165,6 +172,9 @@ class RecommendationMessage(PaperMessage):
     """A recommended paper."""
 
     score: float = Field(description="larger is better; comparable within one answer only")
+    share: float = Field(
+        description="of the distance from the last ranked paper, at most the 200th, to the best"
+    )
     why: WhyMessage
 
 
@@ -197,6 +207,15 @@ class Titles(BaseModel):
     papers: list[PaperMessage]
 
 
+class Topic(BaseModel):
+    """A region of the map, and words that set the titles of its papers apart."""
+
+    words: list[str] = Field(description="most telling first")
+    x: float = Field(description="where its papers lie on average")
+    y: float
+    num_papers: int
+
+
 class Positions(BaseModel):
     """The map: one entry per paper in each list."""
 
@@ -208,6 +227,7 @@ class Positions(BaseModel):
     years: list[int | None]
     x: list[float] = Field(description="in [-1, 1]: first principal direction")
     y: list[float] = Field(description="in [-1, 1]: second principal direction")
+    topics: list[Topic] = Field(description="regions of the map, largest first")
 
 
 class Index(BaseModel):
