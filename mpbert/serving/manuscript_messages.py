@@ -26,7 +26,7 @@ def _few(keys: dict[str, str]) -> dict[str, str]:
 Keys = Annotated[
     dict[Text, PaperId],
     AfterValidator(_few),
-    Field(description="key of a bibliography -> id of the paper"),
+    Field({}, description="key of a bibliography -> id of the paper"),
 ]
 First = Annotated[int, Field(ge=0, description="places before the first that is answered")]
 Number = Annotated[int, Field(ge=1, le=MAX_PLACES, description="places to answer, at most")]
@@ -47,7 +47,7 @@ class ManuscriptQuestion(Manuscript):
     )
     first: First = 0
     number: Number = 10
-    keys: Keys = {}
+    keys: Keys
 
     @model_validator(mode="after")
     def _cursor_is_in_text(self) -> "ManuscriptQuestion":

@@ -89,7 +89,9 @@ def _place(
         place=answer.place,
         sentence=answer.sentence,
         keys=list(answer.keys),
-        cited=[CitedMessage(key=c.key, paper_id=c.paper_id) for c in answer.cited if c.cited == HERE],
+        cited=[
+            CitedMessage(key=c.key, paper_id=c.paper_id) for c in answer.cited if c.cited == HERE
+        ],
         site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
         papers=[_card(edition, answer, paper) for paper in answer.papers],
     )

@@ -54,7 +54,8 @@ def topics_of(positions: np.ndarray, titles: Sequence[str]) -> list[Topic]:
             for word, count in inside[region].items()
             if count >= _LEAST_TITLES and word not in taken
         }
-        best = sorted(weights, key=lambda word: (-weights[word], word))[:_WORDS]
+        ranked = sorted(weights, key=lambda word: (-weights[word], word))
+        best = [word for word in ranked[:_WORDS] if weights[word] >= 0]
         if best:
             taken.update(best)
             rows = np.flatnonzero(regions == region)

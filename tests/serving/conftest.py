@@ -20,6 +20,8 @@ from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.server import listen
 
+PATIENT = Limits(seconds=120)  # a machine that runs tests may be busy
+
 
 class ScriptedRecommender:
     """Three papers; ``recommend`` waits until ``may_answer`` is set, and notes the questions."""
@@ -43,6 +45,10 @@ class ScriptedRecommender:
 
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
+
+    def recommend_at(self, manuscript, place, top, year, accepted, ranker) -> list[Recommendation]:
+        asked = {"place": place, "top": top, "year": year, "accepted": accepted, "ranker": ranker}
+        return self.recommend(text=" ".join(manuscript.sentences), **asked)
 
     def recommend(self, **question) -> list[Recommendation]:
         self.questions.append(question)
@@ -196,3 +202,37 @@ def library_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def mail(tmp_path: Path) -> str:
     """File of a paper that the index does not hold."""
     return _write(tmp_path / "mail.jsonl", MAIL)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """Headless Chromium, and the folder of what it downloads."""
+    from tests.serving.browsing import start_browser
+
+    downloads = tmp_path_factory.mktemp("downloads")
+    driver = start_browser(downloads)
+    driver.downloads = downloads
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="session")
+def address(planted_index, served):
+    """Address of the small index."""
+    from mpbert.recommending.recommender import IndexRecommender
+
+    with served(create_app(IndexRecommender.open(planted_index), PATIENT)) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser, address):
+    """The page of the small index; nothing may be said in its console."""
+    from tests.serving.browsing import Page
+
+    page = Page(browser, address, browser.downloads)
+    page.look()
+    page.begin()
+    browser.get_log("browser")
+    yield page
+    assert browser.get_log("browser") == []  # no error, nothing that the policy refused

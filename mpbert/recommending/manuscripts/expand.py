@@ -55,7 +55,7 @@ class Expander:
     """Expands one manuscript.
 
     :param kept: commands and environments whose definitions do not count: their meaning is known.
-    :param includes: whether files of ``\\input`` are read; else they are left out.
+    :param includes: whether included files are read; else they are left out.
     """
 
     def __init__(self, source: SourceText, kept: frozenset[str], includes: bool = True) -> None:

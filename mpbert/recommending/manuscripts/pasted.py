@@ -1,4 +1,4 @@
-r"""A manuscript that is being written: a text without a file, its places, and that of the cursor."""
+"""A manuscript that is being written: a text without a file, its places, that of the cursor."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -76,9 +76,10 @@ def read_pasted(
 def site_at(
     pasted: Pasted, number: int, cursor: int | None = None, text: str = "", form: str = "text"
 ) -> Site | None:
-    """Return where keys are written for a place: an open citation, else that at the cursor or first.
+    """Return where keys are written for a place: its open citation, else its first; None: nowhere.
 
-    None: nowhere.
+    :param cursor: of the place at it, the citation there is meant; ``text`` and ``form`` are those
+        that were read.
     """
     mentions = pasted.manuscript.mentions[number]
     writable = [mention for mention in mentions if not mention.is_fixed]
