@@ -49,7 +49,7 @@ def test_keys_go_where_the_cursor_stands(form, text, expected):
 
 def test_the_sentence_at_the_cursor_is_the_place_with_all_its_citations():
     text = "Packets vanish [@x]. Paths are probed [@y] and measured. The rest is lost."
-    pasted, _ = at(text, "text", text.index(" measured"))
+    pasted, _ = at(text, "text", text.index(". The"))
     manuscript = pasted.manuscript
     assert pasted.at_cursor == 1
     assert manuscript.sentences[manuscript.places[1]] == "Paths are probed and measured."

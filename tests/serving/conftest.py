@@ -205,18 +205,6 @@ def mail(tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    """Headless Chromium, and the folder of what it downloads."""
-    from tests.serving.browsing import start_browser
-
-    downloads = tmp_path_factory.mktemp("downloads")
-    driver = start_browser(downloads)
-    driver.downloads = downloads
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture(scope="session")
 def address(planted_index, served):
     """Address of the small index."""
     from mpbert.recommending.recommender import IndexRecommender
@@ -228,7 +216,7 @@ def address(planted_index, served):
 @pytest.fixture
 def page(browser, address):
     """The page of the small index; nothing may be said in its console."""
-    from tests.serving.browsing import Page
+    from tests.browsing import Page
 
     page = Page(browser, address, browser.downloads)
     page.look()

@@ -78,7 +78,7 @@ def test_the_place_at_the_cursor_is_counted_in_characters(planted):
 @pytest.mark.parametrize(
     ("question", "line"),
     [
-        ({"cursor": 999}, "place is 999, beyond the text's 119 characters"),
+        ({"cursor": 999}, "place is 999, beyond the text's 117 characters"),
         ({"format": "pdf"}, "format: Input should be 'text', 'tex' or 'markdown'; found 'pdf'"),
         ({"number": 51}, "number: Input should be less than or equal to 50; found 51"),
         ({"keys": {str(n): "a" for n in range(20_001)}},

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from mpbert.serving.app import create_app
 from mpbert.serving.guard import Access
-from tests.serving.browsing import PLACE, By, Keys, Page, webdriver
+from tests.browsing import PLACE, By, Keys, Page, webdriver
 from tests.serving.conftest import PATIENT
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
-from tests.serving.browsing import NARROW, WIDE, By, Keys, Page
+from tests.browsing import NARROW, WIDE, By, Keys, Page
 from tests.serving.conftest import PATIENT
 
 PICTURED = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.serving.browsing import By, Keys
+from tests.browsing import By, Keys
 
 LAYOUT = "Pages have a layout"
 MARKED = (
@@ -79,7 +79,7 @@ def test_what_is_written_before_the_place_moves_it(page):
     page.press("Once more. ")
     page["#places .accept"].click()
     page.until(lambda: "\\cite" in page.text())
-    key = KEYS[page["#cited-papers span"].text.rsplit(" (", 1)[0]]
+    key = page["#cited-papers code"].text
     assert page.text() == f"Once more. {LAYOUT}~\\cite{{{key}}}. End"
 
 
@@ -97,14 +97,15 @@ def test_all_marked_places_are_answered_each_with_its_list(page):
     assert [h.text for h in page.all(".place h3")] == [f"Place {n} of 3" for n in (1, 2, 3)]
     assert " for 3 places in " in page["#status"].text
     lists = [page.titles(f".place:nth-of-type({n})") for n in (1, 2, 3)]
-    assert all(lists) and lists[1][0] == FACES != lists[0][0]
+    assert FACES in lists[1] and all(lists)
     assert page.focused() == page["#places .paper"]
     page.press("n")  # the next place opens
     accept(page, FACES)
     assert "\\cite{emoji}" in page.text() and "[CITATION]" in page.text()
     assert page.titles(".place:nth-of-type(1)") == lists[0]
     page.press("p")
-    key = KEYS[accept(page, lists[0][0])]
+    accept(page, lists[0][0])
+    key = page["#cited-papers li:last-child code"].text
     expected = MARKED.replace("[CITATION]", f"\\cite{{{key}}}").replace("{}", "{emoji}")
     assert page.text() == expected
     assert len(page.all(".place")) == 3
@@ -126,6 +127,7 @@ def test_text_and_papers_survive_a_reload_until_they_are_forgotten(page):
     page.ask(f"{LAYOUT}. End", len(LAYOUT))
     page.run("document.querySelector('form details').open = true")
     page["#title"].send_keys("On pages")
+    page.run("document.querySelector('.paper').focus()")
     accept(page, "Layout of pages")
     page.open()
     page.until(lambda: page["#index"].text)

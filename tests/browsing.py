@@ -10,7 +10,7 @@ import pytest
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 By = pytest.importorskip("selenium.webdriver.common.by").By
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
-AXE = Path(__file__).parents[1] / "fixtures" / "axe" / "axe.min.js.gz"
+AXE = Path(__file__).parent / "fixtures" / "axe" / "axe.min.js.gz"
 WIDE, NARROW = (1000, 680), (360, 740)
 TEXT = (
     "Large packets vanish on tunnelled paths \N{GRINNING FACE}. Pages of others are attacked by "
@@ -28,6 +28,7 @@ def start_browser(downloads):
     options.binary_location = chromium
     for flag in (
         *("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"),
+        "disable-renderer-backgrounding",
         *("lang=en", "hide-scrollbars", "host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"),
     ):
         options.add_argument(f"--{flag}")
