@@ -49,7 +49,8 @@ def aligned(sheet: Sheet) -> Sheet:
     rows = []
     for r, (title, cells) in enumerate(sheet.rows):
         changed = [
-            replace(cell, text=texts[j][r], interval=intervals[j][r]) for j, cell in enumerate(cells)
+            replace(cell, text=texts[j][r], interval=intervals[j][r])
+            for j, cell in enumerate(cells)
         ]
         rows.append((title, changed))
     return replace(sheet, rows=rows)

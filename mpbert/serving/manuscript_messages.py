@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from mpbert.serving.messages import (
     MAX_PLACES,
-    Manuscript,
+    AskedText,
     PaperId,
     RecommendationMessage,
     Text,
@@ -32,7 +32,7 @@ First = Annotated[int, Field(ge=0, description="places before the first that is 
 Number = Annotated[int, Field(ge=1, le=MAX_PLACES, description="places to answer, at most")]
 
 
-class ManuscriptQuestion(Manuscript):
+class ManuscriptQuestion(AskedText):
     r"""A manuscript with ``\cite{...}``, ``[CITATION]``, ``[?]`` or ``[@key]``, or a cursor."""
 
     model_config = ConfigDict(
@@ -105,7 +105,7 @@ class ManuscriptAnswer(BaseModel):
     milliseconds: float = Field(description="time to read and rank, without waiting")
 
 
-class Bibliography(BaseModel):
+class BibliographyText(BaseModel):
     """Entries in BibTeX."""
 
     model_config = ConfigDict(
@@ -119,7 +119,7 @@ class Bibliography(BaseModel):
     bibtex: Text
 
 
-class Known(BaseModel):
+class KnownEntries(BaseModel):
     """Which entries are papers of the index."""
 
     num_entries: int

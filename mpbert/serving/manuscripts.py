@@ -15,9 +15,9 @@ from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender
 from mpbert.serving.description import problems
 from mpbert.serving.live import Edition, LiveIndex
 from mpbert.serving.manuscript_messages import (
-    Bibliography,
+    BibliographyText,
     CitedMessage,
-    Known,
+    KnownEntries,
     ManuscriptAnswer,
     ManuscriptPlace,
     ManuscriptQuestion,
@@ -45,7 +45,7 @@ def add_manuscripts(app: FastAPI, live: LiveIndex, run: Run) -> None:
         return await run(_answered, await live.edition(), question)
 
     @app.post("/api/bibliography", responses=problems())
-    async def match_bibliography(bibliography: Bibliography) -> Known:
+    async def match_bibliography(bibliography: BibliographyText) -> KnownEntries:
         """Return which entries of a bibliography are papers of the index."""
         return await run(_matched, await live.edition(), bibliography.bibtex)
 
@@ -111,7 +111,7 @@ def _card(edition: Edition, answer: PlaceAnswer, paper: Any) -> PaperCard:
     )
 
 
-def _matched(edition: Edition, bibtex: str) -> Known:
+def _matched(edition: Edition, bibtex: str) -> KnownEntries:
     references: dict[str, OwnReference] = {}
     problem = ""
     try:
@@ -122,4 +122,4 @@ def _matched(edition: Edition, bibtex: str) -> Known:
     except CorpusError as error:
         problem = f"{error}; its entries behind this are not matched to papers"
     keys = edition.matcher.paper_ids(references)
-    return Known(num_entries=len(references), keys=keys, problem=problem)
+    return KnownEntries(num_entries=len(references), keys=keys, problem=problem)

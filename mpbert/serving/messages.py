@@ -64,7 +64,7 @@ _PAPER = {
 _ANSWER = {"papers": [_PAPER], "milliseconds": 12.3}
 
 
-class Manuscript(BaseModel):
+class AskedText(BaseModel):
     """A text, and what is asked for it."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -77,7 +77,7 @@ class Manuscript(BaseModel):
     ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
 
-class Question(Manuscript):
+class Question(AskedText):
     """A text and the place in it where a citation belongs."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "place": 20}]})
@@ -104,7 +104,7 @@ def _few(places: list[int]) -> list[int]:
     return places
 
 
-class Questions(Manuscript):
+class Questions(AskedText):
     """A text and several places in it where citations belong."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "places": [20, 63]}]})

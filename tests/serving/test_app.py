@@ -15,7 +15,7 @@ from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
-from mpbert.serving.manuscript_messages import Bibliography, ManuscriptQuestion
+from mpbert.serving.manuscript_messages import BibliographyText, ManuscriptQuestion
 from mpbert.serving.messages import Answer, Problem, Question, Questions
 
 SECRET = {"Authorization": "Bearer secret"}
@@ -218,14 +218,14 @@ def test_the_api_describes_every_answer_it_gives(client):
 def test_what_the_api_gives_as_examples_is_right(client):
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     models = {model.__name__: model for model in (Question, Questions, Answer)}
-    models |= {"ManuscriptQuestion": ManuscriptQuestion, "Bibliography": Bibliography}
+    models |= {"ManuscriptQuestion": ManuscriptQuestion, "BibliographyText": BibliographyText}
     assert {name for name, schema in schemas.items() if "examples" in schema} == set(models)
     for name, model in models.items():
         for example in schemas[name]["examples"]:
             model.model_validate(example)
     for address, model in (
         *(("recommend", "Question"), ("recommend-places", "Questions")),
-        *(("manuscript", "ManuscriptQuestion"), ("bibliography", "Bibliography")),
+        *(("manuscript", "ManuscriptQuestion"), ("bibliography", "BibliographyText")),
     ):
         asked = {**schemas[model]["examples"][0]}
         assert client.post(f"/api/{address}", json=asked).status_code == 200

@@ -5,7 +5,13 @@ import numpy as np
 from mpbert.serving.topics import topics_of
 
 TITLES = {
-    (-1, 0): ["Mail in IPv6 hosts", "Mail of IPv6", "The IPv6 mail relay", "A relay for mail", "Mail"],
+    (-1, 0): [
+        "Mail in IPv6 hosts",
+        "Mail of IPv6",
+        "The IPv6 mail relay",
+        "A relay for mail",
+        "Mail",
+    ],
     (1, 0): ["Routing paths", "Routing in hosts", "Paths and routing", "Routing", "Paths again"],
 }
 
