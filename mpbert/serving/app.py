@@ -45,6 +45,7 @@ from mpbert.serving.messages import (
     Text,
     Titles,
     Top,
+    ascii_line,
     one_line,
 )
 from mpbert.serving.paths import Paths
@@ -240,7 +241,7 @@ def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:
 
     @app.exception_handler(MpbertError)
     async def wrong_input(request: Request, error: MpbertError) -> JSONResponse:
-        return problem(422, str(error))
+        return problem(422, ascii_line(str(error)))
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:

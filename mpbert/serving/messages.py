@@ -267,9 +267,13 @@ def one_line(errors: list[Any]) -> str:
         where, message = "", "the body is not said to be JSON; send content-type: application/json"
     elif first["type"] not in ("missing", "value_error"):
         message = f"{message}; found {_shown(first['input'])}"
-    line = f"{where}: {message}" if where else message
-    line = printable(line).encode("ascii", "backslashreplace").decode()
+    line = ascii_line(f"{where}: {message}" if where else message)
     return f"{line} (and {more} more)" if more else line
+
+
+def ascii_line(message: str) -> str:
+    """Return a message as one line of ASCII."""
+    return printable(message).encode("ascii", "backslashreplace").decode()
 
 
 def _shown(value: object) -> str:
