@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numba
 import pytest
@@ -19,6 +20,9 @@ import pytest
 from mpbert.commands import binarize, build_corpus, index
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
+
+if TYPE_CHECKING:
+    from selenium.webdriver.remote.webdriver import WebDriver
 
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
@@ -366,6 +370,18 @@ def _matching(rfc_corpus: Path, rfc_binary: Path, out: Path, level: Path | None)
     )
     build_index.run(build_index.Config(rfc_corpus, encoder, made.vectors, made.index))
     return made
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["WebDriver"]:
+    """Headless Chromium; ``downloads`` is the folder of what it downloads."""
+    from tests.browsing import start_browser
+
+    downloads = tmp_path_factory.mktemp("downloads")
+    driver = start_browser(downloads)
+    driver.downloads = downloads
+    yield driver
+    driver.quit()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

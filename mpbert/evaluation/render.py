@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from mpbert.evaluation.html_report import aligned, anchors, pictures
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, sheets_of
 from mpbert.evaluation.statement_sheets import (
@@ -47,7 +48,9 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
     """
     sheets = [*sheets_of(report), *statement_sheets(report)]
     context = {"report": report, "sheets": sheets, "setting": report.setting}
-    pictures = {title: base64.b64encode(svg).decode() for title, svg in plots.items()}
+    encoded = {title: base64.b64encode(svg).decode() for title, svg in plots.items()}
+    sections = [*(sheet.title for sheet in sheets), *plots, "How to read this"]
+    page = {**context, "pictures": pictures(report, encoded), "sections": sections}
     return {
         "txt": re.sub(
             " +\n",
@@ -56,7 +59,7 @@ def render_report(report: Report, plots: Mapping[str, bytes]) -> dict[str, str]:
         ),
         "md": _environment(_escaper(_MD)).get_template("report.md.j2").render(context),
         "tex": _environment(_escaper(_TEX)).get_template("report.tex.j2").render(context),
-        "html": _environment(None).get_template("report.html.j2").render(context, plots=pictures),
+        "html": _environment(None).get_template("report.html.j2").render(page),
         "json": json.dumps(as_dict(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
     }
 
@@ -191,6 +194,7 @@ def _environment(escape: Callable[[object], object] | None) -> jinja2.Environmen
         keep_trailing_newline=True,
     )
     environment.filters.update(left=_left, right=_right, wrapped=_wrapped, broken=_broken)
+    environment.filters.update(aligned=aligned, anchors=anchors)
     return environment
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_doi, normal_title
@@ -80,7 +81,7 @@ def read_bibliography(about: About, manuscript: Path, cited: Collection[str] = (
         data = beside.read_bytes()[:_MOST_BYTES]
         printed = printed_references(data.decode("utf-8", "replace"))
     for key, text in printed.items():
-        found.setdefault(key, _of_print(text))
+        found.setdefault(key, of_print(text))
     return OwnReferences(found, tuple(path for path in files if path.suffix.lower() == ".bib"))
 
 
@@ -92,23 +93,41 @@ def _path_of(name: str, folder: Path) -> Path:
 def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnReference]]:
     """Yield the references of a file up to one that is broken."""
     try:
-        module, _, name = _READERS[path.suffix.lower()].partition(".")
-        reader = getattr(importlib.import_module(f"mpbert.corpus.formats.{module}"), name)()
+        reader = _reader(path.suffix.lower())
         if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
             records = reader.exports_in(path, _entries_of(read_text(path), cited))
         else:
             records = reader.exports(path)
-        for place, record in records:
-            paper = reader.parse((place, record.key, record))
-            if paper is not None:
-                years = (paper.year,) if paper.year else ()
-                doi = normal_doi(record.doi) or ""
-                yield record.key, OwnReference(normal_title(paper.title) or "", years, doi)
+        yield from _of_records(reader, records)
     except ModuleNotFoundError as error:
         missing = missing_package(error)
         logger.warning("%s: its keys are not matched to papers: %s", path, missing or error)
     except CorpusError as error:
         logger.warning("%s; its keys behind this are not matched to papers", error)
+
+
+def read_bibtex(text: str) -> Iterator[tuple[str, OwnReference]]:
+    """Yield the references of a text of BibTeX, with their keys.
+
+    :raises CorpusError: an entry is broken; those before it were yielded.
+    :raises ModuleNotFoundError: pybtex is missing.
+    """
+    reader = _reader(".bib")
+    yield from _of_records(reader, reader.exports_in(Path("bibliography"), text))
+
+
+def _reader(suffix: str) -> Any:
+    module, _, name = _READERS[suffix].partition(".")
+    return getattr(importlib.import_module(f"mpbert.corpus.formats.{module}"), name)()
+
+
+def _of_records(reader: Any, records: Iterator[Any]) -> Iterator[tuple[str, OwnReference]]:
+    for place, record in records:
+        paper = reader.parse((place, record.key, record))
+        if paper is not None:
+            years = (paper.year,) if paper.year else ()
+            doi = normal_doi(record.doi) or ""
+            yield record.key, OwnReference(normal_title(paper.title) or "", years, doi)
 
 
 def _entries_of(text: str, keys: Collection[str]) -> str:
@@ -123,7 +142,8 @@ def _entries_of(text: str, keys: Collection[str]) -> str:
     return "".join(parts)
 
 
-def _of_print(text: str) -> OwnReference:
+def of_print(text: str) -> OwnReference:
+    """Return what the text of a printed reference says."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     try:
@@ -177,6 +197,11 @@ class PaperMatcher:
             row = self._row_of_id.get(key)
         return None if row is None else self._ids[row]
 
+    def paper_ids(self, references: dict[str, OwnReference]) -> dict[str, str]:
+        """Return key -> id of those references that are papers of the index."""
+        found = {key: self.paper_id(key, reference) for key, reference in references.items()}
+        return {key: paper_id for key, paper_id in found.items() if paper_id is not None}
+
     def _fits(self, row: int, years: tuple[int, ...]) -> bool:
         own = int(self._years[row])
         return not own or not years or any(abs(own - year) <= _NEAR for year in years)
@@ -198,7 +223,5 @@ def cited_papers(
 
     :param keys: that it cites; one without a reference may be the id of a paper.
     """
-    matcher = PaperMatcher(recommender)
     known = {key: OwnReference() for key in keys} | bibliography.references
-    found = {key: matcher.paper_id(key, reference) for key, reference in known.items()}
-    return {key: paper_id for key, paper_id in found.items() if paper_id is not None}
+    return PaperMatcher(recommender).paper_ids(known)

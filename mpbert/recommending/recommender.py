@@ -25,6 +25,9 @@ from mpbert.recommending.tables import column_of
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
 
+_SHARED = 200  # papers among which scores are shared out
+_LEAST = 1e-12  # distance of two scores that differ
+
 
 class IndexRecommender:
     """Recommends papers of one index. Reading only: threads may share one recommender."""
@@ -286,10 +289,9 @@ class IndexRecommender:
         rows, scores = ranking.rows[0, :top], ranking.scores[0, :top]
         rows, scores = rows[rows >= 0], scores[rows >= 0]
         citing = self._reasons.citing(rows, words)
-        return [
-            self._recommendation(row, score, reasons, accepted_rows)
-            for row, score, reasons in zip(rows.tolist(), scores.tolist(), citing, strict=True)
-        ]
+        shares = _shares(ranking.scores[0][ranking.rows[0] >= 0])[:top]
+        found = zip(rows.tolist(), scores.tolist(), shares.tolist(), citing, strict=True)
+        return [self._recommendation(*one, accepted_rows) for one in found]
 
     def paper(self, paper_id: str) -> IndexedPaper:
         """Return a paper.
@@ -343,8 +345,20 @@ class IndexRecommender:
         self,
         row: int,
         score: float,
+        share: float,
         citing: tuple[CitingSentence, ...],
         accepted: np.ndarray,
     ) -> Recommendation:
         why = Why(citing, self._reasons.companions(row, accepted))
-        return Recommendation(**self._shown(row), score=score, why=why)
+        return Recommendation(**self._shown(row), score=score, why=why, share=share)
+
+
+def _shares(scores: np.ndarray) -> np.ndarray:
+    """Return where scores lie between that of the last paper, at most the 200th, and the best.
+
+    :param scores: (M,) descending.
+    """
+    if not len(scores) or scores[0] == scores[-1]:
+        return np.ones(len(scores))
+    last = scores[:_SHARED][-1]
+    return (np.maximum(scores - last, 0) / max(scores[0] - last, _LEAST)).round(3)

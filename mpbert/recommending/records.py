@@ -66,6 +66,8 @@ class Recommendation:
 
     :param score: larger is better; comparable within one answer alone, see
         :meth:`mpbert.recommending.recommender.IndexRecommender.recommend`.
+    :param share: of the distance from the last ranked paper, at most the 200th, to the best:
+        1 for the best.
     """
 
     paper_id: str
@@ -74,3 +76,4 @@ class Recommendation:
     year: int | None
     score: float
     why: Why = field(default_factory=Why)
+    share: float = 1.0

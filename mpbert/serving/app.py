@@ -27,6 +27,7 @@ from mpbert.serving.docs_page import docs_page
 from mpbert.serving.guard import Access, Guard
 from mpbert.serving.limits import Limits, RequestLimits
 from mpbert.serving.live import Edition, LiveIndex
+from mpbert.serving.manuscripts import add_manuscripts
 from mpbert.serving.messages import (
     Answer,
     Answers,
@@ -39,6 +40,7 @@ from mpbert.serving.messages import (
     Text,
     Titles,
     Top,
+    ascii_line,
     one_line,
 )
 from mpbert.serving.paths import Paths
@@ -67,7 +69,9 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,
     )
     _add_errors(app, limits, access.base)
-    _add_api(app, index if isinstance(index, LiveIndex) else LiveIndex(Edition(index)))
+    queue, live = Queue(), index if isinstance(index, LiveIndex) else LiveIndex(Edition(index))
+    _add_api(app, live, queue)
+    add_manuscripts(app, live, queue.run)
     _add_pages(app, access.base)
     describe(app, bool(access.token), access.base)
     guarded = Paths(Guard(RequestLimits(app, limits), access), access.base)
@@ -108,9 +112,7 @@ def _check_known(edition: Edition, paper_ids: list[str], code: int) -> None:
             raise HTTPException(code, f"no paper {paper_id[:80]!a} among {len(edition.known)}")
 
 
-def _add_api(app: FastAPI, live: LiveIndex) -> None:
-    queue = Queue()
-
+def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
     @app.get("/health", responses=problems())
     async def health() -> Health:
         """Return whether the server answers, and with what. It asks for no token."""
@@ -218,7 +220,7 @@ def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:
 
     @app.exception_handler(MpbertError)
     async def wrong_input(request: Request, error: MpbertError) -> JSONResponse:
-        return problem(422, str(error))
+        return problem(422, ascii_line(str(error)))
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mpbert.foundation.checksums import MANIFEST, fingerprint
 from mpbert.foundation.errors import MpbertError
+from mpbert.recommending.bibliography import PaperMatcher
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.map import positions_of
 
@@ -36,6 +37,11 @@ class Edition:
     def known(self) -> frozenset[str]:
         """Ids of all papers."""
         return frozenset(self.recommender.paper_ids)
+
+    @cached_property
+    def matcher(self) -> PaperMatcher:
+        """Finds the papers that references are."""
+        return PaperMatcher(self.recommender)
 
     @cached_property
     def positions(self) -> bytes:

@@ -9,6 +9,7 @@ import numpy as np
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.messages import Positions
+from mpbert.serving.topics import topics_of
 from mpbert.vectors.normal import normalized
 
 MAX_POINTS = 50_000  # what a browser draws at once without a stutter
@@ -67,13 +68,16 @@ def project(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def positions_of(recommender: IndexRecommender) -> Positions:
     """Return the map of an index, as the API answers it."""
     rows = map_rows(recommender.vectors)
-    x, y = project(recommender.vectors, rows).round(4).T.tolist()
+    positions = project(recommender.vectors, rows).round(4)
+    x, y = positions.T.tolist()
     titles, years = recommender.titles, recommender.years[rows].tolist()
+    shown = [titles[row] for row in rows]
     return Positions(
         num_papers=len(recommender.paper_ids),
         paper_ids=[recommender.paper_ids[row] for row in rows],
-        titles=[titles[row] for row in rows],
+        titles=shown,
         years=[year or None for year in years],
         x=x,
         y=y,
+        topics=topics_of(positions, shown),
     )

@@ -61,12 +61,15 @@ _PAPER = {
     "authors": ["J. Mogul", "S. Deering"],
     "year": 1990,
     "score": 31.4,
+    "share": 0.82,
     "why": {"citing": [_CITING], "companions": [_COMPANION]},
 }
 _ANSWER = {"papers": [_PAPER], "warning": "", "milliseconds": 12.3}
 
 
-class _Manuscript(BaseModel):
+class AskedText(BaseModel):
+    """A text, and what is asked for it."""
+
     model_config = ConfigDict(strict=True, extra="forbid")
 
     text: Text = Field(description="the manuscript, or a part of it")
@@ -77,7 +80,7 @@ class _Manuscript(BaseModel):
     ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
 
-class Question(_Manuscript):
+class Question(AskedText):
     """A text and the place in it where a citation belongs."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "place": 20}]})
@@ -91,7 +94,7 @@ class Question(_Manuscript):
 
     @model_validator(mode="after")
     def _place_is_in_text(self) -> "Question":
-        _check_place(self.place or 0, self.text)
+        check_place(self.place or 0, self.text)
         return self
 
 
@@ -104,7 +107,7 @@ def _few(places: list[int]) -> list[int]:
     return places
 
 
-class Questions(_Manuscript):
+class Questions(AskedText):
     """A text and several places in it where citations belong."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**_ASKED, "places": [20, 63]}]})
@@ -116,11 +119,15 @@ class Questions(_Manuscript):
 
     @model_validator(mode="after")
     def _places_are_in_text(self) -> "Questions":
-        _check_place(max(self.places), self.text)
+        check_place(max(self.places), self.text)
         return self
 
 
-def _check_place(place: int, text: str) -> None:
+def check_place(place: int, text: str) -> None:
+    """Check that a place is in a text.
+
+    :raises ValueError: it is not.
+    """
     if place > len(text):
         raise ValueError(f"place is {place}, beyond the text's {len(text)} characters")
 
@@ -168,6 +175,9 @@ class RecommendationMessage(PaperMessage):
     """A recommended paper."""
 
     score: float = Field(description="larger is better; comparable within one answer only")
+    share: float = Field(
+        description="of the distance from the last ranked paper, at most the 200th, to the best"
+    )
     why: WhyMessage
 
 
@@ -202,6 +212,15 @@ class Titles(BaseModel):
     papers: list[PaperMessage]
 
 
+class Topic(BaseModel):
+    """A region of the map, and words that set the titles of its papers apart."""
+
+    words: list[str] = Field(description="most telling first")
+    x: float = Field(description="where its papers lie on average")
+    y: float
+    num_papers: int
+
+
 class Positions(BaseModel):
     """The map: one entry per paper in each list."""
 
@@ -213,6 +232,7 @@ class Positions(BaseModel):
     years: list[int | None]
     x: list[float] = Field(description="in [-1, 1]: first principal direction")
     y: list[float] = Field(description="in [-1, 1]: second principal direction")
+    topics: list[Topic] = Field(description="regions of the map, largest first")
 
 
 class Index(BaseModel):
@@ -252,9 +272,13 @@ def one_line(errors: list[Any]) -> str:
         where, message = "", "the body is not said to be JSON; send content-type: application/json"
     elif first["type"] not in ("missing", "value_error"):
         message = f"{message}; found {_shown(first['input'])}"
-    line = f"{where}: {message}" if where else message
-    line = printable(line).encode("ascii", "backslashreplace").decode()
+    line = ascii_line(f"{where}: {message}" if where else message)
     return f"{line} (and {more} more)" if more else line
+
+
+def ascii_line(message: str) -> str:
+    """Return a message as one line of ASCII."""
+    return printable(message).encode("ascii", "backslashreplace").decode()
 
 
 def _shown(value: object) -> str:

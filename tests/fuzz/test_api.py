@@ -27,6 +27,12 @@ class Recommender:
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
 
+    def paper(self, paper_id: str) -> IndexedPaper:
+        return IndexedPaper(paper_id, f"Title {paper_id}", ("A. Author",), 2001, "", "")
+
+    def recommend_at(self, *question: object) -> list[Recommendation]:
+        return self.recommend()
+
     def recommend(self, **question: object) -> list[Recommendation]:
         return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
 

@@ -20,6 +20,14 @@ from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.server import listen
 
+PATIENT = Limits(seconds=120)  # a machine that runs tests may be busy
+
+
+class Question(dict):
+    """What was asked, by name."""
+
+    warning = ""
+
 
 class ScriptedRecommender:
     """Three papers; ``answer`` waits until ``may_answer`` is set, and notes the questions."""
@@ -44,10 +52,14 @@ class ScriptedRecommender:
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
 
-    def asked(self, **question) -> dict:
-        return question
+    def recommend_at(self, manuscript, place, top, year, accepted, ranker) -> list[Recommendation]:
+        asked = {"place": place, "top": top, "year": year, "accepted": accepted, "ranker": ranker}
+        return self.answer({"text": " ".join(manuscript.sentences), **asked})
 
-    def together(self, asked: list[dict]) -> list[dict]:
+    def asked(self, **question) -> "Question":
+        return Question(question)
+
+    def together(self, asked: list["Question"]) -> list["Question"]:
         return asked
 
     def answer(self, question: dict) -> list[Recommendation]:
@@ -202,3 +214,25 @@ def library_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def mail(tmp_path: Path) -> str:
     """File of a paper that the index does not hold."""
     return _write(tmp_path / "mail.jsonl", MAIL)
+
+
+@pytest.fixture(scope="session")
+def address(planted_index, served):
+    """Address of the small index."""
+    from mpbert.recommending.recommender import IndexRecommender
+
+    with served(create_app(IndexRecommender.open(planted_index), PATIENT)) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser, address):
+    """The page of the small index; nothing may be said in its console."""
+    from tests.browsing import Page
+
+    page = Page(browser, address, browser.downloads)
+    page.look()
+    page.begin()
+    browser.get_log("browser")
+    yield page
+    assert browser.get_log("browser") == []  # no error, nothing that the policy refused

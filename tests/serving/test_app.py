@@ -15,6 +15,7 @@ from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
+from mpbert.serving.manuscript_messages import BibliographyText, ManuscriptQuestion
 from mpbert.serving.messages import Answer, Problem, Question, Questions
 
 SECRET = {"Authorization": "Bearer secret"}
@@ -36,7 +37,7 @@ def test_a_question_reaches_the_recommender_with_its_defaults(client, recommende
     (paper,) = answer.json()["papers"]
     why = {"citing": [], "companions": []}
     expected = {"paper_id": "a", "title": "Title a", "authors": ["A. Author"], "year": None}
-    assert paper == {**expected, "score": 0.5, "why": why}
+    assert paper == {**expected, "score": 0.5, "share": 1.0, "why": why}
     assert answer.json()["milliseconds"] >= 0
 
 
@@ -166,6 +167,7 @@ def test_the_index_and_the_map_are_described(client):
     assert places["titles"][1] == "Title b/1"
     assert places["years"] == [2001, None, 2003]
     assert len(places["x"]) == len(places["y"]) == 3
+    assert places["topics"] == []
     assert max(map(abs, places["x"] + places["y"])) == 1
 
 
@@ -196,6 +198,7 @@ def test_a_failure_shows_no_traceback(client, recommender):
 def test_the_api_describes_every_answer_it_gives(client):
     described = client.get("/openapi.json").json()
     names = ("index", "recommend", "recommend-places", "papers", "bibtex", "map")
+    names += ("manuscript", "bibliography")
     assert set(described["paths"]) == {"/health", *(f"/api/{name}" for name in names)}
     for path in described["paths"].values():
         for operation in path.values():
@@ -215,11 +218,15 @@ def test_the_api_describes_every_answer_it_gives(client):
 def test_what_the_api_gives_as_examples_is_right(client):
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     models = {model.__name__: model for model in (Question, Questions, Answer)}
+    models |= {"ManuscriptQuestion": ManuscriptQuestion, "BibliographyText": BibliographyText}
     assert {name for name, schema in schemas.items() if "examples" in schema} == set(models)
     for name, model in models.items():
         for example in schemas[name]["examples"]:
             model.model_validate(example)
-    for address, model in (("recommend", "Question"), ("recommend-places", "Questions")):
+    for address, model in (
+        *(("recommend", "Question"), ("recommend-places", "Questions")),
+        *(("manuscript", "ManuscriptQuestion"), ("bibliography", "BibliographyText")),
+    ):
         asked = {**schemas[model]["examples"][0]}
         assert client.post(f"/api/{address}", json=asked).status_code == 200
 

@@ -55,10 +55,11 @@ class Expander:
     """Expands one manuscript.
 
     :param kept: commands and environments whose definitions do not count: their meaning is known.
+    :param includes: whether included files are read; else they are left out.
     """
 
-    def __init__(self, source: SourceText, kept: frozenset[str]) -> None:
-        self.origins = Origins()
+    def __init__(self, source: SourceText, kept: frozenset[str], includes: bool = True) -> None:
+        self.origins, self._includes = Origins(), includes
         self._source, self._kept = source, kept | _OWN
         self._macros: dict[str, Macro] = {}
         self._environments: dict[str, tuple[Macro, Macro]] = {}
@@ -250,6 +251,8 @@ class Expander:
             self._open(included, stem)
 
     def _included(self, name: str) -> SourceText | None:
+        if not self._includes:
+            return None
         path = self._source.path
         folder = path.parent.resolve()
         places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))

@@ -52,6 +52,10 @@ class Site:
         names = map(_pandoc_key, keys) if self.form in _PANDOC else keys
         return before + between.join(names) + behind
 
+    def frame(self) -> dict[str, str]:
+        """Return what stands before, between and behind the keys that are written."""
+        return dict(zip(("before", "between", "behind"), _FORMS[self.form], strict=True))
+
 
 def site_in_text(source: SourceText, start: int, end: int) -> Site:
     r"""Return the site of a place at [start, end) of a Markdown file or a plain text."""

@@ -67,15 +67,16 @@ _ACCENTS = {
 }
 
 
-def read_tex(source: SourceText) -> Draft:
+def read_tex(source: SourceText, includes: bool = True) -> Draft:
     r"""Return the draft in a TeX file: what stands in ``document`` where there is one.
 
     Commands that nobody defines and pylatexenc does not know are counted in one warning.
 
     :param source: the file; ``\input`` is followed within its folder.
+    :param includes: whether it is; a text that came over the network names no files of ours.
     :raises ManuscriptError: it cannot be parsed, or its commands have no end.
     """
-    expander = Expander(source, KEPT)
+    expander = Expander(source, KEPT, includes)
     expanded = expander.expand()
     marks = Marks()
     marked = marked_tex(expanded, expander.origins, marks)

@@ -31,6 +31,10 @@ export async function getJson(path, options) {
   return (await request(path, options)).json();
 }
 
+export async function getText(path) {
+  return (await request(path)).text();
+}
+
 export function postJson(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
   return getJson(path, { method: "POST", headers, body: JSON.stringify(body), signal });
@@ -54,10 +58,8 @@ function askForToken(wasWrong) {
   return asking;
 }
 
-// Copy the BibTeX of papers; where the browser forbids it, show the text, selected.
-export async function copyBibtex(paperIds) {
-  const query = new URLSearchParams(paperIds.map((id) => ["paper_id", id]));
-  const text = await (await request(`api/bibtex?${query}`)).text();
+// Copy a text; where the browser forbids it, show the text, selected.
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -1,173 +1,229 @@
-// The page: ask at the cursor, read, accept. Text of papers enters it as textContent alone.
+// The page: ask, read, accept. Text of papers enters it as textContent alone.
 
-import { copyBibtex, getJson, postJson } from "./api.js";
-import { paperItem, placeParts } from "./papers.js";
+import { askAll, askAt, complain, listen, placesShown, say, show, shownIds } from "./answers.js";
+import { copyText, getJson, postJson } from "./api.js";
+import * as cited from "./cited.js";
+import { follow, formatOf, removeKeys, setText, writeKey, writtenKeys } from "./editor.js";
+import { formatOfName, onDrop, read, save } from "./files.js";
 import { openMap } from "./map.js";
+import { forget, remember, remembered } from "./memory.js";
 
 const element = (id) => document.getElementById(id);
 const text = element("text");
-const list = element("papers");
-const WAITING = "body, #text, #question [type=submit], h2"; // where the focus is after asking
-const cited = new Map(); // paper_id -> paper, in the order of acceptance
-let question = null; // what was asked last; its accepted papers grow
+const FIELDS = ["title", "abstract", "year", "top", "ranker", "format"];
+const DEFAULTS = Object.fromEntries(FIELDS.map((id) => [id, element(id).value]));
+const NO_FILE = { name: "", lineEnd: "\n" };
+let file = NO_FILE; // that the text came from
 let onMap = null; // paper_id to show when the map opens
-let running = null; // AbortController of the request under way
+let waiting = 0; // timer: what is written is remembered when typing rests
 
-function say(message) {
-  element("status").textContent = message;
-}
-
-function show(state, message = "") {
-  element("answer").dataset.state = state;
-  element("answer").setAttribute("aria-busy", String(state === "loading"));
-  element("empty").hidden = state !== "empty";
-  element("problem").hidden = state !== "error";
-  element("problem").textContent = state === "error" ? message : "";
-  list.hidden = state === "error" || state === "empty";
-  say(state === "error" ? "" : message);
-}
-
-// The API counts characters, JavaScript counts units of UTF-16.
-function cursor() {
-  return Array.from(text.value.slice(0, text.selectionStart)).length;
-}
-
-function askAtCursor() {
-  if (!element("question").reportValidity()) return;
-  const asked = {
+// Return what is asked; null, with the reason on the page, where a field is wrong.
+function question() {
+  const wrong = [...element("question").elements].find((field) => !field.validity.valid);
+  element("wrong").hidden = !wrong;
+  for (const id of FIELDS) element(id).removeAttribute("aria-invalid");
+  if (wrong) {
+    wrong.closest("details").open = true; // a folded field can show no message
+    element("wrong").textContent = `${wrong.labels[0].textContent}: ${wrong.validationMessage}`;
+    wrong.setAttribute("aria-invalid", "true");
+    wrong.setAttribute("aria-describedby", "wrong");
+    wrong.focus();
+    return null;
+  }
+  return {
     text: text.value,
-    place: cursor(),
+    format: formatOf(element("format").value),
     title: element("title").value,
     abstract: element("abstract").value,
     top: element("top").valueAsNumber,
     year: element("year").value ? element("year").valueAsNumber : null,
     ranker: element("ranker").value,
+    keys: cited.knownKeys(),
   };
-  const isSamePlace = question?.text === asked.text && question.place === asked.place;
-  question = { ...asked, accepted: isSamePlace ? question.accepted : [] };
-  ask();
 }
 
-// before: what the status line says first.
-async function ask(before = "") {
-  running?.abort();
-  running = new AbortController();
-  const { signal } = running;
-  element("place").hidden = question.text === "";
-  element("place").replaceChildren(...placeParts(question.text, question.place));
-  show("loading", `${before}Searching…`);
+function askAtCursor() {
+  const asked = question();
+  if (asked) askAt(asked, text.selectionStart);
+}
+
+function askEverywhere() {
+  const asked = question();
+  if (asked) askAll(asked);
+}
+
+async function accept(item) {
+  const { paper } = item;
+  const place = item.closest(".place");
+  if (place.isBusy) return; // the next list is under way
+  place.isBusy = true;
   try {
-    const answer = await postJson("api/recommend", question, signal);
-    list.replaceChildren(...answer.papers.map(paperItem));
-    const number = answer.papers.length;
-    const found = number
-      ? `${number} ${number === 1 ? "paper" : "papers"} in ${Math.ceil(answer.milliseconds)} ms`
-      : "No paper found; give more text, or a later year.";
-    show("answered", before + found);
-    if (!number) return;
-    // the list takes the focus, unless the writer went on writing
-    const isWaiting = text.value === question.text && document.activeElement.matches(WAITING);
-    if (isWaiting) moveTo(list.firstElementChild);
-    else list.firstElementChild.tabIndex = 0;
+    const key = await cited.add(paper);
+    const at = writeKey(place.place.site, key, paper.paper_id);
+    showCited();
+    element("answer-heading").focus({ preventScroll: true }); // the list goes
+    if (at !== null) return await ask(at, `Accepted: ${paper.title}. `, place);
+    complain(
+      place.place.site
+        ? `The text was changed at this place; its citation of ${key} is yours to write.`
+        : `No key can be written at this place; its citation of ${key} is yours to write.`,
+    );
   } catch (error) {
-    if (error.name !== "AbortError") show("error", error.message);
+    complain(error.message);
+  } finally {
+    place.isBusy = false;
   }
 }
 
-function accept(item) {
-  const { paper } = item;
-  if (question.accepted.includes(paper.paper_id)) return; // the next list is under way
-  cited.set(paper.paper_id, paper);
-  question.accepted = [...question.accepted, paper.paper_id];
-  showCited();
-  ask(`Accepted: ${paper.title}. `);
+// Ask again at a place whose list is shown.
+function ask(units, before, instead) {
+  const asked = question();
+  if (asked) return askAt(asked, units, { before, instead });
 }
 
 function drop(paperId) {
-  cited.delete(paperId);
+  const place = placesShown().find(({ place }) => place.cited.some((one) => one.paper_id === paperId));
+  cited.remove(paperId);
+  const at = removeKeys(paperId);
   showCited();
   element("cited-heading").focus();
-  if (question.accepted.includes(paperId)) {
-    question.accepted = question.accepted.filter((other) => other !== paperId);
-    ask();
-  }
+  if (place && at !== null) ask(at, "", place);
 }
 
 function showCited() {
-  const items = Array.from(cited.values(), (paper) => {
-    const item = document.createElement("li");
-    const title = document.createElement("span");
-    title.textContent = paper.year ? `${paper.title} (${paper.year})` : paper.title;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Remove";
-    button.setAttribute("aria-label", `Remove ${paper.title}`);
-    button.onclick = () => drop(paper.paper_id);
-    item.append(title, button);
-    return item;
-  });
-  element("cited-papers").replaceChildren(...items);
-  element("cited-empty").hidden = items.length > 0;
-  element("copy-all").hidden = items.length === 0;
+  cited.show(drop);
+  keep();
 }
 
-async function copy(paperIds) {
+async function copy(paperOrText) {
   try {
-    if (await copyBibtex(paperIds)) say("BibTeX copied");
+    const copied = typeof paperOrText === "string" ? paperOrText : await cited.bibtexOf(paperOrText.paper_id);
+    if (await copyText(copied)) say("BibTeX copied");
   } catch (error) {
-    element("problem").hidden = false; // the list stays
-    element("problem").textContent = error.message;
+    complain(error.message);
   }
 }
 
-function moveTo(item) {
-  if (!item) return;
-  for (const other of list.children) other.tabIndex = other === item ? 0 : -1;
-  item.focus();
+listen({
+  accept,
+  copy: (item) => copy(item.paper),
+  map: (item) => (onMap = item.paper.paper_id),
+});
+
+// What is kept in this browser
+
+function keep() {
+  waiting = clearTimeout(waiting);
+  const fields = Object.fromEntries(FIELDS.map((id) => [id, element(id).value]));
+  const state = { text: text.value, written: writtenKeys(), file, fields, cited: cited.state() };
+  if (!remember(state)) tell("This browser remembers nothing here; save your text.");
 }
 
-// Keys in the list: what they do with the paper in focus.
-const KEYS = {
-  ArrowDown: (item) => moveTo(item.nextElementSibling),
-  ArrowUp: (item) => moveTo(item.previousElementSibling),
-  Home: () => moveTo(list.firstElementChild),
-  End: () => moveTo(list.lastElementChild),
-  Enter: accept,
-  c: (item) => copy([item.paper.paper_id]),
-  w: (item) => (item.querySelector("details").open ^= true),
-  Escape: () => text.focus(),
+function recall(state) {
+  setText(state.text ?? "", state.written);
+  for (const id of FIELDS) element(id).value = state.fields?.[id] ?? DEFAULTS[id];
+  file = state.file ?? NO_FILE;
+  cited.restore(state.cited);
+  cited.show(drop);
+}
+
+function confirmed(message, yes) {
+  const dialog = element("confirm-dialog");
+  element("confirm-label").textContent = message;
+  element("confirm-yes").textContent = yes;
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.onclose = () => resolve(dialog.returnValue === "yes");
+  });
+}
+
+element("forget").onclick = async () => {
+  if (!(await confirmed("Forget your text and the papers that you accepted?", "Forget"))) return;
+  waiting = clearTimeout(waiting);
+  recall({});
+  forget();
+  element("places").replaceChildren();
+  show("empty");
+  tell("Forgotten.");
+  text.focus();
 };
-KEYS.j = KEYS.ArrowDown;
-KEYS.k = KEYS.ArrowUp;
 
-list.addEventListener("keydown", (event) => {
-  const item = event.target.closest("li.paper");
-  const isOwn = event.target === item || event.key !== "Enter"; // Enter presses a focused button
-  if (!item || !isOwn || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!Object.hasOwn(KEYS, event.key)) return;
-  event.preventDefault();
-  KEYS[event.key](item);
+element("question").addEventListener("input", () => {
+  follow();
+  clearTimeout(waiting);
+  waiting = setTimeout(keep, 300);
 });
+window.addEventListener("pagehide", () => waiting && keep());
 
-list.addEventListener("click", (event) => {
-  const item = event.target.closest("li.paper");
-  if (event.target.matches(".accept")) accept(item);
-  else if (event.target.matches(".copy")) copy([item.paper.paper_id]);
-  else if (event.target.matches(".show")) onMap = item.paper.paper_id;
-});
+// Files
+
+function tell(message) {
+  element("file-status").textContent = message;
+}
+
+async function take(files) {
+  for (const one of files) {
+    try {
+      if (!formatOfName(one.name)) throw new Error(`${one.name}: expected .tex, .md, .txt or .bib.`);
+      const found = await read(one);
+      if (formatOfName(one.name) === "bib") await takeBibliography(found);
+      else await takeText(found);
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+  element("files").value = ""; // the same file may come again
+}
+
+async function takeText(found) {
+  const isNew = text.value.trim() && text.value !== found.text;
+  if (isNew && !(await confirmed(`Replace your text by ${found.name}?`, "Replace"))) return;
+  setText(found.text);
+  file = { name: found.name, lineEnd: found.lineEnd };
+  element("format").value = formatOfName(found.name);
+  const legacy = found.encoding === "utf-8" ? "" : `, read as ${found.encoding}`;
+  tell(`${found.name}${legacy}`);
+  keep();
+  text.focus();
+  text.setSelectionRange(0, 0);
+}
+
+async function takeBibliography(found) {
+  const { num_entries: number, keys, problem } = await postJson("api/bibliography", { bibtex: found.text });
+  cited.setBibliography({ ...found, keys });
+  const known = Object.keys(keys).length;
+  tell(`${found.name}: ${known} of ${number} entries are papers of this index. ${problem}`.trim());
+  showCited();
+}
+
+element("open").onclick = () => element("files").click();
+element("files").onchange = () => take([...element("files").files]);
+onDrop(element("question"), take);
+element("save").onclick = () => {
+  const ending = { tex: "tex", markdown: "md", text: "txt" }[formatOf(element("format").value)];
+  save(file.name || `text.${ending}`, text.value, file.lineEnd);
+};
+element("copy-all").onclick = () => copy(cited.pane());
+element("download").onclick = () => {
+  const { name, lineEnd } = cited.bibliographyFile();
+  save(name, cited.pane(), lineEnd);
+};
+
+// Keys, views, and the first look
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   if (element("write-view").hidden || document.querySelector("dialog[open]")) return;
   event.preventDefault();
-  askAtCursor();
+  if (event.shiftKey) askEverywhere();
+  else askAtCursor();
 });
-
 element("question").addEventListener("submit", (event) => {
   event.preventDefault();
   askAtCursor();
 });
-element("copy-all").onclick = () => copy([...cited.keys()]);
+element("ask-all").onclick = askEverywhere;
 
 function route() {
   const isMap = location.hash === "#map";
@@ -176,11 +232,11 @@ function route() {
   element(isMap ? "to-map" : "to-write").setAttribute("aria-current", "page");
   element(isMap ? "to-write" : "to-map").removeAttribute("aria-current");
   if (!isMap) return;
-  const recommended = Array.from(list.children, (item) => item.paper.paper_id);
-  openMap(recommended, [...cited.keys()], onMap);
+  openMap(shownIds(), cited.citedIds(), onMap);
   onMap = null;
 }
 window.addEventListener("hashchange", route);
+recall(remembered());
 route();
 show("empty");
 

@@ -1,6 +1,6 @@
 // The map of the papers: what the dots are, and how one hovers, searches and chooses.
 
-import { copyBibtex, getJson } from "./api.js";
+import { copyText, getJson, getText } from "./api.js";
 import { byLine } from "./papers.js";
 import { Plot } from "./plot.js";
 
@@ -33,6 +33,7 @@ export async function openMap(recommended, cited, paperId) {
   const part = shown < papers.num_papers ? `${shown.toLocaleString("en")} of ` : "";
   say(`${part}${papers.num_papers.toLocaleString("en")} papers`);
   showLegend();
+  showTopics();
   showRings();
   plot.fit();
   if (paperId !== null) choose(paperId);
@@ -69,6 +70,25 @@ function showLegend() {
     return item;
   });
   element("legend").replaceChildren(...items);
+}
+
+// Topic words stand on the map; as buttons they lead there.
+function showTopics() {
+  plot.topics = papers.topics;
+  const items = papers.topics.map((topic) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = topic.words.join(", ");
+    button.onclick = () => {
+      plot.centreAt(topic.x, topic.y, 2.5);
+      hover(-1);
+      say(`${topic.words.join(", ")}: ${topic.num_papers.toLocaleString("en")} papers around`);
+    };
+    const item = document.createElement("li");
+    item.append(button);
+    return item;
+  });
+  element("topics").replaceChildren(...items);
 }
 
 function showRings() {
@@ -113,7 +133,8 @@ function choose(paperId) {
 
 async function copy(paperId) {
   try {
-    if (await copyBibtex([paperId])) say("BibTeX copied");
+    const bibtex = await getText(`api/bibtex?${new URLSearchParams({ paper_id: paperId })}`);
+    if (await copyText(bibtex)) say("BibTeX copied");
   } catch (error) {
     say(error.message);
   }

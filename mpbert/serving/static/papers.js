@@ -1,7 +1,14 @@
-// Papers as elements of the page.
+// Places and papers as elements of the page.
 
 const MAX_AUTHORS = 3;
 const AROUND = 60; // characters shown on either side of the place
+// share of the best score -> what a person reads
+const WORDS = [
+  [0.75, "strong"],
+  [0.5, "good"],
+  [0.25, "fair"],
+  [0, "weak"],
+];
 
 function make(tag, className, ...children) {
   const made = document.createElement(tag);
@@ -10,45 +17,94 @@ function make(tag, className, ...children) {
   return made;
 }
 
+function fromTemplate(name) {
+  const template = document.getElementById(name);
+  return template.content.firstElementChild.cloneNode(true);
+}
+
 export function byLine(paper) {
   const { authors } = paper;
   const names = authors.slice(0, MAX_AUTHORS).join(", ");
   const all = authors.length > MAX_AUTHORS ? `${names} and others` : names;
-  return [all, paper.year, paper.paper_id].filter(Boolean).join(" · ");
+  return [all, paper.year, paper.venue, paper.paper_id].filter(Boolean).join(" · ");
 }
 
 // The text around the place, cut at words, with a sign for the cursor.
-export function placeParts(text, place) {
-  const characters = Array.from(text);
-  let before = characters.slice(Math.max(0, place - AROUND), place).join("");
-  let after = characters.slice(place, place + AROUND).join("");
-  if (place > AROUND) before = `…${before.replace(/^\S*\s/, "")}`;
-  if (place + AROUND < characters.length) after = `${after.replace(/\s\S*$/, "")}…`;
+export function placeParts(text, start, end) {
+  const [left, right] = [Array.from(text.slice(0, start)), Array.from(text.slice(end))];
+  let before = left.slice(-AROUND).join("");
+  let after = right.slice(0, AROUND).join("");
+  if (left.length > AROUND) before = `…${before.replace(/^\S*\s/, "")}`;
+  if (right.length > AROUND) after = `${after.replace(/\s\S*$/, "")}…`;
   const sign = make("span", "cursor");
   sign.setAttribute("role", "img");
-  sign.setAttribute("aria-label", "cursor");
+  sign.setAttribute("aria-label", "place");
   return [before, sign, after];
 }
 
 let made = 0; // elements have distinct ids
 
-export function paperItem(paper) {
-  const template = document.getElementById("paper-template");
-  const item = template.content.firstElementChild.cloneNode(true);
+// place: {heading, quote, cited, papers}
+export function placeItem(place) {
+  const item = fromTemplate("place-template");
   const heading = item.querySelector("h3");
+  heading.id = `place-${++made}`;
+  heading.textContent = place.heading;
+  item.querySelector("blockquote").replaceChildren(...place.quote);
+  const here = item.querySelector(".here");
+  here.hidden = !place.cited.length;
+  here.textContent = `Cited here: ${place.cited.map(({ key }) => key).join(", ")}`;
+  const list = item.querySelector("ol");
+  list.setAttribute("aria-labelledby", heading.id);
+  list.append(...place.papers.map(paperItem));
+  item.place = place;
+  return item;
+}
+
+function paperItem(paper) {
+  const item = fromTemplate("paper-template");
+  const heading = item.querySelector("h4");
   item.paper = paper;
   heading.id = `paper-${++made}`;
   heading.textContent = paper.title;
   item.setAttribute("aria-labelledby", heading.id);
   item.querySelector(".by").textContent = byLine(paper);
-  item.querySelector(".score").textContent = paper.score.toPrecision(3);
+  const known = item.querySelector(".known");
+  known.hidden = !paper.cited;
+  const where = paper.cited === "listed" ? "In your bibliography" : "Cited elsewhere in your text";
+  known.textContent = `${where} as ${paper.cited_as}`;
+  item.querySelector(".abstract").textContent = paper.abstract;
+  item.querySelector(".abstract").hidden = !paper.abstract;
+  const doi = item.querySelector(".doi");
+  doi.hidden = !paper.url;
+  if (paper.url) doi.href = paper.url;
+  showScore(item, false);
   for (const button of item.querySelectorAll("button, a")) {
     button.setAttribute("aria-describedby", heading.id);
   }
   const { summary, reasons } = why(paper.why);
-  item.querySelector("summary").textContent = summary;
-  item.querySelector("details").append(...reasons);
+  item.querySelector(".summary").textContent = summary;
+  item.querySelector(".why").append(...reasons);
   return item;
+}
+
+// Show the word for a score, on demand with its numbers.
+export function showScore(item, isExact) {
+  const { score, share } = item.paper;
+  const button = item.querySelector(".score");
+  const word = share >= 0.995 ? "best" : WORDS.find(([least]) => share >= least)[1];
+  const numbers = `${Math.round(100 * share)} % of the best, score ${score.toPrecision(3)}`;
+  button.querySelector(".word").textContent = isExact ? `${word}: ${numbers}` : word;
+  button.querySelector(".bar > span").style.width = `${Math.round(100 * share)}%`;
+  button.setAttribute("aria-expanded", String(isExact));
+}
+
+// The whole abstract and all reasons, or the first lines.
+export function showMore(item, isFull) {
+  item.classList.toggle("full", isFull);
+  const button = item.querySelector(".more");
+  button.textContent = isFull ? "Less" : "More";
+  button.setAttribute("aria-expanded", String(isFull));
 }
 
 function why({ citing, companions }) {
@@ -70,12 +126,13 @@ function why({ citing, companions }) {
       const times = count(companion.count, "sentence");
       return make("li", "", `${companion.title} (${times}${mark})`);
     });
-    const together = [make("p", "", "Cited together with"), make("ul", "", ...items)];
-    if (accepted.length) reasons.unshift(...together);
-    else reasons.push(...together);
+    const together = make("div", "together", make("p", "", "Cited together with"));
+    together.append(make("ul", "", ...items));
+    if (accepted.length) reasons.unshift(together);
+    else reasons.push(together);
   }
-  if (!reasons.length) reasons.push(make("p", "", "Its text is near; no known sentence cites it."));
-  return { summary: parts.length ? `Why: ${parts.join(", ")}` : "Why", reasons };
+  if (!reasons.length) return { summary: "Why: its text is near; no known sentence cites it", reasons };
+  return { summary: `Why: ${parts.join(", ") || "cited together with others"}`, reasons };
 }
 
 function count(number, noun) {

@@ -16,6 +16,7 @@ export class Plot {
     this.points = points;
     this.shades = Math.max(...points.shade) + 1;
     this.rings = []; // {rows, style, radius}
+    this.topics = []; // {words, x, y}
     this.labelled = -1;
     this.bounds = [points.x, points.y].map((values) => {
       const least = values.reduce((a, b) => Math.min(a, b), Infinity);
@@ -41,8 +42,11 @@ export class Plot {
   }
 
   centre(row, leastZoom) {
-    const zoom = Math.max(this.view.zoom, leastZoom);
-    this.view = { x: this.points.x[row], y: this.points.y[row], zoom };
+    this.centreAt(this.points.x[row], this.points.y[row], leastZoom);
+  }
+
+  centreAt(x, y, leastZoom) {
+    this.view = { x, y, zoom: Math.max(this.view.zoom, leastZoom) };
     this.draw();
   }
 
@@ -65,11 +69,15 @@ export class Plot {
   }
 
   toPixels(row) {
+    return this.placeOf(this.points.x[row], this.points.y[row]);
+  }
+
+  placeOf(x, y) {
     const scale = this.unit * this.view.zoom;
     const [middleX, middleY] = this.middle;
     return [
-      middleX + (this.points.x[row] - this.view.x) * scale,
-      middleY - (this.points.y[row] - this.view.y) * scale,
+      middleX + (x - this.view.x) * scale,
+      middleY - (y - this.view.y) * scale,
     ];
   }
 
@@ -117,7 +125,35 @@ export class Plot {
       this.pen.lineWidth = 2;
       for (const row of rows) this.circle(...this.toPixels(row), radius).stroke();
     }
+    this.drawTopics();
     if (this.labelled >= 0) this.drawLabel(this.labelled);
+  }
+
+  // Words of the regions, largest first; one that would cover another is left out.
+  drawTopics() {
+    const taken = [];
+    for (const { words, x, y } of this.topics) {
+      const [left, top] = this.placeOf(x, y);
+      const name = words.join(", ");
+      this.pen.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+      const width = this.pen.measureText(name).width;
+      const box = [left - width / 2, top - 8, left + width / 2, top + 8];
+      const isOut = box[0] < 0 || box[1] < 0 || box[2] > this.canvas.clientWidth || box[3] > this.canvas.clientHeight;
+      const covers = ([a, b, c, d]) => box[0] < c && a < box[2] && box[1] < d && b < box[3];
+      if (isOut || taken.some(covers)) continue;
+      taken.push(box);
+      this.write(name, box[0], top + 4);
+    }
+  }
+
+  // Text with a rim, so that it can be read above dots.
+  write(string, left, base) {
+    this.pen.lineWidth = 4;
+    this.pen.lineJoin = "round";
+    this.pen.strokeStyle = colour("--paper");
+    this.pen.strokeText(string, left, base);
+    this.pen.fillStyle = colour("--text");
+    this.pen.fillText(string, left, base);
   }
 
   circle(x, y, radius) {
@@ -136,10 +172,6 @@ export class Plot {
     this.pen.font = `600 13px ${getComputedStyle(document.body).fontFamily}`;
     const width = this.pen.measureText(short).width;
     const left = Math.max(4, Math.min(x - width / 2, this.canvas.clientWidth - width - 4));
-    this.pen.lineWidth = 4;
-    this.pen.strokeStyle = colour("--page"); // a rim, so that it can be read above dots
-    this.pen.strokeText(short, left, y - 18);
-    this.pen.fillStyle = colour("--text");
-    this.pen.fillText(short, left, y - 18);
+    this.write(short, left, y - 18);
   }
 }

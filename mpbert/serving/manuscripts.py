@@ -1,0 +1,125 @@
+"""Addresses for the page: a manuscript's places with their papers, and its bibliography."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.extras import missing_package
+from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
+from mpbert.recommending.dois import doi_of, doi_url
+from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_at
+from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender
+from mpbert.serving.description import problems
+from mpbert.serving.live import Edition, LiveIndex
+from mpbert.serving.manuscript_messages import (
+    BibliographyText,
+    CitedMessage,
+    KnownEntries,
+    ManuscriptAnswer,
+    ManuscriptPlace,
+    ManuscriptQuestion,
+    PaperCard,
+    SiteMessage,
+)
+from mpbert.serving.messages import RecommendationMessage
+
+Run = Callable[..., Any]
+
+
+def add_manuscripts(app: FastAPI, live: LiveIndex, run: Run) -> None:
+    """Add the addresses.
+
+    :param run: awaits a function's turn among the questions, and returns what it returns.
+    """
+
+    @app.post("/api/manuscript", responses=problems())
+    async def recommend_manuscript(question: ManuscriptQuestion) -> ManuscriptAnswer:
+        """Return papers for the places of a manuscript, or for that at the cursor, and why.
+
+        A sentence with several citations is one place. Papers cited there already are not
+        recommended, but help to rank the others.
+        """
+        return await run(_answered, await live.edition(), question)
+
+    @app.post("/api/bibliography", responses=problems())
+    async def match_bibliography(bibliography: BibliographyText) -> KnownEntries:
+        """Return which entries of a bibliography are papers of the index."""
+        return await run(_matched, await live.edition(), bibliography.bibtex)
+
+
+def _answered(edition: Edition, question: ManuscriptQuestion) -> ManuscriptAnswer:
+    start = time.perf_counter()
+    pasted = read_pasted(
+        question.text, question.format, question.title, question.abstract, question.cursor
+    )
+    manuscript = pasted.manuscript
+    places = PlaceRecommender(edition.recommender, manuscript, _known(edition, pasted, question))
+    last = min(question.first + question.number, len(manuscript.places))
+    numbers = range(question.first, last) if pasted.at_cursor is None else [pasted.at_cursor]
+    found = []
+    for number in numbers:
+        answer = places.answer(number, question.top, question.year, question.ranker)
+        found.append(_place(edition, pasted, answer, question))
+    milliseconds = 1000 * (time.perf_counter() - start)
+    return ManuscriptAnswer(
+        title=pasted.title,
+        num_places=len(manuscript.places),
+        places=found,
+        milliseconds=round(milliseconds, 1),
+    )
+
+
+def _known(edition: Edition, pasted: Pasted, question: ManuscriptQuestion) -> dict[str, str]:
+    """Return key -> id of the papers that the manuscript knows."""
+    cited = {key: OwnReference() for keys in pasted.manuscript.keys for key in keys}
+    printed = {key: of_print(text) for key, text in pasted.manuscript.about.printed.items()}
+    told = {key: paper_id for key, paper_id in question.keys.items() if paper_id in edition.known}
+    return edition.matcher.paper_ids(cited | printed) | told
+
+
+def _place(
+    edition: Edition, pasted: Pasted, answer: PlaceAnswer, question: ManuscriptQuestion
+) -> ManuscriptPlace:
+    number = answer.place - 1
+    site = site_at(pasted, number, question.cursor, question.text, question.format)
+    return ManuscriptPlace(
+        place=answer.place,
+        sentence=answer.sentence,
+        keys=list(answer.keys),
+        cited=[
+            CitedMessage(key=c.key, paper_id=c.paper_id) for c in answer.cited if c.cited == HERE
+        ],
+        site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
+        papers=[_card(edition, answer, paper) for paper in answer.papers],
+    )
+
+
+def _card(edition: Edition, answer: PlaceAnswer, paper: Any) -> PaperCard:
+    whole, cited = edition.recommender.paper(paper.paper_id), answer.known(paper.paper_id)
+    doi = doi_of(paper.paper_id)
+    return PaperCard(
+        **RecommendationMessage.model_validate(paper).model_dump(),
+        venue=whole.venue,
+        abstract=whole.abstract,
+        doi=doi,
+        url=doi and doi_url(doi),
+        cited=cited and cited.cited,
+        cited_as=cited and cited.key,
+    )
+
+
+def _matched(edition: Edition, bibtex: str) -> KnownEntries:
+    references: dict[str, OwnReference] = {}
+    problem = ""
+    try:
+        for key, reference in read_bibtex(bibtex):
+            references.setdefault(key, reference)
+    except ModuleNotFoundError as error:
+        problem = missing_package(error) or str(error)
+    except CorpusError as error:
+        problem = f"{error}; its entries behind this are not matched to papers"
+    keys = edition.matcher.paper_ids(references)
+    return KnownEntries(num_entries=len(references), keys=keys, problem=problem)
