@@ -67,7 +67,7 @@ class Training:
     def run(self, processes: int = 1) -> Path:
         """Train, or go on from the last checkpoint; return the best checkpoint.
 
-        :param processes: how many share the work; each has batches of its own.
+        :param processes: how many train together, see ``--processes``.
         :raises ConfigError: the directory is that of a training with another configuration.
         :raises StoppedError: SIGTERM ended it, after an update whose checkpoint was written.
         :raises MpbertError: the training failed; ``train.log`` tells more.
