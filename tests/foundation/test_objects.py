@@ -35,7 +35,10 @@ def record(number: int) -> str:
 @pytest.fixture(scope="module")
 def s3(tmp_path_factory):
     """Address of a bucket in an S3 server of moto."""
-    pytest.importorskip("moto.server", reason="the S3 server of these tests is moto[server]")
+    pytest.importorskip(
+        "moto.server",
+        reason="the S3 server of these tests is moto: pip install moto[s3] flask flask-cors",
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
