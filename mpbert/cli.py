@@ -22,6 +22,7 @@ from mpbert.foundation.errors import (
 )
 from mpbert.foundation.extras import missing_package
 from mpbert.foundation.logs import is_json, take_style, written
+from mpbert.foundation.objects import local_copies
 
 logger = logging.getLogger(__name__)
 _CODES: dict[type[MpbertError], int] = {RowsFailedError: 3, StoppedError: 143}
@@ -70,7 +71,8 @@ def _act(command: str, words: list[str]) -> None:
         print(mpbert.__version__)
     elif command in COMMANDS:
         module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
-        module.run(parse_config(module.Config, command, words))
+        with local_copies(parse_config(module.Config, command, words)) as config:
+            module.run(config)
     elif command in renames.COMMANDS:
         now = renames.COMMANDS[command]
         raise ConfigError(f"{command} is called {now} now; write mpbert {now} ...")

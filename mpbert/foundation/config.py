@@ -7,7 +7,6 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 import argparse
 import dataclasses
 import difflib
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -17,12 +16,12 @@ from argparse_dataclass import ArgumentParser
 from mpbert.foundation.command_help import epilog
 from mpbert.foundation.errors import ConfigError, printable
 from mpbert.foundation.logs import is_json
+from mpbert.foundation.objects import TAKES_URLS, url_of
 from mpbert.foundation.option_files import flags_of_file
 from mpbert.foundation.renames import SETTINGS, new_option
 
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
-_URL = re.compile(r"([a-z][a-z0-9+.-]+):/(.*)", re.DOTALL)
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 # newer than the first outputs, which were made as without them
 _NOTED_IF_GIVEN = ("dim", "add_cited", "scored_by")
@@ -113,7 +112,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
         parser.error("found '--' as a value; expected one that is no sign")  # argparse: empty lists
     config = parser.parse_args(words)
     _check_seed(config)
-    _check_paths(config)
+    _check_paths(config, command in TAKES_URLS)
     return _with_names(config)
 
 
@@ -138,8 +137,11 @@ def _check_seed(config: object) -> None:
         raise ConfigError(f"--seed {str(seed)[:30]}; expected at least 0 and less than 2**63")
 
 
-def _check_paths(config: object) -> None:
-    """Refuse URLs, and names that fail where it is asked whether the file exists, or is noted."""
+def _check_paths(config: object, takes_urls: bool) -> None:
+    """Refuse names that fail where it is asked whether the file exists, or where it is noted.
+
+    :param takes_urls: whether the command does; otherwise these are refused, too.
+    """
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         for path in value if isinstance(value, (list, tuple)) else [value]:
@@ -148,11 +150,10 @@ def _check_paths(config: object) -> None:
                     f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
                     f"UTF-8; expected a path"
                 )
-            if isinstance(path, Path) and (url := _URL.match(str(path))) and not path.exists():
-                found = f"{url[1]}://{url[2]}"  # a path has lost a stroke of it
+            if isinstance(path, Path) and not takes_urls and (url := url_of(path)):
                 raise ConfigError(
-                    f"{field.name}: found the URL {found[:200]!a}; expected a path of this "
-                    f"machine: copy it here first, or copy the output there afterwards"
+                    f"{field.name}: found the URL {url[:200]!a}; this command expects a path of "
+                    f"this machine: copy it here first, or copy the output there afterwards"
                 )
 
 

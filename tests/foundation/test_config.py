@@ -195,7 +195,9 @@ def test_a_url_is_no_path(words):
     from mpbert.commands import build_corpus
 
     url = next(word for word in words if "://" in word)
-    with pytest.raises(ConfigError, match=f"put: found the URL '{url}'; expected a path of this"):
+    with pytest.raises(
+        ConfigError, match=f"put: found the URL '{url}'; this command expects a path of"
+    ):
         parse_config(build_corpus.Config, "x", words)
 
 

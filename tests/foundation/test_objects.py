@@ -1,0 +1,165 @@
+"""Outputs by URL: in a folder as ``file://``, and in an S3 server where moto is installed."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mpbert.cli import main
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.manifest import check_inputs
+from mpbert.foundation.objects import store_of
+
+YEARS = ["--valid-year=2006", "--test-year=2007"]
+
+
+def record(number: int) -> str:
+    cited = [f"p{(number * 7 + step) % 40}" for step in (1, 5, 11)]
+    marked = {"text": "It is so [1].", "markers": [{"start": 9, "end": 12, "cited_ids": cited[:2]}]}
+    return json.dumps(
+        {
+            **{"paper_id": f"p{number}", "title": f"Paper {number}", "year": 2000 + number % 9},
+            **{"abstract": [f"We say {number}."], "references": cited},
+            "sections": [{"heading": "One", "sentences": ["It is.", marked]}],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory):
+    """Address of a bucket in an S3 server of moto."""
+    pytest.importorskip(
+        "moto.server",
+        reason="the S3 server of these tests is moto: pip install moto[s3] flask flask-cors",
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    log = (tmp_path_factory.mktemp("moto") / "log").open("w")
+    with subprocess.Popen(words, stdout=log, stderr=log) as server:
+        patch = pytest.MonkeyPatch()
+        for name, value in {
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+            "AWS_ACCESS_KEY_ID": "a",
+            "AWS_SECRET_ACCESS_KEY": "b",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }.items():
+            patch.setenv(name, value)
+        for _ in range(600):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        urllib.request.urlopen(
+            urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
+        )
+        yield "s3://bucket"
+        patch.undo()
+        server.terminate()
+
+
+@pytest.fixture(params=["file", "s3"])
+def place(request, tmp_path, monkeypatch):
+    """URL of an empty place, with copies in a folder of the test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if request.param == "file":
+        return f"file://{tmp_path}/store"
+    return f"{request.getfixturevalue('s3')}/{tmp_path.name}"
+
+
+def papers_at(place: str) -> str:
+    store, path = store_of(place)
+    if store.type_name == "local":
+        store.create_dir(path)
+    with store.open_output_stream(f"{path}/papers.jsonl") as file:
+        file.write("".join(record(number) + "\n" for number in range(40)).encode())
+    return f"{place}/papers.jsonl"
+
+
+def names_in(place: str) -> dict[str, bytes]:
+    from pyarrow.fs import FileSelector, FileType
+
+    store, path = store_of(place)
+    found = store.get_file_info(FileSelector(path, recursive=True))
+    files = [info.path for info in found if info.type == FileType.File]
+    return {p[len(path) + 1 :]: store.open_input_stream(p).read() for p in files}
+
+
+def test_a_corpus_by_url_is_that_of_a_path_and_is_read_on_another_machine(
+    place, tmp_path, monkeypatch
+):
+    papers = papers_at(place)
+    (tmp_path / "papers.jsonl").write_bytes(names_in(place)["papers.jsonl"])
+    assert main(["build-corpus", str(tmp_path / "papers.jsonl"), str(tmp_path / "c"), *YEARS]) == 0
+    assert main(["build-corpus", papers, f"{place}/c", *YEARS]) == 0
+    stored = names_in(f"{place}/c")
+    here = {path.name: path.read_bytes() for path in (tmp_path / "c").iterdir()}
+    assert stored.keys() == here.keys()
+    changing = ("log.txt", "config.yaml")  # seconds; paths
+    assert all(stored[name] == here[name] for name in here if name not in changing)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other machine"))
+    assert main(["check", f"{place}/c"]) == 0
+    words = ["binarize", f"{place}/c", f"{place}/b", "--vocab-size=300"]
+    assert main(words) == 0
+    before = names_in(f"{place}/b")
+    assert main(words) == 0  # reused
+    assert names_in(f"{place}/b") == before
+
+
+def test_an_output_without_its_manifest_is_none_and_is_stored_again(place, capsys):
+    build = ["build-corpus", papers_at(place), f"{place}/c", *YEARS]
+    assert main(build) == 0
+    before = names_in(f"{place}/c")
+    store, path = store_of(f"{place}/c")
+    store.delete_file(f"{path}/manifest.json")  # as if it was killed before its end
+    shutil.rmtree(Path(os.environ["XDG_CACHE_HOME"]))
+    assert main(["check", f"{place}/c"]) == 2
+    assert f"{place}/c: found no file and no finished output" in capsys.readouterr().err
+    assert main(build) == 0
+    after = names_in(f"{place}/c")
+    assert after.keys() == before.keys()
+    assert after["manifest.json"] == before["manifest.json"]
+
+
+def test_an_output_that_has_changed_in_the_store_is_copied_anew(place, tmp_path, monkeypatch):
+    papers = papers_at(place)
+    assert main(["build-corpus", papers, f"{place}/c", *YEARS]) == 0
+    assert main(["check", f"{place}/c"]) == 0
+    store, path = store_of(f"{place}/c")
+    for name in names_in(f"{place}/c"):
+        store.delete_file(f"{path}/{name}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other machine"))
+    assert main(["build-corpus", papers, f"{place}/c", "--split=random", "--seed=3"]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert main(["check", f"{place}/c"]) == 0
+    copies = list((tmp_path / "cache").rglob("manifest.json"))
+    assert [copy.read_bytes() for copy in copies] == [names_in(f"{place}/c")["manifest.json"]]
+    check_inputs([copies[0].parent])
+    assert CorpusStore(copies[0].parent).num_papers == 40
+
+
+def test_a_damaged_object_is_named(place, capsys, tmp_path, monkeypatch):
+    assert main(["build-corpus", papers_at(place), f"{place}/c", *YEARS]) == 0
+    store, path = store_of(f"{place}/c")
+    with store.open_output_stream(f"{path}/papers.parquet") as file:
+        file.write(b"torn")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other machine"))
+    assert main(["check", f"{place}/c"]) == 2
+    assert "papers.parquet" in capsys.readouterr().err
+
+
+def test_an_address_of_no_store_and_a_command_that_takes_none_are_one_line(capsys, tmp_path):
+    assert main(["check", "nothing://a/b"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("mpbert check: nothing://a/b: cannot be read (")
+    assert error.count("\n") == 1
+    assert main(["add", f"file://{tmp_path}/index", "papers.jsonl"]) == 2
+    assert "this command expects a path of this machine" in capsys.readouterr().err
