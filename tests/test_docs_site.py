@@ -64,8 +64,8 @@ def test_the_site_builds_without_a_warning_and_can_be_searched(tmp_path):
     assert not re.findall(r'(?:src|href)="https?://fonts', front)
 
 
-@pytest.mark.parametrize("page", READMES, ids=name_of)
-def test_links_of_the_readmes_lead_to_files_and_headings(page):
+@pytest.mark.parametrize("page", [*PAGES, *READMES], ids=name_of)
+def test_links_lead_to_files_and_headings(page):
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         if "://" in link:
             continue

@@ -14,6 +14,7 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
+from mpbert.pretrained.sentence_vectors import PARTS
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class Config:
         ("abstract", "citing"),
         "sentences to embed: titles and abstracts; citing sentences and their neighbours; bodies",
         nargs="+",
-        choices=("abstract", "body", "citing"),
+        choices=PARTS,
     )
     batch_tokens: int = option(4096, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")

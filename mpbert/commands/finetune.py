@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError
 from mpbert.model.config import FINETUNE
 from mpbert.model.configuration import read_configuration, resolved_settings
 from mpbert.model.fairseq_plugin.encoders import check_start, train_encoder
@@ -37,6 +38,8 @@ class Config:
 
     def __post_init__(self) -> None:
         """Put all that is in force beside the given settings: a new default is a new output."""
+        if self.processes < 1:
+            raise ConfigError(f"--processes {self.processes}; expected 1 or more")
         made = read_configuration(self.configuration, FINETUNE, self.settings)
         object.__setattr__(self, "settings", resolved_settings(made, FINETUNE))
 

@@ -33,7 +33,7 @@ class Config:
 def run(config: Config) -> None:
     """Write ``train.run``, of training papers alone.
 
-    :raises RunError: a training query is ranked for in none or in several of the parts.
+    :raises RunError: a training query is ranked for in several of the parts.
     """
     inputs = inputs_of(config)
     if is_finished(config.output, "join-parts", config, inputs):

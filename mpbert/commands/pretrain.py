@@ -32,6 +32,8 @@ class Config:
 
     def __post_init__(self) -> None:
         """Put all that is in force beside the given settings: a new default is a new output."""
+        if self.processes < 1:
+            raise ConfigError(f"--processes {self.processes}; expected 1 or more")
         made = read_configuration(self.configuration, PRETRAIN, self.settings)
         object.__setattr__(self, "settings", resolved_settings(made, PRETRAIN))
 

@@ -84,6 +84,7 @@ def compare(
     :raises RunError: the qrels lack all queries of a run.
     """
     _check(runs, measures, cluster)
+    measures = list(dict.fromkeys(measures))  # twice the same would be two comparisons to Holm
     gold = num_gold(qrels)
     longest = max(run.longest for run in runs.values())
     depth = min(depth_needed(measures, longest), longest)

@@ -1,9 +1,10 @@
-"""Try settings of a row on the validation split; each trial that ended is kept and not repeated.
+"""Try settings of a row on the validation split; a trial that has a score is not made again.
 
-A trial is a line of ``ROW.jsonl`` in the folder of the trials. A tuning that was killed
-goes on, and what the trials that ended cost counts on; one that a signal ended is tried again. What
-a trial made is removed. A training of our model stays, in directories that bear its settings: of a
-row whose stages others share, the first trial pays for these, such as pretraining.
+A trial is a line of ``ROW.jsonl`` in the folder of the trials. A tuning that was killed goes on,
+and what the trials that ended cost counts on. One that failed is tried again when ``tune`` is
+started again, and so is one that a signal ended, which leaves no line. What a trial made is
+removed. A training of our model stays, in directories that bear its settings: of a row whose stages
+others share, the first trial pays for these, such as pretraining.
 """
 
 import hashlib

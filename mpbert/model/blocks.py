@@ -7,12 +7,14 @@ equal length attend as one view (see ``packing``); all other operations see one 
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention.varlen import varlen_attn
 
+from mpbert.model.config import ModelConfig
 from mpbert.model.packing import Rows
 
 
@@ -33,6 +35,21 @@ class BlockConfig:
     dropout: float
     attention_dropout: float
     activation_dropout: float
+
+    @classmethod
+    def of(cls, config: ModelConfig, dim: int | None = None) -> Self:
+        """Return the part of the sizes of a model that every block needs.
+
+        :param dim: of the states; None: that of the model.
+        """
+        return cls(
+            dim=config.dim if dim is None else dim,
+            ffn_dim=config.ffn_dim,
+            num_heads=config.num_heads,
+            dropout=config.dropout,
+            attention_dropout=config.attention_dropout,
+            activation_dropout=config.activation_dropout,
+        )
 
 
 def sinusoids(num_places: int, dim: int) -> Tensor:

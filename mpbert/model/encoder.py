@@ -27,24 +27,12 @@ LEXICAL = "lexical."  # weights of exact matches, of both towers
 UPPER = ("upper.", "log_gate")  # weights of a tower that it has with levels beside the bag alone
 
 
-def block_config(config: ModelConfig) -> BlockConfig:
-    """Return the part of the sizes that every block needs."""
-    return BlockConfig(
-        dim=config.dim,
-        ffn_dim=config.ffn_dim,
-        num_heads=config.num_heads,
-        dropout=config.dropout,
-        attention_dropout=config.attention_dropout,
-        activation_dropout=config.activation_dropout,
-    )
-
-
 class SentenceLevel(nn.Module):
     """Blocks among the tokens of each sentence, then the bag's mean or sum of the token states."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        block = block_config(config)
+        block = BlockConfig.of(config)
         self.blocks = nn.ModuleList(EncoderBlock(block) for _ in range(config.sentence_layers))
 
     def forward(self, bag: TokenBag, papers: PackedPapers) -> Tensor:
@@ -60,7 +48,7 @@ class DocumentLevel(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        block = block_config(config)
+        block = BlockConfig.of(config)
         self.blocks = nn.ModuleList(EncoderBlock(block) for _ in range(config.document_layers))
         self.roles = nn.Embedding(len(ROLES), config.dim) if config.sentence_roles else None
         if self.roles is not None:

@@ -5,9 +5,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.model.bag import TokenBag
-from mpbert.model.blocks import DecoderBlock
+from mpbert.model.blocks import BlockConfig, DecoderBlock
 from mpbert.model.config import ModelConfig
-from mpbert.model.encoder import LevelEncoder, block_config
+from mpbert.model.encoder import LevelEncoder
 from mpbert.model.packing import MaskedSentences, PackedPapers, Rows
 from mpbert.model.pooling import sum_pool
 from mpbert.model.upper import document_level, sentence_level, sentences_of_tokens
@@ -25,7 +25,7 @@ class MaskedSentenceModel(nn.Module):
         self.config = config
         self.encoder = LevelEncoder(config)
         self.decoder_blocks = nn.ModuleList(
-            DecoderBlock(block_config(config)) for _ in range(config.decoder_layers)
+            DecoderBlock(BlockConfig.of(config)) for _ in range(config.decoder_layers)
         )
 
     def forward(self, papers: PackedPapers, masked: MaskedSentences) -> Tensor:

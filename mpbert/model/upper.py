@@ -133,14 +133,4 @@ def document_level(config: ModelConfig, dim: int) -> ZeroedLevel | None:
 
 
 def _level(config: ModelConfig, dim: int, num_layers: int) -> ZeroedLevel | None:
-    if not num_layers:
-        return None
-    block = BlockConfig(
-        dim=dim,
-        ffn_dim=config.ffn_dim,
-        num_heads=config.num_heads,
-        dropout=config.dropout,
-        attention_dropout=config.attention_dropout,
-        activation_dropout=config.activation_dropout,
-    )
-    return ZeroedLevel(block, num_layers)
+    return ZeroedLevel(BlockConfig.of(config, dim), num_layers) if num_layers else None

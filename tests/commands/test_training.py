@@ -161,6 +161,12 @@ def test_wrong_input_is_one_line_and_2(
     assert sum(line.startswith("mpbert finetune: ") for line in error) == 1
 
 
+@pytest.mark.parametrize("command", ["pretrain", "finetune"])
+def test_fewer_than_one_process_is_refused(command, tmp_path, capsys):
+    assert main([command, "data", "none.yaml", str(tmp_path / "out"), "--processes=0"]) == 2
+    assert "--processes 0; expected 1 or more" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["stage: [", "training: {max_epoch: 2020-13-40}", "[" * 2000])
 def test_a_note_of_a_training_that_was_damaged_is_one_line(tmp_path, text):
     (tmp_path / "configuration.yaml").write_text(text)

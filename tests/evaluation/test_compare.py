@@ -51,6 +51,10 @@ def test_means_are_those_of_evaluate_and_missing_queries_are_counted(qrels, runs
         assert own[1].missing == (10 if name == "c" else 0)
 
 
+def test_a_measure_that_is_named_twice_is_one_comparison(qrels, runs):
+    assert compare(qrels, runs, ("MAP@10", "MAP@10")) == compare(qrels, runs, ("MAP@10",))
+
+
 def test_intervals_and_tests_are_those_of_the_report(qrels, runs):
     runs = {name: runs[name] for name in "ab"}
     found = compare(qrels, runs, ("Recall@10", "MAP@10"), seed=3)

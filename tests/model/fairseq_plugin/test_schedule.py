@@ -40,6 +40,7 @@ def test_the_rate_rises_then_falls_to_zero_with_the_last_update(scheduler):
 def test_batches_that_share_an_update_count_once(scheduler):
     every = rates(scheduler(), 8, 25)
     assert rates(scheduler(update_freq=[4]), 32, 25) == every
+    assert rates(scheduler(update_freq=[4]), 29, 25) == every  # the last update has one batch
 
 
 @pytest.mark.parametrize("changes", [{"max_epoch": 0}, {"warmup_updates": -1}])

@@ -41,7 +41,8 @@ class LinearToZero(FairseqLRScheduler):
 
     def step_update(self, num_updates: int) -> float:
         """Set and return the rate of the next update."""
-        total = self.cfg.max_epoch * max(self._batches_per_epoch // self.cfg.update_freq[0], 1)
+        updates_per_epoch = -(-self._batches_per_epoch // self.cfg.update_freq[0])
+        total = self.cfg.max_epoch * max(updates_per_epoch, 1)
         rise = self.cfg.warmup_updates
         share = (
             (num_updates + 1) / (rise + 1)

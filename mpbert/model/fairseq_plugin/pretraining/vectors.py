@@ -63,7 +63,7 @@ class MaskedVectorBlocks(BudgetDataset):
         self.first, self.sizes = self.first[kept], self.sizes[kept]
 
     def costs(self) -> np.ndarray:
-        """Return the sentences of each block."""
+        """Return the sentences of each block, which count as tokens here: none is read."""
         return self.sizes
 
     def collater(self, samples: list[int]) -> dict[str, Any]:
