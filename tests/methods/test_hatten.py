@@ -533,6 +533,8 @@ class TestErrors:
             make_embedder("hatten", ["average=1"])
         with pytest.raises(ConfigError, match=r"width=30 heads=8: found vectors of 30 dimensions"):
             make_embedder("hatten", ["width=30"])
+        with pytest.raises(ConfigError, match=r"learn_words=1: found start=attention; .*start=bag"):
+            make_embedder("hatten", ["learn_words=1"])
 
     def test_word_vectors_that_are_none_are_named(self, store, folder, tmp_path):
         with pytest.raises(VectorsError, match=r"nowhere: unreadable .*; expected word vectors as"):
