@@ -117,8 +117,8 @@ class Hatten(Embedder):
                 raise ConfigError(f"--settings {name}={getattr(self, name)}: expected less than 1")
         if self.learn_words and self.start != "bag":
             raise ConfigError(
-                f"--settings learn_words={self.learn_words}: found start={self.start}; the words of "
-                f"the bag are learnt, expected start=bag or learn_words=0"
+                f"--settings learn_words={self.learn_words}: found start={self.start}; the words "
+                f"of a bag are learnt, expected start=bag or learn_words=0"
             )
         if self.width or not self.word_vectors:
             self._check_heads(self.dim, f"dim={self.dim}")
