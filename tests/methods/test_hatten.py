@@ -225,7 +225,7 @@ class TestBag:
         paper = reader.papers(np.array([5]))
         start = encoder.embed(paper, bfloat16=False)
         with torch.no_grad():
-            encoder.emphasis.weight[:] = 0.3
+            encoder.emphasis.weight.copy_(torch.linspace(-1, 1, 16))
         weighed = encoder.embed(paper, bfloat16=False)
         assert not np.allclose(weighed, start, atol=1e-3)
         assert np.linalg.norm(weighed) == pytest.approx(1, abs=1e-5)  # still a sum of words
@@ -243,7 +243,7 @@ class TestBag:
         together = encoder.embed(documents, bfloat16=False)
         for i in range(0, len(documents), 60):
             alone = encoder.embed(documents.take(np.array([i])), bfloat16=False)[0]
-            assert np.allclose(alone, together[i], atol=1e-5)
+            assert np.allclose(alone, together[i], atol=1e-4)
 
     def test_a_document_without_a_known_word_has_the_vector_zero(self, store):
         empty = Documents(
@@ -533,6 +533,8 @@ class TestErrors:
             make_embedder("hatten", ["average=1"])
         with pytest.raises(ConfigError, match=r"width=30 heads=8: found vectors of 30 dimensions"):
             make_embedder("hatten", ["width=30"])
+        with pytest.raises(ConfigError, match=r"learn_words=1: found start=attention; .*start=bag"):
+            make_embedder("hatten", ["learn_words=1"])
 
     def test_word_vectors_that_are_none_are_named(self, store, folder, tmp_path):
         with pytest.raises(VectorsError, match=r"nowhere: unreadable .*; expected word vectors as"):

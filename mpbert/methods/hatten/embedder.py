@@ -115,6 +115,11 @@ class Hatten(Embedder):
         for name in ("dropout", "word_dropout", "average"):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"--settings {name}={getattr(self, name)}: expected less than 1")
+        if self.learn_words and self.start != "bag":
+            raise ConfigError(
+                f"--settings learn_words={self.learn_words}: found start={self.start}; the words "
+                f"of a bag are learnt, expected start=bag or learn_words=0"
+            )
         if self.width or not self.word_vectors:
             self._check_heads(self.dim, f"dim={self.dim}")
 
