@@ -82,6 +82,8 @@ def test_the_command_and_python_answer_alike(rfc_index, recommender, tmp_path, c
     expected = [paper.paper_id for paper in recommender.recommend_whole(SENTENCES, top=5)]
     assert [paper["paper_id"] for paper in answer["papers"]] == expected
     assert answer["sentence"] == TITLE
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith(f"to read for: {TITLE}\n   1  ")
     found = Recommender(rfc_index).recommend_whole(TITLE, ABSTRACT, top=5)
     assert found["paper_id"].tolist() == expected
     (tmp_path / "a.txt").write_text("12.")
