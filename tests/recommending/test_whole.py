@@ -101,9 +101,10 @@ def test_whole_papers_of_a_split_are_answered_by_the_same_code(
     store = CorpusStore(rfc_corpus)
     queries = store.manuscripts("valid")
     run = read_run(tmp_path / "runs" / "valid.run")
-    assert set(run) == set(queries.query_ids)
+    assert set(run.query_ids) == set(queries.query_ids)
     for row, year in list(zip(queries.citing_rows, queries.years, strict=True))[:3]:
         paper = store.paper(int(row))
         found = recommender.recommend_whole([paper.title, *paper.abstract], 8, int(year))
         expected = [p.paper_id for p in found if p.paper_id != paper.paper_id][:7]
-        assert list(run[paper.paper_id]) == expected
+        ranked = run.take(np.array([run.query_ids.index(paper.paper_id)]))
+        assert [ranked.paper_ids[code] for code in ranked.codes] == expected
