@@ -29,7 +29,8 @@ class PlaceAnswer:
 
     :param place: its number, from 1.
     :param keys: that stand there already.
-    :param num_citations: how many citations its sentence has; they are asked for once.
+    :param num_citations: how many citations its sentence has, which are asked for once; 0: the
+        answer is for a whole paper.
     :param cited: papers of the index that the manuscript knows, those cited here first.
     :param warning: a line where the index shares no language with the place; else empty.
     """
@@ -132,7 +133,8 @@ def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     """Return the text for one place; a year leaves out the papers of later ones."""
     keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
     number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
-    lines = [f"place {answer.place}{number}{keys}: {answer.sentence}"]
+    place = f"place {answer.place}{number}{keys}" if answer.num_citations else "to read for"
+    lines = [f"{place}: {answer.sentence}"]
     lines += [f"  warning: {answer.warning}"] if answer.warning else []
     shown = {paper.paper_id for paper in answer.papers}
     lines += [

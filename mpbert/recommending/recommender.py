@@ -173,7 +173,7 @@ class IndexRecommender:
         """
         accepted_rows, allowed = self._may_answer(top, year, accepted, ranker)
         questions = questions_of_whole(sentences, self._words, year, accepted_rows)
-        words = self._words.counts(" ".join(sentences))
+        words = self._words.counts(" ".join(sentences[: len(questions)]))
         ranking = self.rank(questions, allowed, top, ranker)
         return self._explained(ranking, top, words, accepted_rows)
 

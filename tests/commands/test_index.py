@@ -57,7 +57,9 @@ def test_a_library_without_citations_is_an_index_by_words(library, tmp_path, run
     code, out, _ = run("index", library, index)
     assert code == 0
     assert "2 papers read as jsonl, 0 sentences that cite them; ranked by words\n" in out
-    assert "training" not in out
+    assert "training will pay" not in out and "nothing was learnt from this library" in out
+    assert "titles of 2 papers and abstracts of 2, counted 3 times; texts of 1; 0 citing" in out
+    assert "needs about 3,000 citing sentences, this library has 0" in out
     recommender = IndexRecommender.open(index)
     assert recommender.vectors.shape == (2, 0) and not (index / "encoder").exists()
     for ranker in ("both", "words"):
@@ -145,11 +147,14 @@ def test_citing_sentences_are_found_and_training_is_told_of(
     rfc_archive, tmp_path, run, monkeypatch
 ):
     from mpbert.commands import index as command
+    from mpbert.recommending import library as told
 
-    monkeypatch.setattr(command, "_ENOUGH", 500)
+    for module in (command, told):
+        monkeypatch.setattr(module, "ENOUGH", 500)
     code, out, _ = run("index", rfc_archive, tmp_path / "index")
     assert code == 0 and "120 papers read as rfc" in out
     (line,) = [line for line in out.splitlines() if line.startswith("training will pay: ")]
+    assert "training would add" not in out
     assert f"mpbert build-corpus {rfc_archive} runs/corpus/mine --reader rfc" in line
     assert "&& mpbert finetune " in line
     counts = read_manifest(tmp_path / "index")["counts"]

@@ -208,6 +208,9 @@ def test_a_row_that_ranks_as_an_index_answers_builds_the_index_of_its_own_seed()
             f"answer data/rfc out/indexes/rfc/answers{end} out/trec/rfc/answers{end} --top 7 "
             "--splits valid",
         ]
+    whole = _experiment(ours=OURS, answers={**answers, "task": "global"})
+    _, answer = _words(whole, "answers", splits=("valid",))
+    assert answer.endswith("out/trec/rfc/answers --task global --top 7 --splits valid")
     assert takes_seeds(experiment.rows, "answers") and is_trained(experiment.rows, "answers")
     assert family_of(experiment.rows["answers"]) == "fusion"
     assert learns_from(experiment.rows["answers"], {}) == "valid"
@@ -222,7 +225,6 @@ def test_a_row_that_ranks_as_an_index_answers_builds_the_index_of_its_own_seed()
         ({"vectors": "ours", "dim": 8}, "index has no dim; leave it out"),
         ({"vectors": "ours", "similarity": "dot"}, "index has no similarity"),
         ({"vectors": "ours", "inputs": ["ours"]}, "index has no inputs"),
-        ({"vectors": "ours", "task": "global"}, "index has no task"),
     ],
 )
 def test_a_row_of_an_index_says_whose_vectors_and_nothing_else(wrong, message):

@@ -10,7 +10,7 @@ from mpbert.recommending.manuscripts.sentences import (
     Manuscript,
     manuscript_of,
     read_text,
-    whole_sentences,
+    whole_of,
 )
 from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 
@@ -63,11 +63,7 @@ def read_whole_file(path: Path) -> list[str]:
 
 def whole_in(source: SourceText) -> list[str]:
     """Return the same of the text of a file."""
-    draft = draft_in(source)
-    title, abstract = draft.title, draft.abstract
-    if not (title or abstract):
-        abstract = draft.text
-    return whole_sentences(title, abstract, str(source.path))
+    return whole_of(draft_in(source), str(source.path))
 
 
 def draft_in(source: SourceText) -> Draft:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -142,15 +142,26 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     return manuscript
 
 
-def whole_sentences(title: str, abstract: str, name: str = "the text") -> list[str]:
+def whole_sentences(title: str, abstract: str) -> list[str]:
     """Return the sentences of title and abstract, without citations.
 
     Read are the first 10,000 characters of each.
 
     :raises ManuscriptError: there is no word.
     """
-    parts = (_without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
-    sentences = manuscript_of(Draft("", Marks(), *parts)).sentences
+    marks = Marks()
+    parts = (mark_places(without_marks(part[:_BEFORE]), marks) for part in (title, abstract))
+    return whole_of(Draft("", marks, *parts), "the text")
+
+
+def whole_of(draft: Draft, name: str) -> list[str]:
+    """Return the sentences of title and abstract of a draft; of its text where it has neither.
+
+    :raises ManuscriptError: there is no word.
+    """
+    if draft.title or draft.abstract:
+        draft = replace(draft, text="")
+    sentences = manuscript_of(draft).sentences
     if not sentences:
         raise ManuscriptError(f"{name} holds no word; expected a title, an abstract, or both")
     return sentences

@@ -3,7 +3,7 @@
 Rules, each of which needs print or the file's own data to agree with it:
 
 * the title is what the file says, where its letters are printed on the first page; else the
-  largest upright letters of that page which are words, without banners of journals;
+  largest upright letters of that page which are words, no paragraph, and no banner of a journal;
 * the authors are those that the file names in full;
 * the abstract is what stands behind its heading, up to the next heading;
 * the year is that of the stamp of arXiv, or of a copyright, a conference or an issue above the
@@ -11,6 +11,7 @@ Rules, each of which needs print or the file's own data to agree with it:
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,8 +34,7 @@ _NEXT = re.compile(
 _LONGEST_ABSTRACT = 4000  # characters; longer ones have no heading behind them
 _CUT_ABSTRACT = 1500
 _BANNER = re.compile(
-    r"^(?:the )?(?:[a-z]+ ){0,2}(?:journal|proceedings|transactions|annals|letters)"
-    r"(?: (?:of|on|in)\b|$)"
+    r"^(?:the )?(?:[a-z]+ ){0,2}(?:journal|proceedings|transactions|annals)(?: (?:of|on|in)\b|$)"
     r"|\bvol(?:ume|\.)|\biss[nu]|\bisbn|\barxiv\b|\bpreprint\b|\bwww\.|https?:"
     r"|^(?:research|original|review) (?:article|paper)",
     re.IGNORECASE,
@@ -58,6 +58,7 @@ _HEAD_LINES = 30  # that may stand above an abstract without a heading
 _LEAST_LETTERS = 0.6  # part of a title's characters; that of a formula has less
 _SAME = 0.03  # part by which letters of one size differ
 _MOST_TITLE = 300  # characters
+_MOST_LINES = 3  # of a title in letters of the size of the text
 
 
 @dataclass(frozen=True)
@@ -112,10 +113,12 @@ def title_of(given: str, first: Sequence[Line], head: Sequence[Line]) -> str:
     if normal_title(given) and _letters(given) in page:
         return given
     upright = [line for line in head or first if line.is_upright and len(_letters(line.text)) > 2]
-    sizes = sorted({line.size for line in upright}, reverse=True)
-    for size in sizes[:4]:
-        title = _FOOT_MARKS.sub("", _joined(_run(upright, size)))
-        if _may_be_title(title):
+    body = _body_size(first)
+    for size in sorted({line.size for line in upright}, reverse=True)[:4]:
+        lines = _run(upright, size)
+        title = _FOOT_MARKS.sub("", _joined(lines))
+        is_apart = size > (1 + _SAME) * body or len(lines) <= _MOST_LINES
+        if is_apart and _may_be_title(title):
             return title
     return ""
 
@@ -130,6 +133,14 @@ def names_in(text: str) -> tuple[str, ...]:
     names = [" ".join(reversed(part.split(",", 1))).strip() for part in parts]
     names = [" ".join(name.split()) for name in names]
     return tuple(names) if all(" " in name and "@" not in name for name in names) else ()
+
+
+def _body_size(lines: Sequence[Line]) -> float:
+    """Return the size in which most letters of a page are printed."""
+    letters: Counter[float] = Counter()
+    for line in lines:
+        letters[line.size] += len(_letters(line.text))
+    return letters.most_common(1)[0][0] if letters else 0.0
 
 
 def _may_be_title(text: str) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 28  # of a file: scanned books
 MOST_PAGES = 400  # read of a file
+MOST_TEXT = 1 << 21  # characters read of a file: a book of 700 pages
 MOST_CHARACTERS = 1 << 16  # read of a page: a page of tables in small print has 20,000
 SOFT_HYPHEN = "\ufffe"  # stands where the setting of a line cut a word
 _UPRIGHT = 0.02  # radians by which an upright character may lean
@@ -75,9 +76,13 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES) -> Printed:
     with _opened(path) as document:
         found = document.get_metadata_dict()
         about = {name: _clean(found.get(name, "")) for name in ("Title", "Author", "CreationDate")}
-        number = len(document)
-        pages = [_page(document, place) for place in range(min(number, most_pages))]
-    return Printed(about, pages, number)
+        pages, read = [], 0
+        for place in range(min(len(document), most_pages)):
+            pages.append(_page(document, place))
+            read += sum(len(line.text) for line in pages[-1])
+            if read > MOST_TEXT:
+                break
+        return Printed(about, pages, len(document))
 
 
 @contextmanager
