@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
 
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
@@ -105,6 +104,8 @@ def library_tables(
     """
     matches = None
     if encoder.num_matched:
+        from scipy import sparse
+
         none = sparse.csr_array((0, encoder.num_matched), dtype=np.float32)
         matches = PapersByToken.of(TokenWeights.of(none))
     nothing = IndexTables(
