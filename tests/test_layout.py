@@ -79,7 +79,7 @@ PACKAGES = {
         *("bm25s", "gensim", "lightgbm", "numba", "sklearn", "sentence_transformers"),
     },
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
-    "recommending": NUMERIC | {"markdown_it", "pylatexenc", "sklearn", "yaml"},
+    "recommending": NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "yaml"},
     "api": NUMERIC,
     "serving": {"fastapi", "mcp", "numpy", "pydantic", "starlette", "uvicorn"},
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},

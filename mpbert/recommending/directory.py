@@ -185,8 +185,9 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     vectors = map_array(folder / "vectors.npy")
     matches = _matches(folder, papers.num_rows)
     lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
+    tables = IndexTables(papers, contexts, vectors, matches, bodies)
     data = IndexData(
-        tables=IndexTables(papers, contexts, vectors, matches, bodies),
+        tables=tables,
         lookup=lookup,
         vocabulary=vocabulary,
         generation=generation,
@@ -194,7 +195,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
         seed=manifest["config"]["seed"],
     )
     data = _with_learnt(data, folder)
-    check_fits(data, folder)
+    check_fits(tables, lookup, vocabulary, data.fields, data.contexts, folder)
     return data
 
 

@@ -4,7 +4,8 @@ A fusion knows the contexts that it learnt from better than others, and trees wo
 much. So the contexts are dealt into folds by their papers, as in
 :mod:`mpbert.methods.lambdamart.reranker`: the first papers of a context, and their scores, come
 from weights that were learnt on the other folds. The same folds choose how many trees there are,
-how large they are, and whether there are any.
+how large they are, and whether there are any: the gain on contexts that were held out has to be
+above twice its standard error.
 """
 
 import importlib.util
@@ -20,7 +21,7 @@ from mpbert.methods.lambdamart.trees import (
     cross_validated,
     folds_by_paper,
     grown,
-    score_without_trees,
+    precisions,
 )
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import COMPANIONS, LearntWeights
@@ -29,6 +30,7 @@ from mpbert.recommending.signals import DEPTH, fused_signals, signal_names
 
 LEAST_CONTEXTS = 200  # trees of fewer would follow chance
 _FOLDS = 5
+_ERRORS = 2.0  # standard errors that a gain has to exceed
 _SETTINGS = tuple(TreeSettings(leaves, 100, 0.05, 500) for leaves in (4, 31))
 
 
@@ -44,7 +46,7 @@ def why_not(num_contexts: int) -> str:
 def learn_trees(
     examples: Examples, weights: LearntWeights, contexts: Contexts, known: KnownCitations
 ) -> tuple[LearntTrees | None, str]:
-    """Return the trees, and what they bring; None where held-out contexts are ranked no better.
+    """Return the trees, and what they bring; None where that may be chance.
 
     :param examples: of the contexts, with signals; ``weights`` that they taught.
     """
@@ -54,16 +56,35 @@ def learn_trees(
         return None, "no trees: what is cited is among the candidates of one validation paper alone"
     folds = folds_by_paper(contexts.citing_rows, teaches, num_folds)
     names = [name for name in weights.weights if name != COMPANIONS]
-    lists = _lists(examples, names, folds, contexts.years, known).that_teach()
+    lists = _lists(examples, names, folds, contexts.years, known)
+    papers, lists = contexts.citing_rows[lists.teach], lists.that_teach()
     found = {settings: cross_validated(lists, settings) for settings in _SETTINGS}
-    best = max(found, key=lambda settings: found[settings][-1])
-    before, after = score_without_trees(lists), found[best][-1]
-    said = f"MAP@10 of held-out contexts {100 * after:.2f} with trees, {100 * before:.2f} without"
-    if after <= before:
-        return None, f"no trees: {said}"
-    trees = arrays_of(grown(lists, best, len(found[best])))
+    after = {settings: precisions(lists, scores) for settings, (_, scores) in found.items()}
+    best = max(after, key=lambda settings: after[settings].mean())
+    before = precisions(lists, lists.start)
+    gain, error = mean_and_error(after[best] - before, papers)
+    said = (
+        f"MAP@10 of held-out contexts {100 * after[best].mean():.2f} with trees, "
+        f"{100 * before.mean():.2f} without, standard error {100 * error:.2f}"
+    )
+    if gain <= _ERRORS * error:
+        return None, f"no trees: the gain may be chance, {said}"
+    trees = arrays_of(grown(lists, best, found[best][0]))
     signals = tuple(signal_names(list(examples.features[0])))
     return LearntTrees(trees, signals), f"{len(trees):,} trees of {best.leaves} leaves: {said}"
+
+
+def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float]:
+    """Return the mean of contexts, and its standard error over their papers.
+
+    Contexts of one paper are no independent draws; so a paper is drawn with all of them.
+
+    :param values: (Q,) of contexts; ``papers`` (Q,) rows of theirs.
+    """
+    mean = float(values.mean())
+    _, paper = np.unique(papers, return_inverse=True)
+    of_papers = np.bincount(paper, weights=values - mean)
+    return mean, float(np.sqrt((of_papers**2).sum()) / len(values))
 
 
 def _lists(

@@ -114,7 +114,7 @@ def test_an_added_paper_is_found_and_gives_reasons(index, papers, capsys):
     assert code == 0 and "122 papers, 2 of them new" in out
     new = IndexRecommender.open(index)
     assert new.paper_ids == sorted([*old.paper_ids, "AA-RELAY", "ZZ-NAMES"])
-    found = new.recommend("We use zebrafish that relay", top=2, ranker="words")
+    found = new.recommend("Zebrafish", top=2, ranker="words")
     assert {paper.paper_id for paper in found} == {"AA-RELAY", "ZZ-NAMES"}
     paper = new.paper("AA-RELAY")
     assert paper.abstract == "Zebrafish relay mail between hosts. They do so in order."

@@ -13,6 +13,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.recommending import directory, learning
 from mpbert.recommending.contexts import manuscripts_of
@@ -41,10 +42,21 @@ def index(matching, tmp_path):
     return shutil.copytree(matching.index, tmp_path / "index")
 
 
-def bm25(store, fields, question):
+def bm25(store, fields, question, **settings):
     counts, vocabulary = paper_counts(store, fields, stemmed=True)
-    found = LexicalIndex(Bm25(), counts, vocabulary).search([question], 120, np.array([-1]))
-    return dict(zip(found[0][0].tolist(), found[1][0].tolist(), strict=True))
+    index = LexicalIndex(Bm25(**settings), counts, vocabulary)
+    return scores_by(index, question)
+
+
+def votes(store, question):
+    method = Bm25Contexts()
+    index = LexicalIndex(method, *method.count_words(store), store.num_papers)
+    return scores_by(index, question)
+
+
+def scores_by(index, question):
+    rows, scores = (found[0].tolist() for found in index.search([question], 120, np.array([-1])))
+    return {row: score for row, score in zip(rows, scores, strict=True) if row >= 0}
 
 
 @pytest.mark.parametrize("year", [None, 2000])
@@ -56,6 +68,9 @@ def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store
     matches = (data.tables.matches.matrix() @ asked.T).toarray()[:, 0]
     question = " ".join([*sentences[1:], sentences[2], sentences[2]])
     words = [bm25(store, fields, question) for fields in ("abstract", "citing")]
+    every = bm25(store, "2*abstract+text+5*citing", question, k1=16, b=0.5)
+    voted = votes(store, question)
+    assert voted and len(voted) < 120
     training, until = store.contexts("train"), store.years.max() if year is None else year
     years = np.repeat(training.years, np.diff(training.cited_offsets))
     cited = np.bincount(training.cited_rows[years <= until], minlength=store.num_papers)
@@ -69,6 +84,8 @@ def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store
             "exact_matches": matches[row],
             "bm25_abstract": words[0][row],
             "bm25_citing": words[1][row],
+            "bm25_all": every[row],
+            "votes": voted.get(row, 0.0),
             "citations": np.log1p(cited[row]),
             "age": np.log1p(until - store.years[row]),
         }

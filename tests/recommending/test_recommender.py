@@ -78,10 +78,11 @@ def test_the_manuscript_vector_is_that_of_embed(recommender, store, micro_vector
 
 
 def test_scores_by_words_are_those_of_the_lexical_index(recommender, store):
-    counts, vocabulary = paper_counts(store, "abstract+citing", stemmed=True)
+    counts, vocabulary = paper_counts(store, "2*abstract+text+5*citing", stemmed=True)
     around = manuscript_at(TEXT, PLACE).sentences
     question = " ".join([*around, around[1], around[1]])  # the citing sentence three times
-    rows, scores = LexicalIndex(Bm25(), counts, vocabulary).search([question], 9, np.array([-1]))
+    index = LexicalIndex(Bm25(k1=16, b=0.5), counts, vocabulary)
+    rows, scores = index.search([question], 9, np.array([-1]))
     found = recommender.recommend(TEXT, PLACE, top=9, ranker="words")
     np.testing.assert_allclose([p.score for p in found], scores[0], rtol=1e-5)
     assert ids(found) == [store.paper_ids[row] for row in rows[0]]

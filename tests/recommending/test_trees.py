@@ -16,9 +16,10 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lambdamart import trees as growing
 from mpbert.methods.lambdamart.features import candidates_of, features_in, features_of
+from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.relations import relation_features
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, arrays_of, typed_arrays
-from mpbert.methods.lambdamart.trees import Lists, TreeSettings, score_without_trees
+from mpbert.methods.lambdamart.trees import Lists, TreeSettings, cross_validated, precisions
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
@@ -26,6 +27,8 @@ from mpbert.methods.rankings import sorted_ranking
 from mpbert.recommending import directory, learning, tree_learning
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
+from mpbert.recommending.examples import Examples
+from mpbert.recommending.learnt import LearntWeights
 from mpbert.recommending.learnt_trees import FILE
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
@@ -57,7 +60,7 @@ def grown(words, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree_learning, "LEAST_CONTEXTS", 10)
         patch.setattr(tree_learning, "_SETTINGS", (TreeSettings(6, 5, 0.1, 20),))
-        patch.setattr(tree_learning, "score_without_trees", lambda _: -1.0)  # keep them
+        patch.setattr(tree_learning, "_ERRORS", -99.0)  # keep them
         build_index.run(build_index.Config(*words, out))
     return out
 
@@ -121,7 +124,7 @@ class TestArrays:
             typed_arrays({**good, name: values}).check(4)
 
 
-def test_the_score_without_trees_is_that_of_lightgbm():
+def test_precisions_are_those_of_lightgbm():
     import lightgbm
 
     rng = np.random.default_rng(5)
@@ -133,7 +136,47 @@ def test_the_score_without_trees_is_that_of_lightgbm():
     settings = TreeSettings(2, 100, 1e-300, 1)  # a tree that changes nothing
     found = lightgbm.cv(settings.parameters(), data, 1, folds=lists.splits())
     [(mean,)] = [values for name, values in found.items() if name.endswith("-mean")]
-    assert score_without_trees(lists) == pytest.approx(mean)
+    each = precisions(lists, lists.start)
+    folds = [each[lists.folds == fold].mean() for fold in (0, 1)]
+    assert np.mean(folds) == pytest.approx(mean)
+    number, scores = cross_validated(lists, settings)
+    assert number == 1
+    np.testing.assert_allclose(scores, lists.start)
+
+
+def test_the_error_of_a_gain_is_over_papers():
+    rng = np.random.default_rng(2)
+    papers = np.repeat(np.arange(50), 8)
+    values = rng.normal(size=50)[papers] + 0.3
+    mean, error = tree_learning.mean_and_error(values, papers)
+    assert mean == pytest.approx(values.mean())
+    assert error == pytest.approx(values[::8].std() / np.sqrt(50))
+    _, alone = tree_learning.mean_and_error(values, np.arange(400))
+    assert alone == pytest.approx(error / np.sqrt(8))
+
+
+@pytest.mark.parametrize("helps", [True, False])
+def test_trees_are_kept_where_their_gain_is_no_chance(helps, store):
+    """Of signals that tell nothing, or on which paper is cited."""
+    contexts = store.contexts("test").distinct()
+    rng, examples = np.random.default_rng(4), Examples(has_signals=True)
+    names = ["cosine", "citations", "age"]
+    for _ in range(len(contexts)):
+        rows, gold = np.arange(20), np.zeros(20)
+        gold[rng.integers(20)] = 1
+        examples.rows.append(rows)
+        examples.features.append({name: rng.random(20) for name in names})
+        signals = rng.random((20, 5))
+        signals[:, 1] += 0.5 * helps * gold
+        examples.signals.append(signals)
+        examples.gold.append(gold)
+    weights = LearntWeights(dict.fromkeys(names, 1.0), len(contexts))
+    none = np.zeros(0, dtype=np.int64)
+    known = KnownCitations(np.zeros(1, dtype=np.int64), none, none, none, 20)
+    trees, remark = tree_learning.learn_trees(examples, weights, contexts, known)
+    assert (trees is not None) == helps
+    assert remark.startswith("no trees: the gain may be chance") != helps
+    assert "MAP@10 of held-out contexts" in remark
 
 
 def separately(store, data, recommender, manuscript, year, citing):

@@ -39,12 +39,17 @@ class Lists:
     lengths: np.ndarray
     folds: np.ndarray
 
-    def that_teach(self) -> "Lists":
-        """Return the lists that hold a cited paper and one that is not cited."""
+    @property
+    def teach(self) -> np.ndarray:
+        """(Q,) whether a list holds a cited paper and one that is not cited."""
         query = row_numbers(self.lengths)
         cited = np.bincount(query, weights=self.is_cited, minlength=len(self.lengths))
-        kept = (cited > 0) & (cited < self.lengths)
-        of_kept = kept[query]
+        return (cited > 0) & (cited < self.lengths)
+
+    def that_teach(self) -> "Lists":
+        """Return the lists that hold a cited paper and one that is not cited."""
+        kept = self.teach
+        of_kept = kept[row_numbers(self.lengths)]
         by_candidate = (each[of_kept] for each in (self.features, self.is_cited, self.start))
         return Lists(*by_candidate, self.lengths[kept], self.folds[kept])
 
@@ -104,25 +109,31 @@ def learn_trees(lists: Lists, settings: TreeSettings) -> "Booster":
 
     :param lists: of two folds or more, each list with a cited paper.
     """
-    return grown(lists, settings, len(cross_validated(lists, settings)))
+    return grown(lists, settings, cross_validated(lists, settings)[0])
 
 
-def cross_validated(lists: Lists, settings: TreeSettings) -> list[float]:
-    """Return the MAP@10 of held-out lists, from 0 to 1, after 1, 2, ... trees, up to the best.
+def cross_validated(lists: Lists, settings: TreeSettings) -> tuple[int, np.ndarray]:
+    """Return how many trees rank held-out lists best, by MAP@10, and what they score them.
 
     :param lists: of two folds or more, each list with a cited paper.
+    :returns: a number, and (M,) scores of candidates by trees that learnt on the other folds.
     """
     import lightgbm
 
+    splits = lists.splits()
     found = lightgbm.cv(
         settings.parameters(),
         _dataset(lists),
         settings.most_trees,
-        folds=lists.splits(),
+        folds=splits,
         callbacks=[lightgbm.early_stopping(_PATIENCE, verbose=False)],
+        return_cvbooster=True,
     )
     [means] = [values for name, values in found.items() if name.endswith("-mean")]
-    return means
+    scores = lists.start.copy()
+    for trees, (_, inside) in zip(found["cvbooster"].boosters, splits, strict=True):
+        scores[inside] += trees.predict(lists.features[inside], num_iteration=len(means))
+    return len(means), scores
 
 
 def grown(lists: Lists, settings: TreeSettings, number: int) -> "Booster":
@@ -132,22 +143,23 @@ def grown(lists: Lists, settings: TreeSettings, number: int) -> "Booster":
     return lightgbm.train(settings.parameters(), _dataset(lists), number)
 
 
-def score_without_trees(lists: Lists) -> float:
-    """Return the MAP@10 of the scores to which trees would be added, as cross-validation has it.
+def precisions(lists: Lists, scores: np.ndarray) -> np.ndarray:
+    """Return the (Q,) average precision of each list among its first ten papers.
 
-    It is the mean of the folds. The precision of a cited paper is a share of those up to its rank,
-    and a list's sum of them is divided by the number of its cited papers, ten at most.
+    The precision of a cited paper is a share of those up to its rank. A list's sum of them is
+    divided by the number of its cited papers, ten at most.
+
+    :param scores: (M,) by which the lists are ordered.
     """
     query = row_numbers(lists.lengths)
-    order = np.lexsort((-lists.start, query))
+    order = np.lexsort((-scores, query))
     ranks = np.arange(len(query)) - offsets_of(lists.lengths)[:-1][query] + 1
-    is_cited = lists.is_cited[order] & (ranks <= _CUTOFF)
-    before = np.cumsum(is_cited)
-    found = before - offsets_of(np.bincount(query, weights=is_cited).astype(np.int64))[:-1][query]
-    sums = np.bincount(query, weights=np.where(is_cited, found / ranks, 0.0))
+    is_found = lists.is_cited[order] & (ranks <= _CUTOFF)
+    earlier = offsets_of(np.bincount(query, weights=is_found).astype(np.int64))[:-1]
+    shares = (np.cumsum(is_found) - earlier[query]) / ranks
+    sums = np.bincount(query, weights=np.where(is_found, shares, 0.0))
     cited = np.bincount(query, weights=lists.is_cited)
-    each = sums / np.minimum(np.maximum(cited, 1), _CUTOFF)
-    return float(np.mean([each[lists.folds == fold].mean() for fold in np.unique(lists.folds)]))
+    return sums / np.clip(cited, 1, _CUTOFF)
 
 
 def _dataset(lists: Lists) -> "Dataset":
