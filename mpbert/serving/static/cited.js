@@ -35,10 +35,9 @@ async function newEntry(paperId, citedAs) {
   if (citedAs && taken.has(citedAs.toLowerCase())) return [citedAs, ""];
   const entry = await bibtexOf(paperId);
   const base = entry.match(/^@\w+\{([^,]+),/)[1];
-  if (citedAs) return [citedAs, entry.replace(base, () => citedAs)];
-  let key = base;
+  let key = citedAs ?? base;
   for (let number = 2; taken.has(key.toLowerCase()); number++) key = `${base}-${number}`;
-  return [key, entry.replace(base, () => key)]; // its first place is behind the brace
+  return [key, entry.replace(`{${base},`, () => `{${key},`)];
 }
 
 export async function bibtexOf(paperId) {
