@@ -5,10 +5,12 @@ pictures.
 """
 
 import io
+import json
 
 import pytest
 from PIL import Image
 
+from mpbert.commands import index
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from tests.browsing import NARROW, WIDE, By, Keys, Page
@@ -21,19 +23,46 @@ PICTURED = (
 MARKED = "Markup attacks pages [CITATION]. Faces are characters \\cite{}."
 
 
+SENTENCE = (
+    "Path MTU discovery number {n} finds the largest packet that a path takes, so that no router "
+    "need cut it into fragments, of which one that is lost loses all"
+)
+
+
+def _paper(number):
+    """Return a paper with an abstract of some lines that cites the one before."""
+    marked = SENTENCE.format(n=number) + " [1]."
+    marker = {"start": len(marked) - 5, "end": len(marked) - 1, "cited_ids": [f"RFC{number - 1}"]}
+    sentences = [{"text": marked, "markers": [marker] if number > 1100 else []}]
+    return {
+        "paper_id": f"RFC{number}",
+        "title": f"Path MTU discovery for fragmentation on tunnelled paths, part {number}",
+        "authors": ["J. Mogul", "S. Deering", "K. McCloghrie", "M. Mathis"],
+        "year": number - 1000 + 1900,
+        "venue": "Internet Engineering Task Force",
+        "abstract": [SENTENCE.format(n=number) + "."] * 4,
+        "sections": [{"heading": "", "sentences": sentences}],
+        "references": [],
+    }
+
+
 @pytest.fixture(scope="module")
-def rfc_page(browser, rfc_index, served):
-    """The page of an index of real papers with abstracts."""
-    with served(create_app(IndexRecommender.open(rfc_index), PATIENT)) as address:
+def library_page(browser, served, tmp_path_factory):
+    """The page of papers with long titles, venues, abstracts and reasons."""
+    folder = tmp_path_factory.mktemp("library")
+    lines = [json.dumps(_paper(number)) + "\n" for number in range(1100, 1115)]
+    (folder / "papers.jsonl").write_text("".join(lines), encoding="utf-8")
+    index.run(index.Config(folder / "papers.jsonl", folder / "index"))
+    with served(create_app(IndexRecommender.open(folder / "index"), PATIENT)) as address:
         yield Page(browser, address)
 
 
 def test_axe_sees_what_is_wrong(page):
     assert page.faults() == []
-    page.run("document.getElementById('text').labels[0].remove()")
+    page.run("document.documentElement.removeAttribute('lang')")
     page.run("document.getElementById('index').style.color = '#ddd'")
     kinds = {fault.split(":")[0] for fault in page.faults()}
-    assert {"label", "color-contrast"} <= kinds
+    assert {"html-has-lang", "color-contrast"} <= kinds
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
@@ -91,8 +120,8 @@ def test_the_whole_way_is_walked_on_the_keyboard_alone(page):
     assert page.focused().get_attribute("id") == "download"
 
 
-def test_a_phone_shows_several_results_at_once(rfc_page):
-    page = rfc_page
+def test_a_phone_shows_several_results_at_once(library_page):
+    page = library_page
     page.look(*NARROW)
     page.begin()
     page.ask(PICTURED, PICTURED.index(", since"))
@@ -106,8 +135,8 @@ def test_a_phone_shows_several_results_at_once(rfc_page):
     assert page.faults() == [] and page.width() <= NARROW[0]
 
 
-def test_abstract_venue_year_and_doi_stand_on_the_card(rfc_page):
-    page = rfc_page
+def test_abstract_venue_year_and_doi_stand_on_the_card(library_page):
+    page = library_page
     page.look()
     page.begin()
     page.ask(PICTURED, PICTURED.index(", since"))
