@@ -242,7 +242,7 @@ def test_an_answer_is_that_of_the_pipeline_computed_separately(grown, store):
         total = first.scores[0] + data.trees.trees.scores(signals)
         expected = sorted_ranking(first.rows, total[None])
         question = recommender.question(manuscript, 0, year)
-        found = recommender.rank(question, allowed, 50)
+        found = recommender.rank([question], allowed, 50)
         np.testing.assert_allclose(found.scores[0, :50], expected.scores[0, :50], atol=1e-4)
         assert len(set(found.rows[0, :50]) & set(expected.rows[0, :50])) >= 49  # equal scores
         changed += (found.rows[0, :50] != first.rows[0, :50]).any()
@@ -298,7 +298,7 @@ def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
     assert gains.any()
     allowed = np.ones(store.num_papers, dtype=bool)
     allowed[accepted] = False
-    found = recommender.rank(asked, allowed, 99)
+    found = recommender.rank([asked], allowed, 99)
     plain = recommender.rank(dataclasses.replace(asked, accepted=accepted[:0]), allowed, 99)
     before = dict(zip(plain.rows[0].tolist(), plain.scores[0].tolist(), strict=True))
     both = set(found.rows[0, :99].tolist()) & set(plain.rows[0, :99].tolist())
