@@ -70,7 +70,7 @@ class Encoder:
         file = self.path / "config.json"
         try:
             return json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise EncoderError(
                 f"{file}: not readable as an encoder ({error}); expected an output of "
                 f"mpbert finetune, or the folder encoder of an index"

@@ -143,7 +143,7 @@ class BinaryCorpus:
         try:
             meta = json.loads(text)
             return {name: int(meta[name]) for name in ("vocab_size", "max_tokens")}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._unreadable("meta.json", error) from error
 
     @property

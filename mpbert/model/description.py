@@ -25,6 +25,8 @@ PRETRAINED, LEVELS, DOCUMENT_LEVEL, TWO_TOWER = KIND_NAMES = (
 FORMAT = 2
 WEIGHTS = "model.safetensors"
 SENTENCE_ENCODER = "sentence_encoder"  # folder of the pretrained encoder, if there is one
+# what a file raises that is no JSON, or JSON of something else
+_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def read_description(path: Path) -> EncoderDescription:
         kind = content.pop("kind")
         content.pop("format", None)
         return EncoderDescription(kind, from_nested(Configuration, content), found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
+    except (*_BROKEN, ConfigError) as error:
         raise EncoderError(
             f"{file}: not readable as an encoder ({error}); expected an output of "
             f"mpbert export-encoder, format 1 or {FORMAT}"

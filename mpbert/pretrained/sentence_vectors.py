@@ -49,7 +49,7 @@ class SentenceVectors:
                 load_array(self.path / f"{name}.npy") for name in ("rows", "vectors")
             )
             whole = self._vectors.shape == (self._rows.max(initial=-1) + 1, int(self._meta["dim"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise VectorsError(
                 f"{self.path}: unreadable ({' '.join(str(error).split())}); expected an output of "
                 f"mpbert embed-sentences"

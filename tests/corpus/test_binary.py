@@ -58,7 +58,9 @@ def test_a_missing_file_is_named(copy, name, read):
         read(copy)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"vocab_size": "x", "max_tokens": 3}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"vocab_size": "x", "max_tokens": 3}', "[" * 100_000]
+)
 def test_damaged_sizes_are_refused(copy, text):
     (copy.path / "meta.json").write_text(text)
     with pytest.raises(CorpusError, match=r"meta.json: unreadable"):

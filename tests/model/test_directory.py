@@ -112,7 +112,11 @@ def test_truncated_weights_are_named_with_what_to_do(saved, size):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 3, "kind": "two-tower"}', '{"format": 1, "kind": "x"}']
+    "text",
+    [
+        *("", "[]", "{}", '{"format": 3, "kind": "two-tower"}', '{"format": 1, "kind": "x"}'),
+        "[" * 100_000,
+    ],
 )
 def test_a_config_of_another_kind_is_refused(saved, text):
     path, _ = saved

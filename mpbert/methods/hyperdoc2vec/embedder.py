@@ -153,7 +153,7 @@ class HyperDoc2Vec(Embedder):
         try:
             fitted = cls(**json.loads(path.read_text(encoding="utf-8")))
             fitted.counts = np.array(load_array(directory / _COUNTS))
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             reason = " ".join(str(error).split())
             raise VectorsError(
                 f"{path}: unreadable ({reason}); expected a vectors directory of hyperdoc2vec, "
