@@ -40,8 +40,9 @@ FOUNDATION = {
     "logs": {"errors"},
     "progress": {"logs"},
     "option_files": {"errors", "renames"},
-    "config": {"command_help", "errors", "logs", "option_files", "renames"},
+    "config": {"command_help", "errors", "logs", "objects", "option_files", "renames"},
     "checksums": {"errors", "renames"},
+    "objects": {"checksums", "errors"},
     "claims": {"errors"},
     "identity": {"checksums", "config", "renames"},
     "manifest": {"checksums", "claims", "config", "errors", "identity", "renames"},
@@ -51,7 +52,7 @@ FAIRSEQ = {"fairseq", "fairseq_cli", "omegaconf"}
 NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"}
 # folder -> third-party packages that it may import
 PACKAGES = {
-    "foundation": {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"},
+    "foundation": {"numpy", "pyarrow", "tqdm", "yaml", "argparse_dataclass", "tensorboard"},
     "citations": {"numpy"},
     "corpus": NUMERIC
     | {
