@@ -173,6 +173,12 @@ class IndexRecommender:
         """Return one line where the index shares no language with a place; else an empty text."""
         return self.warning_of(" ".join(around(manuscript, place)))
 
+    def warning_at(
+        self, text: str, place: int | None = None, title: str = "", abstract: str = ""
+    ) -> str:
+        """Return the same of a place in a text, see :meth:`recommend`."""
+        return self.warning(manuscript_at(text, place, title, abstract))
+
     def warning_of(self, text: str) -> str:
         """Return the same of a text as a whole."""
         return shared(text, self._words).warning

@@ -24,7 +24,6 @@ from starlette.types import ASGIApp
 
 import mpbert
 from mpbert.foundation.errors import MpbertError
-from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
 from mpbert.serving.docs_page import docs_page
@@ -211,10 +210,9 @@ def _ranked(
 ) -> tuple[dict[str, Any], float]:
     """Return papers and warning for one place, and the milliseconds that it took."""
     start = time.perf_counter()
-    about = (question.pop(name) for name in ("text", "place", "title", "abstract"))
-    manuscript = manuscript_at(*about)
-    found = recommender.recommend_at(manuscript, 0, **question)
-    warning = recommender.warning(manuscript)
+    found = recommender.recommend(**question)
+    about = (question[name] for name in ("text", "place", "title", "abstract"))
+    warning = recommender.warning_at(*about)
     milliseconds = 1000 * (time.perf_counter() - start)
     papers = [RecommendationMessage.model_validate(paper) for paper in found]
     return {"papers": papers, "warning": warning}, milliseconds
