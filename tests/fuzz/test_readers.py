@@ -162,7 +162,11 @@ def test_a_spoiled_corpus_is_read_or_refused_in_one_line(fixture, number, tmp_pa
     output.mkdir()
     build(reader, source, output)  # as it is, it is read
 
-    leaves_out = fixture in ("jats", "tei", "pdf")  # a broken file, and the others are read all the same
+    leaves_out = fixture in (
+        "jats",
+        "tei",
+        "pdf",
+    )  # a broken file, and the others are read all the same
 
     def act(rng: random.Random) -> None:
         names = list(good) if leaves_out else [rng.choice(list(good))]

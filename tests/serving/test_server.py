@@ -44,6 +44,8 @@ class Slow:
         print("begun", flush=True)
         time.sleep(1)
         return []
+    def warning_at(self, *about):
+        return ""
 
 def open_app(service):
     return create_app(Slow(), service.limits)
