@@ -98,8 +98,14 @@ class MicroTrainer:
         kill_at: int | None = None,
         by: int = signal.SIGKILL,
         environments: tuple[dict[str, str], ...] = ({},),
+        apart: bool = False,
     ) -> Path:
-        """Train; the log is train.log in the directory that is returned."""
+        """Train; the log is train.log in the directory that is returned.
+
+        :param kill_at: after how many updates the last process, mostly the only one, gets ``by``.
+        :param environments: of each process.
+        :param apart: further processes have directories of their own, as on other machines.
+        """
         save = self.root / name
         save.mkdir(exist_ok=True)
         flags, log = self.flags(save, stage, *flags), save / "train.log"
@@ -109,16 +115,16 @@ class MicroTrainer:
                 code = subprocess.run(command, stdout=file, stderr=file, cwd=REPOSITORY).returncode
             assert code == 0, log.read_text()[-3000:]
             return save
-        known = {"log": str(log), "flags": flags, "kill_at": kill_at, "number": by}
-        processes = [
-            self.server.Process(target=exec, args=(_TRAIN, {**known, "environment": environment}))
-            for environment in environments
-        ]
-        for process in processes:
-            process.start()
-        for process in processes:
+        last, processes = len(environments) - 1, []
+        for rank, environment in enumerate(environments):
+            own = [f"--save-dir={save / f'machine-{rank}'}"] if apart and rank else []
+            known = {"log": str(log), "flags": [*flags, *own], "number": by}
+            known |= {"kill_at": kill_at if rank == last else None, "environment": environment}
+            processes.append(self.server.Process(target=exec, args=(_TRAIN, known)))
+            processes[-1].start()
+        for rank, process in enumerate(processes):
             process.join(600)
-            ended = {signal.SIGKILL: -9, signal.SIGTERM: 143}[by]
+            ended = {signal.SIGKILL: -9, signal.SIGTERM: 143}[by] if rank == last else 1
             expected = 0 if kill_at is None else ended
             assert process.exitcode == expected, log.read_text()[-3000:]
         return save
@@ -324,6 +330,14 @@ class Matching:
     index: Path
 
 
+@pytest.fixture(scope="session")
+def plain_matching(
+    rfc_corpus: Path, rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Matching:
+    """Outputs of an encoder with exact matches and no other level."""
+    return _matching(rfc_corpus, rfc_binary, tmp_path_factory.mktemp("matching"), None)
+
+
 @pytest.fixture(scope="session", params=["tokens", "sentences"])
 def matching(
     request: pytest.FixtureRequest,
@@ -332,13 +346,20 @@ def matching(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Matching:
     """Outputs of two encoders with exact matches; one also has a pretrained sentence level."""
+    if request.param == "tokens":
+        return request.getfixturevalue("plain_matching")
+    level = request.getfixturevalue("small_encoder")
+    return _matching(rfc_corpus, rfc_binary, tmp_path_factory.mktemp("matching"), level)
+
+
+def _matching(rfc_corpus: Path, rfc_binary: Path, out: Path, level: Path | None) -> Matching:
     from mpbert.commands import build_index, embed, embed_sentences
     from mpbert.model.config import LexicalConfig, UpperConfig
     from mpbert.pretrained.model_files import sha256_of_model
 
-    out, stored, level, upper = tmp_path_factory.mktemp("matching"), None, None, UpperConfig()
-    if request.param == "sentences":
-        level, stored = request.getfixturevalue("small_encoder"), out / "stored"
+    stored, upper = None, UpperConfig()
+    if level is not None:
+        stored = out / "stored"
         embed_sentences.run(embed_sentences.Config(rfc_corpus, level, stored, device="cpu"))
         sha256 = sha256_of_model(level)
         upper = UpperConfig("concatenated", "abstract,citing", 32, sha256, upper_dim=8)

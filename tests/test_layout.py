@@ -53,7 +53,10 @@ NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub
 PACKAGES = {
     "foundation": {"numpy", "tqdm", "yaml", "argparse_dataclass", "tensorboard"},
     "citations": {"numpy"},
-    "corpus": NUMERIC | {"jsonschema", "lxml", "pybtex", "pylatexenc", "tokenizers", "yaml"},
+    "corpus": NUMERIC
+    | {
+        *("jsonschema", "lxml", "pybtex", "pylatexenc", "pypdfium2", "tokenizers", "yaml"),
+    },
     "vectors": {"numpy", "scipy", "pyarrow", "faiss", "safetensors"},
     "pretrained": {"numpy", "pyarrow"} | NEURAL,
     "model": {

@@ -1,5 +1,6 @@
 """Ranked papers for a place in a text, as tables of pandas."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pandas as pd
 from mpbert.api.answers import answer_table
 from mpbert.api.corpus_tables import years_of
 from mpbert.recommending.manuscripts.files import read_manuscript_file
-from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at
+from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at, whole_sentences
 from mpbert.recommending.recommender import IndexRecommender
 
 
@@ -100,13 +101,45 @@ class Recommender:
             * ``reasons``: list of texts: sentences that cite the paper and are near to the place,
               papers that are cited together with it;
             * ``why``: the same as a record, :class:`mpbert.recommending.records.Why`.
+
+            ``attrs["warning"]`` is a line where the index shares no language with the place, which
+            is a ``UserWarning``, too; else empty.
         :raises ManuscriptError: the place is outside of the text, or there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
         :raises ConfigError: ``top`` is less than 1, ``year`` is no whole number, ``accepted`` is
             one text, or there is no such ranker.
         """
         manuscript = manuscript_at(text, place, title, abstract)
-        return answer_table(self.index.recommend_at(manuscript, 0, top, year, accepted, ranker))
+        found = self.index.recommend_at(manuscript, 0, top, year, accepted, ranker)
+        return _with_warning(answer_table(found), self.index.warning(manuscript))
+
+    def recommend_whole(
+        self,
+        title: str,
+        abstract: str = "",
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> pd.DataFrame:
+        """Return papers to read for a whole paper, best first.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> found = recommender.recommend_whole("Routing of mail", "Mail is routed by names.")
+        >>> len(found)
+        10
+
+        :param title: of the paper, and ``abstract``; one of them may be empty.
+        :param accepted: ids of papers that are known already; they are not returned.
+        :returns: as :meth:`recommend`; ``top``, ``year`` and ``ranker`` are as there.
+        :raises ManuscriptError: there is no word.
+        :raises UnknownPaperError: an accepted paper is not in the index.
+        :raises ConfigError: as of :meth:`recommend`.
+        """
+        sentences = whole_sentences(title, abstract)
+        found = self.index.recommend_whole(sentences, top, year, accepted, ranker)
+        return _with_warning(answer_table(found), self.index.warning_of(" ".join(sentences)))
 
     def recommend_file(
         self, path: str | Path, top: int = 10, year: int | None = None, ranker: str = "both"
@@ -133,7 +166,8 @@ class Recommender:
         check_places(manuscript, str(path))
         tables = {}
         for number, sentence in enumerate(manuscript.places.tolist()):
-            table = answer_table(self.index.recommend_at(manuscript, number, top, year, (), ranker))
+            found = self.index.recommend_at(manuscript, number, top, year, (), ranker)
+            table = _with_warning(answer_table(found), self.index.warning(manuscript, number))
             table["sentence"] = manuscript.sentences[sentence]
             table["keys"] = [list(manuscript.keys[number])] * len(table)
             tables[number + 1] = table
@@ -153,3 +187,11 @@ class Recommender:
         :raises UnknownPaperError: the index does not hold it.
         """
         return self.index.bibtex(paper_id)
+
+
+def _with_warning(table: pd.DataFrame, warning: str) -> pd.DataFrame:
+    """Return a table with the warning of its place, which the caller is given, too."""
+    table.attrs["warning"] = warning
+    if warning:
+        warnings.warn(warning, stacklevel=3)
+    return table

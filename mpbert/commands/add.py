@@ -10,7 +10,7 @@ from mpbert.foundation.config import option, positional
 from mpbert.recommending.changes import added
 from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.encoders import encoder_of_index
-from mpbert.recommending.library import read_library, reader_name
+from mpbert.recommending.library import read_library, reader_name, told_counts
 from mpbert.recommending.tables import IndexTables
 
 
@@ -23,6 +23,9 @@ class Config:
     reader: Optional[str] = option(
         None, "format of the papers; none: told from their files", choices=READERS.names()
     )
+    grobid: Optional[str] = option(
+        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+    )
 
 
 def run(config: Config) -> None:
@@ -33,7 +36,7 @@ def run(config: Config) -> None:
     data = read_index(config.index)
     counts: Counter[str] = Counter()
     reader = reader_name(config.papers, config.reader)
-    papers = read_library(config.papers, reader, 1, counts)
+    papers = read_library(config.papers, reader, 1, counts, config.grobid or "")
     encoder = encoder_of_index(config.index, data)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
@@ -46,3 +49,5 @@ def run(config: Config) -> None:
         f"{counts['papers_already_there']:,} given were there already, "
         f"{counts['papers_without_text']:,} without text dropped"
     )
+    for line in told_counts(counts):
+        print(line)

@@ -1,14 +1,15 @@
 """``answer``: corpus store and index -> a TREC run per split, as the index answers.
 
 Each citation context is asked by the code of ``recommend`` and ``serve``: the manuscript is the
-paper's own text, the place is the citing sentence. The citing paper itself is no candidate.
+paper's own text, the place is the citing sentence. A whole paper (task ``global``) is asked by its
+title and abstract. The citing paper itself is no candidate.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.corpus.queries import fixed_sample
+from mpbert.corpus.queries import TASKS, fixed_sample
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import run_of_lists, write_run
 from mpbert.foundation.config import option, positional
@@ -20,7 +21,7 @@ from mpbert.retrieval.pool import pool_option
 
 @dataclass(frozen=True)
 class Config:
-    """Rank papers for every citation context of a split as an index answers."""
+    """Rank papers for every context, or every whole paper, of a split as an index answers."""
 
     corpus: Path = positional("corpus", "corpus store to read")
     index: Path = positional("index", "index that build-index made of this corpus")
@@ -28,6 +29,7 @@ class Config:
     splits: list[str] = option(
         ("valid", "test"), "splits to rank for", nargs="+", choices=["test", "valid"], type=str
     )
+    task: str = option("local", "rank for contexts, or for whole papers (global)", choices=TASKS)
     top: int = option(100, "papers ranked per query")
     pool: str = pool_option()
     sample: Optional[int] = option(
@@ -56,13 +58,13 @@ def run(config: Config) -> None:
     search = IndexSearch(store, config.index, config.pool)
     with output_directory(config.output, "answer", config, inputs) as out:
         for split in sorted(set(config.splits)):
-            contexts = store.contexts(split)
-            contexts = contexts.take(fixed_sample(contexts, config.sample))
-            found = search.search(contexts, split, config.top)
-            ranked = run_of_lists(contexts.query_ids, store.paper_ids, found.rows, found.scores)
+            queries = store.queries(split, config.task)
+            queries = queries.take(fixed_sample(queries, config.sample))
+            found = search.search(queries, split, config.top)
+            ranked = run_of_lists(queries.query_ids, store.paper_ids, found.rows, found.scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
-            out.counts[f"queries_{split}"] = len(contexts)
-            print(f"{split}: {len(contexts):,} queries answered from {store.num_papers:,} papers")
+            out.counts[f"queries_{split}"] = len(queries)
+            print(f"{split}: {len(queries):,} queries answered from {store.num_papers:,} papers")
 
 
 def inputs_of(config: Config) -> list[Path]:

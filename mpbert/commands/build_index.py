@@ -17,9 +17,15 @@ from mpbert.recommending.directory import (
     write_data,
 )
 from mpbert.recommending.encoders import copy_encoder
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.recommender import IndexRecommender
-from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
+from mpbert.recommending.tables import (
+    IndexTables,
+    bodies_of,
+    papers_of,
+    training_contexts_of,
+)
 from mpbert.vectors.matches import read_weights
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore, check_ids, check_made_with
@@ -46,7 +52,7 @@ class Config:
 
 
 def run(config: Config) -> None:
-    """Write the index; print its sizes, and the weights that it learnt.
+    """Write the index; print its sizes, the weights that it learnt, and what trees bring.
 
     :raises VectorsError: the vectors are not of this corpus, or not of this encoder.
     """
@@ -61,14 +67,16 @@ def run(config: Config) -> None:
     matches = read_weights(config.vectors, "papers", len(vectors))
     _check_encoder(config, vectors.dim, 0 if matches is None else matches.vocab_size)
     vectors = vectors.first(config.dim)
+    held = None if matches is None else PapersByToken.of(matches)
     with output_directory(config.output, "build-index", config, inputs) as out:
         copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
         folder.mkdir()
         tables = IndexTables(
-            papers_of(store), training_contexts_of(store), normalized(vectors.vectors), matches
+            *(papers_of(store), training_contexts_of(store)),
+            *(normalized(vectors.vectors), held, bodies_of(store)),
         )
-        data = _learnt(config, store, tables, out.path / ENCODER)
+        data, remark = _learnt(config, store, tables, out.path / ENCODER)
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, data)}
     print(
         f"{config.output}: {out.counts['papers']:,} papers, "
@@ -80,6 +88,7 @@ def run(config: Config) -> None:
     print(f"weights learnt from {data.learnt.contexts:,} validation contexts:")
     for name, weight in data.learnt.weights.items():
         print(f"  {name} {weight:g}")
+    print(remark)
 
 
 def inputs_of(config: Config) -> list[Path]:
@@ -87,17 +96,19 @@ def inputs_of(config: Config) -> list[Path]:
     return [config.corpus, config.encoder, config.vectors]
 
 
-def _learnt(config: Config, store: CorpusStore, tables: IndexTables, encoder: Path) -> IndexData:
-    """Return what the index holds, with the weights that validation contexts teach."""
-    from mpbert.recommending.learning import can_learn, learn_weights
+def _learnt(
+    config: Config, store: CorpusStore, tables: IndexTables, encoder: Path
+) -> tuple[IndexData, str]:
+    """Return what the index holds, with what validation contexts teach, and a remark on trees."""
+    from mpbert.recommending.learning import can_learn, learn
 
     fuses = can_learn(store)
     data = data_of(tables, config.readings, config.seed, fuses)
     if not fuses:
-        return data
+        return data, ""
     reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
-    learnt = learn_weights(IndexRecommender(data, reader), store)
-    return replace(data, learnt=learnt)
+    learnt = learn(IndexRecommender(data, reader), store)
+    return replace(data, learnt=learnt.weights, trees=learnt.trees), learnt.remark
 
 
 def _check_encoder(config: Config, dim: int, num_matched: int) -> None:

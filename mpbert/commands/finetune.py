@@ -33,7 +33,7 @@ class Config:
     settings: list[str] = option(
         (), "what differs from the configuration, such as objective=mpt-tgt", nargs="*", type=str
     )
-    processes: int = option(1, "processes that train together, each with batches of its own")
+    processes: int = option(1, "processes that share each batch: the result is that of one")
 
     def __post_init__(self) -> None:
         """Put all that is in force beside the given settings: a new default is a new output."""

@@ -19,19 +19,18 @@ from mpbert.recommending.encoders import (
     copy_encoder,
     is_two_tower,
 )
-from mpbert.recommending.library import library_tables, read_library, reader_name
+from mpbert.recommending.library import (
+    ENOUGH,
+    library_tables,
+    read_library,
+    reader_name,
+    told_counts,
+    told_parts,
+)
 from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.tables import IndexTables
 
 _WORDS = Path("words")
-_ENOUGH = 3000  # citing sentences from which on training pays
-# what was kept or dropped that a user should hear of: name of a count -> what is said
-_SAID = {
-    "papers_without_year": "kept without a year",
-    "papers_known_by_their_title_alone": "kept with a title alone",
-    "records_without_a_title": "dropped without a title",
-    "papers_without_text": "dropped without an abstract or a text",
-    "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
-}
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,9 @@ class Config:
         _WORDS,
         "words: BM25 alone; or the folder of an encoder, or its name on the hub",
         type=Path,
+    )
+    grobid: Optional[str] = option(
+        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
     )
     readings: int = option(3, "random readings of a text, by an encoder of mpbert")
     seed: int = option(1, "seed of the readings")
@@ -77,7 +79,7 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     counts: Counter[str] = Counter()
-    papers = read_library(config.library, reader, os.cpu_count() or 1, counts)
+    papers = read_library(config.library, reader, os.cpu_count() or 1, counts, config.grobid or "")
     if not papers:
         raise CorpusError(
             f"{config.library}: found no paper with a title and text among {counts['papers_read']} "
@@ -92,7 +94,7 @@ def run(config: Config) -> None:
         out.counts |= {"index_format": FORMAT, "generation": 1, **dropped}
         made = data_of(tables, config.readings, config.seed, fuses=False)
         out.counts |= {"reader": reader, **write_data(data, made)}
-    _report(config, reader, out.counts)
+    _report(config, reader, tables, out.counts)
 
 
 def _encoder_folder(encoder: Path) -> Path | None:
@@ -139,17 +141,16 @@ def _encoder(config: Config, folder: Path | None, target: Path) -> IndexEncoder:
     return EncoderReader(target, config.readings, config.seed, dim)
 
 
-def _report(config: Config, reader: str, counts: dict[str, int]) -> None:
+def _report(config: Config, reader: str, tables: IndexTables, counts: dict[str, int]) -> None:
     by = "words" if config.encoder == _WORDS else f"words and {config.encoder.name}"
     print(
         f"{config.output}: {counts['papers']:,} papers read as {reader}, "
         f"{counts['citing_sentences']:,} sentences that cite them; ranked by {by}"
     )
-    for name, said in _SAID.items():
-        if counts.get(name):
-            print(f"{said}: {counts[name]:,}")
-    print(f"all that was dropped is counted in {config.output / MANIFEST}")
-    if counts["citing_sentences"] >= _ENOUGH:
+    dropped = f"all that was dropped is counted in {config.output / MANIFEST}"
+    print("\n".join([*told_counts(counts), dropped]))
+    print("\n".join(told_parts(tables, "" if config.encoder == _WORDS else config.encoder.name)))
+    if counts["citing_sentences"] >= ENOUGH:
         print(_training(config.library, reader, counts["citing_sentences"]))
 
 

@@ -13,13 +13,25 @@ import numpy as np
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
 from mpbert.recommending.bibliography import cited_papers, read_bibliography
-from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.recommending.manuscripts.files import (
+    read_manuscript,
+    read_manuscript_file,
+    read_whole_file,
+    whole_in,
+)
 from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
-from mpbert.recommending.places import PlaceAnswer, PlaceRecommender, lines_of
+from mpbert.recommending.manuscripts.source_text import SourceText
+from mpbert.recommending.places import (
+    PlaceAnswer,
+    PlaceRecommender,
+    lines_of,
+    whole_answer,
+)
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
 
 FORMATS = ("bibtex", "json", "text")
+_STDIN = Path("standard input")
 _SHOWN = 5  # sentences to choose from at a question
 
 
@@ -38,6 +50,10 @@ class Config:
     top: int = option(10, "papers per place")
     year: Optional[int] = option(None, "leave out papers of later years; none: keep all")
     ranker: str = option("both", "rank by vectors, by words or by both", choices=RANKERS)
+    whole: bool = option(
+        False,
+        "recommend papers for the whole manuscript, by its title and abstract, not for places",
+    )
     keep_cited: bool = option(
         False, "keep papers that are cited at a place in its list; otherwise they help to rank it"
     )
@@ -54,6 +70,22 @@ def run(config: Config) -> None:
 
     :raises ManuscriptError: it cannot be read, or marks no place and nobody can be asked.
     """
+    recommender, answers = _answers(config)
+    if config.format == "json":
+        print(json.dumps([a.as_json() for a in answers], indent=1, ensure_ascii=False))
+    elif config.format == "bibtex":
+        print("\n".join(_bibtex(recommender, answers)))
+    else:
+        print("\n\n".join("\n".join(lines_of(answer, config.year)) for answer in answers))
+
+
+def _answers(config: Config) -> tuple[IndexRecommender, list[PlaceAnswer]]:
+    """Return the recommender, and its answer for each place or for the whole manuscript."""
+    if config.whole:
+        sentences = _read_whole(config.manuscript)
+        recommender = IndexRecommender.open(config.index)
+        asked = config.top, config.year, config.ranker
+        return recommender, [whole_answer(recommender, sentences, *asked)]
     manuscript = _read(config.manuscript)
     recommender = IndexRecommender.open(config.index)
     keys = [key for place in manuscript.keys for key in place]
@@ -64,12 +96,7 @@ def run(config: Config) -> None:
         places.answer(number, config.top, config.year, config.ranker)
         for number in range(len(manuscript.places))
     ]
-    if config.format == "json":
-        print(json.dumps([a.as_json() for a in answers], indent=1, ensure_ascii=False))
-    elif config.format == "bibtex":
-        print("\n".join(_bibtex(recommender, answers)))
-    else:
-        print("\n\n".join("\n".join(lines_of(answer, config.year)) for answer in answers))
+    return recommender, answers
 
 
 def _bibtex(recommender: IndexRecommender, answers: list[PlaceAnswer]) -> list[str]:
@@ -88,15 +115,16 @@ def _bibtex(recommender: IndexRecommender, answers: list[PlaceAnswer]) -> list[s
     return lines + [f"\n{entry}" for entry in entries.values()]
 
 
+def _read_whole(path: Path) -> list[str]:
+    """Return the sentences of title and abstract."""
+    if str(path) == "-":
+        return whole_in(SourceText(_STDIN, _read_stdin()))
+    return read_whole_file(path)
+
+
 def _read(path: Path) -> Manuscript:
     if str(path) == "-":
-        try:
-            text = _read_stdin()
-        except UnicodeDecodeError as error:
-            raise ManuscriptError(
-                f"standard input: byte {error.start} is not UTF-8; pass the text as UTF-8"
-            ) from error
-        manuscript, name = read_manuscript(text, Path("standard input")), "standard input"
+        manuscript, name = read_manuscript(_read_stdin(), _STDIN), str(_STDIN)
     else:
         manuscript, name = read_manuscript_file(path), str(path)
         if not len(manuscript.places) and manuscript.sentences and sys.stdin.isatty():
@@ -106,9 +134,17 @@ def _read(path: Path) -> Manuscript:
 
 
 def _read_stdin() -> str:
-    """Return the text, strictly read: in the locale C Python lets bytes that are no text pass."""
+    """Return the text, strictly read: in the locale C Python lets bytes that are no text pass.
+
+    :raises ManuscriptError: it is not in UTF-8.
+    """
     data = io.BytesIO(sys.stdin.buffer.read())
-    return io.TextIOWrapper(data, encoding="utf-8-sig").read()
+    try:
+        return io.TextIOWrapper(data, encoding="utf-8-sig").read()
+    except UnicodeDecodeError as error:
+        raise ManuscriptError(
+            f"{_STDIN}: byte {error.start} is not UTF-8; pass the text as UTF-8"
+        ) from error
 
 
 def _ask(manuscript: Manuscript) -> Manuscript:

@@ -8,22 +8,17 @@ import multiprocessing
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-
-import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
 from mpbert.corpus.raw.check import checked
-from mpbert.corpus.spill import spilled_sentences
-from mpbert.foundation.errors import CorpusError
+from mpbert.corpus.spill import StoredPapers, stored_papers
 from mpbert.foundation.processes import end_with_parent
 
 _CHUNK = 32  # papers handed to a process at a time
-_ON_DISK = pa.nulls(0, pa.string())  # stands for sentences that wait on disk; no pandas
 
 
 def iter_clean_papers(
@@ -103,25 +98,14 @@ def _clean_in_process(records: list[object]) -> tuple[list[CleanPaper], Counter[
     return _cleaner(records)
 
 
-def sort_papers(papers: Iterator[CleanPaper], directory: Path) -> list[CleanPaper]:
-    """Return all papers by id: their place in the list is their row.
+def sort_papers(papers: Iterable[CleanPaper], directory: Path) -> StoredPapers:
+    """Return all papers by id: their place is their row.
 
-    :param directory: where sentences wait on disk, as large as all of them; nothing stays there.
+    :param directory: where papers wait on disk, as large as all of them; no name stays there.
     :raises CorpusError: two papers have one id.
     """
-    by_id: dict[str, CleanPaper] = {}
-    numbers: dict[str, int] = {}
-    with spilled_sentences(directory) as spilled:
+    with stored_papers(directory) as stored:
         for paper in papers:
-            if paper.paper_id in by_id:
-                raise CorpusError(
-                    f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
-                    f"remove one of the two papers"
-                )
-            numbers[paper.paper_id] = spilled.add(paper.sentences)
-            by_id[paper.paper_id] = replace(paper, sentences=_ON_DISK)
-        spilled.seal()
-        return [
-            replace(by_id[paper_id], sentences=spilled.get(numbers[paper_id]))
-            for paper_id in sorted(by_id)
-        ]
+            stored.add(paper)
+        stored.sort()
+        return stored

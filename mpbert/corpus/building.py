@@ -9,10 +9,10 @@ from typing import Optional
 import numpy as np
 
 from mpbert.corpus.build import iter_clean_papers, sort_papers
-from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.links import link_papers
 from mpbert.corpus.raw.linkage import linkage_report
+from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import (
     SPLITS,
     check_splits,
@@ -114,7 +114,7 @@ def _write(
         reader, config.input, os.cpu_count() or 1, counts, needs_year=config.split == "year"
     )
     papers = sort_papers(progress(stream, "build-corpus", "paper"), directory)
-    if not papers:
+    if not len(papers):
         raise CorpusError(
             f"{config.input}: found no paper with a year and text; expected some"
             f"{_hint(config, counts)}"
@@ -127,26 +127,25 @@ def _write(
         )
     splits = _split(config, reader, papers)
     needed = ("test",) if config.split == "given" else SPLITS
-    if links.contexts:
-        citing = splits[[row for row, _, _ in links.contexts]]
-        check_splits("contexts", citing, needed, config.split)
+    if len(links.citing_rows):
+        check_splits("contexts", splits[links.citing_rows], needed, config.split)
     else:  # a corpus for the global task
         check_splits("citations", splits[links.citations[:, 0]], needed, config.split)
     return write_tables(directory, papers, links, splits)
 
 
-def _split(config: BuildConfig, reader: Reader, papers: list[CleanPaper]) -> np.ndarray:
+def _split(config: BuildConfig, reader: Reader, papers: StoredPapers) -> np.ndarray:
     if config.split == "random":
         splits = split_at_random(len(papers), named_rng(config.seed, "split papers"))
     elif config.split == "given":
-        splits = split_as_given([paper.split for paper in papers])
+        splits = split_as_given(papers.given_splits)
     else:
         years = reader.default_splits
         if config.valid_year is not None:
             years = replace(years, valid_year=config.valid_year)
         if config.test_year is not None:
             years = replace(years, test_year=config.test_year)
-        splits = split_by_year(np.array([paper.year for paper in papers]), years)
+        splits = split_by_year(papers.years, years)
     needed = ("train", "test") if config.split == "given" else SPLITS
     check_splits("papers", splits, needed, config.split)
     return splits

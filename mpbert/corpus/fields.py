@@ -9,6 +9,7 @@ count several times, as ``3*citing`` does:
   paper; the sentence alone, since its neighbours did worse on the validation splits.
 """
 
+import itertools
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -26,6 +27,7 @@ from mpbert.foundation.ragged import ranges, row_numbers
 QUERIES = ("context", "abstract", "context+abstract")
 Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) row of the paper of each
 _BLOCK = 1 << 17  # texts counted at once: their words lie in memory one by one
+_BYTES = 1 << 25  # of these texts
 
 
 def titles(store: CorpusStore) -> Texts:
@@ -118,9 +120,9 @@ def sum_counts(
     blocks = []  # rows of papers, columns among the block's own words, counts
     vocabularies = []
     for name, texts, papers, weight in sources:
-        for start in progress(range(0, len(texts), _BLOCK), f"words of {name}", "block"):
-            owners = papers[start : start + _BLOCK]
-            counts, words = count_matrix(texts[start : start + _BLOCK], vocabulary, stemmed)
+        for block in progress(_blocks(texts), f"words of {name}", "block"):
+            owners = papers[block]
+            counts, words = count_matrix(texts[block], vocabulary, stemmed)
             blocks.append(weight * _sum_by_paper(counts, owners, num_papers))
             vocabularies.append(words)
     if not any(map(len, vocabularies)):
@@ -134,6 +136,18 @@ def sum_counts(
     places = np.concatenate([block.row for block in blocks]), np.concatenate(columns)
     counts = np.concatenate([block.data for block in blocks])
     return sparse.csr_array((counts, places), shape=(num_papers, len(vocabulary))), vocabulary
+
+
+def _blocks(texts: pa.Array) -> list[slice]:
+    """Return parts of the texts, each of a text or more."""
+    ends = np.cumsum(pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False))
+    starts = [0]
+    while starts[-1] < len(texts):
+        first = starts[-1]
+        before = ends[first - 1] if first else 0
+        fits = int(np.searchsorted(ends, before + _BYTES, side="right"))
+        starts.append(min(max(fits, first + 1), first + _BLOCK, len(texts)))
+    return [slice(start, end) for start, end in itertools.pairwise(starts)]
 
 
 def _sum_by_paper(

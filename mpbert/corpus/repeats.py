@@ -5,15 +5,16 @@ a split. Words are those of :func:`mpbert.corpus.text.words` after case folding,
 Neither the neighbours of the sentence nor its paper matter, nor the order of the cited papers.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 
-Key = tuple[str, frozenset[int]]  # words of the citing sentence, rows of the papers it cites
+KEY = np.dtype("S16")  # of what a context says and cites
 
 
 @dataclass(frozen=True)
@@ -40,29 +41,36 @@ class Repeats:
         return int(self.is_repeat.sum())
 
 
-def context_keys(sentences: Iterable[str], cited: Iterable[Iterable[int]]) -> list[Key]:
-    """Return what two contexts share where one repeats the other.
+def context_key(sentence: str, cited: Iterable[int]) -> bytes:
+    """Return what two contexts share where one repeats the other: a digest of 16 bytes.
+
+    :param sentence: text of the citing sentence.
+    :param cited: rows of the papers that it cites.
+    """
+    said = " ".join(words(sentence.casefold())).encode("utf-8", "surrogatepass")
+    rows = ",".join(map(str, sorted(set(cited)))).encode("ascii")
+    return blake2b(said + b"\n" + rows, digest_size=16).digest()
+
+
+def context_keys(sentences: Iterable[str], cited: Iterable[Iterable[int]]) -> np.ndarray:
+    """Return (Q,) the keys of contexts, see :func:`context_key`.
 
     :param sentences: (Q,) texts of the citing sentences.
     :param cited: (Q,) rows of the papers that each cites.
     """
-    return [
-        (" ".join(words(text.casefold())), frozenset(rows))
-        for text, rows in zip(sentences, cited, strict=True)
-    ]
+    return np.array([context_key(*one) for one in zip(sentences, cited, strict=True)], KEY)
 
 
-def find_repeats(keys: Sequence[Key], training: Set[Key]) -> Repeats:
+def find_repeats(keys: np.ndarray, training: np.ndarray) -> Repeats:
     """Return which contexts of a split repeat an earlier one.
 
     :param keys: (Q,) of :func:`context_keys`, in the order of the corpus.
-    :param training: those of the training contexts.
+    :param training: (T,) those of the training contexts.
     """
-    places: dict[Key, int] = {}
-    group = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)  # (Q,)
+    distinct, first, sizes = np.unique(keys, return_index=True, return_counts=True)
     is_repeat = np.ones(len(keys), dtype=bool)
-    is_repeat[np.unique(group, return_index=True)[1]] = False
-    return Repeats(is_repeat, int(np.bincount(group).max(initial=0)), len(places.keys() & training))
+    is_repeat[first] = False
+    return Repeats(is_repeat, int(sizes.max(initial=0)), int(np.isin(distinct, training).sum()))
 
 
 def repeats_of(store: CorpusStore, split: str) -> Repeats:
@@ -70,11 +78,10 @@ def repeats_of(store: CorpusStore, split: str) -> Repeats:
 
     :param split: ``valid`` or ``test``; training contexts are data, and none of them is a repeat.
     """
-    keys, training = (_keys_of(store, name) for name in (split, "train"))
-    return find_repeats(keys, set(training))
+    return find_repeats(*(_keys_of(store, name) for name in (split, "train")))
 
 
-def _keys_of(store: CorpusStore, split: str) -> list[Key]:
+def _keys_of(store: CorpusStore, split: str) -> np.ndarray:
     contexts = store.contexts(split)
     sentences = store.sentence_texts(
         store.sentence_offsets[contexts.citing_rows] + contexts.positions

@@ -1,47 +1,124 @@
-"""Sentences of papers on disk until a corpus store is written: they are most of a corpus.
+"""Papers and numbers on disk until a corpus store is written: memory holds a part of them.
 
-They are written as they come, in Arrow's own form, and then mapped into memory: what is not being
-read costs none.
+A paper is written as it comes: its sentences in Arrow's own form, all else as JSON beside them. It
+is read back when it is asked for, and not mapped, so that memory does not grow with the corpus.
 """
 
-from collections.abc import Iterator
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-_SCHEMA = pa.schema([("text", pa.string())])
+from mpbert.corpus.clean import CleanPaper
+from mpbert.foundation.errors import CorpusError
+
+_SCHEMA = pa.schema([("text", pa.string()), ("section", pa.int16())])
+_IDS_OF_A_CHUNK = 4096
+_FIELDS = ("paper_id", "title", "year", "authors", "venue", "num_abstract", "headings", "cited")
 
 
-class SpilledSentences:
-    """Arrays of strings in a file, in the order of writing."""
+class StoredPapers(Sequence[CleanPaper]):
+    """Papers in a file. Fill it, then :meth:`sort` it: the place of a paper is then its row.
+
+    Ids and years of all papers are in memory, as arrays: about 50 bytes a paper.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer = pa.ipc.new_file(pa.OSFile(str(path), "wb"), _SCHEMA)
-        self._number = 0
+        self._ids: list[str] = []
+        self._chunks: list[pa.Array] = []
+        self._years, self._splits = Numbers(np.int32), list[str | None]()
+        self._order = np.zeros(0, dtype=np.int64)
 
-    def add(self, sentences: pa.Array) -> int:
-        """Write the sentences of a paper; return the number under which they are found."""
-        self._writer.write_batch(pa.record_batch([sentences], schema=_SCHEMA))
-        self._number += 1
-        return self._number - 1
+    def add(self, paper: CleanPaper) -> None:
+        """Write a paper."""
+        rest: dict[str, Any] = {name: getattr(paper, name) for name in _FIELDS}
+        rest |= {"references": paper.references, "split": paper.split}
+        batch = pa.record_batch([paper.sentences, pa.array(paper.sections)], schema=_SCHEMA)
+        self._writer.write_batch(batch, custom_metadata={"paper": json.dumps(rest)})
+        self._years.extend([paper.year])
+        self._splits.append(paper.split)
+        self._ids.append(paper.paper_id)
+        if len(self._ids) == _IDS_OF_A_CHUNK:
+            self._end_chunk()
 
-    def seal(self) -> None:
-        """End writing and map the file."""
+    def _end_chunk(self) -> None:
+        self._chunks.append(pa.array(self._ids, pa.large_string()))
+        self._ids = []
+
+    def sort(self) -> None:
+        """End writing, and order the papers by id.
+
+        :raises CorpusError: two papers have one id.
+        """
         self._writer.close()
-        self._reader = pa.ipc.open_file(pa.memory_map(str(self._path)))
+        self._end_chunk()
+        ids = pa.chunked_array(self._chunks).combine_chunks()
+        self._chunks = []
+        self._order = pc.sort_indices(ids).to_numpy()
+        self.paper_ids = ids.take(pa.array(self._order))
+        same = pc.equal(self.paper_ids[1:], self.paper_ids[:-1]).to_numpy(zero_copy_only=False)
+        if same.any():
+            twice = self.paper_ids[int(np.argmax(same))].as_py()
+            raise CorpusError(
+                f"paper id {twice!r} occurs twice; expected unique ids, remove one of the two "
+                f"papers"
+            )
+        self.years = self._years.array()[self._order]
+        self._reader = pa.ipc.open_file(pa.OSFile(str(self._path)))
 
-    def get(self, number: int) -> pa.Array:
-        """Return the sentences of a paper, as a view of the file."""
-        return self._reader.get_batch(number).column(0)
+    @property
+    def given_splits(self) -> list[str | None]:
+        """What the raw corpus says of each paper."""
+        return [self._splits[number] for number in self._order.tolist()]
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __getitem__(self, row: int) -> CleanPaper:  # type: ignore[override]
+        batch, metadata = self._reader.get_batch_with_custom_metadata(int(self._order[row]))
+        rest = json.loads(metadata["paper"])
+        rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
+        rest["references"] = tuple(rest["references"])
+        sections = batch.column(1).to_numpy()
+        return CleanPaper(sentences=batch.column(0), sections=sections, **rest)
 
 
 @contextmanager
-def spilled_sentences(directory: Path) -> Iterator[SpilledSentences]:
-    """Open a file in a directory; its name goes with the block, what it holds with the views."""
-    path = directory / "sentences.arrow"
+def stored_papers(directory: Path) -> Iterator[StoredPapers]:
+    """Open a file in a directory; its name goes with the block, what it holds with the object."""
+    path = directory / "papers.arrow"
     try:
-        yield SpilledSentences(path)
+        yield StoredPapers(path)
     finally:
         path.unlink(missing_ok=True)
+
+
+class Numbers:
+    """A growing array in a temporary file without a name, in the folder of such files.
+
+    :param kind: of numpy, of each number.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self._kind, self._file, self._count = np.dtype(kind), tempfile.TemporaryFile(), 0
+
+    def extend(self, numbers: Iterable[Any]) -> None:
+        """Add some at the end."""
+        added = np.asarray(numbers, self._kind)
+        self._file.write(added.tobytes())
+        self._count += added.size
+
+    def array(self) -> np.ndarray:
+        """Return (N,) all numbers, mapped from the file."""
+        self._file.flush()
+        if not self._count:
+            return np.zeros(0, self._kind)
+        return np.memmap(self._file, self._kind, mode="r", shape=(self._count,))

@@ -1,9 +1,13 @@
-"""Writes the Parquet tables and the qrels of a corpus store: same papers, same bytes."""
+"""Writes the Parquet tables and the qrels of a corpus store: same papers, same bytes.
 
-import itertools
+Tables are written block by block, so that memory holds a part of each.
+"""
+
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +16,53 @@ import pyarrow.parquet as pq
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import Links
 from mpbert.corpus.queries import qrels_name
-from mpbert.corpus.repeats import Key, Repeats, context_keys, find_repeats
+from mpbert.corpus.repeats import Repeats, find_repeats
+from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import SPLITS
 
-_PAPERS_PER_ROW_GROUP = 1000
+_PAPERS_OF_A_BLOCK = 1000  # and of a row group of sentences
+_LINKS_OF_A_BLOCK = 1 << 16
+_ROWS_OF_A_GROUP = 1 << 20  # of other tables: what pyarrow writes of a whole table
+
+_PAPERS = pa.schema(
+    [
+        ("paper_id", pa.string()),
+        ("title", pa.string()),
+        ("authors", pa.list_(pa.string())),
+        ("year", pa.int32()),
+        ("venue", pa.string()),
+        ("split", pa.string()),
+        ("num_abstract", pa.int32()),
+        ("num_sentences", pa.int32()),
+    ]
+)
+_SECTIONS = pa.schema(
+    [("paper_row", pa.int32()), ("section", pa.int16()), ("heading", pa.string())]
+)
+_CONTEXTS = pa.schema(
+    [
+        ("context_id", pa.string()),
+        ("citing_row", pa.int32()),
+        ("position", pa.int32()),
+        ("cited_rows", pa.list_(pa.int32())),
+        ("split", pa.string()),
+        ("year", pa.int32()),
+        ("is_repeat", pa.bool_()),
+    ]
+)
+_CITATIONS = pa.schema([("citing_row", pa.int32()), ("cited_row", pa.int32())])
+_SENTENCES = pa.schema(
+    [
+        ("paper_row", pa.int32()),
+        ("position", pa.int32()),
+        ("section", pa.int16()),
+        ("text", pa.string()),
+    ]
+)
 
 
 def write_tables(
-    directory: Path, papers: list[CleanPaper], links: Links, splits: np.ndarray
+    directory: Path, papers: StoredPapers, links: Links, splits: np.ndarray
 ) -> Counter[str]:
     """Write everything but the manifest.
 
@@ -27,102 +70,60 @@ def write_tables(
     :param splits: split of each paper.
     :returns: counts of what was written.
     """
-    repeats = _find_repeats(papers, links, splits)
-    tables = {
-        "papers": _papers(papers, splits),
-        "sections": _sections(papers),
-        "contexts": _contexts(papers, links, splits, repeats),
-        "citations": pa.table(
-            {"citing_row": links.citations[:, 0], "cited_row": links.citations[:, 1]}
-        ),
-    }
-    for name, table in tables.items():
-        pq.write_table(table, directory / f"{name}.parquet", compression="zstd")
-    _write_sentences(directory / "sentences.parquet", papers)
-    _write_all_qrels(directory, papers, links, splits, repeats)
-    return _counts(papers, links, splits, repeats)
-
-
-def _find_repeats(papers: list[CleanPaper], links: Links, splits: np.ndarray) -> dict[str, Repeats]:
-    """Return the repeats of ``valid`` and ``test``, each in the order of their contexts."""
-    texts = (papers[row].sentences[position].as_py() for row, position, _ in links.contexts)
-    keys = context_keys(texts, (cited for _, _, cited in links.contexts))
-    of_split: dict[str, list[Key]] = {split: [] for split in SPLITS}
-    for key, (row, _, _) in zip(keys, links.contexts, strict=True):
-        of_split[str(splits[row])].append(key)
-    training = set(of_split["train"])
-    return {split: find_repeats(of_split[split], training) for split in ("valid", "test")}
-
-
-def _papers(papers: list[CleanPaper], splits: np.ndarray) -> pa.Table:
-    return pa.table(
-        {
-            "paper_id": pa.array([p.paper_id for p in papers], pa.string()),
-            "title": pa.array([p.title for p in papers], pa.string()),
-            "authors": pa.array([p.authors for p in papers], pa.list_(pa.string())),
-            "year": pa.array([p.year for p in papers], pa.int32()),
-            "venue": pa.array([p.venue for p in papers], pa.string()),
-            "split": pa.array(splits.tolist(), pa.string()),
-            "num_abstract": pa.array([p.num_abstract for p in papers], pa.int32()),
-            "num_sentences": pa.array([len(p.sentences) for p in papers], pa.int32()),
-        }
-    )
-
-
-def _sections(papers: list[CleanPaper]) -> pa.Table:
-    lengths = [len(p.headings) for p in papers]
-    numbers = [np.arange(1, n + 1, dtype=np.int16) for n in lengths]
-    return pa.table(
-        {
-            "paper_row": np.repeat(np.arange(len(papers), dtype=np.int32), lengths),
-            "section": np.concatenate(numbers) if numbers else np.zeros(0, np.int16),
-            "heading": pa.array([h for p in papers for h in p.headings], pa.string()),
-        }
-    )
-
-
-def _contexts(
-    papers: list[CleanPaper], links: Links, splits: np.ndarray, repeats: dict[str, Repeats]
-) -> pa.Table:
-    citing = [row for row, _, _ in links.contexts]
-    is_repeat = np.zeros(len(citing), dtype=bool)
+    codes = np.zeros(len(splits), dtype=np.int8)  # texts of as many contexts are large
+    for code, split in enumerate(SPLITS):
+        codes[splits == split] = code
+    of_contexts = codes[links.citing_rows]
+    repeats = _find_repeats(links, of_contexts)
+    is_repeat = np.zeros(len(of_contexts), dtype=bool)
     for split, found in repeats.items():
-        is_repeat[splits[citing] == split] = found.is_repeat
-    positions = [position for _, position, _ in links.contexts]
-    ids = [f"{papers[row].paper_id}#{position}" for row, position, _ in links.contexts]
-    return pa.table(
-        {
-            "context_id": pa.array(ids, pa.string()),
-            "citing_row": pa.array(citing, pa.int32()),
-            "position": pa.array(positions, pa.int32()),
-            "cited_rows": pa.array([rows for _, _, rows in links.contexts], pa.list_(pa.int32())),
-            "split": pa.array(splits[citing].tolist() if citing else [], pa.string()),
-            "year": pa.array([papers[row].year for row in citing], pa.int32()),
-            "is_repeat": pa.array(is_repeat),
-        }
-    )
+        is_repeat[of_contexts == SPLITS.index(split)] = found.is_repeat
+    counts = _write_papers(directory, papers, splits)
+    _write_contexts(directory, papers, links, splits, is_repeat)
+    _write_citations(directory, papers, links, splits)
+    return _counts(counts, links, codes, repeats)
 
 
-def _write_sentences(path: Path, papers: list[CleanPaper]) -> None:
-    schema = pa.schema(
-        [
-            ("paper_row", pa.int32()),
-            ("position", pa.int32()),
-            ("section", pa.int16()),
-            ("text", pa.string()),
-        ]
-    )
-    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
-        for rows in _blocks(len(papers), _PAPERS_PER_ROW_GROUP):
-            block = papers[rows.start : rows.stop]
-            lengths = [len(p.sentences) for p in block]
-            columns = [
-                np.repeat(np.arange(rows.start, rows.stop, dtype=np.int32), lengths),
-                np.concatenate([np.arange(n, dtype=np.int32) for n in lengths]),
-                np.concatenate([p.sections for p in block]),
-                pa.concat_arrays([p.sentences for p in block]),
-            ]
-            writer.write_table(pa.table(columns, schema=schema))
+def _find_repeats(links: Links, of_contexts: np.ndarray) -> dict[str, Repeats]:
+    """Return the repeats of ``valid`` and ``test``, each in the order of their contexts.
+
+    :param of_contexts: (C,) int8 places of the contexts' splits in ``SPLITS``.
+    """
+    train, valid, test = (links.keys[of_contexts == code] for code in range(len(SPLITS)))
+    return {"valid": find_repeats(valid, train), "test": find_repeats(test, train)}
+
+
+class _Table:
+    """A file of a table that comes in parts; its bytes are those of a table written whole."""
+
+    def __init__(self, directory: Path, name: str, schema: pa.Schema) -> None:
+        self._schema, self._waiting, self._rows, self._groups = schema, [schema.empty_table()], 0, 0
+        path = directory / f"{name}.parquet"
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+
+    def __enter__(self) -> "_Table":
+        return self
+
+    def add(self, *columns: object) -> None:
+        """Add rows."""
+        table = pa.table(list(columns), schema=self._schema)
+        self._waiting.append(table)
+        self._rows += len(table)
+        while self._rows >= _ROWS_OF_A_GROUP:
+            self._write(_ROWS_OF_A_GROUP)
+
+    def _write(self, rows: int) -> None:
+        waiting = pa.concat_tables(self._waiting)
+        self._writer.write_table(waiting.slice(0, rows).combine_chunks())
+        self._waiting, self._groups = [waiting.slice(rows)], self._groups + 1
+        self._rows -= rows
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
+        if kind is None and (self._rows or not self._groups):
+            self._write(self._rows)
+        self._writer.close()
 
 
 def _blocks(total: int, size: int) -> Iterator[range]:
@@ -130,52 +131,160 @@ def _blocks(total: int, size: int) -> Iterator[range]:
         yield range(start, min(start + size, total))
 
 
-def _write_all_qrels(
-    directory: Path,
-    papers: list[CleanPaper],
-    links: Links,
-    splits: np.ndarray,
-    repeats: dict[str, Repeats],
-) -> None:
-    contexts = [
-        (f"{papers[row].paper_id}#{place}", row, cited) for row, place, cited in links.contexts
+def _write_papers(directory: Path, papers: StoredPapers, splits: np.ndarray) -> Counter[str]:
+    """Write papers, sections and sentences, and count them."""
+    counts: Counter[str] = Counter()
+    sentences = pq.ParquetWriter(
+        directory / "sentences.parquet", _SENTENCES, compression="zstd", use_dictionary=False
+    )
+    with (
+        _Table(directory, "papers", _PAPERS) as table,
+        _Table(directory, "sections", _SECTIONS) as sections,
+        sentences,
+    ):
+        for rows in _blocks(len(papers), _PAPERS_OF_A_BLOCK):
+            block = [papers[row] for row in rows]
+            table.add(*_paper_columns(block, splits[rows.start : rows.stop]))
+            sections.add(*_section_columns(block, rows))
+            sentences.write_table(pa.table(_sentence_columns(block, rows), schema=_SENTENCES))
+            counts["sentences"] += sum(len(p.sentences) for p in block)
+            counts["papers_without_abstract"] += sum(p.num_abstract == 0 for p in block)
+    return counts
+
+
+def _paper_columns(papers: list[CleanPaper], splits: np.ndarray) -> list[object]:
+    return [
+        pa.array([p.paper_id for p in papers], pa.string()),
+        pa.array([p.title for p in papers], pa.string()),
+        pa.array([p.authors for p in papers], pa.list_(pa.string())),
+        pa.array([p.year for p in papers], pa.int32()),
+        pa.array([p.venue for p in papers], pa.string()),
+        pa.array(splits.tolist(), pa.string()),
+        pa.array([p.num_abstract for p in papers], pa.int32()),
+        pa.array([len(p.sentences) for p in papers], pa.int32()),
     ]
-    whole = [(papers[row].paper_id, row, [cited]) for row, cited in links.citations.tolist()]
-    for task, queries in (("local", contexts), ("global", whole)):
-        for split in SPLITS:
-            of_split = [query for query in queries if splits[query[1]] == split]
-            _write_qrels(directory / qrels_name(task, split, "all"), papers, of_split)
-    for split, found in repeats.items():
-        of_split = [query for query in contexts if splits[query[1]] == split]
-        distinct = list(itertools.compress(of_split, ~found.is_repeat))
-        _write_qrels(directory / qrels_name("local", split), papers, distinct)
 
 
-def _write_qrels(
-    path: Path, papers: list[CleanPaper], queries: list[tuple[str, int, list[int]]]
+def _section_columns(papers: list[CleanPaper], rows: range) -> list[object]:
+    lengths = [len(p.headings) for p in papers]
+    return [
+        _repeated(rows, lengths),
+        np.concatenate([np.arange(1, n + 1, dtype=np.int16) for n in lengths]),
+        pa.array([h for p in papers for h in p.headings], pa.string()),
+    ]
+
+
+def _sentence_columns(papers: list[CleanPaper], rows: range) -> list[object]:
+    lengths = [len(p.sentences) for p in papers]
+    return [
+        _repeated(rows, lengths),
+        np.concatenate([np.arange(n, dtype=np.int32) for n in lengths]),
+        np.concatenate([p.sections for p in papers]),
+        pa.concat_arrays([p.sentences for p in papers]),
+    ]
+
+
+def _repeated(rows: range, lengths: list[int]) -> np.ndarray:
+    return np.repeat(np.arange(rows.start, rows.stop, dtype=np.int32), lengths)
+
+
+def _write_contexts(
+    directory: Path, papers: StoredPapers, links: Links, splits: np.ndarray, is_repeat: np.ndarray
 ) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for query, _, cited_rows in queries:
-            file.writelines(f"{query} 0 {papers[row].paper_id} 1\n" for row in cited_rows)
+    """Write the contexts, and what they cite as qrels: all of a split, and without repeats."""
+    with _Table(directory, "contexts", _CONTEXTS) as table, _Qrels(directory, "local") as qrels:
+        for rows in _blocks(len(links.citing_rows), _LINKS_OF_A_BLOCK):
+            part = slice(rows.start, rows.stop)
+            citing, positions = links.citing_rows[part], links.positions[part]
+            offsets = links.cited_offsets[rows.start : rows.stop + 1]
+            cited = links.cited_rows[offsets[0] : offsets[-1]]
+            offsets = (offsets - offsets[0]).astype(np.int32)
+            papers_of = papers.paper_ids.take(pa.array(citing)).to_pylist()
+            ids = [f"{i}#{place}" for i, place in zip(papers_of, positions.tolist(), strict=True)]
+            of_contexts = splits[citing].tolist()
+            table.add(
+                pa.array(ids, pa.string()),
+                citing,
+                positions,
+                pa.ListArray.from_arrays(pa.array(offsets), pa.array(cited, pa.int32())),
+                pa.array(of_contexts, pa.string()),
+                papers.years[citing],
+                is_repeat[part],
+            )
+            cited_ids = papers.paper_ids.take(pa.array(cited)).to_pylist()
+            ends = offsets[1:].tolist()
+            start = 0
+            for number, end in enumerate(ends):
+                of_split, twice = of_contexts[number], bool(is_repeat[rows.start + number])
+                qrels.add(of_split, ids[number], cited_ids[start:end], twice)
+                start = end
+
+
+def _write_citations(
+    directory: Path, papers: StoredPapers, links: Links, splits: np.ndarray
+) -> None:
+    """Write the citations between papers, and the same as qrels of whole papers."""
+    with _Table(directory, "citations", _CITATIONS) as table, _Qrels(directory, "global") as qrels:
+        for rows in _blocks(len(links.citations), _LINKS_OF_A_BLOCK):
+            citing, cited = links.citations[rows.start : rows.stop].T
+            table.add(np.ascontiguousarray(citing), np.ascontiguousarray(cited))
+            ids = (papers.paper_ids.take(pa.array(c)).to_pylist() for c in (citing, cited))
+            for split, query, cited_id in zip(splits[citing].tolist(), *ids, strict=True):
+                qrels.add(split, query, [cited_id], False)
+
+
+class _Qrels:
+    """Files that say which papers the queries of a task cite, one a split, and without repeats."""
+
+    def __init__(self, directory: Path, task: str) -> None:
+        self._stack = ExitStack()
+        self._all = {split: qrels_name(task, split, "all") for split in SPLITS}
+        self._distinct = {split: qrels_name(task, split) for split in SPLITS}
+        names = {*self._all.values(), *self._distinct.values()}
+        self._files = {
+            name: self._stack.enter_context((directory / name).open("w", encoding="utf-8"))
+            for name in sorted(names)
+        }
+
+    def __enter__(self) -> "_Qrels":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def add(self, split: str, query: str, cited: list[str], is_repeat: bool) -> None:
+        """Add a query and the ids of what it cites."""
+        lines = "".join(f"{query} 0 {cited_id} 1\n" for cited_id in cited)
+        names = {self._all[split]} if is_repeat else {self._all[split], self._distinct[split]}
+        for name in names:
+            self._files[name].write(lines)
 
 
 def _counts(
-    papers: list[CleanPaper], links: Links, splits: np.ndarray, repeats: dict[str, Repeats]
+    found: Counter[str], links: Links, codes: np.ndarray, repeats: dict[str, Repeats]
 ) -> Counter[str]:
+    sizes = np.diff(links.cited_offsets)
     counts = Counter(
-        papers=len(papers),
-        sentences=sum(len(p.sentences) for p in papers),
-        papers_without_abstract=sum(p.num_abstract == 0 for p in papers),
-        contexts=len(links.contexts),
-        contexts_citing_2_or_more=sum(len(rows) >= 2 for _, _, rows in links.contexts),
-        in_text_citations=sum(len(rows) for _, _, rows in links.contexts),
+        papers=len(codes),
+        sentences=found["sentences"],
+        papers_without_abstract=found["papers_without_abstract"],
+        contexts=len(sizes),
+        contexts_citing_2_or_more=int((sizes >= 2).sum()),
+        in_text_citations=int(sizes.sum()),
         citations=len(links.citations),
     )
     citing = np.unique(links.citations[:, 0])
-    counts.update(f"papers_citing_{split}" for split in splits[citing].tolist())
-    counts.update(f"papers_{split}" for split in splits.tolist())
-    counts.update(f"contexts_{splits[row]}" for row, _, _ in links.contexts)
-    for split, found in repeats.items():
-        counts[f"contexts_that_repeat_another_{split}"] = found.num_repeats
-        counts[f"contexts_as_in_training_{split}"] = found.in_training
+    _count(counts, "papers_citing_", codes[citing])
+    _count(counts, "papers_", codes)
+    _count(counts, "contexts_", codes[links.citing_rows])
+    for split, repeated in repeats.items():
+        counts[f"contexts_that_repeat_another_{split}"] = repeated.num_repeats
+        counts[f"contexts_as_in_training_{split}"] = repeated.in_training
     return counts
+
+
+def _count(counts: Counter[str], what: str, codes: np.ndarray) -> None:
+    """Count the splits, in the order in which they come."""
+    found, first, sizes = np.unique(codes, return_index=True, return_counts=True)
+    for place in np.argsort(first):
+        counts[f"{what}{SPLITS[found[place]]}"] += int(sizes[place])

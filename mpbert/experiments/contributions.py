@@ -3,7 +3,7 @@
 A manuscript is read once, and again without one of its sentences, or without all of a role.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from mpbert.retrieval.dense import DenseIndex, parts_of
 _BLOCK = 256  # contexts at a time: about five thousand readings
 _READ_AS = {"abstract": "title and abstract", "body": "before", "citing": "citing sentence"}
 _MEASURES = ("Recall@10", "MAP@10")
+_TOP = 10  # papers ranked: what the measures look at
 
 
 def contributions(
@@ -25,23 +26,22 @@ def contributions(
     contexts: BinaryContexts,
     reading: Reading,
     embed: Callable[[SampledSentences], np.ndarray],
-    papers: np.ndarray,
+    search: Callable[[np.ndarray, np.ndarray], np.ndarray],
     most: int,
 ) -> list[str]:
     """Return the lines of a table in Markdown: what is lost without sentences of each role.
 
     :param embed: readings -> (R, D) vectors of manuscripts.
-    :param papers: (N, D) vectors of the papers to find.
+    :param search: vectors and (R,) contexts that they are of -> rows, see :func:`searched_by_year`.
     :param most: most contexts that are read, evenly spaced over those that repeat no other.
     """
-    index = DenseIndex(papers)
 
     def scores(sampled: SampledSentences, items: np.ndarray) -> np.ndarray:
         """Return (R, 2) measures of readings of these contexts; an empty one finds nothing."""
         found = np.zeros((len(items), len(_MEASURES)))
         read = np.flatnonzero(sampled.per_item)
         not_empty = SampledSentences(sampled.sentences, sampled.per_item[read], sampled.roles)
-        rows, _ = index.search(embed(not_empty), 10, contexts.citing_rows[items[read]])
+        rows = search(embed(not_empty), items[read])
         found[read] = measured(rows, contexts, items[read], corpus.num_papers)
         return found
 
@@ -53,6 +53,36 @@ def contributions(
         items = spaced[part]
         sums.add(reading.contexts_of(corpus, contexts, items, 0), items, scores)
     return sums.lines(chosen)
+
+
+def searched_by_year(
+    papers: np.ndarray,
+    citing_rows: np.ndarray,
+    candidates: Iterable[tuple[np.ndarray, np.ndarray]],
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Return a function: (R, D) vectors and (R,) contexts that they are of -> (R, 10) best papers.
+
+    Where a context has fewer candidates, -1 stands beyond the end.
+
+    :param papers: (N, D) vectors.
+    :param citing_rows: (Q,) paper of each context, which is no candidate.
+    :param candidates: of :func:`mpbert.retrieval.pool.candidates_by_year`.
+    """
+    every, pools = DenseIndex(papers), []
+    pool_of = np.zeros(len(citing_rows), dtype=np.int64)  # of each context
+    for places, mask in candidates:
+        pool_of[places] = len(pools)
+        pools.append(every.within(mask))
+
+    def search(vectors: np.ndarray, items: np.ndarray) -> np.ndarray:
+        rows = np.full((len(items), _TOP), -1, dtype=np.int64)
+        for number in np.unique(pool_of[items]):
+            part = np.flatnonzero(pool_of[items] == number)
+            found, _ = pools[number].search(vectors[part], _TOP, citing_rows[items[part]])
+            rows[part, : found.shape[1]] = found
+        return rows
+
+    return search
 
 
 def leave_one_out(sampled: SampledSentences) -> tuple[SampledSentences, np.ndarray]:
@@ -77,12 +107,15 @@ def without_role(sampled: SampledSentences, role: int) -> SampledSentences:
 def measured(
     rows: np.ndarray, contexts: BinaryContexts, items: np.ndarray, num_papers: int
 ) -> np.ndarray:
-    """Return (R, 2) measures of ranked papers (R, K) of these contexts."""
+    """Return (R, 2) measures of ranked papers of these contexts.
+
+    :param rows: (R, 10), -1 beyond the end of a list.
+    """
     num_gold = np.diff(contexts.cited_offsets)[items]
     owner = row_numbers(num_gold)
     cited = contexts.cited_rows[ranges(contexts.cited_offsets[items], num_gold)]
     places = np.arange(len(items))[:, None]
-    hits = np.isin(places * num_papers + rows, owner * num_papers + cited)
+    hits = np.isin(places * num_papers + rows, owner * num_papers + cited) & (rows >= 0)
     return np.column_stack([measure(name, hits, num_gold) for name in _MEASURES])
 
 

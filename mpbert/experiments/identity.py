@@ -124,7 +124,7 @@ def _check_index(row: Row, settings: Settings) -> None:
         )
     others = {
         **{"settings": settings, "inputs": row.inputs, "training": row.training, "dim": row.dim},
-        **{"similarity": row.similarity != "cosine", "task": row.task != "local"},
+        **{"similarity": row.similarity != "cosine"},
     }
     for key, is_given in others.items():
         if is_given:

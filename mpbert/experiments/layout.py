@@ -25,9 +25,12 @@ class Layout:
         """Return the encoder that a pretraining makes."""
         return self.root / "encoders" / corpus / f"{config}-pretrained"
 
-    def sentence_vectors(self, corpus: str, model: str) -> Path:
-        """Return the vectors that a pretrained encoder, a name or a folder, gives sentences."""
-        return self.root / "sentences" / corpus / Path(model).name
+    def sentence_vectors(self, corpus: str, model: str, kind: str = "") -> Path:
+        """Return the vectors that a pretrained encoder, a name or a folder, gives sentences.
+
+        :param kind: ending of the name, where the sentences are not those that most rows read.
+        """
+        return self.root / "sentences" / corpus / f"{Path(model).name}{kind}"
 
     def finetuned(self, corpus: str, row: str) -> Path:
         """Return the training files of a fine-tuning."""

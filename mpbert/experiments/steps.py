@@ -79,17 +79,21 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
     steps = [_step("binarize", ["binarize", experiment.corpus, data, *size])]
     finetune = ["finetune", data, experiment.config_file("finetune", row.config), encoder]
     stored: list[object] = []
+    reads_bodies = "body" in str(variant.settings.get("contextual_roles", "")).split(",")
+    kind = "-bodies" if row.sentences and reads_bodies else ""
     if row.sentences:
-        stored = ["--sentence-vectors", layout.sentence_vectors(corpus, row.sentences)]
+        stored = ["--sentence-vectors", layout.sentence_vectors(corpus, row.sentences, kind)]
         words = ["embed-sentences", experiment.corpus, row.sentences, stored[1]]
-        steps.append(_step("sentence vectors", words))
+        parts = ["--parts", "abstract", "body", "citing"] if reads_bodies else []
+        steps.append(_step("sentence vectors", [*words, *parts]))
     if row.start:
         start = experiment.needed(row.start, variant.seed).name
         finetune += ["--init", layout.encoder(corpus, start)]
     if row.pretrained:
-        start = layout.pretrained_encoder(corpus, row.pretrained)
+        pretrained = row.pretrained + kind
+        start = layout.pretrained_encoder(corpus, pretrained)
         words = ["pretrain", data, experiment.config_file("pretrain", row.pretrained), start]
-        words += ["--training", layout.pretrained(corpus, row.pretrained), *stored]
+        words += ["--training", layout.pretrained(corpus, pretrained), *stored]
         steps.append(_step("pretrain", words))
         finetune += ["--document-level" if stored else "--init", start]
     finetune += stored

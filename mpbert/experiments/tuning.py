@@ -10,6 +10,7 @@ import yaml
 
 from mpbert.evaluation.tuned import Budget, Settings, SettingValue, TunedRow
 from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.option_files import load_yaml
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ def read_tuned(path: Path | None) -> Tuned:
     if path is None:
         return Tuned()
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise ConfigError(
             f"{path}: unreadable ({reason}); expected what mpbert tune writes"

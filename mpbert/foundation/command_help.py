@@ -180,9 +180,9 @@ HELP = {
         "how many citations are missed for which cause, and some of them, on standard output",
     ),
     "contributions": CommandHelp(
-        "mpbert contributions runs/binarized/rfc runs/encoders/rfc/token_bag "
+        "mpbert contributions runs/corpus/rfc runs/binarized/rfc runs/encoders/rfc/token_bag "
         "runs/vectors/rfc/token_bag",
-        "a binary corpus, a fine-tuned encoder, and the vectors that it made",
+        "a corpus store and its binary corpus, a fine-tuned encoder, and the vectors that it made",
         "what is lost without one or all sentences of a kind, on standard output",
     ),
     "report": CommandHelp(

@@ -7,6 +7,7 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 import argparse
 import dataclasses
 import difflib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -21,6 +22,7 @@ from mpbert.foundation.renames import SETTINGS, new_option
 
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
+_URL = re.compile(r"([a-z][a-z0-9+.-]+):/(.*)", re.DOTALL)
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 # newer than the first outputs, which were made as without them
 _NOTED_IF_GIVEN = ("dim", "add_cited", "scored_by")
@@ -137,7 +139,7 @@ def _check_seed(config: object) -> None:
 
 
 def _check_paths(config: object) -> None:
-    """Refuse names that fail where it is asked whether the file exists, or where it is noted."""
+    """Refuse URLs, and names that fail where it is asked whether the file exists, or is noted."""
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         for path in value if isinstance(value, (list, tuple)) else [value]:
@@ -145,6 +147,12 @@ def _check_paths(config: object) -> None:
                 raise ConfigError(
                     f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
                     f"UTF-8; expected a path"
+                )
+            if isinstance(path, Path) and (url := _URL.match(str(path))) and not path.exists():
+                found = f"{url[1]}://{url[2]}"  # a path has lost a stroke of it
+                raise ConfigError(
+                    f"{field.name}: found the URL {found[:200]!a}; expected a path of this "
+                    f"machine: copy it here first, or copy the output there afterwards"
                 )
 
 

@@ -93,9 +93,11 @@ class ModelConfig(Section):
     sentence_layers: int = knob(6, "blocks of the sentence level; 0: no such level", 0)
     document_layers: int = knob(6, "blocks of the document level; 0: no such level", 0)
     decoder_layers: int = knob(6, "blocks of the decoder of pretraining", 0, stages=(PRETRAIN,))
-    dropout: float = knob(0.1, "of embeddings and residual branches; in a bag, of whole tokens", 0)
-    attention_dropout: float = knob(0.1, "of attention weights; 0 lets fused kernels run", 0)
-    activation_dropout: float = knob(0.1, "after ReLU", 0)
+    dropout: float = knob(
+        0.1, "of embeddings and residual branches; in a bag, of whole tokens", 0, 1
+    )
+    attention_dropout: float = knob(0.1, "of attention weights; 0 lets fused kernels run", 0, 1)
+    activation_dropout: float = knob(0.1, "after ReLU", 0, 1)
     sentence_roles: bool = knob(
         False, "title and abstract, body, citing sentence and neighbours are told apart"
     )
@@ -208,7 +210,7 @@ class ObjectiveConfig(Section):
     mpt_weight: float = knob(
         0.0, "times mpt-src-tgt, added to objective contrastive", 0, stages=(FINETUNE,)
     )
-    label_smoothing: float = knob(0.1, "of masked words, as in HIBERT", 0, stages=(PRETRAIN,))
+    label_smoothing: float = knob(0.1, "of masked words, as in HIBERT", 0, 1, stages=(PRETRAIN,))
 
     def __post_init__(self) -> None:
         """Refuse nested vectors where no objective trains them."""

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from mpbert.model.bag import weights_of
 from mpbert.model.config import STEP
 from mpbert.model.packing import TokenCounts
+from mpbert.model.shares import Share
 
 # logarithms, of ROLES, to begin with
 _PAPER_ROLES = (0.0, math.log(3), 0.0, math.log(4))
@@ -77,15 +78,25 @@ class LexicalLevel(nn.Module):
         """Return (M,) weights of the tokens of manuscripts in search, beside a cosine."""
         return self.match_weight * self.weigh_manuscripts(counts)
 
-    def forward(self, manuscripts: TokenCounts, papers: TokenCounts) -> Tensor:
-        """Return (B, U) logits: scale · Σ_token weight in the manuscript · weight in the paper."""
+    def forward(
+        self, manuscripts: TokenCounts, papers: TokenCounts, share: Share | None = None
+    ) -> Tensor:
+        """Return (B, U) logits: scale · Σ_token weight in the manuscript · weight in the paper.
+
+        :param share: of the papers, where several processes have them; U is then that of all.
+        """
+        texts, tokens, weights = papers.texts, papers.tokens, self.weigh_papers(papers)
+        num_papers = papers.num_texts
+        if share is not None:
+            texts, tokens, weights = share.gather_ragged(texts, tokens, weights)
+            num_papers = sum(share.sizes)
         asked, rows = manuscripts.tokens.unique(return_inverse=True)
         place = torch.full((self.log_weights.num_embeddings,), -1, device=asked.device)
         place[asked] = torch.arange(len(asked), device=asked.device)
-        of_papers = place[papers.tokens]
+        of_papers = place[tokens]
         kept = of_papers >= 0
-        table = torch.zeros(len(asked), papers.num_texts, device=asked.device).index_put(
-            (of_papers[kept], papers.texts[kept]), self.weigh_papers(papers)[kept]
+        table = torch.zeros(len(asked), num_papers, device=asked.device).index_put(
+            (of_papers[kept], texts[kept]), weights[kept]
         )
         lengths = torch.bincount(manuscripts.texts, minlength=manuscripts.num_texts)
         scores = F.embedding_bag(

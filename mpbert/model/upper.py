@@ -68,6 +68,9 @@ class UpperLevels(nn.Module):
 
         :param papers: with the sentences alone that are read here.
         """
+        if not len(papers.roles):  # such as papers of which nothing but a body is known
+            dim = bag.dim if self.map is None else self.map.out_features
+            return torch.zeros(len(papers.paper_order), dim, device=papers.roles.device)
         states = self.sentence_states(bag, papers)
         weights = weights_of(self.log_role_weights, papers.roles)  # (S, 1)
         sums = sum_pool(states * weights, papers.papers)

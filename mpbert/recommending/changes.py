@@ -15,6 +15,7 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import (
     BODIES,
     CONTEXTS,
@@ -54,7 +55,7 @@ def added(
     if matches is not None:
         weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
         together = sparse.vstack([matches.matrix(), *weights], format="csr")
-        matches = TokenWeights.of(together[order])
+        matches = PapersByToken.of(TokenWeights.of(together[order]))
     counts["papers_added"] += len(new)
     rows = {ids[old]: row for row, old in enumerate(order)}
     new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
@@ -99,7 +100,9 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
     papers = tables.papers.take(kept).combine_chunks()
-    matches = tables.matches and TokenWeights.of(tables.matches.matrix()[kept])
+    matches = tables.matches
+    if matches is not None:
+        matches = PapersByToken.of(TokenWeights.of(matches.matrix()[kept]))
     bodies = None if tables.bodies is None else tables.bodies.take(kept).combine_chunks()
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
@@ -170,7 +173,8 @@ def _contexts_of(
             counts["citations_of_papers_outside_the_index"] += len(ids) - len(rows)
             counts["citations_of_the_paper_itself"] += len(rows) - len(cited_rows)
             if cited_rows:
-                records.append((citing_row, position, texts[position], cited_rows))
+                around = _neighbours(paper, position)
+                records.append((citing_row, position, texts[position], around, cited_rows))
     return table_of(list(zip(*records, strict=True)) or [[]] * len(CONTEXTS), CONTEXTS)
 
 
@@ -184,7 +188,7 @@ def _merged(contexts: pa.Table) -> pa.Table:
     first = np.flatnonzero(is_first)
     lists = contexts["cited_rows"].combine_chunks()
     lengths = np.add.reduceat(lists.value_lengths().to_numpy(zero_copy_only=False), first)
-    columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:3]]
+    columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:-1]]
     return table_of([*columns, lists_of(lengths, lists.flatten())], CONTEXTS)
 
 
@@ -203,9 +207,18 @@ def _moved(tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray) -> pa.T
         row_of[citing[kept]],
         tables.contexts["position"].to_numpy()[kept],
         tables.contexts["text"].take(kept).combine_chunks(),
+        tables.contexts["around"].take(kept).combine_chunks(),
         lists_of(lengths[kept], row_of[cited[stays]]),
     ]
     return table_of(columns, CONTEXTS)
+
+
+def _neighbours(paper: CleanPaper, position: int) -> str:
+    """Return the sentences before and behind, of the same side of the end of the abstract."""
+    texts, border = _texts(paper), paper.num_abstract
+    first, end = (0, border) if position < border else (border, len(texts))
+    beside = [number for number in (position - 1, position + 1) if first <= number < end]
+    return " ".join(texts[number] for number in beside)
 
 
 def _texts(paper: CleanPaper) -> list[str]:

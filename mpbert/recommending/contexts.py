@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.corpus.queries import Contexts
+from mpbert.corpus.queries import Contexts, Queries
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.manifest import read_manifest
@@ -18,6 +18,7 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.rankings import Ranking, ranking_of_pairs
 from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.questions import Asked
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.retrieval.pool import candidates_by_year
 
@@ -57,22 +58,33 @@ class IndexSearch:
                 f"this corpus with mpbert build-index"
             )
 
-    def search(self, queries: Contexts, split: str, k: int) -> Ranking:
-        """Return the first k papers of each context; the paper that asks is no candidate.
+    def search(self, queries: Queries, split: str, k: int) -> Ranking:
+        """Return the first k papers of each query; the paper that asks is no candidate.
 
-        :param queries: contexts of ``split``, valid or test: those of training are in the index.
+        :param queries: contexts or whole papers of ``split``, valid or test: those of training are
+            in the index.
         """
         found: list[Ranking] = []
         groups = candidates_by_year(self._store, queries, split, self._pool)
         candidates = {place: papers for places, papers in groups for place in places.tolist()}
-        manuscripts = manuscripts_of(self._store, queries)
-        for place in progress(range(len(queries)), f"ask for {split}", "context"):
-            manuscript = next(manuscripts)
+        asked = self._questions(queries)
+        for place in progress(range(len(queries)), f"ask for {split}", "question"):
             allowed = candidates[place].copy()
             allowed[queries.citing_rows[place]] = False
-            question = self._recommender.question(manuscript, 0, int(queries.years[place]) or None)
-            found.append(self._recommender.rank(question, allowed, k).first(k))
+            found.append(self._recommender.rank(next(asked), allowed, k).first(k))
         rows = [np.zeros(0, dtype=np.int64), *(each.rows[0] for each in found)]
         scores = [np.zeros(0), *(each.scores[0] for each in found)]
         owners = row_numbers(np.array([len(each) for each in rows[1:]], dtype=np.int64))
         return ranking_of_pairs(owners, np.concatenate(rows), np.concatenate(scores), len(found))
+
+    def _questions(self, queries: Queries) -> Iterator[list[Asked]]:
+        """Yield the questions of each query: one of a context, several of a whole paper."""
+        years = [int(year) or None for year in queries.years]
+        if isinstance(queries, Contexts):
+            manuscripts = manuscripts_of(self._store, queries)
+            for year, manuscript in zip(years, manuscripts, strict=True):
+                yield [self._recommender.question(manuscript, 0, year)]
+            return
+        for year, row in zip(years, queries.citing_rows.tolist(), strict=True):
+            paper = self._store.paper(row)
+            yield self._recommender.questions_of_whole([paper.title, *paper.abstract], year)

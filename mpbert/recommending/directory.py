@@ -1,9 +1,10 @@
 """An index on disk: ``manifest.json``, ``encoder/`` and the data of one generation.
 
 ``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
-With exact matches it holds the weights of tokens, too: ``papers.matches.npz``, which is loaded.
-An index of a library (``mpbert index``) holds ``bodies.arrow``, and may have no encoder. One that
-learnt to fuse (``mpbert build-index``) holds ``weights.json``, and the words of fields apart.
+With exact matches it holds the weights of tokens, too, token after token: ``match_*.npy``.
+An index of a library (``mpbert index``) may have no encoder. One that learnt to fuse (``mpbert
+build-index``) holds ``weights.json``, the words of fields apart, those of known contexts, and
+``trees.safetensors`` where trees rank better. Both hold ``bodies.arrow``.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
@@ -19,15 +20,43 @@ import pyarrow as pa
 
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
+from mpbert.recommending.fitting import check_fits
 from mpbert.recommending.index_files import map_array, read_table, write_table
-from mpbert.recommending.learnt import FEATURES, MATCHES, LearntWeights, read_learnt
-from mpbert.recommending.lookup import ARRAYS, FIELD_ARRAYS, FieldWords, Lookup
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
-from mpbert.vectors.matches import TokenWeights, read_weights, save_matches
-from mpbert.vectors.store import VectorStore
+from mpbert.recommending.learnt import (
+    ALL_WORDS,
+    FEATURES,
+    MATCHES,
+    VOTES,
+    LearntWeights,
+    read_learnt,
+)
+from mpbert.recommending.learnt_trees import LearntTrees, read_trees
+from mpbert.recommending.lookup import (
+    ARRAYS,
+    CONTEXT_ARRAYS,
+    FIELD_ARRAYS,
+    MATCH_ARRAYS,
+    ContextWords,
+    FieldWords,
+    Lookup,
+    Postings,
+)
+from mpbert.recommending.matching import PapersByToken
+from mpbert.recommending.tables import (
+    BODIES,
+    CONTEXTS,
+    PAPERS,
+    WITHOUT_NEIGHBOURS,
+    IndexTables,
+    with_neighbours,
+)
+from mpbert.vectors.matches import read_weights
 
-FORMAT = 3
-_READ = (1, 2, FORMAT)  # 1 holds no exact matches, 2 nothing learnt
+FORMAT = 5
+# 1 holds no exact matches, 2 nothing learnt, 3 the matches paper after paper, to be sorted, 4 no
+# bodies, no votes and no trees
+_READ = (1, 2, 3, 4, FORMAT)
+_WITH_NEIGHBOURS = 5  # the first format whose contexts hold the sentences around them
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
@@ -41,8 +70,9 @@ class IndexData:
     :param vocabulary: (V,) stems, in the order of the arrays of ``lookup``.
     :param generation: number of the data in force.
     :param readings: number of readings of a text; their vectors are averaged, ``seed`` is theirs.
-    :param fields: words of fields apart, which the features of a learnt fusion need; ``learnt`` its
-        weights; None: nothing was learnt.
+    :param fields: words of fields apart, which the features of a learnt fusion need; ``contexts``
+        known contexts by their words; None: the index holds none.
+    :param learnt: weights of the fusion, ``trees`` over its first papers; None: nothing was learnt.
     """
 
     tables: IndexTables
@@ -52,7 +82,16 @@ class IndexData:
     readings: int
     seed: int
     fields: FieldWords | None = None
+    contexts: ContextWords | None = None
     learnt: LearntWeights | None = None
+    trees: LearntTrees | None = None
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the features that a learnt fusion may weigh, in their order."""
+        lacks = {MATCHES} if self.tables.matches is None else set()
+        lacks |= {ALL_WORDS, VOTES} if self.tables.bodies is None else set()
+        return [name for name in FEATURES if name not in lacks]
 
 
 def data_folder(index: Path, generation: int) -> Path:
@@ -65,11 +104,20 @@ def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> Index
 
     :param fuses: whether it has what a learnt fusion needs.
     """
-    from mpbert.recommending.lookup_building import build_field_words, build_lookup
+    from mpbert.recommending.lookup_building import (
+        build_context_words,
+        build_field_words,
+        build_lookup,
+    )
 
     lookup, vocabulary = build_lookup(tables)
-    fields = build_field_words(tables, vocabulary) if fuses else None
-    return IndexData(tables, lookup, vocabulary, 1, readings, seed, fields)
+    data = IndexData(tables, lookup, vocabulary, 1, readings, seed)
+    if not fuses:
+        return data
+    data = replace(data, fields=build_field_words(tables, vocabulary))
+    if tables.bodies is None:
+        return data
+    return replace(data, contexts=build_context_words(tables, vocabulary))
 
 
 def write_data(folder: Path, data: IndexData) -> dict[str, int]:
@@ -85,13 +133,18 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
         write_table(folder / "bodies.arrow", tables.bodies)
     np.save(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
-        save_matches(folder, "papers", tables.matches.matrix())
+        for name, field in MATCH_ARRAYS.items():
+            np.save(folder / f"{name}.npy", getattr(tables.matches.postings, field))
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(data.lookup, name))
     if data.learnt is not None:
         data.learnt.write(folder)
         for name in FIELD_ARRAYS:
             np.save(folder / f"{name}.npy", getattr(data.fields, name))
+        for name in CONTEXT_ARRAYS if data.contexts is not None else ():
+            np.save(folder / f"{name}.npy", getattr(data.contexts, name))
+    if data.trees is not None:
+        data.trees.write(folder)
     return {
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
@@ -121,18 +174,17 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     folder = data_folder(path, generation)
     check_inputs([path], _MOST_BYTES)
     papers = read_table(folder / "papers.arrow", PAPERS)
-    contexts = read_table(folder / "contexts.arrow", CONTEXTS)
+    has_neighbours = manifest["counts"]["index_format"] >= _WITH_NEIGHBOURS
+    schema = CONTEXTS if has_neighbours else WITHOUT_NEIGHBOURS
+    contexts = read_table(folder / "contexts.arrow", schema)
+    contexts = contexts if has_neighbours else with_neighbours(contexts)
     vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
     bodies = None
-    if manifest["command"] == "index":
+    if manifest["command"] == "index" or (folder / "bodies.arrow").exists():
         bodies = read_table(folder / "bodies.arrow", BODIES)
     vectors = map_array(folder / "vectors.npy")
     matches = _matches(folder, papers.num_rows)
     lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
-    known = [name for name in FEATURES if name != MATCHES or matches is not None]
-    learnt, fields = read_learnt(folder, known), None
-    if learnt is not None:
-        fields = FieldWords(**{name: map_array(folder / f"{name}.npy") for name in FIELD_ARRAYS})
     data = IndexData(
         tables=IndexTables(papers, contexts, vectors, matches, bodies),
         lookup=lookup,
@@ -140,11 +192,24 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
         generation=generation,
         readings=manifest["config"]["readings"],
         seed=manifest["config"]["seed"],
-        fields=fields,
-        learnt=learnt,
     )
-    _check(data, folder)
+    data = _with_learnt(data, folder)
+    check_fits(data, folder)
     return data
+
+
+def _with_learnt(data: IndexData, folder: Path) -> IndexData:
+    """Return what an index holds, with what it learnt and what that needs."""
+    learnt = read_learnt(folder, data.features)
+    if learnt is None:
+        return data
+    fields = FieldWords(**{name: map_array(folder / f"{name}.npy") for name in FIELD_ARRAYS})
+    contexts = None
+    if VOTES in data.features:
+        arrays = {name: map_array(folder / f"{name}.npy") for name in CONTEXT_ARRAYS}
+        contexts = ContextWords(**arrays)
+    trees = read_trees(folder, data.features)
+    return replace(data, fields=fields, contexts=contexts, learnt=learnt, trees=trees)
 
 
 def change_index(
@@ -170,7 +235,7 @@ def change_index(
             new.mkdir()
             about = {"index_format": FORMAT, "generation": data.generation + 1}
             made = data_of(tables, data.readings, data.seed, data.learnt is not None)
-            made = replace(made, learnt=data.learnt)
+            made = replace(made, learnt=data.learnt, trees=data.trees)
             counts = {**about, **write_data(new, made), "latest_change": counts}
             replace_manifest(path, counts, [ENCODER, new.name])
         except OSError as error:
@@ -219,40 +284,13 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _matches(folder: Path, num_papers: int) -> TokenWeights | None:
+def _matches(folder: Path, num_papers: int) -> PapersByToken | None:
+    """Return the weights of tokens, mapped; those of an older format are loaded and sorted."""
+    if any((folder / f"{name}.npy").exists() for name in MATCH_ARRAYS):
+        held = {field: map_array(folder / f"{name}.npy") for name, field in MATCH_ARRAYS.items()}
+        return PapersByToken(Postings(**held), num_papers)
     try:
-        return read_weights(folder, "papers", num_papers)
+        found = read_weights(folder, "papers", num_papers)
     except MpbertError as error:
         raise IndexFormatError(str(error)) from error
-
-
-def _check(data: IndexData, folder: Path) -> None:
-    """Check that the files fit one another, and that the vectors are numbers."""
-    ids = data.tables.papers["paper_id"].to_pylist()
-    try:
-        VectorStore(ids, data.tables.vectors, source=str(folder / "vectors.npy"))
-    except MpbertError as error:
-        raise IndexFormatError(str(error)) from error
-    num_papers, num_contexts = len(ids), data.tables.contexts.num_rows
-    words, found = len(data.vocabulary), data.lookup
-    ragged = {
-        "word": (found.word_offsets, words, found.word_papers, found.word_weights),
-        "citing": (found.citing_offsets, num_papers, found.citing_contexts),
-        "bag": (found.bag_offsets, num_contexts, found.bag_words, found.bag_weights),
-        "cocited": (found.cocited_offsets, num_papers, found.cocited_papers, found.cocited_counts),
-    }
-    if (apart := data.fields) is not None:
-        for name, part in (("abstract_word", apart.abstract), ("citing_word", apart.citing)):
-            ragged[name] = (part.offsets, words, part.papers, part.weights)
-    bodies = data.tables.bodies
-    if bodies is not None and bodies.num_rows != num_papers:
-        raise IndexFormatError(
-            f"{folder / 'bodies.arrow'}: found {bodies.num_rows} bodies; expected one for each of "
-            f"{num_papers} papers, build the index again"
-        )
-    for name, (offsets, rows, *values) in ragged.items():
-        if len(offsets) != rows + 1 or any(len(array) != offsets[-1] for array in values):
-            raise IndexFormatError(
-                f"{folder}: {name}_offsets.npy does not fit its neighbours; expected {rows + 1} "
-                f"offsets into arrays of equal length, build the index again"
-            )
+    return None if found is None else PapersByToken.of(found)

@@ -5,38 +5,48 @@ The same code computes them for learning and for answers. All are (N,) float64, 
 * ``cosine`` of manuscript and paper; ``exact_matches``, of an encoder that counts them;
 * ``bm25_abstract``, ``bm25_citing``: BM25 of the words around the place, over title and abstract,
   and over the known sentences that cite the paper;
+* ``bm25_all``: the same over both and the body, as the row "BM25, fields weighed" weighs them;
+* ``votes`` of known contexts that say alike, for what they cite;
 * ``citations``: ln(1 + citations in known sentences, up to the manuscript's year), and ``age``:
   ln(1 + years since the paper, at least 0); a paper without a year is as old as the median paper;
 * ``companions``: how often the paper is cited together with the accepted ones.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.citations_by_year import CitationsByYear
+from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.learnt import (
     ABSTRACT,
     AGE,
+    ALL_WORDS,
     CITATIONS,
     CITING,
     COMPANIONS,
     COSINE,
     MATCHES,
+    VOTES,
 )
-from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.matching import cosines
 from mpbert.recommending.questions import Asked
+from mpbert.recommending.votes import ContextVotes
 from mpbert.recommending.words import Words
+
+_YEARS = 32  # whose citations and ages are remembered: 16 N bytes each
 
 
 class PaperFeatures:
     """The features of all papers of an index.
 
     :param data: of an index that has the words of fields apart.
-    :param matches: weights of tokens by token; None: the encoder counts no exact matches.
     :param years: (N,) of papers; 0 where a paper has none.
+    :ivar known: citations of known contexts; None: the index is of a format without their words.
     """
 
     def __init__(
@@ -44,11 +54,10 @@ class PaperFeatures:
         data: IndexData,
         encoder: IndexEncoder,
         words: Words,
-        matches: PapersByToken | None,
         years: np.ndarray,
     ) -> None:
         self._lookup, self._fields = data.lookup, data.fields
-        self._vectors, self._matches = data.tables.vectors, matches
+        self._vectors, self._matches = data.tables.vectors, data.tables.matches
         self._encoder, self._words = encoder, words
         # a list: where pandas is installed, Arrow's own way to an array would import it
         citing = np.array(data.tables.contexts["citing_row"].to_pylist(), dtype=np.int64)
@@ -60,18 +69,45 @@ class PaperFeatures:
         )
         self._years = np.where(years > 0, years, middle)
         self._rows = np.arange(len(years))
+        self._until = lru_cache(_YEARS)(self._known_in)
+        self._votes, self.known = None, None
+        if data.contexts is not None:
+            self._votes = ContextVotes(data.tables, data.contexts)
+            contexts = *data.tables.cited(), citing, years[citing]
+            self.known = KnownCitations(*contexts, len(years))
 
-    def of(self, question: Asked) -> dict[str, np.ndarray]:
-        """Return name to (N,) values; companions are 0 where nothing was accepted."""
+    def of(self, question: Asked, near: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Return name to (N,) values; companions are 0 where nothing was accepted.
+
+        :param near: (N,) cosines, where they are known.
+        """
         asked = question.sentences, question.sentence
-        year = np.array(self._last_year if question.year is None else question.year)
-        found = {COSINE: cosines(self._vectors, self._encoder.embed_manuscript(*asked))}
+        if near is None:
+            near = cosines(self._vectors, self._encoder.embed_manuscript(*asked))
+        citations, age = self._until(self.year_of(question))
+        found = {COSINE: near}
         if self._matches is not None:
             found[MATCHES] = self._matches.scores(self._encoder.weigh_manuscript(*asked))
-        return found | {
+        found |= {
             ABSTRACT: self._words.bm25(*question.words, self._fields.abstract),
             CITING: self._words.bm25(*question.words, self._fields.citing),
-            CITATIONS: np.log1p(self._citations.until(self._rows, year)),
-            AGE: np.log1p(np.maximum(year - self._years, 0)),
+        }
+        if self._votes is not None:
+            found[ALL_WORDS] = self._words.bm25(*question.words, self._lookup.words)
+            found[VOTES] = self._votes.scores(*question.words)
+        return found | {
+            CITATIONS: citations,
+            AGE: age,
             COMPANIONS: companion_scores(self._lookup, question.accepted, len(self._rows)),
         }
+
+    def year_of(self, question: Asked) -> int:
+        """Return the year of the manuscript, or that of the youngest paper."""
+        return self._last_year if question.year is None else int(question.year)
+
+    def _known_in(self, year: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what depends on nothing but the manuscript's year: citations and age."""
+        citations = np.log1p(self._citations.until(self._rows, np.array(year)))
+        age = np.log1p(np.maximum(year - self._years, 0))
+        citations.flags.writeable = age.flags.writeable = False  # other questions get them, too
+        return citations, age

@@ -20,11 +20,10 @@ import numpy as np
 from mpbert.foundation.errors import IndexFormatError
 
 FILE = "weights.json"
-COSINE, MATCHES, ABSTRACT, CITING, CITATIONS, AGE, COMPANIONS = (
-    *("cosine", "exact_matches", "bm25_abstract", "bm25_citing", "citations", "age"),
-    "companions",
+COSINE, MATCHES, ABSTRACT, CITING, ALL_WORDS, VOTES, CITATIONS, AGE, COMPANIONS = FEATURES = (
+    *("cosine", "exact_matches", "bm25_abstract", "bm25_citing", "bm25_all", "votes"),
+    *("citations", "age", "companions"),
 )
-FEATURES = (COSINE, MATCHES, ABSTRACT, CITING, CITATIONS, AGE, COMPANIONS)
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,10 @@ class LearntWeights:
 
         :param features: name to (N,) values, of each feature that has a weight.
         """
-        parts = [weight * features[name] for name, weight in self.weights.items()]
-        return np.sum(parts, axis=0)
+        scores = np.zeros(len(next(iter(features.values()))))
+        for name, weight in self.weights.items():
+            scores += weight * features[name]
+        return scores
 
     def write(self, folder: Path) -> None:
         """Write the file into a folder that exists."""

@@ -5,46 +5,94 @@ No split, no year and no training is needed. An index grows out of nothing as it
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.guess import guess_reader
-from mpbert.foundation.errors import CorpusError
+from mpbert.corpus.formats.mixed import MixedReader
+from mpbert.corpus.formats.pdf.reader import PdfReader
+from mpbert.corpus.raw.files import FileSet, walk
+from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.lookup_building import TIMES
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
 from mpbert.vectors.matches import TokenWeights
+
+ENOUGH = 3000  # citing sentences from which on training pays
+# what was kept or dropped that a user should hear of: name of a count -> what is said
+_SAID = {
+    "papers_without_year": "kept without a year",
+    "papers_known_by_their_title_alone": "kept with a title alone",
+    "records_without_a_title": "dropped without a title",
+    "papers_without_text": "dropped without an abstract or a text",
+    "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
+    "copies_of_papers_merged": "copies of a paper in another format, merged with it",
+    "files_read_by_grobid": "PDF files read by GROBID",
+    "pdf_files_without_an_abstract": "PDF files without the heading of an abstract",
+    "years_by_the_making_of_the_file": "years taken from when a PDF file was made",
+    "attached_files_not_found": "attached files not found",
+    "attached_files_left_unread": "attached PDF files left unread",
+    "files_left_out_as_broken": "files left out as broken",
+    "files_left_out_as_encrypted": "PDF files left out as encrypted",
+    "files_left_out_as_scanned": "PDF files left out as scanned",
+}
+_WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
 
 
 def reader_name(path: Path, named: str | None) -> str:
     """Return the name of the reader of a library: the one that was named, or the one it is for.
 
-    :raises CorpusError: there is no such path, or none or several readers would do.
+    :raises CorpusError: there is no such path, or no reader would do.
     """
     if not path.exists():
         raise CorpusError(f"{path}: no such file; expected a file or a folder of papers")
     return named or guess_reader(path, READERS.names())
 
 
-def read_library(path: Path, reader: str, processes: int, counts: Counter[str]) -> list[CleanPaper]:
+def read_library(
+    path: Path, reader: str, processes: int, counts: Counter[str], grobid: str = ""
+) -> list[CleanPaper]:
     """Return the papers of a library, those without a year among them.
 
     :param reader: name of a reader.
     :param processes: how many parse at once.
     :param counts: receives what the reader and the cleaning count; papers without a year are kept.
+    :param grobid: address of a service that reads PDF files; empty: they are read here.
     :raises CorpusError: the file or a record is broken.
+    :raises ConfigError: no service answers there, or the library has no PDF files to send.
     """
-    made = READERS[reader]()
+    made = _reader(path, reader, grobid)
     made.needs_citations = False
     papers = iter_clean_papers(made, path, processes, counts, needs_year=False)
     return list(progress(papers, "read papers", "paper"))
+
+
+def _reader(path: Path, name: str, grobid: str) -> Reader:
+    """Return a reader, that of mixtures where records may have attached files, or for a service."""
+    if name == "mixed":
+        return MixedReader(grobid=grobid)
+    if name in _WITH_FILES:
+        return MixedReader([(name, path)], grobid)
+    if name == "pdf" and grobid:
+        files = walk(path, PdfReader.suffixes)
+        return MixedReader([(name, FileSet(path, tuple(files)))], grobid)
+    if grobid:
+        raise ConfigError(
+            f"--grobid {grobid}: {path} is read as {name}, which has no PDF files; expected a "
+            f"folder with some, or leave it out"
+        )
+    return READERS[name]()
 
 
 def library_tables(
@@ -57,7 +105,8 @@ def library_tables(
     """
     matches = None
     if encoder.num_matched:
-        matches = TokenWeights.of(sparse.csr_array((0, encoder.num_matched), dtype=np.float32))
+        none = sparse.csr_array((0, encoder.num_matched), dtype=np.float32)
+        matches = PapersByToken.of(TokenWeights.of(none))
     nothing = IndexTables(
         table_of([[]] * len(PAPERS), PAPERS),
         table_of([[]] * len(CONTEXTS), CONTEXTS),
@@ -66,3 +115,39 @@ def library_tables(
         table_of([[]], BODIES),
     )
     return added(nothing, papers, encoder, counts)
+
+
+def told_counts(counts: Mapping[str, int]) -> list[str]:
+    """Return lines that say what of a library was kept, merged and left out."""
+    return [f"{said}: {counts[name]:,}" for name, said in _SAID.items() if counts.get(name)]
+
+
+def told_parts(tables: IndexTables, encoder: str) -> list[str]:
+    """Return lines that say what an index ranks by, how that was chosen, and what training adds.
+
+    :param encoder: its name; empty: there is none.
+    """
+    abstracts, bodies = (_filled(tables.papers["abstract"]), _filled(tables.bodies["body"]))
+    citing = tables.contexts.num_rows
+    lines = [
+        f"ranked by words of: titles of {tables.papers.num_rows:,} papers and abstracts of "
+        f"{abstracts:,}, counted {TIMES[0]} times; texts of {bodies:,}; {citing:,} citing "
+        f"sentences, counted {TIMES[1]} times"
+    ]
+    if encoder:
+        lines.append(f"and by vectors of {encoder}, fused by reciprocal ranks")
+    lines.append(
+        "chosen on validation contexts of RFCs and of the ACL, as the row 'BM25, fields weighed'; "
+        "nothing was learnt from this library"
+    )
+    if citing < ENOUGH:
+        lines.append(
+            f"training would add vectors and weights of its own; it needs about {ENOUGH:,} citing "
+            f"sentences, this library has {citing:,}"
+        )
+    return lines
+
+
+def _filled(column: pa.ChunkedArray) -> int:
+    """Return how many texts of a column are not empty."""
+    return sum(length > 0 for length in pc.utf8_length(column).to_pylist())

@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Postings:
-    """Papers by word: those that hold each stem, and its part in their BM25 score.
+    """Papers by word, or contexts: those that hold each stem, and its part in their BM25 score.
 
     :param offsets: (V + 1,); ``papers`` and ``weights`` of stem v are those at
         ``offsets[v]:offsets[v + 1]``.
@@ -19,6 +19,20 @@ class Postings:
     offsets: np.ndarray
     papers: np.ndarray
     weights: np.ndarray
+
+    def scores(self, words: np.ndarray, counts: np.ndarray, num_papers: int) -> np.ndarray:
+        """Return (N,) float64: Σ_word count in the question · weight in the paper.
+
+        Word after word is added to all papers that hold it: nothing but their weights is copied.
+
+        :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
+        """
+        scores = np.zeros(num_papers)
+        starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
+        for start, end, count in zip(starts, ends, counts.astype(np.float64), strict=True):
+            parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
+            np.add.at(scores, self.papers[start:end], parts)
+        return scores
 
 
 @dataclass(frozen=True)
@@ -83,5 +97,26 @@ class FieldWords:
         return Postings(self.citing_word_offsets, self.citing_word_papers, self.citing_word_weights)
 
 
+@dataclass(frozen=True)
+class ContextWords:
+    """Known contexts by their words, those of the sentences around them among these.
+
+    All arrays are as those of words in :class:`Lookup`, of contexts and not of papers.
+    """
+
+    context_word_offsets: np.ndarray
+    context_word_contexts: np.ndarray
+    context_word_weights: np.ndarray
+
+    @property
+    def words(self) -> Postings:
+        """Contexts by their words."""
+        return Postings(
+            self.context_word_offsets, self.context_word_contexts, self.context_word_weights
+        )
+
+
+MATCH_ARRAYS = {f"match_{field.name}": field.name for field in fields(Postings)}
 ARRAYS = tuple(field.name for field in fields(Lookup))
 FIELD_ARRAYS = tuple(field.name for field in fields(FieldWords))
+CONTEXT_ARRAYS = tuple(field.name for field in fields(ContextWords))

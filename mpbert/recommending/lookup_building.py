@@ -12,14 +12,15 @@ from mpbert.corpus.fields import sum_counts
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.lexical.bm25 import Bm25
-from mpbert.recommending.lookup import FieldWords, Lookup, Postings
+from mpbert.recommending.lookup import ContextWords, FieldWords, Lookup, Postings
 from mpbert.recommending.tables import IndexTables
 
 _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
 # how often title and abstract, and citing sentences count beside a body, and the settings of BM25:
 # those of the row bm25_fields, which were chosen on the validation of both corpora
-_TIMES = 3, 5
+TIMES, _ALONE = (3, 5), (1, 1)
 _WITH_BODIES = {"k1": 16.0, "b": 0.5}
+_CITING_WEIGHT = 3  # a citing sentence beside its neighbours, as in a question
 Source = tuple[str, pa.Array, np.ndarray, int]  # of sum_counts
 
 
@@ -30,7 +31,8 @@ def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
     """
     num_papers = tables.papers.num_rows
     offsets, cited = tables.cited()
-    counts, vocabulary = _paper_words(tables, offsets, cited)
+    times = _ALONE if tables.bodies is None else TIMES
+    counts, vocabulary = _paper_words(tables, offsets, cited, times)
     if not len(vocabulary):
         raise CorpusError("the papers of the index hold no word; expected titles, add some")
     method = Bm25() if tables.bodies is None else Bm25(**_WITH_BODIES)
@@ -60,16 +62,31 @@ def build_field_words(tables: IndexTables, vocabulary: pa.Array) -> FieldWords:
 
     :param vocabulary: (V,) stems of :func:`build_lookup`.
     """
-    about, citing = _sources(tables, *tables.cited())
-    abstract, sentences = (_postings(part, tables, vocabulary) for part in (about, citing))
+    about, citing = _sources(tables, *tables.cited(), _ALONE)
+    num_papers = tables.papers.num_rows
+    abstract, sentences = (_postings(part, num_papers, vocabulary) for part in (about, citing))
     return FieldWords(
         *(abstract.offsets, abstract.papers, abstract.weights),
         *(sentences.offsets, sentences.papers, sentences.weights),
     )
 
 
-def _postings(sources: Sequence[Source], tables: IndexTables, vocabulary: pa.Array) -> Postings:
-    counts, _ = sum_counts(sources, tables.papers.num_rows, vocabulary, stemmed=True)
+def build_context_words(tables: IndexTables, vocabulary: pa.Array) -> ContextWords:
+    """Return the contexts by their words; same tables, same bytes.
+
+    Words weigh what they do in :class:`mpbert.methods.lexical.bm25_contexts.Bm25Contexts`.
+
+    :param vocabulary: (V,) stems of :func:`build_lookup`.
+    """
+    rows = np.arange(tables.contexts.num_rows)
+    texts, around = (tables.contexts[name].combine_chunks() for name in ("text", "around"))
+    sources = [("contexts", texts, rows, _CITING_WEIGHT), ("their neighbours", around, rows, 1)]
+    words = _postings(sources, len(rows), vocabulary)
+    return ContextWords(words.offsets, words.papers, words.weights)
+
+
+def _postings(sources: Sequence[Source], num_texts: int, vocabulary: pa.Array) -> Postings:
+    counts, _ = sum_counts(sources, num_texts, vocabulary, stemmed=True)
     if not counts.nnz:  # BM25 of no word has no mean length
         return Postings(
             np.zeros(len(vocabulary) + 1, dtype=np.int64),
@@ -86,13 +103,16 @@ def _arrays(weights: sparse.csc_array) -> Postings:
 
 
 def _sources(
-    tables: IndexTables, offsets: np.ndarray, cited: np.ndarray
+    tables: IndexTables, offsets: np.ndarray, cited: np.ndarray, times: tuple[int, int]
 ) -> tuple[list[Source], list[Source]]:
-    """Return the texts of title and abstract, and the sentences that cite, for ``sum_counts``."""
+    """Return the texts of title and abstract, and the sentences that cite, for ``sum_counts``.
+
+    :param times: how often the ones and the others count.
+    """
     rows = np.arange(tables.papers.num_rows)
     once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
     texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
-    about, citing = (1, 1) if tables.bodies is None else _TIMES
+    about, citing = times
     return [
         ("titles", tables.papers["title"].combine_chunks(), rows, about),
         ("abstracts", tables.papers["abstract"].combine_chunks(), rows, about),
@@ -100,11 +120,11 @@ def _sources(
 
 
 def _paper_words(
-    tables: IndexTables, offsets: np.ndarray, cited: np.ndarray
+    tables: IndexTables, offsets: np.ndarray, cited: np.ndarray, times: tuple[int, int]
 ) -> tuple[sparse.csr_array, pa.Array]:
-    """Return (N, V) stems of title, abstract and citing sentences; of a library of bodies, too."""
+    """Return (N, V) stems of title, abstract, citing sentences, and of bodies where there are."""
     rows = np.arange(tables.papers.num_rows)
-    sources = [source for part in _sources(tables, offsets, cited) for source in part]
+    sources = [source for part in _sources(tables, offsets, cited, times) for source in part]
     if tables.bodies is not None:
         sources.append(("bodies", tables.bodies["body"].combine_chunks(), rows, 1))
     return sum_counts(sources, len(rows), stemmed=True)

@@ -1,5 +1,6 @@
 """The places of a manuscript, each with ranked papers and what the manuscript cites already."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ class PlaceAnswer:
     :param keys: that stand there already.
     :param num_citations: how many citations its sentence has; they are asked for once.
     :param cited: papers of the index that the manuscript knows, those cited here first.
+    :param warning: a line where the index shares no language with the place; else empty.
     """
 
     place: int
@@ -38,6 +40,7 @@ class PlaceAnswer:
     num_citations: int
     cited: tuple[CitedPaper, ...]
     papers: list[Recommendation]
+    warning: str = ""
 
     def known(self, paper_id: str) -> CitedPaper | None:
         """Return what the manuscript knows of a paper."""
@@ -93,6 +96,7 @@ class PlaceRecommender:
             len(manuscript.mentions[number]),
             cited,
             papers,
+            self._recommender.warning(manuscript, number),
         )
 
     def _cited(self, keys: tuple[str, ...]) -> tuple[CitedPaper, ...]:
@@ -108,11 +112,28 @@ class PlaceRecommender:
         return tuple(sorted(found, key=lambda cited: order.index(cited.cited)))
 
 
+def whole_answer(
+    recommender: IndexRecommender,
+    sentences: Sequence[str],
+    top: int,
+    year: int | None = None,
+    ranker: str = "both",
+) -> PlaceAnswer:
+    """Return the papers to read for a whole paper, as those of one place with its first sentence.
+
+    :param sentences: of title and abstract; all else as of :meth:`IndexRecommender.recommend`.
+    """
+    papers = recommender.recommend_whole(sentences, top, year, (), ranker)
+    warning = recommender.warning_of(" ".join(sentences))
+    return PlaceAnswer(1, sentences[0], (), 0, (), papers, warning)
+
+
 def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     """Return the text for one place; a year leaves out the papers of later ones."""
     keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
     number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
     lines = [f"place {answer.place}{number}{keys}: {answer.sentence}"]
+    lines += [f"  warning: {answer.warning}"] if answer.warning else []
     shown = {paper.paper_id for paper in answer.papers}
     lines += [
         f"  already cited here: {cited.paper_id} as {cited.key}"

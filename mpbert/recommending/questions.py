@@ -8,6 +8,7 @@ import numpy as np
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.words import Words
 
+_MOST_OF_WHOLE = 10  # sentences of title and abstract that are asked for
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as in methods.lexical
 
 
@@ -28,6 +29,28 @@ class Asked:
     accepted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
+def around(manuscript: Manuscript, place: int) -> list[str]:
+    """Return the sentence at a numbered place and its neighbours."""
+    sentence = int(manuscript.places[place])
+    return manuscript.sentences[max(sentence - 1, 0) : sentence + 2]
+
+
+def questions_of_whole(
+    sentences: Sequence[str],
+    words: Words,
+    year: int | None = None,
+    accepted: Sequence[int] = (),
+) -> list[Asked]:
+    """Return the questions of a whole paper: one at each of its first sentences.
+
+    :param sentences: title and abstract.
+    :param accepted: rows of papers.
+    """
+    places = np.arange(min(len(sentences), _MOST_OF_WHOLE))
+    manuscript = Manuscript(list(sentences), places)
+    return [question_at(manuscript, place, words, year, accepted) for place in places.tolist()]
+
+
 def question_at(
     manuscript: Manuscript,
     place: int,
@@ -42,7 +65,7 @@ def question_at(
     :param accepted: rows of papers.
     """
     sentences, sentence = manuscript.sentences, int(manuscript.places[place])
-    around = sentences[max(sentence - 1, 0) : sentence + 2]
-    text = " ".join([*around, *[sentences[sentence]] * (_CITING_WEIGHT - 1)])
+    again = [sentences[sentence]] * (_CITING_WEIGHT - 1)
+    text = " ".join([*around(manuscript, place), *again])
     rows = np.array(accepted, dtype=np.int64)
     return Asked(sentences, sentence, words.counts(text), year, rows)

@@ -1,5 +1,8 @@
 """Papers ranked for a question: by vectors, by words, or by all that is known of them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from mpbert.methods.rankings import Ranking, fuse_reciprocal
@@ -7,22 +10,55 @@ from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
-from mpbert.recommending.learnt import COMPANIONS
-from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.learnt import COMPANIONS, COSINE
+from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
+_TOGETHER = 4  # questions of which one product costs less than as many single ones
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Cosines of one question among several, from which its ranking can be told exactly.
+
+    :param vector: (D,) of the manuscript.
+    :param cosines: (N,) off by ``slack`` at most.
+    """
+
+    vector: np.ndarray
+    cosines: np.ndarray
+    slack: float
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """A question that was checked, and what is wanted of its answer.
+
+    :param allowed: (N,) whether a paper may be ranked.
+    :param estimate: what was worked out together with other questions.
+    :param warning: one line where the index shares no language with the place; else empty.
+    """
+
+    question: Asked
+    allowed: np.ndarray
+    top: int
+    ranker: str
+    estimate: Estimate | None = None
+    warning: str = ""
 
 
 class PaperRanker:
     """Ranks the papers of an index.
 
-    ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, see
-    :mod:`mpbert.recommending.learnt`. Where none was learnt, it adds exact matches to the cosine,
-    or without them fuses the first 200 papers of ``dense`` and ``words`` by reciprocal ranks.
+    ``dense`` ranks by the cosine, ``words`` by BM25. ``both`` ranks by the learnt fusion, and its
+    first papers by learnt trees, see :mod:`mpbert.recommending.learnt` and
+    :mod:`mpbert.recommending.learnt_trees`. Where none was learnt, it adds exact matches
+    to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by
+    reciprocal ranks.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks.
 
@@ -34,57 +70,129 @@ class PaperRanker:
     ) -> None:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
-        self._encoder, self._words, self._learnt = encoder, words, data.learnt
-        matches = data.tables.matches
-        self._matches = None if matches is None else PapersByToken(matches)
+        self._encoder, self._words = encoder, words
+        self._learnt, self._trees = data.learnt, data.trees
+        self._matches = data.tables.matches
         self.features = None
         if data.fields is not None:
-            self.features = PaperFeatures(data, encoder, words, self._matches, years)
+            self.features = PaperFeatures(data, encoder, words, years)
 
-    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str) -> Ranking:
-        """Return the best papers of one question, ``top`` of them or more.
+    def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
+        """Return what several questions have in common, for ``both``; None: it would not pay.
 
-        :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        Trees read where a paper stands among all by each feature, so they need exact cosines.
         """
-        depth = max(_DEPTH, top)
-        if ranker == "both" and self._learnt is not None:
-            scores = self._learnt.scores(self.features.of(question))
-            rankings = [_ranking(scores, allowed, depth)]
+        weights = {} if self._learnt is None else self._learnt.weights
+        if self._trees is not None or COSINE not in weights or len(questions) < _TOGETHER:
+            return [None] * len(questions)
+        embed = self._encoder.embed_manuscript
+        asked = np.stack([embed(question.sentences, question.sentence) for question in questions])
+        found, slack = near_cosines(self._vectors, asked)
+        return [Estimate(vector, row, slack) for vector, row in zip(asked, found, strict=True)]
+
+    def rank(
+        self,
+        questions: Sequence[Asked],
+        allowed: np.ndarray,
+        top: int,
+        ranker: str,
+        estimate: Estimate | None = None,
+    ) -> Ranking:
+        """Return the best papers, ``top`` of them or more.
+
+        :param questions: one for a place; of a whole paper one for each of its sentences, whose
+            scores are averaged, without trees. What is accepted is the same for all.
+        :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        :param estimate: of a single question for the learnt fusion; it changes the time that it
+            takes, and no digit of the ranking.
+        """
+        depth, accepted = max(_DEPTH, top), questions[0].accepted
+        if estimate is not None:
+            rankings = [self._estimated(questions[0], allowed, depth, estimate)]
+        elif ranker == "both" and self._trees is not None and len(questions) == 1:
+            rankings = [self._by_trees(questions[0], allowed, depth)]
         else:
-            rankings = self._unlearnt(question, allowed, depth, ranker)
-        if len(question.accepted) and not (ranker == "both" and self._weighs_companions):
-            scores = companion_scores(self._lookup, question.accepted, len(allowed))
+            rankings = self._averaged(questions, allowed, depth, ranker)
+        if len(accepted) and not (ranker == "both" and self._weighs_companions):
+            scores = companion_scores(self._lookup, accepted, len(allowed))
             rankings.append(_ranking(scores, allowed & (scores > 0), depth))
         if len(rankings) == 1:
             return rankings[0]
         return fuse_reciprocal(rankings, len(allowed))
 
+    def _averaged(
+        self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
+    ) -> list[Ranking]:
+        """Return the ranking of each part by the mean of its scores over the questions."""
+        found, rankings = [self._scores(question, ranker) for question in questions], []
+        for name in found[0]:
+            scores = np.mean([each[name] for each in found], axis=0)
+            rankings.append(_ranking(scores, allowed & self._may_rank(name, scores), depth))
+        return rankings
+
+    def _estimated(
+        self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate
+    ) -> Ranking:
+        """Return the ranking by the learnt fusion, exact, of a question with an estimate."""
+        features = self.features.of(question, estimate.cosines)
+        about = self._learnt.scores(features)
+        # the first papers are among those whose score may reach the last of the first
+        slack = abs(self._learnt.weights[COSINE]) * estimate.slack
+        rows = _within(np.where(allowed, about, -np.inf), depth, 2 * slack)
+        features = {name: values[rows] for name, values in features.items()}
+        features[COSINE] = cosines(self._vectors[rows], estimate.vector)
+        found = _ranking(self._learnt.scores(features), np.ones(len(rows), dtype=bool), depth)
+        return Ranking(rows[found.rows], found.scores)
+
     @property
     def _weighs_companions(self) -> bool:
         return self._learnt is not None and COMPANIONS in self._learnt.weights
 
-    def _unlearnt(
-        self, question: Asked, allowed: np.ndarray, depth: int, ranker: str
-    ) -> list[Ranking]:
-        """Return the rankings that a ranker asks for, of the allowed papers (N,)."""
-        found, asked = [], (question.sentences, question.sentence)
+    def _by_trees(self, question: Asked, allowed: np.ndarray, depth: int) -> Ranking:
+        """Return the ranking by the learnt fusion, its first papers by trees."""
+        found = self.features.of(question)
+        scores = self._learnt.scores(found)
+        fused = _ranking(scores, allowed, depth)
+        companions = self._learnt.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
+        known, year = self.features.known, self.features.year_of(question)
+        return self._trees.rerank(found, fused, scores - companions, allowed, known, year)
+
+    def _scores(self, question: Asked, ranker: str) -> dict[str, np.ndarray]:
+        """Return (N,) scores of all papers by each part that a ranker fuses."""
+        if ranker == "both" and self._learnt is not None:
+            return {"fused": self._learnt.scores(self.features.of(question))}
+        found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)
             if ranker == "both" and self._matches is not None:
                 scores = self._matches.scores(self._encoder.weigh_manuscript(*asked))
-                return [_ranking(scores + cosines(self._vectors, vector), allowed, depth)]
-            found.append(_ranking(self._vectors @ vector, allowed & self._has_vector, depth))
+                return {"fused": scores + cosines(self._vectors, vector)}
+            found["dense"] = self._vectors @ vector
         if ranker != "dense":
-            scores = self._words.bm25(*question.words, self._lookup.words)
-            found.append(_ranking(scores, allowed & (scores > 0), depth))
+            found["words"] = self._words.bm25(*question.words, self._lookup.words)
         return found
+
+    def _may_rank(self, name: str, scores: np.ndarray) -> np.ndarray:
+        """Return (N,) whether each paper may stand in the ranking of a part."""
+        if name == "dense":
+            return self._has_vector
+        return scores > 0 if name == "words" else np.ones(len(scores), dtype=bool)
+
+
+def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
+    """Return, ascending, the rows of finite scores that are less than the ``depth``-th by no more.
+
+    :param scores: (N,); -inf of what may not be ranked.
+    """
+    depth = min(depth, len(scores))
+    last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
 
 
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
     """Return the best allowed papers of one question, ties by row."""
-    rows = np.flatnonzero(allowed)
-    if not len(rows):
+    num_allowed = np.count_nonzero(allowed)
+    if not num_allowed:
         return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
-    chosen = scores[rows].astype(np.float64)[None]
-    places, best = top_k(chosen, min(depth, len(rows)), np.array([-1]))
-    return Ranking(rows[places], best)
+    scores = np.where(allowed, scores, -np.inf).astype(np.float64, copy=False)
+    return Ranking(*top_k(scores[None], min(depth, num_allowed), np.array([-1])))

@@ -2,26 +2,26 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
+from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
+from mpbert.recommending.language import shared
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.questions import Asked, question_at
-from mpbert.recommending.rankers import RANKERS, PaperRanker
+from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
+from mpbert.recommending.rankers import RANKERS, AskedFor, PaperRanker
 from mpbert.recommending.reasons import Reasons
-from mpbert.recommending.records import (
-    CitingSentence,
-    IndexedPaper,
-    Recommendation,
-    Why,
-)
+from mpbert.recommending.records import CitingSentence, IndexedPaper, Recommendation, Why
+from mpbert.recommending.tables import column_of
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
 
@@ -35,6 +35,10 @@ class IndexRecommender:
     def __init__(self, data: IndexData, encoder: IndexEncoder) -> None:
         self._data, self._encoder = data, encoder
         self._papers = data.tables.papers
+        self._columns = {
+            name: column_of(self._papers, name)
+            for name in ("title", "authors", "venue", "abstract")
+        }
         self._lookup = data.lookup
         self.paper_ids: list[str] = self._papers["paper_id"].to_pylist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
@@ -85,8 +89,9 @@ class IndexRecommender:
         """Return papers for a place in a text, best first.
 
         ``dense`` ranks by cosine similarity of manuscript and citation vectors, ``words`` by BM25
-        of the three sentences around the place over title, abstract and citing sentences. ``both``
-        ranks by the fusion that the index learnt (``mpbert.recommending.features``). An index that
+        of the three sentences around the place over title, abstract, citing sentences, and bodies
+        where the index has them. ``both`` ranks by the fusion that the index learnt, and the first
+        100 papers also by its trees (``mpbert.recommending.learnt_trees``). An index that
         learnt none adds exact matches to the cosine; without these it fuses the first 200 papers
         of ``dense`` and ``words`` by reciprocal ranks; without an encoder it ranks by words alone.
         Papers that were accepted here are not returned; what is cited together with them gains, by
@@ -105,8 +110,24 @@ class IndexRecommender:
         :raises ConfigError: ``top`` is less than 1, or there is no such ranker, or the index has no
             vectors for ``dense``.
         """
+        asked = self.asked(text, place, title, abstract, top, year, accepted, ranker)
+        return self.answer(asked)
+
+    def asked(
+        self,
+        text: str,
+        place: int | None = None,
+        title: str = "",
+        abstract: str = "",
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> AskedFor:
+        """Return what :meth:`answer` answers; arguments and errors as of :meth:`recommend`."""
         manuscript = manuscript_at(text, place, title, abstract)
-        return self.recommend_at(manuscript, 0, top, year, accepted, ranker)
+        found = self._asked_at(manuscript, 0, top, year, accepted, ranker)
+        return replace(found, warning=self.warning(manuscript))
 
     def recommend_at(
         self,
@@ -118,6 +139,64 @@ class IndexRecommender:
         ranker: str = "both",
     ) -> list[Recommendation]:
         """Return papers for a numbered place of a manuscript; all else as :meth:`recommend`."""
+        return self.answer(self._asked_at(manuscript, place, top, year, accepted, ranker))
+
+    def together(self, asked: Sequence[AskedFor]) -> list[AskedFor]:
+        """Return the same questions, read together: :meth:`answer` is faster then, and the same."""
+        fused = [one for one in asked if one.ranker == "both"]
+        estimates = iter(self._ranker.estimates([one.question for one in fused]))
+        return [
+            replace(one, estimate=next(estimates)) if one.ranker == "both" else one for one in asked
+        ]
+
+    def answer(self, asked: AskedFor) -> list[Recommendation]:
+        """Return the papers for a question, best first."""
+        ranking = self._ranker.rank(
+            [asked.question], asked.allowed, asked.top, asked.ranker, asked.estimate
+        )
+        return self._explained(ranking, asked.top, asked.question.words, asked.question.accepted)
+
+    def recommend_whole(
+        self,
+        sentences: Sequence[str],
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> list[Recommendation]:
+        """Return papers to read for a whole paper, best first.
+
+        Each of the first ten sentences is asked for, and the scores of all are averaged.
+
+        :param sentences: of title and abstract, one at least.
+        :param accepted: ids of papers that are known already; all else as :meth:`recommend`.
+        """
+        accepted_rows, allowed = self._may_answer(top, year, accepted, ranker)
+        questions = questions_of_whole(sentences, self._words, year, accepted_rows)
+        words = self._words.counts(" ".join(sentences))
+        ranking = self.rank(questions, allowed, top, ranker)
+        return self._explained(ranking, top, words, accepted_rows)
+
+    def _asked_at(
+        self,
+        manuscript: Manuscript,
+        place: int,
+        top: int,
+        year: int | None,
+        accepted: Sequence[str],
+        ranker: str,
+    ) -> AskedFor:
+        accepted_rows, allowed = self._may_answer(top, year, accepted, ranker)
+        question = self.question(manuscript, place, year, accepted_rows)
+        return AskedFor(question, allowed, top, ranker)
+
+    def _may_answer(
+        self, top: int, year: int | None, accepted: Sequence[str], ranker: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of accepted papers, and (N,) whether each paper may be ranked.
+
+        :raises ConfigError: one of these cannot be; or :class:`UnknownPaperError`.
+        """
         if ranker not in RANKERS:
             raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
         if ranker == "dense" and not self.vectors.shape[1]:
@@ -136,9 +215,19 @@ class IndexRecommender:
         allowed[accepted_rows] = False
         if year is not None:
             allowed &= self._years <= year
-        question = self.question(manuscript, place, year, accepted_rows)
-        ranking = self.rank(question, allowed, top, ranker)
-        return self._explained(ranking, top, question.words, accepted_rows)
+        return accepted_rows, allowed
+
+    def warning(self, manuscript: Manuscript, place: int = 0) -> str:
+        """Return one line where the index shares no language with a place; else an empty text."""
+        return self.warning_of(" ".join(around(manuscript, place)))
+
+    def warning_of(self, text: str) -> str:
+        """Return the same of a text as a whole."""
+        return shared(text, self._words).warning
+
+    def questions_of_whole(self, sentences: Sequence[str], year: int | None) -> list[Asked]:
+        """Return the questions of a whole paper by the sentences of its title and abstract."""
+        return questions_of_whole(sentences, self._words, year)
 
     def question(
         self,
@@ -153,12 +242,19 @@ class IndexRecommender:
         """
         return question_at(manuscript, place, self._words, year, accepted)
 
-    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str = "both") -> Ranking:
-        """Return the ranking of one question, of ``top`` papers or more where there are.
+    def rank(
+        self, questions: Sequence[Asked], allowed: np.ndarray, top: int, ranker: str = "both"
+    ) -> Ranking:
+        """Return the ranking of a place, of ``top`` papers or more where there are.
 
+        :param questions: that of the place, or those of a whole paper.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         """
-        return self._ranker.rank(question, allowed, top, ranker)
+        return self._ranker.rank(questions, allowed, top, ranker)
+
+    def read_ahead(self, manuscripts: Sequence[Manuscript]) -> None:
+        """Read what questions on the first place of these will need, if that is faster together."""
+        self._encoder.read_ahead([(each.sentences, int(each.places[0])) for each in manuscripts])
 
     def features(self, question: Asked) -> dict[str, np.ndarray]:
         """Return the features of all papers for a learnt fusion, see ``recommending.features``.
@@ -168,6 +264,16 @@ class IndexRecommender:
         if self._ranker.features is None:
             raise ConfigError("the index holds no words of fields apart; build it with build-index")
         return self._ranker.features.of(question)
+
+    @property
+    def known_citations(self) -> KnownCitations:
+        """The citations of known contexts, which trees ask about the first papers.
+
+        :raises ConfigError: the index holds nothing to learn from.
+        """
+        if self._ranker.features is None:
+            raise ConfigError("the index holds no words of fields apart; build it with build-index")
+        return self._ranker.features.known
 
     def _explained(
         self,
@@ -223,15 +329,17 @@ class IndexRecommender:
         return self._row_of[paper_id]
 
     def _paper(self, row: int) -> IndexedPaper:
-        record = self._papers.slice(row, 1).to_pylist()[0]
-        return IndexedPaper(
-            paper_id=record["paper_id"],
-            title=record["title"],
-            authors=tuple(record["authors"]),
-            year=record["year"] or None,
-            venue=record["venue"],
-            abstract=record["abstract"],
-        )
+        venue, abstract = (self._columns[name][row].as_py() for name in ("venue", "abstract"))
+        return IndexedPaper(**self._shown(row), venue=venue, abstract=abstract)
+
+    def _shown(self, row: int) -> dict[str, Any]:
+        """Return what an answer shows of a paper."""
+        return {
+            "paper_id": self.paper_ids[row],
+            "title": self._columns["title"][row].as_py(),
+            "authors": tuple(self._columns["authors"][row].as_py()),
+            "year": int(self._years[row]) or None,
+        }
 
     def _recommendation(
         self,
@@ -241,11 +349,8 @@ class IndexRecommender:
         citing: tuple[CitingSentence, ...],
         accepted: np.ndarray,
     ) -> Recommendation:
-        paper = self._paper(row)
         why = Why(citing, self._reasons.companions(row, accepted))
-        return Recommendation(
-            paper.paper_id, paper.title, paper.authors, paper.year, score, why, share
-        )
+        return Recommendation(**self._shown(row), score=score, why=why, share=share)
 
 
 def _shares(scores: np.ndarray) -> np.ndarray:

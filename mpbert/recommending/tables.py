@@ -4,8 +4,9 @@ Arrow tables, the vectors and the weights of exact matches are the source of eve
 index. The tables:
 
 * papers, by row in the order of ids: ``paper_id title authors year venue abstract digest``;
-* contexts, by row of the citing paper and position: ``citing_row position text cited_rows``;
-* bodies, of a library alone: ``body``, by row of the paper.
+* contexts, by row of the citing paper and position: ``citing_row position text around cited_rows``,
+  with the sentences before and behind as one text, ``around``;
+* bodies: ``body``, by row of the paper.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.vectors.matches import TokenWeights
+from mpbert.recommending.matching import PapersByToken
 
 if TYPE_CHECKING:  # not to answer
     from mpbert.corpus.store import CorpusStore
@@ -39,10 +40,13 @@ CONTEXTS = pa.schema(
         "citing_row": pa.int32(),
         "position": pa.int32(),
         "text": pa.large_string(),
+        "around": pa.large_string(),
         "cited_rows": pa.list_(pa.int32()),
     }
 )
 BODIES = pa.schema({"body": pa.large_string()})
+WITHOUT_NEIGHBOURS = CONTEXTS.remove(CONTEXTS.get_field_index("around"))  # up to format 3
+_NEIGHBOURS = -1, 1  # of a citing sentence
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class IndexTables:
     papers: pa.Table
     contexts: pa.Table
     vectors: np.ndarray
-    matches: TokenWeights | None = None
+    matches: PapersByToken | None = None
     bodies: pa.Table | None = None
 
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
@@ -103,9 +107,27 @@ def training_contexts_of(store: "CorpusStore") -> pa.Table:
         contexts.citing_rows[order],
         contexts.positions[order],
         store.sentence_texts(sentence_rows[order]),
+        store.local_texts(contexts.take(order), _NEIGHBOURS),
         lists_of(lengths, cited),
     ]
     return table_of(columns, CONTEXTS)
+
+
+def bodies_of(store: "CorpusStore") -> pa.Table:
+    """Return the bodies of a corpus store."""
+    first, ends = store.sentence_offsets[:-1] + store.num_abstract, store.sentence_offsets[1:]
+    texts = [
+        " ".join(store.sentences.slice(start, end - start).to_pylist())
+        for start, end in zip(first.tolist(), ends.tolist(), strict=True)
+    ]
+    return table_of([texts], BODIES)
+
+
+def with_neighbours(contexts: pa.Table) -> pa.Table:
+    """Return contexts of an index of format 3 or less, which holds no sentences around them."""
+    nothing = pa.array([""] * contexts.num_rows, pa.large_string())
+    place = CONTEXTS.get_field_index("around")
+    return contexts.add_column(place, CONTEXTS.field(place), nothing)
 
 
 def lists_of(lengths: np.ndarray, values: np.ndarray) -> pa.Array:
@@ -121,3 +143,12 @@ def table_of(columns: Sequence[object], schema: pa.Schema) -> pa.Table:
         for column, field in zip(columns, schema, strict=True)
     ]
     return pa.table(arrays, schema=schema)
+
+
+def column_of(table: pa.Table, name: str) -> pa.Array:
+    """Return a column of a table in one chunk; to ask the table for it takes longer than to read.
+
+    An empty table may have no chunk.
+    """
+    chunks = table[name].chunks
+    return chunks[0] if chunks else pa.array([], table.schema.field(name).type)

@@ -21,9 +21,18 @@ class Words:
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
-        columns = [self._columns.get(stem(word), -1) for word in words(text)]
-        known = np.array([column for column in columns if column >= 0], np.int64)
-        return np.unique(known, return_counts=True)
+        columns = self._columns_of(text)
+        return np.unique(columns[columns >= 0], return_counts=True)
+
+    def frequencies(self, text: str) -> np.ndarray:
+        """Return (T,) parts of the papers that hold each word of a text; 0 for an unknown one."""
+        columns, offsets = self._columns_of(text), self._lookup.word_offsets
+        holding = offsets[columns + 1] - offsets[np.maximum(columns, 0)]
+        return np.where(columns >= 0, holding, 0) / self._num_papers
+
+    def _columns_of(self, text: str) -> np.ndarray:
+        """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
+        return np.array([self._columns.get(stem(word), -1) for word in words(text)], np.int64)
 
     def bm25(self, columns: np.ndarray, counts: np.ndarray, papers: Postings) -> np.ndarray:
         """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.
@@ -33,10 +42,7 @@ class Words:
         :param columns: (U,) stems of the question, ``counts`` (U,) how often each occurs.
         :param papers: by the words of some field; those of no other word are read.
         """
-        lengths = papers.offsets[columns + 1] - papers.offsets[columns]
-        places = ranges(papers.offsets[columns], lengths)
-        parts = papers.weights[places] * counts[row_numbers(lengths)]
-        return np.bincount(papers.papers[places], weights=parts, minlength=self._num_papers)
+        return papers.scores(columns, counts, self._num_papers)
 
     def similarities(
         self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray
@@ -52,10 +58,8 @@ class Words:
         weights = weights / max(float(np.linalg.norm(weights)), 1e-12)
         lengths = found.bag_offsets[contexts + 1] - found.bag_offsets[contexts]
         places = ranges(found.bag_offsets[contexts], lengths)
-        words = found.bag_words[places]
-        at = np.minimum(np.searchsorted(columns, words), max(len(columns) - 1, 0))
-        if not len(columns):
-            return np.zeros(len(contexts))
-        parts = np.where(columns[at] == words, weights[at] * found.bag_weights[places], 0.0)
+        of_stems = np.zeros(len(found.idf))
+        of_stems[columns] = weights
+        parts = of_stems[found.bag_words[places]] * found.bag_weights[places]
         sums = np.bincount(row_numbers(lengths), weights=parts, minlength=len(contexts))
         return np.clip(sums, 0.0, 1.0)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 import mpbert
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.recommending.manuscripts.marks import PLACE
+from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.live import LiveIndex
@@ -46,6 +47,7 @@ class RecommendedPapers(BaseModel):
     """Papers to cite, best first."""
 
     papers: list[RecommendedPaper]
+    warning: str = Field(description="a line where text and collection share no language")
 
 
 class FoundPapers(BaseModel):
@@ -82,10 +84,10 @@ def create_assistant(live: LiveIndex) -> MCPServer:
             if PLACE in after:
                 raise ConfigError(f"text: found {text.count(PLACE)} times {PLACE}; expected one")
             place = len(before) if mark else None
-            found = recommender.recommend(
-                before + after, place, title, abstract, top, year, ranker=ranker
-            )
-            return RecommendedPapers(papers=[_recommended(recommender, paper) for paper in found])
+            manuscript = manuscript_at(before + after, place, title, abstract)
+            found = recommender.recommend_at(manuscript, 0, top, year, ranker=ranker)
+            papers = [_recommended(recommender, paper) for paper in found]
+            return RecommendedPapers(papers=papers, warning=recommender.warning(manuscript))
 
         return await _told(act)
 

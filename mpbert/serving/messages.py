@@ -24,6 +24,9 @@ def as_text(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(as_text)]
 Top = Annotated[int, Field(ge=1, le=MAX_TOP, description="papers to answer with")]
+UnsharedLanguage = Annotated[
+    str, Field(description="a line where the index shares no language with the place; else empty")
+]
 Year = Annotated[
     Annotated[int, Field(ge=1, le=9999)] | None,
     Field(description="year of the manuscript: nothing later is recommended"),
@@ -61,7 +64,7 @@ _PAPER = {
     "share": 0.82,
     "why": {"citing": [_CITING], "companions": [_COMPANION]},
 }
-_ANSWER = {"papers": [_PAPER], "milliseconds": 12.3}
+_ANSWER = {"papers": [_PAPER], "warning": "", "milliseconds": 12.3}
 
 
 class AskedText(BaseModel):
@@ -184,6 +187,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [_ANSWER]})
 
     papers: list[RecommendationMessage]
+    warning: UnsharedLanguage = ""
     milliseconds: float = Field(description="time to rank, without waiting")
 
 
@@ -192,6 +196,7 @@ class PlaceMessage(BaseModel):
 
     place: int = Field(description="characters (code points) before the place")
     papers: list[RecommendationMessage]
+    warning: UnsharedLanguage = ""
 
 
 class Answers(BaseModel):

@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from mpbert.cli import main
+from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.model.config import Configuration, TrainingConfig
 from mpbert.model.description import read_description
@@ -158,6 +159,14 @@ def test_wrong_input_is_one_line_and_2(
     error = capsys.readouterr().err.splitlines()
     assert message in error[-1]
     assert sum(line.startswith("mpbert finetune: ") for line in error) == 1
+
+
+@pytest.mark.parametrize("text", ["stage: [", "training: {max_epoch: 2020-13-40}", "[" * 2000])
+def test_a_note_of_a_training_that_was_damaged_is_one_line(tmp_path, text):
+    (tmp_path / "configuration.yaml").write_text(text)
+    damaged = training.Training("pretrain", tmp_path / "data", Configuration(), tmp_path)
+    with pytest.raises(ConfigError, match=r"configuration.yaml: unreadable .*away to train from"):
+        damaged.run()
 
 
 def test_what_fairseq_refuses_is_the_last_line(place, rfc_binary, tmp_path, capsys):

@@ -181,6 +181,22 @@ def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
     ]
 
 
+def test_levels_that_read_bodies_have_vectors_and_a_pretraining_of_their_own():
+    read = {"texts": "much", "holds_test": {"rfc": "no"}}
+    levels = {**OURS, "config": "levels", "pretrained": "documents", "pretrained_on": read}
+    levels |= {"sentences": "makers/MiniLM"}
+    levels |= {"settings": {"contextual_roles": "body,abstract,citing"}}
+    _, embedded, pretrained, *others = _words(_experiment(ours=levels), "ours")
+    stored = "out/sentences/rfc/MiniLM-bodies"
+    assert embedded.endswith(f"MiniLM {stored} --parts abstract body citing")
+    assert "conf/pretrain/configs/documents.yaml" in pretrained
+    start = "out/encoders/rfc/documents-bodies-pretrained"
+    assert f"{start} --training out/pretrained/rfc/documents-bodies" in pretrained
+    for line in [pretrained, *others[:2]]:
+        assert f"--sentence-vectors {stored}" in line
+    assert f"--document-level {start}" in others[0]
+
+
 def test_a_row_that_ranks_as_an_index_answers_builds_the_index_of_its_own_seed():
     answers = {"method": "index", "vectors": "ours", "top": 7}
     experiment = _experiment(ours=OURS, answers=answers)

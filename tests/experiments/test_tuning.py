@@ -90,6 +90,13 @@ def test_without_a_file_nothing_is_tuned(tmp_path):
         read_tuned(tuned_file(tmp_path / "none.yaml", "rfc"))
 
 
+@pytest.mark.parametrize("text", ["rows: [", "budget: 2020-13-40", "rows: " + "[" * 2000])
+def test_a_file_that_is_no_yaml_is_refused_in_one_line(tmp_path, text):
+    (tmp_path / "rfc.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"rfc.yaml: unreadable \(.*expected what mpbert tune"):
+        read_tuned(tmp_path / "rfc.yaml")
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -190,6 +190,23 @@ def test_a_name_that_no_file_can_have_or_none_can_note_is_refused(name):
         parse_config(build_corpus.Config, "x", [name, "out"])
 
 
+@pytest.mark.parametrize("words", [["s3://bucket/papers", "out"], ["in", "gs://b/x"]])
+def test_a_url_is_no_path(words):
+    from mpbert.commands import build_corpus
+
+    url = next(word for word in words if "://" in word)
+    with pytest.raises(ConfigError, match=f"put: found the URL '{url}'; expected a path of this"):
+        parse_config(build_corpus.Config, "x", words)
+
+
+def test_a_folder_whose_name_has_a_colon_is_a_path(tmp_path, monkeypatch):
+    from mpbert.commands import check
+
+    (tmp_path / "run:" / "a").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert parse_config(check.Config, "check", ["run:/a"]).directories == [Path("run:/a")]
+
+
 def test_paths_without_a_name_are_absolute_and_others_as_given(tmp_path, monkeypatch):
     from mpbert.commands import check
 

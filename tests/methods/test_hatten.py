@@ -18,8 +18,10 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.hatten import trainer as hatten_training
-from mpbert.methods.hatten.documents import ABSTRACT, CONTEXT, TITLE, DocumentReader
+from mpbert.methods.hatten.bag import WordBag, inverse_frequencies
+from mpbert.methods.hatten.documents import ABSTRACT, CONTEXT, TITLE, DocumentReader, Documents
 from mpbert.methods.hatten.examples import Overlap, read_training_queries
+from mpbert.methods.hatten.losses import softmax_loss, triplet_loss
 from mpbert.methods.hatten.mining import (
     ALIKE,
     CITED,
@@ -31,8 +33,13 @@ from mpbert.methods.hatten.mining import (
     prefetch,
     sample,
 )
-from mpbert.methods.hatten.model import AttentionLevel, HattenEncoder, MultiHeadPooling, sinusoids
-from mpbert.methods.hatten.trainer import triplet_loss
+from mpbert.methods.hatten.model import (
+    AttentionLevel,
+    HattenEncoder,
+    MultiHeadPooling,
+    Shape,
+    sinusoids,
+)
 from mpbert.methods.ragged_attention import Elements
 from mpbert.vectors.store import VectorStore
 
@@ -77,10 +84,23 @@ def examples(store, reader):
     return read_training_queries(store, reader, ("local",), "context+abstract")
 
 
-def new_encoder(dim=DIM, num_words=800, heads=4):
+def random_words(num_words=800, dim=DIM):
+    return np.random.default_rng(1).standard_normal((num_words, dim)).astype(np.float32)
+
+
+def new_encoder(num_words=800, **shape):
     torch.manual_seed(3)
-    vectors = np.random.default_rng(1).standard_normal((num_words, dim)).astype(np.float32)
-    return HattenEncoder(vectors, longest=60, heads=heads, hidden=32, dropout=0.1).eval()
+    shape = Shape(**{"heads": 4, "hidden": 32, "dropout": 0.1, **shape})
+    return HattenEncoder(random_words(num_words), 60, shape).eval()
+
+
+def new_bag_encoder(**shape):
+    torch.manual_seed(3)
+    words = random_words()
+    weights = np.random.default_rng(2).random(800).astype(np.float32) + 0.1
+    bag = WordBag(torch.from_numpy(words), weights, learns_words=True)
+    shape = Shape(**{"heads": 4, "hidden": 32, "dropout": 0.1, "width": 16, **shape})
+    return HattenEncoder(words, 60, shape, bag).eval(), words, weights
 
 
 def fitted(store, folder, *settings, checkpoint=None):
@@ -115,7 +135,7 @@ class TestModel:
 
     def test_a_level_is_the_encoder_layer_of_torch_before_its_pooling(self):
         torch.manual_seed(1)
-        level = AttentionLevel(dim=8, heads=2, hidden=16, dropout=0.1).eval()
+        level = AttentionLevel(8, Shape(heads=2, hidden=16, dropout=0.1)).eval()
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True).eval()
         pairs = {
             "self_attn.in_proj_": level.projections,
@@ -172,6 +192,79 @@ class TestModel:
         with torch.no_grad():
             encoder.types.weight[ABSTRACT] += 1
         assert not np.allclose(encoder.embed(paper, bfloat16=False), plain, atol=1e-4)
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+class TestBag:
+    def test_frequencies_count_documents_once(self):
+        rows = Ragged(np.array([0, 0, 1, 0]), np.array([0, 3, 4, 4]))
+        found = inverse_frequencies(rows, 3)
+        assert found == pytest.approx([math.log(4 / 2.5), math.log(4 / 1.5), math.log(4 / 0.5)])
+
+    @pytest.mark.parametrize("places", [True, False])
+    def test_the_encoder_starts_as_the_weighted_bag_of_words(self, store, reader, places):
+        encoder, words, weights = new_bag_encoder(places_in_states=places)
+        contexts = store.contexts("test").take(np.arange(5))
+        documents = reader.queries(contexts, "context+abstract")
+        found = encoder.embed(documents, bfloat16=False)
+        directions = words / np.linalg.norm(words, axis=1, keepdims=True)
+        for row in range(5):
+            paragraphs = documents.paragraphs.take(np.array([row])).items
+            total = np.zeros(DIM)
+            for number, kind in zip(paragraphs, documents.types_of(paragraphs), strict=True):
+                read = documents.words.take(np.array([number])).items
+                summed = sum(weights[word] * directions[word] for word in read)
+                total += (3.0 if kind == CONTEXT else 1.0) * unit(summed)
+            assert np.allclose(found[row], unit(total), atol=1e-5)
+
+    def test_attention_weighs_words_and_adds_to_the_bag_once_it_has_learnt(self, reader):
+        encoder, _, _ = new_bag_encoder()
+        paper = reader.papers(np.array([5]))
+        start = encoder.embed(paper, bfloat16=False)
+        with torch.no_grad():
+            encoder.emphasis.weight[:] = 0.3
+        weighed = encoder.embed(paper, bfloat16=False)
+        assert not np.allclose(weighed, start, atol=1e-3)
+        assert np.linalg.norm(weighed) == pytest.approx(1, abs=1e-5)  # still a sum of words
+        with torch.no_grad():
+            encoder.emphasis.weight[:] = 0
+            encoder.document.pooling.output.bias[:] = 0.5
+        assert np.allclose(encoder.embed(paper, bfloat16=False), start + 0.5, atol=1e-5)
+
+    def test_a_vector_does_not_depend_on_its_batch(self, store, reader):
+        encoder, _, _ = new_bag_encoder()
+        with torch.no_grad():
+            for parameter in encoder.parameters():
+                parameter.add_(0.1 * torch.randn(parameter.shape))
+        documents = reader.queries(store.contexts("valid"), "context+abstract")
+        together = encoder.embed(documents, bfloat16=False)
+        for i in range(0, len(documents), 60):
+            alone = encoder.embed(documents.take(np.array([i])), bfloat16=False)[0]
+            assert np.allclose(alone, together[i], atol=1e-5)
+
+    def test_a_document_without_a_known_word_has_the_vector_zero(self, store):
+        empty = Documents(
+            Ragged(np.zeros(0, np.int64), np.zeros(7, np.int64)),
+            Ragged(np.zeros(0, np.int64), np.zeros(4, np.int64)),
+            3,
+        )
+        encoder, _, _ = new_bag_encoder()
+        assert not encoder.embed(empty, bfloat16=False).any()
+
+    def test_words_left_out_in_training_are_drawn_anew_and_none_is_left_out_later(self, reader):
+        encoder, _, _ = new_bag_encoder(word_dropout=0.5, dropout=0.0)
+        papers = reader.papers(np.arange(20))
+        with torch.no_grad():
+            whole = encoder(papers).numpy()
+            assert np.allclose(encoder.embed(papers, bfloat16=False), whole, atol=1e-5)
+            encoder.train()
+            torch.manual_seed(1)
+            first, second = encoder(papers).numpy(), encoder(papers).numpy()
+        assert not np.allclose(first, second, atol=1e-3)
+        assert not np.allclose(first, whole, atol=1e-3)
 
 
 class TestExamples:
@@ -308,6 +401,13 @@ class TestLoss:
         found = triplet_loss(torch.tensor(s), torch.tensor(levels), 0.05, graded)
         assert found.item() == pytest.approx(expected)
 
+    def test_softmax_over_papers_by_pencil(self):
+        """The alike paper and the known one are left out: 1 of 1 + 2 + 3."""
+        similarities = torch.log(torch.tensor([[1.0, 9.0, 2.0, 3.0, 9.0]])) * 0.1
+        levels = torch.tensor([[CITED, ALIKE, HARD, OTHERS, KNOWN]])
+        found = softmax_loss(similarities.repeat(2, 1), levels.repeat(2, 1), 0.1)
+        assert found.item() == pytest.approx(2 * math.log(6))
+
 
 def recall(embedder, store, split, k):
     queries, papers = store.contexts(split), embedder.embed_papers(store).vectors
@@ -327,6 +427,16 @@ class TestTraining:
         after = fitted(store, folder, "loops=2", "updates=25", *self.LEARNING)
         assert recall(after, store, "valid", 20) > recall(before, store, "valid", 20) + 0.08
 
+    def test_a_start_as_a_bag_is_above_one_by_attention_and_training_lifts_it(self, store, folder):
+        """Random vectors tell words apart, so that the bag finds papers by the words they share."""
+        still = ("loops=1", "updates=1", "learning_rate=1e-9")
+        bag = ("start=bag", "learn_words=1", "places=attention", "width=16", "word_dropout=0.2")
+        attention = recall(fitted(store, folder, *still), store, "valid", 20)
+        before = recall(fitted(store, folder, *still, *bag), store, "valid", 20)
+        settings = ("loops=2", "updates=10", "temperature=0.05", *self.LEARNING, *bag)
+        assert before > attention + 0.1
+        assert recall(fitted(store, folder, *settings), store, "valid", 20) > before + 0.05
+
     def test_a_loop_goes_on_from_the_average_and_ends_in_it(self, store, folder):
         """An update moves an average of almost 1 by almost nothing, so nothing is learnt."""
         start = fitted(store, folder, "loops=1", "updates=1", "average=0.999999999")
@@ -343,11 +453,12 @@ class TestTraining:
         expected = np.array(first[1:], dtype=np.float32)
         assert np.array_equal(embedder._encoder.words[0].numpy(), expected)
 
+    @pytest.mark.parametrize("start", [(), ("start=bag", "learn_words=1", "word_dropout=0.2")])
     def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(
-        self, store, folder, tmp_path, monkeypatch
+        self, start, store, folder, tmp_path, monkeypatch
     ):
         monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-        settings = ("loops=2", "updates=3", "average=0.5")
+        settings = ("loops=2", "updates=3", "average=0.5", *start)
         expected = fitted(store, folder, *settings).embed_papers(store).vectors
         update, done = hatten_training.HattenLearner._update, []
 
@@ -420,6 +531,8 @@ class TestErrors:
             fitted(store, folder, "heads=5")
         with pytest.raises(ConfigError, match=r"average=1\.0: expected less than 1"):
             make_embedder("hatten", ["average=1"])
+        with pytest.raises(ConfigError, match=r"width=30 heads=8: found vectors of 30 dimensions"):
+            make_embedder("hatten", ["width=30"])
 
     def test_word_vectors_that_are_none_are_named(self, store, folder, tmp_path):
         with pytest.raises(VectorsError, match=r"nowhere: unreadable .*; expected word vectors as"):

@@ -180,12 +180,11 @@ class TestRelations:
         return found
 
     @pytest.mark.parametrize("early", [False, True])
-    def test_as_by_hand(self, store, candidates, early, monkeypatch):
+    def test_as_by_hand(self, store, candidates, early):
         queries, ranking = candidates
         years = queries.years.copy()
         if early:  # some know a half of the training contexts
             years[::2] = np.median(store.contexts("train").years)
-            monkeypatch.setattr(relations, "_BLOCK", 3 * store.num_papers)
         queries = dataclasses.replace(queries, years=years)
         found = np.column_stack(relations.relation_features(store, queries, ranking))
         ends = candidates_of(ranking).offsets

@@ -93,6 +93,8 @@ def test_what_the_data_say_is_no_knob():
         ("", ["dynamic=maybe"], "--settings dynamic=maybe: found 'maybe'; expected true or false"),
         ("", ["objective=best"], "objective is 'best'; expected one of contrastive, mpt-src"),
         ("", ["lr=nan"], "lr is nan; expected at least 0"),
+        ("", ["dropout=2"], "dropout is 2.0; expected at least 0 and at most 1"),
+        ("", ["attention_dropout=1.5"], "attention_dropout is 1.5; expected at least 0 and at m"),
         ("", ["decoder_layers=2"], "no knob 'decoder_layers'"),  # of pretraining
         ("", ["nested_dims=8"], "expected objective contrastive"),
     ],

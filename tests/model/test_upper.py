@@ -52,7 +52,7 @@ def source(papers):
 
     def gather(numbers):
         parts = [tokens[starts[n] : starts[n + 1]] for n in numbers]
-        return np.concatenate(parts), lengths[numbers]
+        return np.concatenate([tokens[:0], *parts]), lengths[numbers]
 
     return Sentences(gather, UpperConfig("added").roles, lambda numbers: vectors[numbers])
 
@@ -259,3 +259,22 @@ def test_sentences_in_parts_have_the_vectors_and_gradients_of_all_at_once(
     assert len(found[0]) > 20
     for whole, parts in zip(*found, strict=True):
         assert torch.allclose(whole, parts, atol=1e-5)
+
+
+@pytest.mark.parametrize("join", ["added", "concatenated"])
+@pytest.mark.parametrize("pretrained", [0, E])
+def test_a_paper_of_a_body_alone_has_the_same_vector_alone_and_beside_others(
+    source, join, pretrained
+):
+    """Levels beside the bag read none of its sentences."""
+    config = config_of(join, 1, pretrained)
+    if not pretrained:
+        source = dataclasses.replace(source, vectors=None)
+    model = shaken(PaperEncoder(config))
+    body = SampledSentences(np.array([4, 6]), np.array([2]), np.array([BODY, BODY]))
+    both = SampledSentences(np.array([4, 6, 8]), np.array([2, 1]), np.array([BODY, BODY, ABSTRACT]))
+    with torch.no_grad():
+        alone, beside = model(source.batch(body)), model(source.batch(both))
+    assert alone.shape == (1, config.vector_dim)
+    assert torch.allclose(alone[0], beside[0], atol=1e-6)
+    assert not torch.allclose(beside[0], beside[1])

@@ -265,10 +265,9 @@ def test_titles_are_found_by_the_beginnings_of_their_words(recommender, store):
 def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, monkeypatch):
     from mpbert.recommending import directory
     from mpbert.recommending.directory import data_of, read_index, write_data
-    from mpbert.recommending.tables import IndexTables
 
     data = read_index(rfc_index)
-    tables = IndexTables(data.tables.papers, data.tables.contexts[:0], data.tables.vectors)
+    tables = dataclasses.replace(data.tables, contexts=data.tables.contexts[:0])
     monkeypatch.setattr(directory, "check_inputs", lambda *_: None)  # the manifest is of another
     copy = tmp_path / "index"
     (copy / "data.1").mkdir(parents=True)

@@ -23,8 +23,14 @@ from mpbert.serving.server import listen
 PATIENT = Limits(seconds=120)  # a machine that runs tests may be busy
 
 
+class Question(dict):
+    """What was asked, by name."""
+
+    warning = ""
+
+
 class ScriptedRecommender:
-    """Three papers; ``recommend`` waits until ``may_answer`` is set, and notes the questions."""
+    """Three papers; ``answer`` waits until ``may_answer`` is set, and notes the questions."""
 
     def __init__(self) -> None:
         self.paper_ids = ["a", "b/1", "c"]
@@ -48,9 +54,15 @@ class ScriptedRecommender:
 
     def recommend_at(self, manuscript, place, top, year, accepted, ranker) -> list[Recommendation]:
         asked = {"place": place, "top": top, "year": year, "accepted": accepted, "ranker": ranker}
-        return self.recommend(text=" ".join(manuscript.sentences), **asked)
+        return self.answer({"text": " ".join(manuscript.sentences), **asked})
 
-    def recommend(self, **question) -> list[Recommendation]:
+    def asked(self, **question) -> "Question":
+        return Question(question)
+
+    def together(self, asked: list["Question"]) -> list["Question"]:
+        return asked
+
+    def answer(self, question: dict) -> list[Recommendation]:
         self.questions.append(question)
         self.has_begun.set()
         assert self.may_answer.wait(300)

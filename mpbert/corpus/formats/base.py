@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import ClassVar
 
+from mpbert.corpus.raw.files import Source
 from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.registry import Registry
@@ -33,11 +33,11 @@ class Reader(ABC):
         self.counts: Counter[str] = Counter()
         self.needs_citations = True
 
-    def prepare(self, path: Path) -> None:  # noqa: B027 (not abstract: most readers need none)
+    def prepare(self, path: Source) -> None:  # noqa: B027 (not abstract: most readers need none)
         """Read what the parsing of each paper must know of all others, such as ids and authors."""
 
     @abstractmethod
-    def read_records(self, path: Path) -> Iterator[object]:
+    def read_records(self, path: Source) -> Iterator[object]:
         """Yield raw records, undecoded where decoding is work (bytes of a line, for example).
 
         :raises CorpusError: the file is missing or is not of this format.
@@ -50,7 +50,14 @@ class Reader(ABC):
         :raises CorpusError: the record is broken.
         """
 
-    def read(self, path: Path) -> Iterator[RawPaper]:
+    def paper_id_of(self, record: object) -> str | None:
+        """Return the id of a record's paper, by which copies in other formats are known.
+
+        None: it cannot be told without parsing, and copies are not looked for.
+        """
+        return None
+
+    def read(self, path: Source) -> Iterator[RawPaper]:
         """Yield all papers, in the order of the records, in this process."""
         self.prepare(path)
         for record in self.read_records(path):

@@ -122,7 +122,21 @@ def _export(key: str, fields: Fields) -> Export:
         authors=_names(fields.get("author") or fields.get("editor", "")),
         venue=next(venues, ""),
         doi=fields.get("doi", ""),
+        files=_files(fields.get("file", "")),
     )
+
+
+def _files(text: str) -> tuple[str, ...]:
+    r"""Return the paths of a field ``file``: alone, or as ``name:path:type``, with ``;`` between.
+
+    Signs with a meaning stand behind ``\\`` where they are part of a path.
+    """
+    found = []
+    for entry in re.split(r"(?<!\\);", text):
+        parts = [re.sub(r"\\(.)", r"\1", part) for part in re.split(r"(?<!\\):", entry.strip())]
+        path = parts[0] if len(parts) == 1 else ":".join(parts[1:-1])
+        found += [path] if path else []
+    return tuple(found)
 
 
 def _names(text: str) -> tuple[str, ...]:

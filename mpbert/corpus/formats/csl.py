@@ -64,7 +64,13 @@ def _export(item: dict[str, Any]) -> Export:
         authors=tuple(map(_name, item.get("author") or item.get("editor") or ())),
         venue=next(venues, ""),
         doi=text_of(item.get("DOI")),
+        files=tuple(filter(None, map(_path, item.get("attachments") or ()))),
     )
+
+
+def _path(attachment: dict[str, Any]) -> str:
+    """Return the path of a file that Better BibTeX or Zotero has attached."""
+    return text_of(attachment.get("localPath") or attachment.get("path"))
 
 
 def _name(author: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ _LINE = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?$")
 # tags of one meaning, the first that is there counts
 _TITLE, _ABSTRACT, _YEAR = ("TI", "T1", "CT", "BT"), ("AB", "N2"), ("PY", "Y1", "DA")
 _AUTHORS, _VENUE = ("AU", "A1"), ("JO", "JF", "T2", "JA", "J2", "BT", "PB")
+_FILES = ("L1", "L4")
 
 Tags = dict[str, list[str]]
 
@@ -84,4 +85,5 @@ def _export(tags: Tags) -> Export:
         authors=tuple(spoken_name(*name.split(",", 2)) for name in names),
         venue="" if venue == title else venue,
         doi=first(("DO",)),
+        files=tuple(name.removeprefix("file://") for tag in _FILES for name in tags.get(tag, ())),
     )

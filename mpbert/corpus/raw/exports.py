@@ -1,4 +1,6 @@
-"""What exports of reference managers have in common: records that tell of a paper, and cite none.
+"""What exports of reference managers have in common: records that tell of a paper.
+
+Works of an index of the literature may say what they cite; the others cite none.
 
 A record has a key, or a DOI stands for it; where both lack, a key is made of the first author, the
 year and the title, so that a later export of the same library has the same keys.
@@ -8,14 +10,15 @@ import html
 import re
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw.files import open_file, too_large, walk
-from mpbert.corpus.raw.identifiers import normal_doi
+from mpbert.corpus.raw.files import PACKED, Source, open_file, too_large, walk
+from mpbert.corpus.raw.identifiers import Identifiers, normal_doi
+from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import reading, year_of
 from mpbert.corpus.records import RawPaper
@@ -39,6 +42,8 @@ class Export:
     :param key: of the record in its library, or none.
     :param year: a year or a date, as printed.
     :param authors: their names in the order of speech.
+    :param files: attached to it, as printed: paths, those that are relative from its own file.
+    :param references: what it cites.
     """
 
     key: str
@@ -48,16 +53,19 @@ class Export:
     authors: tuple[str, ...]
     venue: str
     doi: str
+    files: tuple[str, ...] = ()
+    references: tuple[Identifiers, ...] = ()
 
 
 class ExportReader(Reader):
-    """Reads records of papers without citations; of records with one key the first is kept.
+    """Reads records of papers; of records with one key the first is kept.
 
     A record without a title is dropped and counted. One with a title alone is a paper, whose title
     is its abstract.
 
     :cvar suffixes: of the files in a folder that are read.
     :cvar expected: what a record is, for messages.
+    :ivar attached: PDF files that records have attached, and the ids of these.
     """
 
     default_splits = YearSplits(valid_year=2018, test_year=2020)
@@ -75,17 +83,52 @@ class ExportReader(Reader):
         """Return a text of a record without the commands of its format."""
         return text
 
-    def read_records(self, path: Path) -> Iterator[object]:
+    def __init__(self) -> None:
+        super().__init__()
+        self.linker = Linker()
+        self.attached: dict[Path, str] = {}
+
+    def prepare(self, path: Source) -> None:
+        """Learn which papers there are, and the files that are attached to them."""
+        for file, _, paper_id, record in self._identified(path):
+            known = Identifiers(doi=record.doi, title=self._plain(record.title))
+            if self.linker.add(paper_id, known):
+                self._attach(file, paper_id, record.files)
+
+    def read_records(self, path: Source) -> Iterator[object]:
         """Yield (place, paper id, record)."""
+        seen: set[str] = set()
+        for _, place, paper_id, record in self._identified(path):
+            if paper_id in seen:
+                self.counts["papers_with_the_id_of_an_earlier_one"] += 1
+            else:
+                seen.add(paper_id)
+                yield place, paper_id, record
+
+    def paper_id_of(self, record: object) -> str:
+        """Return the id of the paper of a record."""
+        return record[1]
+
+    def _identified(self, path: Source) -> Iterator[tuple[Path, str, str, Export]]:
+        """Yield (file, place, paper id, record) of all records."""
         titles: dict[str, str] = {}  # of each id
         for file in walk(path, self.suffixes):
             for place, record in self.exports(file):
                 paper_id = _id_of(record, titles)
-                if paper_id in titles:
-                    self.counts["papers_with_the_id_of_an_earlier_one"] += 1
-                else:
-                    titles[paper_id] = record.title
-                    yield place, paper_id, record
+                titles.setdefault(paper_id, record.title)
+                yield file, place, paper_id, record
+
+    def _attach(self, file: Path, paper_id: str, names: Sequence[str]) -> None:
+        """Note the PDF files that a record names; those that are not there are counted."""
+        wanted = [name for name in names if name.lower().endswith(".pdf")]
+        for name in wanted:
+            bases = (file.parent / name, Path("/", name))  # Mendeley leaves out the first slash
+            places = (base.with_name(base.name + end) for base in bases for end in ("", *PACKED))
+            found = next(filter(_is_file, places), None)
+            if found is None:
+                self.counts["attached_files_not_found"] += 1
+            else:
+                self.attached.setdefault(found.resolve(), paper_id)
 
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper of a record; None, and counted, without a title."""
@@ -107,7 +150,13 @@ class ExportReader(Reader):
                 sections=(),
                 authors=tuple(filter(None, map(self._plain, found.authors))),
                 venue=self._plain(found.venue),
+                references=self._cited(paper_id, found.references),
             )
+
+    def _cited(self, paper_id: str, references: Sequence[Identifiers]) -> tuple[str, ...]:
+        """Return the papers of the library that are cited, each once."""
+        found = [self.linker.resolve(reference, self.counts) for reference in references]
+        return tuple(dict.fromkeys(cited for cited in found if cited and cited != paper_id))
 
     def _plain(self, text: str) -> str:
         """Return a text without commands, tags and repeated white space."""
@@ -156,6 +205,13 @@ def _id_of(record: Export, titles: dict[str, str]) -> str:
         number += 1
         made = f"{base}-{number}"
     return made
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, or with a NUL
+        return False
 
 
 def _words(text: str) -> list[str]:

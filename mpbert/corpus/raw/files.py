@@ -6,9 +6,11 @@ All is read as a stream: a file is never unpacked as a whole, in memory or on di
 import gzip
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +23,21 @@ from mpbert.foundation.errors import CorpusError
 # 27 times its bytes in memory
 LARGEST = 1 << 25
 PACKED = (".gz", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class FileSet:
+    """Some of the files of a folder, for readers that read file by file.
+
+    :param files: in the folder or elsewhere, in the order of reading.
+    """
+
+    folder: Path
+    files: tuple[Path, ...]
+
+
+Source = Path | FileSet
+"""What a reader reads: a file, a folder, or some of its files."""
 
 
 @contextmanager
@@ -53,20 +70,23 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
 
 
-def read_whole(path: Path) -> bytes:
+def read_whole(path: Path, most: int = LARGEST) -> bytes:
     """Return what a file holds, unpacked.
 
+    :param most: bytes that it may hold.
     :raises CorpusError: as :func:`open_file`, or it is larger than one paper can be.
     """
     with open_file(path) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise too_large(path, "file", LARGEST)
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise too_large(path, "file", most)
     return data
 
 
-def walk(path: Path, suffixes: Sequence[str]) -> list[Path]:
+def walk(path: Source, suffixes: Sequence[str]) -> list[Path]:
     """Return all files of a folder and of those in it, by name, or the file that ``path`` is.
+
+    Of a set of files it returns all, whatever their names.
 
     Hidden files and folders are left out: they are leftovers of archives and editors.
 
@@ -75,6 +95,8 @@ def walk(path: Path, suffixes: Sequence[str]) -> list[Path]:
     :raises CorpusError: there is no such path, no such file in the folder, or a folder in it may
         not be read.
     """
+    if isinstance(path, FileSet):
+        return list(path.files)
     if not path.is_dir():
         if not path.exists():
             raise CorpusError(f"{path}: no such file; expected a file or a folder of a raw corpus")
@@ -119,6 +141,23 @@ def find_file(folder: Path, name: str, is_needed: bool = True) -> Path | None:
 def without_packing(path: Path) -> Path:
     """Return the path of the file that a packed one holds: ``a.json.gz`` gives ``a.json``."""
     return path.with_suffix("") if path.suffix in PACKED else path
+
+
+def id_of_file(file: Path, source: Source, suffixes: Sequence[str]) -> str:
+    """Return the id of the paper that a file is: its name in the folder, without white space.
+
+    :param suffixes: the longest first; they are no part of ids.
+    """
+    folder = source.folder if isinstance(source, FileSet) else source
+    is_inside = file != folder and file.is_relative_to(folder)
+    name = str(
+        without_packing(Path(file.relative_to(folder).as_posix() if is_inside else file.name))
+    )
+    for suffix in suffixes:
+        if name.endswith(suffix):
+            name = name.removesuffix(suffix)
+            break
+    return re.sub(r"\s", "_", name)
 
 
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, pa.ArrowException)

@@ -73,6 +73,61 @@ class Linker:
         return None
 
 
+class CommonLinker(Linker):
+    """One linker for several readers: papers that two of them know are one paper.
+
+    They are one where their ids are equal, or where an identifier or the title finds exactly one
+    paper of another reader. Papers of one reader stay apart.
+
+    :ivar same: id of each copy -> id of the paper, which an earlier reader gave.
+    :ivar copies: how many readers know each paper, by its id.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.same: dict[str, str] = {}
+        self.copies: Counter[str] = Counter()
+        self._own: set[str] = set()
+
+    def begin(self) -> None:
+        """Begin with the papers of another reader."""
+        self._own = set()
+
+    def add(self, paper_id: str, known: Identifiers) -> bool:
+        """Make a paper known; return False where the reader itself knows the id already."""
+        if paper_id in self._own:
+            return False
+        paper = paper_id if paper_id in self.paper_ids else self._copied(known)
+        self._own.add(paper_id)
+        if paper is None or paper == paper_id:
+            super().add(paper_id, known)
+        else:
+            self.paper_ids.add(paper_id)
+            self.same[paper_id] = paper
+        paper = self.paper_of(paper_id)
+        self.copies[paper] += 1
+        for kind, value in normal_values(known):
+            self._found.setdefault(_key(kind, value), paper)
+        return True
+
+    def paper_of(self, paper_id: str) -> str:
+        """Return the id of the paper that a copy is of."""
+        return self.same.get(paper_id, paper_id)
+
+    def resolve(self, printed: Identifiers, counts: Counter[str]) -> str | None:
+        """Return the id of the paper that a reference means, or None, as a linker does."""
+        found = super().resolve(printed, counts)
+        return None if found is None else self.paper_of(found)
+
+    def _copied(self, known: Identifiers) -> str | None:
+        """Return the paper of another reader that this is a copy of, or None."""
+        for kind, value in normal_values(known):
+            found = self._found.get(_key(kind, value))
+            if found is not None:
+                return found if found not in self._own else None
+        return None
+
+
 def linkage_report(counts: Mapping[str, int]) -> list[str]:
     """Return lines that say how many references were resolved, by what, and why others were not.
 

@@ -40,6 +40,14 @@ class Documents:
         """Return these documents."""
         return Documents(self.words, self.paragraphs.take(rows), self.num_papers)
 
+    def read(self, rows: np.ndarray) -> Ragged:
+        """Return the words of these documents, each as one row, for documents of papers.
+
+        Each holds the paragraphs of its own that have a word.
+        """
+        paragraphs = self.paragraphs.take(rows)
+        return self.words.take(paragraphs.items).merged(paragraphs.lengths)
+
     def types_of(self, paragraphs: np.ndarray) -> np.ndarray:
         """Return the type of each of these paragraphs: title, abstract or context."""
         return np.minimum(paragraphs // max(self.num_papers, 1), CONTEXT)

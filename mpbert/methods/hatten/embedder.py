@@ -18,6 +18,13 @@ Where they differ, and where we do:
   queries of both tasks either way. A global query is the document of the paper itself.
 * *Words.* Runs of letters and digits, not whitespace between them; vectors: see
   :mod:`mpbert.methods.hatten.words`. Words without a vector are left out, as in the code.
+* *Start.* Word vectors of our size are fixed in the paper, and its vectors start almost alike:
+  positions are added to the words, and the ReLU of the pooling keeps what all texts share.
+  ``start=bag`` begins with a weighted bag of words instead, to which attention adds, from zero,
+  see :mod:`mpbert.methods.hatten.model`. ``learn_words=1`` moves the vectors of the bag, too;
+  attention reads them as they were. ``places=attention`` adds positions to what attention reads,
+  not to the words. ``width`` narrows the levels. ``temperature`` has a softmax over the papers of a
+  batch in place of triplets. All of these are ours, and off unless asked for.
 * *Jaccard index.* Of stems, not lemmas, see :mod:`mpbert.methods.hatten.examples`.
 * *Papers.* Those of later splits are neither positives nor negatives: their text is not for
   training. Later papers than the query are ranked, as in the paper.
@@ -28,7 +35,7 @@ On a CPU the result is the same bit for bit, as long as the number of threads is
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +48,10 @@ from mpbert.methods.hatten.documents import QUERIES, DocumentReader
 from mpbert.methods.hatten.examples import read_training_queries
 from mpbert.vectors.store import VectorStore, vectors_name
 
+if TYPE_CHECKING:
+    from mpbert.methods.hatten.examples import TrainingQueries
+    from mpbert.methods.hatten.model import HattenEncoder
+
 # torch is imported by the methods that need it: other methods shall not wait for it
 
 
@@ -49,12 +60,17 @@ from mpbert.vectors.store import VectorStore, vectors_name
 class Hatten(Embedder):
     """Hierarchical attention over title, abstract and context, with fixed word vectors.
 
-    ``dim``, ``word_epochs`` and ``min_count`` are of our word vectors; ``word_vectors``: a file or
-    folder of one's own instead, see :mod:`mpbert.methods.hatten.words`. ``longest``: words of a
-    paragraph that are read. ``query``: what a local query reads. ``loops`` of ``updates`` updates
-    of ``batch`` queries; each has ``hard`` of its ``prefetched`` papers and ``easy`` random ones.
-    ``mined``: most queries of a loop, for which papers are prefetched anew. ``average``: part of
-    the moving average of the weights that an update leaves.
+    The defaults are the paper's. ``dim``, ``word_epochs`` and ``min_count`` are of our word
+    vectors; ``word_vectors``: a file or folder of one's own instead, see
+    :mod:`mpbert.methods.hatten.words`. ``longest``: words of a paragraph that are read. ``query``:
+    what a local query reads. ``loops`` of ``updates`` updates of ``batch`` queries; each has
+    ``hard`` of its ``prefetched`` papers and ``easy`` random ones. ``mined``: most queries of a
+    loop, for which papers are prefetched anew. ``average``: part of the moving average of the
+    weights that an update leaves. Ours: ``width``, dimensions of the levels (0: of the word
+    vectors); ``start=bag``, a weighted bag of words that attention changes from there;
+    ``learn_words=1``, its vectors are learnt, too; ``places``, what positions are added to;
+    ``word_dropout``, share of words left out in training; ``temperature`` of a softmax (0:
+    triplets); ``bag_rate``, learning rate of the bag, as a multiple.
     """
 
     name: ClassVar[str] = "hatten"
@@ -69,6 +85,10 @@ class Hatten(Embedder):
     min_count: int = 5
     heads: int = 8
     hidden: int = 1024
+    width: int = setting(0, minimum=0)
+    start: str = setting("attention", choices=("attention", "bag"))
+    places: str = setting("words", choices=("attention", "words"))
+    learn_words: int = setting(0, minimum=0)
     longest: int = 512
     query: str = setting("context+abstract", choices=QUERIES)
     train_on: str = setting("local", choices=("both", *TASKS))
@@ -83,23 +103,23 @@ class Hatten(Embedder):
     weight_decay: float = setting(1e-5, minimum=0)
     margins: str = setting("graded", choices=("graded", "single"))
     margin: float = 0.05
+    temperature: float = setting(0.0, minimum=0)
+    bag_rate: float = 3.0
     dropout: float = setting(0.1, minimum=0)
+    word_dropout: float = setting(0.0, minimum=0)
     average: float = setting(0.999, minimum=0)
     precision: str = setting("float32", choices=("bfloat16", "float32"))
 
     def __post_init__(self) -> None:
         """Check what single values cannot tell."""
-        for name in ("dropout", "average"):
+        for name in ("dropout", "word_dropout", "average"):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"--settings {name}={getattr(self, name)}: expected less than 1")
-        if not self.word_vectors:
+        if self.width or not self.word_vectors:
             self._check_heads(self.dim, f"dim={self.dim}")
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train word vectors, unless there are some, then the encoder."""
-        import torch
-
-        from mpbert.methods.hatten.model import HattenEncoder
         from mpbert.methods.hatten.trainer import train_encoder
         from mpbert.pretrained.device import trained_on
 
@@ -113,9 +133,7 @@ class Hatten(Embedder):
                 f"{store.path}: found {len(examples)} training queries that cite training papers; "
                 f"HAtten learns from citations, expected some, choose other years"
             )
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            encoder = HattenEncoder(vectors, self.longest, self.heads, self.hidden, self.dropout)
+        encoder = self._new_encoder(vectors, examples, seed)
         self._encoder = encoder.to(trained_on())
         checkpoint = self.checkpoint_of(store, seed)
         updates = train_encoder(self._encoder, examples, self._schedule(), seed, checkpoint)
@@ -149,11 +167,16 @@ class Hatten(Embedder):
         return TASKS if self.train_on == "both" else (self.train_on,)
 
     def save(self, store: CorpusStore, directory: Path) -> None:
-        """Write the weights and the word vectors, ``model.safetensors``, and ``words.json``."""
+        """Write the weights and the word vectors, ``model.safetensors``, and ``words.json``.
+
+        Of a bag also ``bag.log_start``: what its words weighed before training, as logarithms.
+        """
         from safetensors.torch import save_file
 
         tensors = {name: p.detach() for name, p in self._encoder.named_parameters()}
         tensors["words"] = self._encoder.words
+        if self._encoder.bag is not None:
+            tensors["bag.log_start"] = self._encoder.bag.log_start
         save_file(
             {k: t.cpu().contiguous() for k, t in tensors.items()}, directory / "model.safetensors"
         )
@@ -162,6 +185,27 @@ class Hatten(Embedder):
 
     def _embed(self, documents: object) -> np.ndarray:
         return self._encoder.embed(documents, self.precision == "bfloat16")
+
+    def _new_encoder(
+        self, vectors: np.ndarray, examples: "TrainingQueries", seed: int
+    ) -> "HattenEncoder":
+        import torch
+
+        from mpbert.methods.hatten.bag import WordBag, inverse_frequencies
+        from mpbert.methods.hatten.model import HattenEncoder, Shape
+
+        in_states = self.places == "words"
+        shape = Shape(
+            self.heads, self.hidden, self.dropout, self.width, in_states, self.word_dropout
+        )
+        bag = None
+        if self.start == "bag":
+            read = examples.papers.read(examples.pool)
+            weights = inverse_frequencies(read, len(vectors))
+            bag = WordBag(torch.from_numpy(vectors), weights, bool(self.learn_words))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return HattenEncoder(vectors, self.longest, shape, bag)
 
     def _schedule(self) -> object:
         from mpbert.methods.hatten.mining import HARD, OTHERS, Sampling
@@ -180,6 +224,8 @@ class Hatten(Embedder):
             average=self.average,
             margin=self.margin,
             graded=graded,
+            temperature=self.temperature,
+            bag_rate=self.bag_rate,
             bfloat16=self.precision == "bfloat16",
         )
 
@@ -201,6 +247,8 @@ class Hatten(Embedder):
         return words, vectors
 
     def _check_heads(self, dim: int, source: str) -> None:
+        if self.width:
+            dim, source = self.width, f"width={self.width}"
         if dim % self.heads:
             raise ConfigError(
                 f"--settings {source} heads={self.heads}: found vectors of {dim} dimensions; "

@@ -13,17 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mpbert.foundation.ragged_rows import stacked
 from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.hatten.documents import Documents
 from mpbert.methods.hatten.examples import TrainingQueries
-from mpbert.methods.hatten.mining import (
-    ALIKE,
-    CITED,
-    OTHERS,
-    Sampling,
-    known_papers,
-    prefetch,
-    sample,
-)
+from mpbert.methods.hatten.losses import softmax_loss, triplet_loss
+from mpbert.methods.hatten.mining import Sampling, known_papers, prefetch, sample
 from mpbert.methods.hatten.model import HattenEncoder
 from mpbert.methods.torch_training import TorchLearner, array_of
 from mpbert.methods.training import Plan, train
@@ -40,6 +35,8 @@ class HattenSchedule:
     :param prefetched: papers of a list.
     :param average: part of the moving average that an update leaves.
     :param margin: per level where ``graded``, else of every triplet.
+    :param temperature: of the softmax over the papers of a batch; 0: triplets instead.
+    :param bag_rate: learning rate of the bag and of how attention weighs words, in multiples.
     """
 
     loops: int
@@ -53,31 +50,9 @@ class HattenSchedule:
     average: float
     margin: float
     graded: bool
+    temperature: float
+    bag_rate: float
     bfloat16: bool
-
-
-def triplet_loss(similarities: Tensor, levels: Tensor, margin: float, graded: bool) -> Tensor:
-    """Return the sum over all triplets of a query, a relevant paper and a less relevant one, Eq. 3.
-
-        L = Σ max(s(q, d-) - s(q, d+) + m, 0)
-
-    Graded, as the code: m = margin · (level of d- minus that of d+), for d+ cited or alike and any
-    d- of a higher level. Else, as the paper: m = margin, where d- of an alike d+ are only papers
-    that were not prefetched for the query.
-
-    :param similarities: (B, U) cosines of queries and papers.
-    :param levels: (B, U) see :mod:`mpbert.methods.hatten.mining`.
-    """
-    query, positive = ((levels == CITED) | (levels == ALIKE)).nonzero(as_tuple=True)
-    closer = levels[query, positive][:, None]  # (T, 1)
-    others = levels[query]  # (T, U)
-    is_triplet = others > closer
-    margins: Tensor | float = margin * (others - closer)
-    if not graded:
-        is_triplet = is_triplet & ((closer == CITED) | (others == OTHERS))
-        margins = margin
-    losses = similarities[query] - similarities[query, positive][:, None] + margins
-    return (losses.clamp(min=0) * is_triplet).sum()
 
 
 def train_encoder(
@@ -109,6 +84,21 @@ def train_encoder(
     return updates
 
 
+def _groups(
+    encoder: HattenEncoder, learning_rate: float, bag_rate: float
+) -> list[dict[str, object]]:
+    """Return the parameters and their learning rates: those of the bag have their own."""
+    if encoder.bag is None:
+        return [{"params": list(encoder.parameters()), "lr": learning_rate}]
+    of_bag = [*encoder.bag.parameters(), *encoder.emphasis.parameters()]
+    known = {id(parameter) for parameter in of_bag}
+    others = [p for p in encoder.parameters() if id(p) not in known]
+    return [
+        {"params": others, "lr": learning_rate},
+        {"params": of_bag, "lr": learning_rate * bag_rate},
+    ]
+
+
 class HattenLearner(TorchLearner):
     """An update a step. What changes: weights, their average, moments of Adam, prefetched lists."""
 
@@ -120,8 +110,7 @@ class HattenLearner(TorchLearner):
         seed: int,
     ) -> None:
         self._optimizer = torch.optim.Adam(
-            encoder.parameters(),
-            lr=schedule.learning_rate,
+            _groups(encoder, schedule.learning_rate, schedule.bag_rate),
             betas=_BETAS,
             weight_decay=schedule.weight_decay,
         )
@@ -167,11 +156,10 @@ class HattenLearner(TorchLearner):
         papers, levels = sample(examples, queries, lists, schedule.sampling, rng)
         device = self.module.words.device
         with torch.autocast(device.type, torch.bfloat16, enabled=schedule.bfloat16):
-            asked = self.module(examples.queries.take(queries))
-            found = self.module(examples.papers.take(papers))
-        similarities = F.normalize(asked, dim=1) @ F.normalize(found, dim=1).T
+            read = self.module(self._read(queries, papers))
+        asked, found = F.normalize(read, dim=1).split([size, len(papers)])
         table = torch.from_numpy(levels).to(device)
-        loss = triplet_loss(similarities, table, schedule.margin, schedule.graded)
+        loss = self._loss(asked @ found.T, table)
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()
@@ -179,6 +167,19 @@ class HattenLearner(TorchLearner):
             for name, parameter in self.module.named_parameters():
                 self.average[name].lerp_(parameter, 1 - schedule.average)
         return loss.item() / size
+
+    def _read(self, queries: np.ndarray, papers: np.ndarray) -> Documents:
+        """Return queries, then papers: a title or an abstract of both is read once."""
+        asked = self._examples.queries  # whose words hold those of all papers
+        found = self._examples.papers.paragraphs.take(papers)
+        paragraphs = stacked([asked.paragraphs.take(queries), found])
+        return Documents(asked.words, paragraphs, asked.num_papers)
+
+    def _loss(self, similarities: Tensor, levels: Tensor) -> Tensor:
+        schedule = self._schedule
+        if schedule.temperature:
+            return softmax_loss(similarities, levels, schedule.temperature)
+        return triplet_loss(similarities, levels, schedule.margin, schedule.graded)
 
     @torch.no_grad()
     def take_average(self) -> None:

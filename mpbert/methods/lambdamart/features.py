@@ -6,10 +6,10 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.ragged import offsets_of
+from mpbert.methods.lambdamart.signals import OF_A_RANKING, signals_of
 from mpbert.methods.rankings import Ranking, Union
 from mpbert.methods.training_citations import citations_and_age
 
-OF_A_RANKING = ("score", "share_of_best", "reciprocal_rank")
 PRIORS = ("citations", "age")
 
 
@@ -51,14 +51,7 @@ def feature_names(input_names: Sequence[str]) -> list[str]:
 
 
 def features_in(found: Union, ranking: Ranking, num_papers: int) -> list[np.ndarray]:
-    """Return what a ranking says of M candidates: score, share of the best score, 1 / rank.
-
-    Of a paper that it lacks, the score is not known (NaN), and 1 / rank is 0. A share is known
-    where the best score of the query is above 0.
-    """
+    """Return what a ranking says of M candidates, see :func:`signals_of`."""
     places = found.places_in(ranking, num_papers)  # (M,) rank from 0, or -1
-    has = places >= 0
-    scores = np.where(has, ranking.scores[found.queries, places], np.nan)
     best = ranking.bounds()[0][found.queries]
-    shares = np.divide(scores, best, out=np.full(len(scores), np.nan), where=has & (best > 0))
-    return [scores, shares, np.where(has, 1 / np.maximum(places + 1, 1), 0.0)]
+    return signals_of(ranking.scores[found.queries, places], best, places)

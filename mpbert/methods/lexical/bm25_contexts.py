@@ -14,6 +14,7 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.votes import NEIGHBOURS, SHARPNESS, votes_of
 from mpbert.retrieval.ranking import top_k
 
 
@@ -33,8 +34,8 @@ class Bm25Contexts(Bm25):
 
     name: ClassVar[str] = "bm25_contexts"
     fields: str = setting("citing", choices=("citing",))
-    neighbours: int = setting(300, minimum=1)
-    sharpness: float = setting(8.0, minimum=0)
+    neighbours: int = setting(NEIGHBOURS, minimum=1)
+    sharpness: float = setting(SHARPNESS, minimum=0)
 
     def count_words(self, store: CorpusStore) -> tuple[sparse.csr_array, pa.Array]:
         """Return how often each training context holds each stem, (C, V), and the (V,) stems."""
@@ -57,8 +58,7 @@ class Bm25Contexts(Bm25):
         near, found = top_k(
             scores, min(self.neighbours, num_contexts), np.full(num_queries, -1, dtype=np.int64)
         )
-        best = np.maximum(found[:, :1], 1e-300)
-        votes = np.where(found > 0, np.maximum(found / best, 0) ** self.sharpness, 0.0)
+        votes = votes_of(found, self.sharpness)
         queries = np.repeat(np.arange(num_queries), near.shape[1])
         votes = sparse.csr_array((votes.ravel(), (queries, near.ravel())), scores.shape)
         sums = (votes @ self._cited).toarray()

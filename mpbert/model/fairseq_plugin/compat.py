@@ -6,7 +6,7 @@ and one-line errors::
 
     python -m mpbert.model.fairseq_plugin.compat DATA --task mpbert_pretrain ...
 
-Two processes, on GPUs or without::
+Two processes, on GPUs or without, on one machine or on two (``docs/scale.md``)::
 
     python -m torch.distributed.run --nproc-per-node 2 -m mpbert.model.fairseq_plugin.compat ...
 """
@@ -92,13 +92,15 @@ def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
 
     @functools.wraps(load)
     def load_whole(path: str, *arguments: object, **named: object) -> dict:
+        import torch
+
         if not archive_is_whole(Path(path)):
             raise DamagedError(
                 f"{path}: found a damaged checkpoint; expected a whole one: move it away to train "
                 f"from the start, or copy another checkpoint of this training to its place"
             )
         try:
-            return load(path, *arguments, **named)
+            state = load(path, *arguments, **named)
         except Exception as error:
             if type(error).__name__ != "UnpicklingError":  # of torch, which then has run nothing
                 raise
@@ -106,8 +108,41 @@ def _of_whole(load: Callable[..., dict]) -> Callable[..., dict]:
                 f"{path}: found a checkpoint with code in it, which was not run; expected one of "
                 f"mpbert training: move it away to train from the start"
             ) from error
+        if torch.distributed.is_initialized():  # no trainer asks for these objects of omegaconf,
+            state["cfg"] = None  # and the other processes refuse to unpack them
+        return state
 
     return load_whole
+
+
+def _as_first_process(load: Callable[..., object]) -> Callable[..., object]:
+    """Let a trainer load the checkpoint of the first process, also from a disk of its own.
+
+    fairseq sends the content to all processes. But one that does not see the file, as on another
+    machine, would not listen.
+    """
+
+    @functools.wraps(load)
+    def load_checkpoint(
+        trainer: object, filename: str, *arguments: object, **named: object
+    ) -> object:
+        import torch
+        from fairseq.file_io import PathManager
+
+        if trainer.data_parallel_world_size == 1:
+            return load(trainer, filename, *arguments, **named)
+        found = torch.tensor(
+            [PathManager.isfile(filename)], dtype=torch.uint8, device=trainer.device
+        )
+        torch.distributed.broadcast(found, 0)
+        own = PathManager.__dict__["isfile"]
+        PathManager.isfile = staticmethod(lambda _: bool(found))
+        try:
+            return load(trainer, filename, *arguments, **named)
+        finally:
+            PathManager.isfile = own
+
+    return load_checkpoint
 
 
 def _unless_done(train: Callable[..., tuple]) -> Callable[..., tuple]:
@@ -188,6 +223,7 @@ def main() -> None:
     asked = threading.Event()
     train.train = _unless_done(train.train)
     train.validate_and_save = _ends_when_asked(train.validate_and_save, asked)
+    train.Trainer.load_checkpoint = _as_first_process(train.Trainer.load_checkpoint)
     if not torch.cuda.is_available() and "--cpu" not in sys.argv:
         sys.argv.append("--cpu")
     if "--cpu" in sys.argv:  # fairseq's defaults for several processes need a GPU

@@ -21,6 +21,7 @@ from mpbert.foundation.errors import ConfigError, MpbertError, StoppedError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
+from mpbert.foundation.option_files import load_yaml
 from mpbert.foundation.processes import TERMINATED, end_with_parent, on_sigterm
 from mpbert.foundation.progress import LINE_SECONDS, time_left
 from mpbert.foundation.training_log import loss_fields
@@ -67,7 +68,7 @@ class Training:
     def run(self, processes: int = 1) -> Path:
         """Train, or go on from the last checkpoint; return the best checkpoint.
 
-        :param processes: how many share the work; each has batches of its own.
+        :param processes: how many train together, see ``--processes``.
         :raises ConfigError: the directory is that of a training with another configuration.
         :raises StoppedError: SIGTERM ended it, after an update whose checkpoint was written.
         :raises MpbertError: the training failed; ``train.log`` tells more.
@@ -95,8 +96,7 @@ class Training:
         found |= {"init": ""} | {name: fingerprint(path) for name, path in self._given()}
         file = self.directory / "configuration.yaml"
         if file.exists():
-            noted = yaml.safe_load(file.read_text(encoding="utf-8"))
-            different = sorted(_different(noted, found))
+            different = sorted(_different(_noted(file), found))
             if different:
                 raise ConfigError(
                     f"{self.directory}: holds a training with another {', '.join(different)} (see "
@@ -110,6 +110,21 @@ class Training:
 def is_first_process() -> bool:
     """Whether this process speaks for all that ``torch.distributed.run`` has started, if any."""
     return os.environ.get("RANK", "0") == "0"
+
+
+def _noted(file: Path) -> Any:
+    """Return what a training has noted.
+
+    :raises ConfigError: it cannot be read.
+    """
+    try:
+        return load_yaml(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ConfigError(
+            f"{file}: unreadable ({reason}); expected what a training notes: move {file.parent} "
+            f"away to train from the start"
+        ) from error
 
 
 def _different(noted: Any, found: dict[str, Any]) -> list[str]:

@@ -5,7 +5,13 @@ from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import Marks, mark_places, without_marks
-from mpbert.recommending.manuscripts.sentences import Draft, Manuscript, manuscript_of, read_text
+from mpbert.recommending.manuscripts.sentences import (
+    Draft,
+    Manuscript,
+    manuscript_of,
+    read_text,
+    whole_sentences,
+)
 from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 
 SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
@@ -16,12 +22,20 @@ def read_manuscript_file(path: Path) -> Manuscript:
 
     :raises ManuscriptError: it cannot be read, is not in its encoding, or of no known kind.
     """
+    return manuscript_in(read_checked(path))
+
+
+def read_checked(path: Path) -> SourceText:
+    """Return the text of a file of a known kind.
+
+    :raises ManuscriptError: as of :func:`read_manuscript_file`.
+    """
     if path.suffix.lower() not in SUFFIXES:
         raise ManuscriptError(
             f"{path}: found a name that ends in {path.suffix!r}; expected "
             f"{', '.join(SUFFIXES)}, or its text as standard input with -"
         )
-    return manuscript_in(read_source(path))
+    return read_source(path)
 
 
 def read_manuscript(text: str, path: Path) -> Manuscript:
@@ -34,19 +48,46 @@ def manuscript_in(source: SourceText) -> Manuscript:
 
     :raises ManuscriptError: it is not what the ending of the name says.
     """
+    return manuscript_of(draft_in(source))
+
+
+def read_whole_file(path: Path) -> list[str]:
+    """Return the sentences of title and abstract of the manuscript in a file.
+
+    Where it gives none of them, as a plain text, they are the sentences of its beginning.
+
+    :raises ManuscriptError: as of :func:`read_manuscript_file`, or it holds no word.
+    """
+    return whole_in(read_checked(path))
+
+
+def whole_in(source: SourceText) -> list[str]:
+    """Return the same of the text of a file."""
+    draft = draft_in(source)
+    title, abstract = draft.title, draft.abstract
+    if not (title or abstract):
+        abstract = draft.text
+    return whole_sentences(title, abstract, str(source.path))
+
+
+def draft_in(source: SourceText) -> Draft:
+    """Return the draft in the text of a file, before it is cut into sentences.
+
+    :raises ManuscriptError: it is not what the ending of the name says.
+    """
     text, path = source.text, source.path
     suffix = path.suffix.lower()
     if suffix == ".tex":
         from mpbert.recommending.manuscripts.tex import read_tex
 
-        return manuscript_of(read_tex(source))
+        return read_tex(source)
     if suffix in (".md", ".markdown"):
         from mpbert.recommending.manuscripts.markdown import read_markdown
 
-        return manuscript_of(read_markdown(source))
+        return read_markdown(source)
     if suffix == ".json" or text.lstrip().startswith("{"):
-        return manuscript_of(_read_json(text, str(path)))
-    return manuscript_of(read_text(source))
+        return _read_json(text, str(path))
+    return read_text(source)
 
 
 def _read_json(text: str, name: str) -> Draft:

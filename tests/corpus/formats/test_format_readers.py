@@ -25,6 +25,10 @@ READER_OF = {
     "bibtex": "bibtex",
     "csl": "csl",
     "ris": "ris",
+    "openalex": "openalex",
+    "crossref": "crossref",
+    "pdf": "pdf",
+    "mixed": "mixed",
 }
 TESTED_IN = {
     "acl": "test_acl_reader.py",

@@ -1,11 +1,13 @@
 """Which reader is told from the files of a library."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.guess import guess_reader
+from mpbert.corpus.formats.guess import guess_reader, units_of
 from mpbert.foundation.errors import CorpusError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -13,7 +15,8 @@ OF_FOLDER = {
     "s2orc_2020": "s2orc",
     "s2orc_api": "s2orc",
     **{name: name for name in ("doc2json", "unarxive", "citeomatic", "contexts", "csv", "beir")},
-    **{name: name for name in ("tei", "jats", "bibtex", "csl", "ris")},
+    **{name: name for name in ("tei", "jats", "bibtex", "csl", "ris", "openalex", "crossref")},
+    **{name: name for name in ("pdf", "mixed")},
 }
 OF_TEXT = {
     "papers.jsonl": ('{"paper_id": "a", "title": "A", "year": 2000}\n', "jsonl"),
@@ -42,11 +45,27 @@ def test_a_file_is_known_by_its_name_or_its_first_keys(name, tmp_path):
 def test_what_cannot_be_told_is_refused_with_the_choices(tmp_path):
     with pytest.raises(CorpusError, match="no such file"):
         guess(tmp_path / "nothing")
-    (tmp_path / "notes.pdf").write_text("%PDF")
-    with pytest.raises(CorpusError, match=r"notes.pdf: found no file .* --reader, one of acl, "):
-        guess(tmp_path / "notes.pdf")
+    (tmp_path / "notes.docx").write_text("PK")
+    with pytest.raises(CorpusError, match=r"notes.docx: found no file .* --reader, one of acl, "):
+        guess(tmp_path / "notes.docx")
     (tmp_path / "a.jsonl").write_text('{"paper_id": "a", "title": "A"}\n')
     assert guess(tmp_path) == "jsonl"  # what no reader reads is left alone
     (tmp_path / "a.xml").write_text('<TEI xmlns="http://www.tei-c.org/ns/1.0">')
-    with pytest.raises(CorpusError, match="found files for the readers jsonl and tei; expected"):
-        guess(tmp_path)
+    assert guess(tmp_path) == "mixed"
+
+
+def test_each_file_of_a_mixture_has_its_reader(tmp_path):
+    for name in ("csv", "csl", "crossref", "openalex"):
+        shutil.copytree(FIXTURES / name, tmp_path / name)
+    (tmp_path / "b.bib").write_text("@misc{a, title = {On it}}")
+    (tmp_path / "notes.txt").write_text("no paper")
+    (tmp_path / "long.json").write_text(json.dumps({"id": 1, "abstract": "x" * 99_999, "type": ""}))
+    units = dict(units_of(tmp_path))
+    assert units.pop("csv") == tmp_path / "csv"
+    names = {name: sorted(file.name for file in found.files) for name, found in units.items()}
+    assert names == {
+        "bibtex": ["b.bib"],
+        "csl": ["library.json", "long.json"],
+        "crossref": ["list.json", "work.json", "works.jsonl"],
+        "openalex": ["page.json", "works.jsonl"],
+    }

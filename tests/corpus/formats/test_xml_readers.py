@@ -169,6 +169,20 @@ def test_a_year_in_brackets_without_names_before_it_may_be_marked_up(tmp_path):
     assert [shown(s) for s in paper.sections[0].sentences] == ["⟦(1998)|⟧ was lost."]
 
 
+def test_an_id_that_a_file_repeats_means_what_bears_it_first(tmp_path):
+    entry = "<biblStruct xml:id='b0'><monogr><title>{}</title></monogr></biblStruct>"
+    entries = "".join(map(entry.format, ("The routing of letters", "The sorting of letters")))
+    citing = "<p xml:id='b0'>See <ref type='bibr' target='#b0'>[9]</ref>.</p>"
+    text = TEI.format("").replace("<p>Text .</p>", citing)
+    text = text.replace("</text>", f"<back><listBibl>{entries}</listBibl></back></text>")
+    (tmp_path / "a.xml").write_text(text)
+    for name in ("routing", "sorting"):
+        titled = TEI.format("").replace(">T<", f">The {name} of letters<")
+        (tmp_path / f"{name}.xml").write_text(titled)
+    papers = {paper.paper_id: paper for paper in READERS["tei"]().read(tmp_path)}
+    assert shown(papers["a"].sections[0].sentences[0]) == "See ⟦[9]|routing⟧."
+
+
 @pytest.mark.parametrize(("name", "text"), [("tei", TEI), ("jats", JATS)])
 def test_a_paper_without_a_title_is_kept_and_counted(tmp_path, name, text):
     (tmp_path / "a.xml").write_text(text.format("").replace(">T<", "><"))

@@ -90,7 +90,7 @@ def test_what_cannot_hold_exact_matches_says_so(made, rfc_corpus, rfc_binary, tm
     with pytest.raises(ConfigError, match="would find what they cite; expected valid or test"):
         embed.run(embed.Config(rfc_binary, encoder, tmp_path / "train", splits=["train"]))
     with pytest.raises(EncoderError, match="expected an encoder without exact_matches"):
-        contributions.run(contributions.Config(rfc_binary, encoder, vectors))
+        contributions.run(contributions.Config(rfc_corpus, rfc_binary, encoder, vectors))
     with pytest.raises(EncoderError, match="expected the same: --settings exact_matches=true"):
         finetune.run(
             finetune.Config(rfc_binary, BAG, tmp_path / "out", init=encoder, settings=SMALL)

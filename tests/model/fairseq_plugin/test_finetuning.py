@@ -264,10 +264,6 @@ def test_without_dynamic_sampling_it_reads_the_same_sentences_in_each_epoch(task
     assert torch.equal(first, train.collater([3, 1, 4])["manuscripts"].tokens)
 
 
-def test_a_batch_of_nothing_is_the_empty_batch_that_fairseq_expects(task):
-    assert task().dataset("train").collater([]) == {}
-
-
 def test_an_encoder_of_another_tokenizer_is_no_start(task, tmp_path):
     from mpbert.foundation.errors import EncoderError
     from mpbert.model.fairseq_plugin.finetuning.model import FairseqTwoTower, TwoTowerOptions

@@ -17,6 +17,7 @@ from mpbert.foundation.errors import CorpusError
 LARGEST = 1 << 26  # bytes of a file
 MOST_MARKS = 3 << 20  # characters < and = of a file, for elements and attributes: 400 bytes each
 _SAFE = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
+_SAFE |= {"collect_ids": False}  # GROBID repeats an xml:id now and then
 
 
 def local_name(element: etree._Element) -> str:

@@ -19,7 +19,7 @@ from mpbert.corpus.formats.scholarly_xml.citations import mark_blocks
 from mpbert.corpus.formats.scholarly_xml.files import read_head, read_root
 from mpbert.corpus.formats.scholarly_xml.references import Entry, ReferenceList
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup
-from mpbert.corpus.raw.files import walk, without_packing
+from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.records import RawPaper, RawSection
@@ -51,6 +51,7 @@ class XmlReader(Reader):
     :cvar root_tag: tag of the root, without namespace.
     :cvar head_tag: tag of the element that :meth:`read_paper_head` needs.
     :cvar markup: how text is marked up.
+    :ivar ids: of files whose papers are not called by their names.
     """
 
     default_splits = YearSplits(valid_year=2012, test_year=2013)
@@ -61,7 +62,8 @@ class XmlReader(Reader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._linker = Linker()
+        self.linker = Linker()
+        self.ids: dict[Path, str] = {}
         self._ids: dict[Path, str] = {}
 
     @abstractmethod
@@ -76,7 +78,7 @@ class XmlReader(Reader):
     def iter_sections(self, root: etree._Element) -> Iterator[tuple[str, list[Block]]]:
         """Yield headings and paragraphs; the first of all is the abstract, which may be empty."""
 
-    def prepare(self, path: Path) -> None:
+    def prepare(self, path: Source) -> None:
         """Read all heads.
 
         :raises CorpusError: no file can be read; the first problem is named.
@@ -90,17 +92,21 @@ class XmlReader(Reader):
                 first_problem = first_problem or error
                 self._leave_out(error)
                 continue
-            paper_id = self._id_of(file, path)
-            if self._linker.add(paper_id, head.identifiers):
+            paper_id = self.ids.get(file) or id_of_file(file, path, self.suffixes)
+            if self.linker.add(paper_id, head.identifiers):
                 self._ids[file] = paper_id
             else:
                 self.counts["files_with_the_name_of_another"] += 1
-        if first_problem is not None and not self._ids:
+        if first_problem is not None and not self._ids and not isinstance(path, FileSet):
             raise CorpusError(f"{first_problem} (and no other of {len(files)} files can be read)")
 
-    def read_records(self, path: Path) -> Iterator[object]:
+    def read_records(self, path: Source) -> Iterator[object]:
         """Yield the paths of the files whose head could be read, by name."""
         return iter(self._ids)
+
+    def paper_id_of(self, record: object) -> str:
+        """Return the id of the paper in a file."""
+        return self._ids[record]
 
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper of a file; None, and a line in the log, where it is broken."""
@@ -112,7 +118,7 @@ class XmlReader(Reader):
         head = self.read_paper_head(root.find(f".//{{*}}{self.head_tag}"))
         references = ReferenceList()
         for entry in self.iter_references(root):
-            known = [self._linker.resolve(work.identifiers, self.counts) for work in entry.works]
+            known = [self.linker.resolve(work.identifiers, self.counts) for work in entry.works]
             references.add(entry, known)
             self.counts["entries_of_references_without_a_work"] += not known
         sections = list(self.iter_sections(root))
@@ -138,15 +144,6 @@ class XmlReader(Reader):
     def _leave_out(self, error: CorpusError) -> None:
         self.counts["files_left_out_as_broken"] += 1
         logger.warning("left out: %s", error)
-
-    def _id_of(self, file: Path, folder: Path) -> str:
-        name = str(file.relative_to(folder)) if folder.is_dir() else file.name
-        name = str(without_packing(Path(name)))
-        for suffix in self.suffixes:
-            if name.endswith(suffix):
-                name = name.removesuffix(suffix)
-                break
-        return re.sub(r"\s", "_", name)
 
 
 def year_of(texts: Iterator[str | None]) -> int | None:

@@ -59,7 +59,8 @@ class ReferenceList:
             if work.year is not None and work.authors:
                 self.printed.append(Reference(str(place), work.authors, work.year))
         self._entries.append(tuple(paper_id for paper_id in paper_ids if paper_id is not None))
-        self._places[entry.entry_id], self._papers[entry.entry_id] = place, self._entries[-1]
+        if self._places.setdefault(entry.entry_id, place) == place:  # of a repeated id the first
+            self._papers[entry.entry_id] = self._entries[-1]
 
     @property
     def cited_ids(self) -> tuple[str, ...]:

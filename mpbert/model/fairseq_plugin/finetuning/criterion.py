@@ -42,8 +42,7 @@ class MultiPositiveCriterion(FairseqCriterion):
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """Return loss, number of examples and what to log."""
-        manuscripts, papers, matches = model(sample["manuscripts"], sample["papers"])
-        s, papers = manuscripts.float(), papers.float()
+        s, papers, matches = model(sample["manuscripts"], sample["papers"], sample["share"])
         t, n = papers[sample["targets"]], papers[sample["negatives"]]
         losses, weight = 0.0, 1.0
         if self.config.objective == CONTRASTIVE:
@@ -54,10 +53,10 @@ class MultiPositiveCriterion(FairseqCriterion):
         if weight:
             c = papers[sample["positives"]]
             losses = losses + weight * self.triplets(s, t, c, sample["is_positive"], n)
-        loss = losses.sum()
+        loss = losses[: sample["num_examples"]].sum()  # without what fills an empty share
         with torch.no_grad():
             nearer = euclidean_distance(s, t)[:, None] < euclidean_distance(s[:, None], n)
-            nearest = nearer.all(dim=1).sum()
+            nearest = nearer.all(dim=1)[: sample["num_examples"]].sum()
         return (
             loss,
             sample["num_examples"],

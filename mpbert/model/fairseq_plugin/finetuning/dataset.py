@@ -9,9 +9,11 @@ from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.noise import Noise
+from mpbert.model.packing import PackedPapers
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
+from mpbert.model.shares import ALONE, Processes
 from mpbert.model.token_counts import PaperTokens
 
 
@@ -29,14 +31,17 @@ class CitationExamples(BudgetDataset):
         counted: PaperTokens | None,
         shuffle: bool,
         max_items: int | None = None,
+        processes: Processes = ALONE,
     ) -> None:
         """Prepare the examples of one split.
 
         :param contexts: of the split; ``noise`` and ``citing`` always come from the training split.
         :param source: of what is read; ``counted`` for exact matches, None: these do not count.
         :param max_items: keep so many, evenly spaced (validation); None keeps all.
+        :param processes: that share each batch.
         """
         super().__init__(reading.seed, shuffle)
+        self.processes = processes
         self.corpus, self.contexts = corpus, contexts
         self.noise, self.reading, self.citing, self.source = noise, reading, citing, source
         self.counted = counted
@@ -46,6 +51,7 @@ class CitationExamples(BudgetDataset):
         kept = evenly_spaced(len(self.targets), max_items)
         self.context_of, self.targets = self.context_of[kept], self.targets[kept]
         self._paper_costs = self._costs_of_papers()
+        self._manuscript_costs = self._costs_of_manuscripts()
         self._draw(self._visit)
 
     def set_epoch(self, epoch: int) -> None:
@@ -71,7 +77,7 @@ class CitationExamples(BudgetDataset):
         drawn = np.where(self.positives >= 0, self._paper_costs[self.positives], 0)
         papers = self._paper_costs[self.targets] + drawn.sum(1)
         papers += self._paper_costs[self.negatives].sum(1)
-        self._costs = np.ceil(papers + self._costs_of_manuscripts()).astype(np.int64)
+        self._costs = np.ceil(papers + self._manuscript_costs).astype(np.int64)
 
     def _forbidden(self, offsets: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return what no negative may be: papers the context cites, and positives of history."""
@@ -105,47 +111,70 @@ class CitationExamples(BudgetDataset):
         return self._costs
 
     def collater(self, samples: list[int]) -> dict[str, Any]:
-        """Read the manuscripts and, once each, the distinct papers of a batch."""
-        if len(samples) == 0:  # fairseq's filler where one process has a batch less than another
-            return {}
+        """Read a batch: this process's share of its examples and of its distinct papers."""
         items = np.asarray(samples)
+        examples = self.processes.share(self._manuscript_costs[items])
+        own = items[examples.read]
+        rows, places = self._papers_of(items)
+        places = places[examples.read]
+        share = self.processes.share(self._paper_costs[rows])
+        num_positives, is_positive = self.positives.shape[1], self.positives[own] >= 0
+        is_wanted = np.zeros((len(own), len(rows)), dtype=bool)
+        drawn = np.concatenate([np.ones((len(own), 1), bool), is_positive], axis=1)
+        example, place = np.nonzero(drawn)
+        is_wanted[example, places[example, place]] = True
+        citing = self.contexts.citing_rows[self.context_of[items]]
+        manuscripts, papers = self._read(own, rows, share.read, citing, samples[0])
+        known = self._known(self.context_of[own], citing[examples.read], rows)
+        return {
+            "manuscripts": manuscripts,
+            "papers": papers,
+            "share": share,
+            "targets": torch.from_numpy(places[:, 0]),
+            "positives": torch.from_numpy(places[:, 1 : 1 + num_positives]),
+            "is_positive": torch.from_numpy(is_positive),
+            "negatives": torch.from_numpy(places[:, 1 + num_positives :]),
+            "is_wanted": torch.from_numpy(is_wanted),
+            "is_known": torch.from_numpy(known | is_wanted),
+            "log_counts": torch.from_numpy(self.log_counts[rows]),
+            "num_examples": examples.own,
+            "num_papers": len(rows),
+        }
+
+    def _papers_of(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (U,) rows of the distinct papers of examples, and (B, 1 + P + K) places in them.
+
+        Of an example these are target, positives and negatives; the target fills up positives.
+        """
+        targets = self.targets[items, None]
+        wanted = np.concatenate([targets, self.positives[items], self.negatives[items]], axis=1)
+        wanted = np.where(wanted < 0, targets, wanted)  # filler needs no reading
+        rows, places = np.unique(wanted, return_inverse=True)
+        return rows, places.reshape(wanted.shape)
+
+    def _read(
+        self, items: np.ndarray, rows: np.ndarray, own: np.ndarray, citing: np.ndarray, batch: int
+    ) -> tuple[PackedPapers, PackedPapers]:
+        """Return the manuscripts of examples, and papers of their batch.
+
+        :param rows: (U,) papers of the batch, of which those at the places ``own`` are read.
+        :param citing: manuscripts of the whole batch, whose sentences papers are not read by.
+        :param batch: number of the batch: a paper is read afresh in each.
+        """
         corpus, context_of = self.corpus, self.context_of[items]
-        citing = self.contexts.citing_rows[context_of]
         manuscripts = self.reading.contexts_of(
             corpus, self.contexts, context_of, self._visit, items
         )
-        positives, negatives = self.positives[items], self.negatives[items]
-        wanted = np.concatenate([self.targets[items, None], positives, negatives], axis=1)
-        wanted = np.where(wanted < 0, self.targets[items, None], wanted)  # filler needs no reading
-        rows, places = np.unique(wanted, return_inverse=True)
-        places = places.reshape(wanted.shape)
-        keys = rows + corpus.num_papers * samples[0]  # a paper is read afresh in each batch
+        rows, keys = rows[own], (rows + corpus.num_papers * batch)[own]
         papers = self.reading.papers_of(corpus, rows, self._visit, self.citing, keys, unread=citing)
-        num_positives = positives.shape[1]
-        is_wanted = np.zeros((len(items), len(rows)), dtype=bool)
-        drawn = np.concatenate([np.ones((len(items), 1), bool), positives >= 0], axis=1)
-        example, place = np.nonzero(drawn)
-        is_wanted[example, places[example, place]] = True
         packed = self.source.batch(manuscripts), self.source.batch(papers)
-        if self.counted is not None:
-            near = self.reading.nearest().contexts_of(corpus, self.contexts, context_of, 0)
-            packed = (
-                packed[0].with_counts(self.source.counts_of(near, corpus.vocab_size)),
-                packed[1].with_counts(self.counted.of(rows, unread=citing)),
-            )
-        return {
-            "manuscripts": packed[0],
-            "papers": packed[1],
-            "targets": torch.from_numpy(places[:, 0]),
-            "positives": torch.from_numpy(places[:, 1 : 1 + num_positives]),
-            "is_positive": torch.from_numpy(positives >= 0),
-            "negatives": torch.from_numpy(places[:, 1 + num_positives :]),
-            "is_wanted": torch.from_numpy(is_wanted),
-            "is_known": torch.from_numpy(self._known(context_of, citing, rows) | is_wanted),
-            "log_counts": torch.from_numpy(self.log_counts[rows]),
-            "num_examples": len(items),
-            "num_papers": len(rows),
-        }
+        if self.counted is None:
+            return packed
+        near = self.reading.nearest().contexts_of(corpus, self.contexts, context_of, 0)
+        return (
+            packed[0].with_counts(self.source.counts_of(near, corpus.vocab_size)),
+            packed[1].with_counts(self.counted.of(rows, unread=citing)),
+        )
 
     def _known(self, context_of: np.ndarray, citing: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return (B, U): papers of a batch that a context cites, or that are the manuscript."""

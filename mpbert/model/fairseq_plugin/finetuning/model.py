@@ -17,6 +17,7 @@ from mpbert.model.encoder import UPPER, TwoTower
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.packing import PackedPapers
+from mpbert.model.shares import Share
 
 TwoTowerOptions = fairseq_dataclass(
     "TwoTowerOptions",
@@ -74,10 +75,11 @@ class FairseqTwoTower(BaseFairseqModel):
         return cls(model, cfg.autocast_bf16)
 
     def forward(
-        self, manuscripts: PackedPapers, papers: PackedPapers
+        self, manuscripts: PackedPapers, papers: PackedPapers, share: Share
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Encode a batch.
 
+        :param share: of the papers that this process has of all of the batch.
         :returns: (B, D) manuscript vectors, (U, D) vectors of the batch's distinct papers, and
             (B, U) logits of exact matches, None where these do not count.
         """
@@ -86,8 +88,8 @@ class FairseqTwoTower(BaseFairseqModel):
         with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
             s, t = self.model.manuscript(manuscripts), self.model.citation(papers)
         if self.model.lexical is not None:
-            matches = self.model.lexical(manuscripts.counts, papers.counts)
-        return s, t, matches
+            matches = self.model.lexical(manuscripts.counts, papers.counts, share)
+        return s.float(), share.gather(t.float()), matches
 
     def max_positions(self) -> None:
         """Return None: lengths are the corpus' and the task's business."""

@@ -25,6 +25,7 @@ from mpbert.model.packing import TokenCounts
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
+from mpbert.model.shares import Processes
 from mpbert.model.token_counts import PaperTokens
 
 _MEASURED = 1000  # papers whose mean length exact matches take
@@ -92,4 +93,13 @@ class FinetuneTask(TokenTask):
             self.counted,
             shuffle=training,
             max_items=None if training else self.cfg.max_valid,
+            processes=Processes.now(),
         )
+
+    def get_batch_iterator(self, *arguments: Any, **named: Any) -> Any:
+        """Return all batches in every process: processes share each batch, see ``model.shares``.
+
+        So the batches, their order and the place in an epoch do not depend on the number of
+        processes.
+        """
+        return super().get_batch_iterator(*arguments, **{**named, "num_shards": 1, "shard_id": 0})

@@ -1,0 +1,75 @@
+"""Reader of OpenAlex: works as its interface answers and as its snapshot holds them.
+
+A file holds a work, a list of works, pages of results, or one of these a line. Abstracts come as
+an index from words to places. ``referenced_works`` are the citations: for the global task.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.raw.exports import Export, ExportReader
+from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.values import reading, required_id, text_of
+from mpbert.corpus.raw.works import iter_works
+
+
+@READERS.register
+class OpenAlexReader(ExportReader):
+    """Reads ``.json`` or ``.jsonl`` of OpenAlex, or a folder of them."""
+
+    name = "openalex"
+    suffixes = (".json", ".jsonl")
+    expected = "a work of OpenAlex: an object with id and title, or a list of results"
+
+    def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
+        """Yield (place, record) of all works.
+
+        :raises CorpusError: the file holds no works, or one is broken.
+        """
+        for place, work in iter_works(file, self.expected, _works_in):
+            with reading(place, self.expected):
+                record = _export(work)
+            yield place, record
+
+
+def _works_in(answer: dict[str, Any]) -> list[Any]:
+    return answer["results"] if "results" in answer else [answer]
+
+
+def _export(work: dict[str, Any]) -> Export:
+    location = work.get("primary_location") or {}
+    source = location.get("source") or work.get("host_venue") or {}
+    authorships = work.get("authorships") or ()
+    names = (text_of((each.get("author") or {}).get("display_name")) for each in authorships)
+    return Export(
+        key=_key(work["id"]),
+        title=text_of(work.get("title") or work.get("display_name")),
+        abstract=text_of_index(work.get("abstract_inverted_index")),
+        year=str(work.get("publication_year") or work.get("publication_date") or ""),
+        authors=tuple(filter(None, names)),
+        venue=text_of(source.get("display_name")),
+        doi=text_of(work.get("doi")),
+        references=tuple(
+            Identifiers(corpus_id=_key(cited)) for cited in work.get("referenced_works") or ()
+        ),
+    )
+
+
+def _key(address: str) -> str:
+    """Return the id of a work without its address: ``W2741809807``."""
+    return required_id(text_of(address).rpartition("/")[2])
+
+
+def text_of_index(index: dict[str, list[int]] | None) -> str:
+    """Return the text that an index from words to their places stands for; empty for none.
+
+    :raises TypeError: a place is no number, or the index is none.
+    """
+    if index is None:
+        return ""
+    found = [(place, word) for word, places in index.items() for place in places]
+    if not all(type(place) is int for place, _ in found):
+        raise TypeError("found a place of a word that is no whole number")
+    return " ".join(word for _, word in sorted(found))

@@ -1,0 +1,1 @@
+"""Papers as PDF files: their lines, what the first page says, the text, and the reader."""

@@ -1,0 +1,154 @@
+"""Reader of PDF files: a folder of them, one paper each. A paper's id is the name of its file.
+
+Citations are not resolved: what looks like one is cut out of the text. A service of GROBID does
+better (:mod:`mpbert.corpus.formats.pdf.grobid`).
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.formats.pdf.front import Front, front_of
+from mpbert.corpus.formats.pdf.lines import Line, PdfError, Printed, read_pdf
+from mpbert.corpus.formats.pdf.text import (
+    before_references,
+    frames_of,
+    joined,
+    mended,
+    sections_of_lines,
+    sentences_of,
+    without_frame,
+    words_of,
+)
+from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
+from mpbert.corpus.raw.linkage import Linker
+from mpbert.corpus.records import RawPaper, RawSection
+from mpbert.corpus.splits import YearSplits
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.progress import progress
+
+logger = logging.getLogger(__name__)
+_HEAD_PAGES = 2
+_LEAST_LETTERS = 200  # of a file; one with less was scanned
+_SEPARATORS = re.compile(r"[_-]+")
+_KINDS = {
+    "broken": "files_left_out_as_broken",
+    "encrypted": "files_left_out_as_encrypted",
+    "scanned": "files_left_out_as_scanned",
+}
+
+
+@READERS.register
+class PdfReader(Reader):
+    """Reads PDF files; one that is broken, encrypted or scanned is named, counted and left out.
+
+    :ivar ids: of files that another record has attached; others are called by their names.
+    """
+
+    name = "pdf"
+    default_splits = YearSplits(valid_year=2018, test_year=2020)
+    suffixes = (".pdf", ".PDF")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linker = Linker()
+        self.ids: dict[Path, str] = {}
+        self._read: dict[Path, str] = {}
+
+    @classmethod
+    def id_of(cls, file: Path, source: Source) -> str:
+        """Return the id of the paper in a file that no record has attached."""
+        return id_of_file(file, source, cls.suffixes)
+
+    def prepare(self, path: Source) -> None:
+        """Read the first pages of all files: which papers there are.
+
+        :raises CorpusError: no file can be read; the first problem is named.
+        :raises ModuleNotFoundError: pypdfium2 is not installed.
+        """
+        first_problem: CorpusError | None = None
+        files = walk(path, self.suffixes)
+        for file in progress(files, "open PDF files", "file"):
+            try:
+                front = front_of(_checked(file, read_pdf(file, _HEAD_PAGES), is_whole=False))
+            except PdfError as error:
+                first_problem = first_problem or error
+                self._leave_out(error)
+                continue
+            paper_id = self.ids.get(file) or self.id_of(file, path)
+            if self.linker.add(paper_id, front.identifiers) or file in self.ids:
+                self._read[file] = paper_id
+            else:
+                self.counts["files_with_the_name_of_another"] += 1
+        if first_problem is not None and not self._read and not isinstance(path, FileSet):
+            raise CorpusError(f"{first_problem} (and no other of {len(files)} files can be read)")
+
+    def read_records(self, path: Source) -> Iterator[object]:
+        """Yield the paths of the files that could be opened, by name."""
+        return iter(self._read)
+
+    def paper_id_of(self, record: object) -> str:
+        """Return the id of the paper in a file."""
+        return self._read[record]
+
+    def parse(self, record: object) -> RawPaper | None:
+        """Return the paper of a file; None, and a line in the log, where it is broken."""
+        try:
+            printed = _checked(record, read_pdf(record), is_whole=True)
+        except PdfError as error:
+            self._leave_out(error)
+            return None
+        front = front_of(printed)
+        self.counts["pages_left_unread"] += printed.num_pages - len(printed.pages)
+        self.counts["papers_without_title"] += not front.title
+        self.counts["pdf_files_without_an_abstract"] += not front.abstract
+        self.counts["years_by_the_making_of_the_file"] += bool(front.year and not front.is_dated)
+        return self._paper(self._read[record], front, printed)
+
+    def _paper(self, paper_id: str, front: Front, printed: Printed) -> RawPaper:
+        page, place = front.body_page
+        frames = frames_of([_upright(lines) for lines in printed.pages])
+        behind = [lines[place if not n else 0 :] for n, lines in enumerate(printed.pages[page:])]
+        own = chain.from_iterable(without_frame(_upright(lines), frames) for lines in behind)
+        lines = before_references([mended(line) for line in own])
+        words = words_of(lines)
+        abstract = joined([mended(line) for line in front.abstract], words)
+        made = [
+            RawSection(heading, sentences_of(paragraphs, self.counts))
+            for heading, paragraphs in sections_of_lines(lines, words)
+        ]
+        return RawPaper(
+            paper_id=paper_id,
+            title=mended(front.title) or _SEPARATORS.sub(" ", paper_id.rpartition("/")[2]),
+            year=front.year,
+            abstract=sentences_of([abstract], self.counts) if abstract else (),
+            sections=tuple(section for section in made if section.sentences),
+            authors=front.authors,
+        )
+
+    def _leave_out(self, error: PdfError) -> None:
+        self.counts[_KINDS[error.kind]] += 1
+        logger.warning("left out: %s", error)
+
+
+def _upright(lines: Sequence[Line]) -> list[str]:
+    return [line.text for line in lines if line.is_upright]
+
+
+def _checked(file: Path, printed: Printed, is_whole: bool) -> Printed:
+    """Return what a file prints.
+
+    :raises PdfError: it prints no text; a scan may have some behind the first pages.
+    """
+    texts = (line.text for page in printed.pages for line in page)
+    letters = sum(map(str.isalpha, chain.from_iterable(texts)))
+    if letters < _LEAST_LETTERS and (is_whole or printed.num_pages <= len(printed.pages)):
+        raise PdfError(
+            f"{file}: found {letters} letters on {printed.num_pages} pages; expected text: a scan "
+            f"needs OCR first, such as ocrmypdf",
+            "scanned",
+        )
+    return printed

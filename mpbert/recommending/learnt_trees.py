@@ -1,0 +1,98 @@
+"""The trees of an index, as a file of plain arrays: they rank the first papers of its fusion.
+
+    score(d) = Σ_f w_f · f(q, d) + Σ_t leaf of tree t that the signals of d reach
+
+:mod:`mpbert.recommending.tree_learning` learns them with LightGBM; an answer needs numpy alone.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.foundation.errors import IndexFormatError
+from mpbert.methods.lambdamart.related import KnownCitations
+from mpbert.methods.lambdamart.tree_arrays import ARRAYS, TreeArrays, typed_arrays
+from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
+
+FILE = "trees.safetensors"
+_SIGNALS = "signals"  # of the file's metadata
+_TIE = 1e-9  # less than a difference of scores that matters; the fusion decides then
+
+
+@dataclass(frozen=True)
+class LearntTrees:
+    """Trees over the signals of papers.
+
+    :param trees: columns are those of ``signals``.
+    :param signals: (S,) names.
+    """
+
+    trees: TreeArrays
+    signals: tuple[str, ...]
+
+    def rerank(
+        self,
+        found: dict[str, np.ndarray],
+        fused: Ranking,
+        without_accepted: np.ndarray,
+        allowed: np.ndarray,
+        known: KnownCitations,
+        year: int,
+    ) -> Ranking:
+        """Return the ranking of one question, its first papers by fusion and trees.
+
+        :param found: name to (N,) features; ``allowed`` (N,) whether a paper may be ranked.
+        :param fused: (1, K) by the fusion.
+        :param without_accepted: (N,) scores by the fusion as if no paper were accepted.
+        """
+        first = fused.first(DEPTH)
+        rows = first.rows[0]
+        if not len(rows):
+            return fused
+        signals = np.column_stack(
+            [
+                own_signals(found, allowed, rows),
+                fused_signals(rows, without_accepted[rows], known, year),
+            ]
+        )
+        scores = first.scores + self.trees.scores(signals) - _TIE * np.arange(len(rows))
+        return with_rest(sorted_ranking(first.rows, scores), fused)
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a folder that exists."""
+        from safetensors.numpy import save
+
+        arrays = {name: np.ascontiguousarray(getattr(self.trees, name)) for name in ARRAYS}
+        (folder / FILE).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
+
+
+def read_trees(folder: Path, known: Sequence[str]) -> LearntTrees | None:
+    """Return the trees in a folder; None: there are none.
+
+    :param known: features that the index has.
+    :raises IndexFormatError: the file is damaged, or its trees read what the index lacks.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return None
+    from safetensors import SafetensorError, safe_open
+
+    expected = signal_names(known)
+    try:
+        with safe_open(path, "np") as file:
+            signals = json.loads((file.metadata() or {}).get(_SIGNALS, "[]"))
+            trees = typed_arrays({name: file.get_tensor(name) for name in ARRAYS})
+        if signals != expected:
+            raise ValueError("trees read other signals than the index has")
+        trees.check(len(expected))
+    except (OSError, ValueError, TypeError, LookupError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise IndexFormatError(
+            f"{path}: found no trees ({reason}); expected those of this index, build the index "
+            f"again with mpbert build-index"
+        ) from error
+    return LearntTrees(trees, tuple(signals))

@@ -1,0 +1,96 @@
+"""Trees of an index, learnt on the validation contexts from which its weights were learnt.
+
+A fusion knows the contexts that it learnt from better than others, and trees would trust it too
+much. So the contexts are dealt into folds by their papers, as in
+:mod:`mpbert.methods.lambdamart.reranker`: the first papers of a context, and their scores, come
+from weights that were learnt on the other folds. The same folds choose how many trees there are,
+how large they are, and whether there are any.
+"""
+
+import importlib.util
+
+import numpy as np
+
+from mpbert.corpus.queries import Contexts
+from mpbert.methods.lambdamart.related import KnownCitations
+from mpbert.methods.lambdamart.tree_arrays import arrays_of
+from mpbert.methods.lambdamart.trees import (
+    Lists,
+    TreeSettings,
+    cross_validated,
+    folds_by_paper,
+    grown,
+    score_without_trees,
+)
+from mpbert.recommending.examples import Examples
+from mpbert.recommending.learnt import COMPANIONS, LearntWeights
+from mpbert.recommending.learnt_trees import LearntTrees
+from mpbert.recommending.signals import DEPTH, fused_signals, signal_names
+
+LEAST_CONTEXTS = 200  # trees of fewer would follow chance
+_FOLDS = 5
+_SETTINGS = tuple(TreeSettings(leaves, 100, 0.05, 500) for leaves in (4, 31))
+
+
+def why_not(num_contexts: int) -> str:
+    """Return why no trees can be learnt, or nothing."""
+    if num_contexts < LEAST_CONTEXTS:
+        return f"no trees: they need {LEAST_CONTEXTS} validation contexts or more to learn from"
+    if importlib.util.find_spec("lightgbm") is None:
+        return "no trees: LightGBM is not installed; pip install 'mpbert[baselines]' brings it"
+    return ""
+
+
+def learn_trees(
+    examples: Examples, weights: LearntWeights, contexts: Contexts, known: KnownCitations
+) -> tuple[LearntTrees | None, str]:
+    """Return the trees, and what they bring; None where held-out contexts are ranked no better.
+
+    :param examples: of the contexts, with signals; ``weights`` that they taught.
+    """
+    teaches = np.array([gold.any() for gold in examples.gold])
+    num_folds = min(_FOLDS, len(np.unique(contexts.citing_rows[teaches])))
+    if num_folds < 2:
+        return None, "no trees: what is cited is among the candidates of one validation paper alone"
+    folds = folds_by_paper(contexts.citing_rows, teaches, num_folds)
+    names = [name for name in weights.weights if name != COMPANIONS]
+    lists = _lists(examples, names, folds, contexts.years, known).that_teach()
+    found = {settings: cross_validated(lists, settings) for settings in _SETTINGS}
+    best = max(found, key=lambda settings: found[settings][-1])
+    before, after = score_without_trees(lists), found[best][-1]
+    said = f"MAP@10 of held-out contexts {100 * after:.2f} with trees, {100 * before:.2f} without"
+    if after <= before:
+        return None, f"no trees: {said}"
+    trees = arrays_of(grown(lists, best, len(found[best])))
+    signals = tuple(signal_names(list(examples.features[0])))
+    return LearntTrees(trees, signals), f"{len(trees):,} trees of {best.leaves} leaves: {said}"
+
+
+def _lists(
+    examples: Examples,
+    names: list[str],
+    folds: np.ndarray,
+    years: np.ndarray,
+    known: KnownCitations,
+) -> Lists:
+    """Return the first papers of each question by weights that were learnt on other folds.
+
+    :param names: of features with weights.
+    :param folds: (Q,) of the questions; ``years`` (Q,) of their manuscripts, 0 where none is known.
+    """
+    fusions = {
+        fold: LearntWeights(examples.weights(names, taught=folds != fold), 0)
+        for fold in np.unique(folds).tolist()
+    }
+    features, is_cited, start, lengths = [], [], [], []
+    for number, fold in enumerate(folds.tolist()):
+        scores = fusions[fold].scores(examples.features[number])
+        first = np.argsort(-scores, kind="stable")[:DEPTH]
+        rows, year = examples.rows[number][first], int(years[number]) or known.last_year
+        fused = fused_signals(rows, scores[first], known, year)
+        features.append(np.column_stack([examples.signals[number][first], fused]))
+        is_cited.append(examples.gold[number][first] > 0)
+        start.append(scores[first])
+        lengths.append(len(first))
+    joined = map(np.concatenate, (features, is_cited, start))
+    return Lists(*joined, np.array(lengths), folds)

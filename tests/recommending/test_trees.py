@@ -1,0 +1,330 @@
+"""The trees of an index: as arrays, learnt by the code that answers, and kept by changes."""
+
+import dataclasses
+import importlib.util
+import json
+import shutil
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from mpbert.cli import main
+from mpbert.commands import build_index
+from mpbert.corpus.fields import paper_counts
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.errors import IndexFormatError
+from mpbert.methods.lambdamart import trees as growing
+from mpbert.methods.lambdamart.features import candidates_of, features_in, features_of
+from mpbert.methods.lambdamart.relations import relation_features
+from mpbert.methods.lambdamart.tree_arrays import ARRAYS, arrays_of, typed_arrays
+from mpbert.methods.lambdamart.trees import Lists, TreeSettings, score_without_trees
+from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
+from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.methods.rankings import sorted_ranking
+from mpbert.recommending import directory, learning, tree_learning
+from mpbert.recommending.contexts import manuscripts_of
+from mpbert.recommending.directory import read_index
+from mpbert.recommending.learnt_trees import FILE
+from mpbert.recommending.manuscripts.sentences import manuscript_at
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.signals import RELATED, of_the_question, signal_names
+
+TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
+NEW = {
+    **{"paper_id": "AA-NEW", "title": "Zebrafish relay zymurgy", "year": 2021},
+    "abstract": ["Zebrafish quickly relay zymurgy.", "Zymurgy is what zebrafish relay."],
+    "sections": [{"sentences": ["Zygotes of zebrafish know zymurgy [CITATION]."]}],
+}
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="module")
+def words(rfc_corpus, plain_matching, tmp_path_factory):
+    """Arguments of build-index, but for the output."""
+    return rfc_corpus, plain_matching.encoder, plain_matching.vectors
+
+
+@pytest.fixture(scope="module")
+def grown(words, tmp_path_factory):
+    """An index of the small corpus with trees, which would be too few to learn from."""
+    out = tmp_path_factory.mktemp("grown") / "index"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_learning, "LEAST_CONTEXTS", 10)
+        patch.setattr(tree_learning, "_SETTINGS", (TreeSettings(6, 5, 0.1, 20),))
+        patch.setattr(tree_learning, "score_without_trees", lambda _: -1.0)  # keep them
+        build_index.run(build_index.Config(*words, out))
+    return out
+
+
+@pytest.fixture
+def index(grown, tmp_path):
+    return shutil.copytree(grown, tmp_path / "index")
+
+
+class TestArrays:
+    @pytest.fixture(params=[{}, {"zero_as_missing": True}, {"use_missing": False}])
+    def booster(self, request):
+        import lightgbm
+
+        rng = np.random.default_rng(3)
+        self.features = rng.normal(size=(900, 6)).round(2)
+        self.features[rng.random((900, 6)) < 0.2] = np.nan
+        self.features[rng.random((900, 6)) < 0.2] = 0
+        self.features[:, 5] = np.abs(rng.normal(size=900))  # always known
+        labels = (np.nan_to_num(self.features) @ [2, -1, 1, 0, 1, 1] > 1).astype(int)
+        settings = TreeSettings(9, 10, 0.1, 0).parameters() | request.param
+        data = lightgbm.Dataset(self.features, labels, group=[30] * 30, params=request.param)
+        return lightgbm.train(settings, data, 25)
+
+    def test_scores_are_those_of_lightgbm(self, booster):
+        trees = arrays_of(booster)
+        assert len(trees) == 25 and trees.num_features == 6
+        trees.check(6)
+        expected = booster.predict(self.features)
+        assert np.ptp(expected) > 0.5
+        np.testing.assert_allclose(trees.scores(self.features), expected, atol=1e-6, rtol=0)
+        assert len(trees.scores(self.features[:0])) == 0
+
+    def test_a_tree_without_a_split_is_one_leaf(self):
+        import lightgbm
+
+        data = lightgbm.Dataset(np.zeros((40, 2)), [0, 1] * 20, group=[40])
+        booster = lightgbm.train(TreeSettings(4, 100, 0.1, 0).parameters(), data, 1)
+        found = arrays_of(booster).scores(np.zeros((3, 2)))
+        np.testing.assert_allclose(found, booster.predict(np.zeros((3, 2))))
+
+    @pytest.mark.parametrize(
+        ("name", "values", "message"),
+        [
+            ("left", [0, -1], "before its parent"),
+            ("right", [7, -3], "no leaf and no inner node"),
+            ("right", [-9, -3], "no leaf and no inner node"),
+            ("features", [0, 4], "reads none of 4"),
+            ("features", [0], "different lengths"),
+            ("values", [1.0, np.nan, 0.0], "no finite number"),
+        ],
+    )
+    def test_arrays_that_lead_nowhere_are_refused(self, name, values, message):
+        good = {
+            **{"roots": [0], "features": [0, 3], "thresholds": [0.5, 0.1], "left": [1, -1]},
+            **{"right": [-3, -2], "unknown": [0, 2], "unknown_left": [True, False]},
+            "values": [1.0, 2.0, 3.0],
+        }
+        typed_arrays(good).check(4)
+        with pytest.raises(ValueError, match=message):
+            typed_arrays({**good, name: values}).check(4)
+
+
+def test_the_score_without_trees_is_that_of_lightgbm():
+    import lightgbm
+
+    rng = np.random.default_rng(5)
+    lengths, start = np.full(40, 15), rng.normal(size=600)
+    is_cited = rng.random(600) < 0.15
+    lists = Lists(rng.normal(size=(600, 3)), is_cited, start, lengths, np.arange(40) % 2)
+    lists = lists.that_teach()
+    data = growing._dataset(lists)
+    settings = TreeSettings(2, 100, 1e-300, 1)  # a tree that changes nothing
+    found = lightgbm.cv(settings.parameters(), data, 1, folds=lists.splits())
+    [(mean,)] = [values for name, values in found.items() if name.endswith("-mean")]
+    assert score_without_trees(lists) == pytest.approx(mean)
+
+
+def separately(store, data, recommender, manuscript, year, citing):
+    """Return name to (1, N) ranking, by the methods of the report, and what is allowed."""
+    sentences, place = manuscript.sentences, int(manuscript.places[0])
+    around = sentences[max(place - 1, 0) : place + 2]
+    question = " ".join([*around, sentences[place], sentences[place]])
+    vector = recommender._encoder.embed_manuscript(sentences, place)
+    asked = recommender._encoder.weigh_manuscript(sentences, place).matrix()
+    fields = {
+        "bm25_abstract": (Bm25(), "abstract"),
+        "bm25_citing": (Bm25(), "citing"),
+        "bm25_all": (Bm25(k1=16, b=0.5), "2*abstract+text+5*citing"),
+    }
+    scores = {
+        "cosine": recommender.vectors @ vector,
+        "exact_matches": (data.tables.matches.matrix() @ asked.T).toarray()[:, 0],
+    }
+    indexes = {
+        name: LexicalIndex(method, *paper_counts(store, of, stemmed=True))
+        for name, (method, of) in fields.items()
+    }
+    votes = Bm25Contexts()
+    indexes["votes"] = LexicalIndex(votes, *votes.count_words(store), store.num_papers)
+    for name, index in indexes.items():
+        rows, found = index.search([question], store.num_papers, np.array([-1]))
+        scores[name] = np.zeros(store.num_papers)
+        scores[name][rows[0][rows[0] >= 0]] = found[0][rows[0] >= 0]
+    allowed = store.years <= year
+    allowed[citing] = False
+    return scores, allowed
+
+
+def as_ranking(scores, allowed):
+    rows = np.flatnonzero(allowed)[None]
+    return sorted_ranking(rows, scores[rows].astype(float))
+
+
+def test_an_answer_is_that_of_the_pipeline_computed_separately(grown, store):
+    data, recommender = read_index(grown), IndexRecommender.open(grown)
+    contexts, weights = store.contexts("test").distinct(), data.learnt.weights
+    contexts = contexts.take(np.arange(0, len(contexts), max(len(contexts) // 6, 1)))
+    names = of_the_question(data.features)
+    changed = 0
+    for number, manuscript in enumerate(manuscripts_of(store, contexts)):
+        query, year = contexts.take(np.array([number])), int(contexts.years[number])
+        citing = int(contexts.citing_rows[number])
+        scores, allowed = separately(store, data, recommender, manuscript, year, citing)
+        rankings = [as_ranking(scores[name], allowed) for name in names]
+        training = store.contexts("train")
+        years = np.repeat(training.years, np.diff(training.cited_offsets))
+        cited = np.bincount(training.cited_rows[years <= year], minlength=store.num_papers)
+        scores["citations"] = np.log1p(cited)
+        scores["age"] = np.log1p(np.maximum(year - store.years, 0))
+        summed = sum(w * scores[name] for name, w in weights.items() if name != "companions")
+        fused = as_ranking(summed, allowed)
+        first = fused.first(100)
+        columns = features_of(store, query, rankings, first)
+        by_rank = [features_in_first(each, first, store) for each in rankings]
+        of_fusion, priors = columns[:, -5:-2], columns[:, -2:]
+        related = relation_features(store, query, first)
+        signals = np.column_stack([*by_rank, priors, of_fusion, *related])
+        total = first.scores[0] + data.trees.trees.scores(signals)
+        expected = sorted_ranking(first.rows, total[None])
+        question = recommender.question(manuscript, 0, year)
+        found = recommender.rank(question, allowed, 50)
+        np.testing.assert_allclose(found.scores[0, :50], expected.scores[0, :50], atol=1e-4)
+        assert len(set(found.rows[0, :50]) & set(expected.rows[0, :50])) >= 49  # equal scores
+        changed += (found.rows[0, :50] != first.rows[0, :50]).any()
+    assert changed
+
+
+def features_in_first(ranking, first, store):
+    """Return the signals of a ranking; equal scores have equal ranks, as in an index."""
+    score, share, _ = features_in(candidates_of(first), ranking, store.num_papers)
+    better = (ranking.scores[0][None] > score[:, None]).sum(axis=1)
+    return np.column_stack([score, share, 1 / (better + 1)])
+
+
+def test_trees_are_learnt_by_the_code_that_answers(grown, store):
+    """What answers at a validation context reads the signals from which trees learnt."""
+    recommender, data = IndexRecommender.open(grown), read_index(grown)
+    contexts = learning.contexts_to_learn_from(store)
+    plain, _ = learning._examples(recommender, store, contexts, True)
+    assert list(data.trees.signals) == signal_names(data.features)
+    assert data.trees.signals[-4:] == tuple(RELATED)
+    weights = [name for name in data.learnt.weights if name != "companions"]
+    folds = np.arange(len(contexts)) % 2
+    known = recommender.known_citations
+    lists = tree_learning._lists(plain, weights, folds, contexts.years, known)
+    assert lists.features.shape == (lists.lengths.sum(), len(data.trees.signals))
+    learnt_elsewhere = plain.weights(weights, taught=folds == 1)
+    scores = sum(w * plain.features[0][name] for name, w in learnt_elsewhere.items())
+    np.testing.assert_allclose(lists.start[: lists.lengths[0]], np.sort(scores)[::-1][:100])
+
+
+def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_path):
+    before = (index / "data.1" / FILE).read_bytes()
+    answer = IndexRecommender.open(index).recommend(TEXT, top=30)
+    (tmp_path / "papers.jsonl").write_text(json.dumps(NEW) + "\n")
+    assert main(["add", str(index), str(tmp_path / "papers.jsonl")]) == 0
+    assert (index / "data.2" / FILE).read_bytes() == before
+    found = IndexRecommender.open(index).recommend("Zebrafish relay zymurgy.", top=1)
+    assert found[0].paper_id == "AA-NEW"
+    assert main(["remove", str(index), "AA-NEW"]) == 0
+    assert (index / "data.3" / FILE).read_bytes() == before
+    assert IndexRecommender.open(index).recommend(TEXT, top=30) == answer
+
+
+def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
+    data = read_index(grown)
+    weights = {**data.learnt.weights, "companions": 4.0}
+    data = dataclasses.replace(data, learnt=dataclasses.replace(data.learnt, weights=weights))
+    recommender = IndexRecommender(data, IndexRecommender.open(grown)._encoder)
+    contexts = store.contexts("train")
+    accepted = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:1]
+    asked = recommender.question(manuscript_at(TEXT, None), 0, accepted=accepted)
+    gains = 4.0 * recommender.features(asked)["companions"]
+    assert gains.any()
+    allowed = np.ones(store.num_papers, dtype=bool)
+    allowed[accepted] = False
+    found = recommender.rank(asked, allowed, 99)
+    plain = recommender.rank(dataclasses.replace(asked, accepted=accepted[:0]), allowed, 99)
+    before = dict(zip(plain.rows[0].tolist(), plain.scores[0].tolist(), strict=True))
+    both = set(found.rows[0, :99].tolist()) & set(plain.rows[0, :99].tolist())
+    assert len(both) > 90
+    for row, score in zip(found.rows[0, :99].tolist(), found.scores[0].tolist(), strict=False):
+        if row in both:
+            # the list of first papers changes a little, and with it what they tell of one another
+            assert abs(score - before[row] - gains[row]) < 0.5
+
+
+def test_without_lightgbm_the_weights_stay(words, grown, tmp_path, capsys, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(tree_learning, "LEAST_CONTEXTS", 10)
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *a: None if name == "lightgbm" else find(name, *a)
+    )
+    build_index.run(build_index.Config(*words, tmp_path / "index"))
+    assert "no trees: LightGBM is not installed" in capsys.readouterr().out
+    made = read_index(tmp_path / "index")
+    assert made.trees is None and made.learnt == read_index(grown).learnt
+
+
+def test_of_few_contexts_no_trees_are_learnt(plain_matching, capsys):
+    assert read_index(plain_matching.index).trees is None
+    assert tree_learning.why_not(199).startswith("no trees: they need 200 validation contexts")
+
+
+def with_metadata(path, signals):
+    save_file(load_file(path), path, {"signals": json.dumps(signals)})
+
+
+def with_array(path, name, change):
+    found = load_file(path)
+    save_file({**found, name: change(found[name])}, path, {"signals": signals_in(path)})
+
+
+def signals_in(path):
+    from safetensors import safe_open
+
+    with safe_open(path, "np") as file:
+        return file.metadata()["signals"]
+
+
+DAMAGES = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "empty": lambda path: path.write_bytes(b""),
+    "other signals": lambda path: with_metadata(path, ["fame"]),
+    "no signals": lambda path: save_file(load_file(path), path),
+    "fewer": lambda path: with_array(path, "left", lambda found: found[1:]),
+    "cycle": lambda path: with_array(path, "left", lambda found: np.zeros_like(found)),
+    "NaN": lambda path: with_array(path, "values", lambda found: found * np.nan),
+    "lacks one": lambda path: save_file(
+        {name: array for name, array in load_file(path).items() if name != "roots"},
+        path,
+        {"signals": signals_in(path)},
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_trees_are_refused_in_one_line(index, damage, monkeypatch):
+    DAMAGES[damage](index / "data.1" / FILE)
+    monkeypatch.setattr(directory, "check_inputs", lambda *_: None)
+    with pytest.raises(IndexFormatError, match="found no trees") as caught:
+        IndexRecommender.open(index)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_file_holds_plain_arrays(grown):
+    found = load_file(grown / "data.1" / FILE)
+    assert set(found) == set(ARRAYS)
+    assert len(found["values"]) == len(found["features"]) + len(found["roots"])
