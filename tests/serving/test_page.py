@@ -98,6 +98,13 @@ def test_bibtex_is_copied_or_shown_where_copying_is_forbidden(page):
     read = "navigator.clipboard.readText().then(arguments[0])"
     copied = page.driver.execute_async_script(read)
     assert copied.startswith("@")
+    page.accept()
+    page["#copy-all"].click()
+    page.until(lambda: page["#status"].text == "BibTeX copied")
+    assert page.driver.execute_async_script(read) == page["#bibtex"].get_property("value") == copied
+    page["#places .paper"].send_keys("c")  # another one
+    page.until(lambda: page.driver.execute_async_script(read) != copied)
+    copied = page.driver.execute_async_script(read)
     page.run("navigator.clipboard.writeText = () => Promise.reject(new Error('forbidden'))")
     page.press("c")
     page.until(lambda: page["#copy-dialog"].is_displayed())

@@ -64,6 +64,16 @@ def test_more_papers_join_the_citation_and_leave_it_again(page):
     assert set(KEYS) <= set(page.titles())
 
 
+def test_a_paper_that_the_text_cites_elsewhere_keeps_its_key_and_has_an_entry(page):
+    text = f"Pages are laid out \\cite{{layout}}. Their layout is a grid. {LAYOUT}. End"
+    page.ask(text, len(text) - 5)
+    page.go_to("Layout of pages")
+    assert "Cited elsewhere in your text as layout" in page.focused().text
+    page.accept()
+    assert page.text() == text.replace(". End", "~\\cite{layout}. End")
+    assert bibtex(page).startswith("@misc{layout,\n")
+
+
 def test_a_mark_comes_back_when_its_paper_is_removed(page):
     text = f"{LAYOUT} [CITATION]."
     page.ask(text, len(LAYOUT))

@@ -24,19 +24,20 @@ export async function add(paper) {
   const { paper_id: paperId } = paper;
   if (papers.has(paperId)) return papers.get(paperId).key;
   const own = Object.keys(bibliography.keys).find((key) => bibliography.keys[key] === paperId);
-  let [key, entry] = [own ?? paper.cited_as, ""];
-  if (!key) [key, entry] = await newEntry(paperId);
+  const [key, entry] = own ? [own, ""] : await newEntry(paperId, paper.cited_as);
   papers.set(paperId, { paper: { paper_id: paperId, title: paper.title, year: paper.year }, key, entry });
   return key;
 }
 
-async function newEntry(paperId) {
+// Return key and entry of a paper; of one that the text names already by the key that it has there.
+async function newEntry(paperId, citedAs) {
+  const taken = new Set(keysIn(pane()).map((key) => key.toLowerCase()));
+  if (citedAs && taken.has(citedAs.toLowerCase())) return [citedAs, ""];
   const entry = await bibtexOf(paperId);
   const base = entry.match(/^@\w+\{([^,]+),/)[1];
-  const taken = new Set(keysIn(pane()).map((key) => key.toLowerCase()));
-  let key = base;
+  let key = citedAs ?? base;
   for (let number = 2; taken.has(key.toLowerCase()); number++) key = `${base}-${number}`;
-  return [key, entry.replace(base, () => key)]; // its first place is behind the brace
+  return [key, entry.replace(`{${base},`, () => `{${key},`)];
 }
 
 export async function bibtexOf(paperId) {

@@ -2,10 +2,11 @@
 
 const ENCODINGS = ["utf-8", "windows-1252"]; // the second reads anything
 
-export const FORMATS = { tex: "tex", md: "markdown", markdown: "markdown", txt: "text", bib: "bib" };
+const FORMATS = { tex: "tex", md: "markdown", markdown: "markdown", txt: "text", bib: "bib" };
 
 export function formatOfName(name) {
-  return FORMATS[name.toLowerCase().split(".").pop()];
+  const ending = name.toLowerCase().split(".").pop();
+  return Object.hasOwn(FORMATS, ending) ? FORMATS[ending] : null;
 }
 
 // Return the text of a file and how its lines end; a textarea knows one end of lines alone.
