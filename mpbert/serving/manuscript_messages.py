@@ -10,6 +10,7 @@ from mpbert.serving.messages import (
     PaperId,
     RecommendationMessage,
     Text,
+    UnsharedLanguage,
     check_place,
 )
 
@@ -93,6 +94,7 @@ class ManuscriptPlace(BaseModel):
     keys: list[str] = Field(description="keys that stand there already")
     cited: list[CitedMessage]
     site: SiteMessage | None = Field(description="null: no key can be written there")
+    warning: UnsharedLanguage = ""
     papers: list[PaperCard]
 
 

@@ -92,6 +92,7 @@ def _place(
         cited=[
             CitedMessage(key=c.key, paper_id=c.paper_id) for c in answer.cited if c.cited == HERE
         ],
+        warning=answer.warning,
         site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
         papers=[_card(edition, answer, paper) for paper in answer.papers],
     )

@@ -2,6 +2,7 @@
 
 import itertools
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,10 +31,19 @@ class Recommender:
     def paper(self, paper_id: str) -> IndexedPaper:
         return IndexedPaper(paper_id, f"Title {paper_id}", ("A. Author",), 2001, "", "")
 
-    def recommend_at(self, *question: object) -> list[Recommendation]:
-        return self.recommend()
+    def warning(self, *place: object) -> str:
+        return ""
 
-    def recommend(self, **question: object) -> list[Recommendation]:
+    def recommend_at(self, *question: object) -> list[Recommendation]:
+        return self.answer(self.asked())
+
+    def asked(self, **question: object) -> SimpleNamespace:
+        return SimpleNamespace(warning="")
+
+    def together(self, asked: list[SimpleNamespace]) -> list[SimpleNamespace]:
+        return asked
+
+    def answer(self, asked: SimpleNamespace) -> list[Recommendation]:
         return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
 
 

@@ -52,6 +52,9 @@ class ScriptedRecommender:
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
 
+    def warning(self, manuscript, place) -> str:
+        return ""
+
     def recommend_at(self, manuscript, place, top, year, accepted, ranker) -> list[Recommendation]:
         asked = {"place": place, "top": top, "year": year, "accepted": accepted, "ranker": ranker}
         return self.answer({"text": " ".join(manuscript.sentences), **asked})

@@ -42,6 +42,13 @@ def test_every_place_of_a_text_has_its_papers_and_a_site(planted):
     assert all(len(place["papers"]) == 3 for place in answer["places"])
 
 
+def test_a_place_in_another_language_is_told_so(planted):
+    text = "Пакеты часто теряются на длинных путях сети, если они слишком велики [CITATION]."
+    (place,) = ask(planted, text=text)["places"]
+    assert place["warning"] and place["warning"].isprintable()
+    assert ask(planted, number=1)["places"][0]["warning"] == ""
+
+
 def test_places_come_in_parts(planted):
     whole = ask(planted)["places"]
     parts = [ask(planted, first=n, number=1)["places"] for n in range(4)]

@@ -127,6 +127,14 @@ def test_more_places_than_one_request_answers_are_all_there(page):
     assert [place.get_attribute("open") for place in page.all(".place")] == ["true"] + [None] * 8
 
 
+def test_a_place_in_another_language_has_a_warning(page):
+    text = "Пакеты часто теряются на длинных путях сети, если они слишком велики"
+    page.ask(f"{text} [CITATION].", len(text) + 2)
+    assert page[".place .warning"].is_displayed() and page[".place .warning"].text
+    page.ask("Pages have a layout.", 10)
+    assert not page[".place .warning"].is_displayed()
+
+
 def test_a_text_without_marks_says_how_to_mark(page):
     page.ask_all("Pages have a layout.", state="error")
     assert "[CITATION]" in page["#problem"].text

@@ -44,7 +44,7 @@ export function placeParts(text, start, end) {
 
 let made = 0; // elements have distinct ids
 
-// place: {heading, quote, cited, papers}
+// place: {heading, quote, cited, warning, papers}
 export function placeItem(place) {
   const item = fromTemplate("place-template");
   const heading = item.querySelector("h3");
@@ -54,6 +54,8 @@ export function placeItem(place) {
   const here = item.querySelector(".here");
   here.hidden = !place.cited.length;
   here.textContent = `Cited here: ${place.cited.map(({ key }) => key).join(", ")}`;
+  item.querySelector(".warning").hidden = !place.warning;
+  item.querySelector(".warning").textContent = place.warning;
   const list = item.querySelector("ol");
   list.setAttribute("aria-labelledby", heading.id);
   list.append(...place.papers.map(paperItem));
