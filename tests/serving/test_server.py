@@ -34,18 +34,19 @@ from mpbert.serving import server
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
+class Asked(dict):
+    warning = ""
+
 class Slow:
     paper_ids, titles, years, vectors = [], [], np.zeros(0), np.zeros((0, 2))
     def asked(self, **question):
-        return question
+        return Asked(question)
     def together(self, asked):
         return asked
     def answer(self, question):
         print("begun", flush=True)
         time.sleep(1)
         return []
-    def warning_at(self, *about):
-        return ""
 
 def open_app(service):
     return create_app(Slow(), service.limits)
