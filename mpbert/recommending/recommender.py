@@ -1,50 +1,35 @@
 """The recommender: a place in a manuscript -> ranked papers, and why."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from mpbert.foundation.errors import ConfigError, UnknownPaperError
+from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.rankings import Ranking
-from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.language import shared
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
+from mpbert.recommending.papers import IndexedPapers
 from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
 from mpbert.recommending.rankers import RANKERS, AskedFor, PaperRanker
 from mpbert.recommending.reasons import Reasons
-from mpbert.recommending.records import CitingSentence, IndexedPaper, Recommendation, Why
-from mpbert.recommending.tables import column_of
-from mpbert.recommending.titles import TitleIndex
+from mpbert.recommending.records import CitingSentence, Recommendation, Why
 from mpbert.recommending.words import Words
 
 _SHARED = 200  # papers among which scores are shared out
 _LEAST = 1e-12  # distance of two scores that differ
 
 
-class IndexRecommender:
+class IndexRecommender(IndexedPapers):
     """Recommends papers of one index. Reading only: threads may share one recommender."""
 
     def __init__(self, data: IndexData, encoder: IndexEncoder) -> None:
         self._data, self._encoder = data, encoder
-        self._papers = data.tables.papers
-        self._columns = {
-            name: column_of(self._papers, name)
-            for name in ("title", "authors", "venue", "abstract")
-        }
-        self._lookup = data.lookup
-        self.paper_ids: list[str] = self._papers["paper_id"].to_pylist()
-        self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
-        self._folded = Counter(map(str.casefold, self.paper_ids))
-        # a list: where pandas is installed, Arrow's own way to an array would import it
-        self._years = np.array(self._papers["year"].to_pylist(), dtype=np.int32)
+        super().__init__(data.tables.papers)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
         self._ranker = PaperRanker(data, encoder, self._words, self._years)
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
@@ -64,16 +49,6 @@ class IndexRecommender:
     def vectors(self) -> np.ndarray:
         """(N, D) float32 citation vectors of length 1, in the order of ``paper_ids``, mapped."""
         return self._data.tables.vectors
-
-    @property
-    def titles(self) -> list[str]:
-        """Titles of all papers, in the order of ``paper_ids``."""
-        return self._papers["title"].to_pylist()
-
-    @property
-    def years(self) -> np.ndarray:
-        """(N,) int32 years of all papers; 0 where the corpus has none."""
-        return self._years
 
     def recommend(
         self,
@@ -210,7 +185,7 @@ class IndexRecommender:
             raise ConfigError(f"year is {year!r}; expected a whole number, such as 2015, or None")
         if isinstance(accepted, str):
             raise ConfigError(f"accepted is one text, {accepted!r}; expected a list of ids")
-        accepted_rows = np.array([self._row(paper_id) for paper_id in accepted], dtype=np.int64)
+        accepted_rows = np.array([self.row_of(paper_id) for paper_id in accepted], dtype=np.int64)
         allowed = np.ones(len(self.paper_ids), dtype=bool)
         allowed[accepted_rows] = False
         if year is not None:
@@ -293,54 +268,6 @@ class IndexRecommender:
         found = zip(rows.tolist(), scores.tolist(), shares.tolist(), citing, strict=True)
         return [self._recommendation(*one, accepted_rows) for one in found]
 
-    def paper(self, paper_id: str) -> IndexedPaper:
-        """Return a paper.
-
-        :raises UnknownPaperError: the index does not hold it.
-        """
-        return self._paper(self._row(paper_id))
-
-    def search_titles(self, query: str, top: int = 10) -> list[IndexedPaper]:
-        """Return papers whose title holds all words of the query, each as the start of a word.
-
-        Titles that begin with the query come first, then short ones before long ones.
-        """
-        return [self._paper(row) for row in self._title_index.search(query, top)]
-
-    @cached_property
-    def _title_index(self) -> TitleIndex:
-        return TitleIndex(self.titles)
-
-    def bibtex(self, paper_id: str) -> str:
-        """Return the BibTeX entry of a paper; its key is unique in the index.
-
-        :raises UnknownPaperError: the index does not hold it.
-        """
-        paper = self.paper(paper_id)
-        with_case = self._folded[paper_id.casefold()] > 1
-        return bibtex_entry(paper, bibtex_key(paper_id, with_case))
-
-    def _row(self, paper_id: str) -> int:
-        if paper_id not in self._row_of:
-            raise UnknownPaperError(
-                f"no paper {paper_id!r} among the {len(self.paper_ids):,} of the index; expected "
-                f"an id as recommend prints it"
-            )
-        return self._row_of[paper_id]
-
-    def _paper(self, row: int) -> IndexedPaper:
-        venue, abstract = (self._columns[name][row].as_py() for name in ("venue", "abstract"))
-        return IndexedPaper(**self._shown(row), venue=venue, abstract=abstract)
-
-    def _shown(self, row: int) -> dict[str, Any]:
-        """Return what an answer shows of a paper."""
-        return {
-            "paper_id": self.paper_ids[row],
-            "title": self._columns["title"][row].as_py(),
-            "authors": tuple(self._columns["authors"][row].as_py()),
-            "year": int(self._years[row]) or None,
-        }
-
     def _recommendation(
         self,
         row: int,
@@ -350,7 +277,7 @@ class IndexRecommender:
         accepted: np.ndarray,
     ) -> Recommendation:
         why = Why(citing, self._reasons.companions(row, accepted))
-        return Recommendation(**self._shown(row), score=score, why=why, share=share)
+        return Recommendation(**self.shown(row), score=score, why=why, share=share)
 
 
 def _shares(scores: np.ndarray) -> np.ndarray:

@@ -1,0 +1,95 @@
+"""The papers of an index: by id, by words of their title, as BibTeX."""
+
+from collections import Counter
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mpbert.foundation.errors import UnknownPaperError
+from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
+from mpbert.recommending.records import IndexedPaper
+from mpbert.recommending.tables import column_of
+from mpbert.recommending.titles import TitleIndex
+
+
+class IndexedPapers:
+    """Papers as an index knows them.
+
+    :param papers: (N,) rows of schema ``PAPERS``.
+    :ivar paper_ids: N ids, in their order.
+    """
+
+    def __init__(self, papers: pa.Table) -> None:
+        self._papers = papers
+        self._columns = {
+            name: column_of(papers, name) for name in ("title", "authors", "venue", "abstract")
+        }
+        self.paper_ids: list[str] = papers["paper_id"].to_pylist()
+        self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
+        self._folded = Counter(map(str.casefold, self.paper_ids))
+        # a list: where pandas is installed, Arrow's own way to an array would import it
+        self._years = np.array(papers["year"].to_pylist(), dtype=np.int32)
+
+    @property
+    def titles(self) -> list[str]:
+        """Titles of all papers, in the order of ``paper_ids``."""
+        return self._papers["title"].to_pylist()
+
+    @property
+    def years(self) -> np.ndarray:
+        """(N,) int32 years of all papers; 0 where the corpus has none."""
+        return self._years
+
+    def paper(self, paper_id: str) -> IndexedPaper:
+        """Return a paper.
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        return self._paper(self.row_of(paper_id))
+
+    def search_titles(self, query: str, top: int = 10) -> list[IndexedPaper]:
+        """Return papers whose title holds all words of the query, each as the start of a word.
+
+        Titles that begin with the query come first, then short ones before long ones.
+        """
+        return [self._paper(row) for row in self._title_index.search(query, top)]
+
+    @cached_property
+    def _title_index(self) -> TitleIndex:
+        return TitleIndex(self.titles)
+
+    def bibtex(self, paper_id: str) -> str:
+        """Return the BibTeX entry of a paper; its key is unique in the index.
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        paper = self.paper(paper_id)
+        with_case = self._folded[paper_id.casefold()] > 1
+        return bibtex_entry(paper, bibtex_key(paper_id, with_case))
+
+    def row_of(self, paper_id: str) -> int:
+        """Return the row of a paper.
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        if paper_id not in self._row_of:
+            raise UnknownPaperError(
+                f"no paper {paper_id!r} among the {len(self.paper_ids):,} of the index; expected "
+                f"an id as recommend prints it"
+            )
+        return self._row_of[paper_id]
+
+    def _paper(self, row: int) -> IndexedPaper:
+        venue, abstract = (self._columns[name][row].as_py() for name in ("venue", "abstract"))
+        return IndexedPaper(**self.shown(row), venue=venue, abstract=abstract)
+
+    def shown(self, row: int) -> dict[str, Any]:
+        """Return what an answer shows of a paper."""
+        return {
+            "paper_id": self.paper_ids[row],
+            "title": self._columns["title"][row].as_py(),
+            "authors": tuple(self._columns["authors"][row].as_py()),
+            "year": int(self._years[row]) or None,
+        }
