@@ -23,7 +23,7 @@ from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
-from mpbert.recommending.lookup_building import TIMES
+from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
 from mpbert.vectors.matches import TokenWeights

@@ -12,14 +12,12 @@ from mpbert.corpus.fields import sum_counts
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.lexical.bm25 import Bm25
-from mpbert.recommending.lookup import ContextWords, FieldWords, Lookup, Postings
+from mpbert.recommending.lookup import TIMES, ContextWords, FieldWords, Lookup, Postings
 from mpbert.recommending.tables import IndexTables
 
 _BLOCK = 1 << 16  # texts counted at once: their words lie in memory one by one
-# how often title and abstract, and citing sentences count beside a body, and the settings of BM25:
-# those of the row bm25_fields, which were chosen on the validation of both corpora
-TIMES, _ALONE = (3, 5), (1, 1)
-_WITH_BODIES = {"k1": 16.0, "b": 0.5}
+_ALONE = 1, 1  # as lookup.TIMES, without bodies
+_WITH_BODIES = {"k1": 16.0, "b": 0.5}  # settings of BM25, those of the row bm25_fields
 _CITING_WEIGHT = 3  # a citing sentence beside its neighbours, as in a question
 Source = tuple[str, pa.Array, np.ndarray, int]  # of sum_counts
 
