@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-
 # how often title and abstract, and citing sentences count beside a body: as in the row bm25_fields,
 # for which they were chosen on the validation of both corpora
 TIMES = 3, 5

@@ -69,7 +69,9 @@ def test_a_library_that_quotes_a_language_does_not_speak_it():
 
 def test_frequencies_are_parts_of_the_papers(recommender):
     found = recommender._words.frequencies("the zebrafish")
-    held = recommender._words.bm25(*recommender._words.counts("the"), recommender._data.lookup.words)
+    held = recommender._words.bm25(
+        *recommender._words.counts("the"), recommender._data.lookup.words
+    )
     np.testing.assert_allclose(found, [(held > 0).mean(), 0.0])
 
 
