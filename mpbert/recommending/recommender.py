@@ -13,7 +13,7 @@ from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.language import shared
-from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
+from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at, manuscript_near
 from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
 from mpbert.recommending.rankers import RANKERS, PaperRanker
 from mpbert.recommending.reasons import Reasons
@@ -173,11 +173,10 @@ class IndexRecommender:
         """Return one line where the index shares no language with a place; else an empty text."""
         return self.warning_of(" ".join(around(manuscript, place)))
 
-    def warning_at(
-        self, text: str, place: int | None = None, title: str = "", abstract: str = ""
-    ) -> str:
-        """Return the same of a place in a text, see :meth:`recommend`."""
-        return self.warning(manuscript_at(text, place, title, abstract))
+    def warning_at(self, text: str, place: int | None = None) -> str:
+        """Return the same of a place in a text, of which little is read; see :meth:`recommend`."""
+        near = manuscript_near(text, place)
+        return "" if near is None else self.warning(near)
 
     def warning_of(self, text: str) -> str:
         """Return the same of a text as a whole."""

@@ -211,8 +211,7 @@ def _ranked(
     """Return papers and warning for one place, and the milliseconds that it took."""
     start = time.perf_counter()
     found = recommender.recommend(**question)
-    about = (question[name] for name in ("text", "place", "title", "abstract"))
-    warning = recommender.warning_at(*about)
+    warning = recommender.warning_at(question["text"], question["place"])
     milliseconds = 1000 * (time.perf_counter() - start)
     papers = [RecommendationMessage.model_validate(paper) for paper in found]
     return {"papers": papers, "warning": warning}, milliseconds

@@ -28,6 +28,7 @@ from mpbert.recommending.manuscripts.sites import site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
+_NEAR = 500  # characters on each side of a place: three sentences
 _MARKS = f"((?:{MARK.pattern})+)"
 _AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
 _BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
@@ -134,6 +135,19 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     manuscript = manuscript_of(draft)
     check_places(manuscript, "the text")
     return manuscript
+
+
+def manuscript_near(text: str, place: int | None) -> Manuscript | None:
+    """Return the manuscript of some sentences around a place; None where no word is near.
+
+    :param place: as of :func:`manuscript_at`, inside of the text.
+    """
+    place = len(text) if place is None else place
+    start = max(place - _NEAR, 0)
+    try:
+        return manuscript_at(text[start : place + _NEAR], place - start)
+    except ManuscriptError:
+        return None
 
 
 def whole_sentences(title: str, abstract: str) -> list[str]:
