@@ -17,6 +17,7 @@ from mpbert.recommending.directory import (
     write_data,
 )
 from mpbert.recommending.encoders import copy_encoder
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.reading import EncoderReader
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.tables import IndexTables, papers_of, training_contexts_of
@@ -61,12 +62,13 @@ def run(config: Config) -> None:
     matches = read_weights(config.vectors, "papers", len(vectors))
     _check_encoder(config, vectors.dim, 0 if matches is None else matches.vocab_size)
     vectors = vectors.first(config.dim)
+    held = None if matches is None else PapersByToken.of(matches)
     with output_directory(config.output, "build-index", config, inputs) as out:
         copy_encoder(config.encoder, out.path / ENCODER)
         folder = data_folder(out.path, 1)
         folder.mkdir()
         tables = IndexTables(
-            papers_of(store), training_contexts_of(store), normalized(vectors.vectors), matches
+            papers_of(store), training_contexts_of(store), normalized(vectors.vectors), held
         )
         data = _learnt(config, store, tables, out.path / ENCODER)
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, data)}

@@ -45,14 +45,14 @@ except ImportError:  # Windows
 FORMATS = {
     **{"build-corpus": 2, "binarize": 2},  # 1 does not know which contexts repeat another
     **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
-    **{"rerank": 1, "answer": 1, "build-index": 3, "index": 1, "report": 1},
+    **{"rerank": 1, "answer": 1, "build-index": 4, "index": 1, "report": 1},
     **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
 }
 _OLDER = {
     "build-corpus": (1,),
     "binarize": (1,),
     "export-encoder": (1,),
-    "build-index": (1, 2),
+    "build-index": (1, 2, 3),
 }  # older formats that are read, too
 
 

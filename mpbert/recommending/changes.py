@@ -15,6 +15,7 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import (
     BODIES,
     CONTEXTS,
@@ -54,7 +55,7 @@ def added(
     if matches is not None:
         weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
         together = sparse.vstack([matches.matrix(), *weights], format="csr")
-        matches = TokenWeights.of(together[order])
+        matches = PapersByToken.of(TokenWeights.of(together[order]))
     counts["papers_added"] += len(new)
     rows = {ids[old]: row for row, old in enumerate(order)}
     new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
@@ -99,7 +100,9 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
     papers = tables.papers.take(kept).combine_chunks()
-    matches = tables.matches and TokenWeights.of(tables.matches.matrix()[kept])
+    matches = tables.matches
+    if matches is not None:
+        matches = PapersByToken.of(TokenWeights.of(matches.matrix()[kept]))
     bodies = None if tables.bodies is None else tables.bodies.take(kept).combine_chunks()
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 

@@ -30,6 +30,8 @@ def companions_of(
     """Return (row, count) of papers cited together with one: accepted first, then by count."""
     own = slice(lookup.cocited_offsets[row], lookup.cocited_offsets[row + 1])
     papers, counts = lookup.cocited_papers[own], lookup.cocited_counts[own]
-    is_new = ~np.isin(papers, accepted) if len(accepted) else np.ones(len(papers), dtype=bool)
-    order = np.lexsort((papers, -counts, is_new))[:most]
+    if not len(papers):
+        return []
+    keys = (papers, -counts, ~np.isin(papers, accepted)) if len(accepted) else (papers, -counts)
+    order = np.lexsort(keys)[:most]
     return list(zip(papers[order].tolist(), counts[order].tolist(), strict=True))

@@ -1,7 +1,7 @@
 """An index on disk: ``manifest.json``, ``encoder/`` and the data of one generation.
 
 ``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
-With exact matches it holds the weights of tokens, too: ``papers.matches.npz``, which is loaded.
+With exact matches it holds the weights of tokens, too, token after token: ``match_*.npy``.
 An index of a library (``mpbert index``) holds ``bodies.arrow``, and may have no encoder. One that
 learnt to fuse (``mpbert build-index``) holds ``weights.json``, and the words of fields apart.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
@@ -21,13 +21,22 @@ from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.index_files import map_array, read_table, write_table
 from mpbert.recommending.learnt import FEATURES, MATCHES, LearntWeights, read_learnt
-from mpbert.recommending.lookup import ARRAYS, FIELD_ARRAYS, FieldWords, Lookup
+from mpbert.recommending.lookup import (
+    ARRAYS,
+    FIELD_ARRAYS,
+    MATCH_ARRAYS,
+    FieldWords,
+    Lookup,
+    Postings,
+)
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
-from mpbert.vectors.matches import TokenWeights, read_weights, save_matches
+from mpbert.vectors.matches import read_weights
 from mpbert.vectors.store import VectorStore
 
-FORMAT = 3
-_READ = (1, 2, FORMAT)  # 1 holds no exact matches, 2 nothing learnt
+FORMAT = 4
+# 1 holds no exact matches, 2 nothing learnt, 3 the matches paper after paper, to be sorted
+_READ = (1, 2, 3, FORMAT)
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
@@ -85,7 +94,8 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
         write_table(folder / "bodies.arrow", tables.bodies)
     np.save(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
-        save_matches(folder, "papers", tables.matches.matrix())
+        for name, field in MATCH_ARRAYS.items():
+            np.save(folder / f"{name}.npy", getattr(tables.matches.postings, field))
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(data.lookup, name))
     if data.learnt is not None:
@@ -219,11 +229,16 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _matches(folder: Path, num_papers: int) -> TokenWeights | None:
+def _matches(folder: Path, num_papers: int) -> PapersByToken | None:
+    """Return the weights of tokens, mapped; those of an older format are loaded and sorted."""
+    if any((folder / f"{name}.npy").exists() for name in MATCH_ARRAYS):
+        held = {field: map_array(folder / f"{name}.npy") for name, field in MATCH_ARRAYS.items()}
+        return PapersByToken(Postings(**held), num_papers)
     try:
-        return read_weights(folder, "papers", num_papers)
+        found = read_weights(folder, "papers", num_papers)
     except MpbertError as error:
         raise IndexFormatError(str(error)) from error
+    return None if found is None else PapersByToken.of(found)
 
 
 def _check(data: IndexData, folder: Path) -> None:
@@ -241,6 +256,9 @@ def _check(data: IndexData, folder: Path) -> None:
         "bag": (found.bag_offsets, num_contexts, found.bag_words, found.bag_weights),
         "cocited": (found.cocited_offsets, num_papers, found.cocited_papers, found.cocited_counts),
     }
+    if (matches := data.tables.matches) is not None:
+        held = matches.postings
+        ragged["match"] = (held.offsets, matches.vocab_size, held.papers, held.weights)
     if (apart := data.fields) is not None:
         for name, part in (("abstract_word", apart.abstract), ("citing_word", apart.citing)):
             ragged[name] = (part.offsets, words, part.papers, part.weights)

@@ -10,6 +10,8 @@ The same code computes them for learning and for answers. All are (N,) float64, 
 * ``companions``: how often the paper is cited together with the accepted ones.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from mpbert.foundation.ragged import row_numbers
@@ -26,16 +28,17 @@ from mpbert.recommending.learnt import (
     COSINE,
     MATCHES,
 )
-from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.matching import cosines
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
+
+_YEARS = 32  # whose citations and ages are remembered: 16 N bytes each
 
 
 class PaperFeatures:
     """The features of all papers of an index.
 
     :param data: of an index that has the words of fields apart.
-    :param matches: weights of tokens by token; None: the encoder counts no exact matches.
     :param years: (N,) of papers; 0 where a paper has none.
     """
 
@@ -44,11 +47,10 @@ class PaperFeatures:
         data: IndexData,
         encoder: IndexEncoder,
         words: Words,
-        matches: PapersByToken | None,
         years: np.ndarray,
     ) -> None:
         self._lookup, self._fields = data.lookup, data.fields
-        self._vectors, self._matches = data.tables.vectors, matches
+        self._vectors, self._matches = data.tables.vectors, data.tables.matches
         self._encoder, self._words = encoder, words
         # a list: where pandas is installed, Arrow's own way to an array would import it
         citing = np.array(data.tables.contexts["citing_row"].to_pylist(), dtype=np.int64)
@@ -60,18 +62,28 @@ class PaperFeatures:
         )
         self._years = np.where(years > 0, years, middle)
         self._rows = np.arange(len(years))
+        self._until = lru_cache(_YEARS)(self._known_in)
 
     def of(self, question: Asked) -> dict[str, np.ndarray]:
         """Return name to (N,) values; companions are 0 where nothing was accepted."""
         asked = question.sentences, question.sentence
-        year = np.array(self._last_year if question.year is None else question.year)
+        citations, age = self._until(
+            self._last_year if question.year is None else int(question.year)
+        )
         found = {COSINE: cosines(self._vectors, self._encoder.embed_manuscript(*asked))}
         if self._matches is not None:
             found[MATCHES] = self._matches.scores(self._encoder.weigh_manuscript(*asked))
         return found | {
             ABSTRACT: self._words.bm25(*question.words, self._fields.abstract),
             CITING: self._words.bm25(*question.words, self._fields.citing),
-            CITATIONS: np.log1p(self._citations.until(self._rows, year)),
-            AGE: np.log1p(np.maximum(year - self._years, 0)),
+            CITATIONS: citations,
+            AGE: age,
             COMPANIONS: companion_scores(self._lookup, question.accepted, len(self._rows)),
         }
+
+    def _known_in(self, year: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what depends on nothing but the manuscript's year: citations and age."""
+        citations = np.log1p(self._citations.until(self._rows, np.array(year)))
+        age = np.log1p(np.maximum(year - self._years, 0))
+        citations.flags.writeable = age.flags.writeable = False  # other questions get them, too
+        return citations, age

@@ -45,8 +45,10 @@ class LearntWeights:
 
         :param features: name to (N,) values, of each feature that has a weight.
         """
-        parts = [weight * features[name] for name, weight in self.weights.items()]
-        return np.sum(parts, axis=0)
+        scores = np.zeros(len(next(iter(features.values()))))
+        for name, weight in self.weights.items():
+            scores += weight * features[name]
+        return scores
 
     def write(self, folder: Path) -> None:
         """Write the file into a folder that exists."""

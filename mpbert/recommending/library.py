@@ -19,6 +19,7 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
 from mpbert.vectors.matches import TokenWeights
 
@@ -57,7 +58,8 @@ def library_tables(
     """
     matches = None
     if encoder.num_matched:
-        matches = TokenWeights.of(sparse.csr_array((0, encoder.num_matched), dtype=np.float32))
+        none = sparse.csr_array((0, encoder.num_matched), dtype=np.float32)
+        matches = PapersByToken.of(TokenWeights.of(none))
     nothing = IndexTables(
         table_of([[]] * len(PAPERS), PAPERS),
         table_of([[]] * len(CONTEXTS), CONTEXTS),

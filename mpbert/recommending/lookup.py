@@ -20,6 +20,20 @@ class Postings:
     papers: np.ndarray
     weights: np.ndarray
 
+    def scores(self, words: np.ndarray, counts: np.ndarray, num_papers: int) -> np.ndarray:
+        """Return (N,) float64: Σ_word count in the question · weight in the paper.
+
+        Word after word is added to all papers that hold it: nothing but their weights is copied.
+
+        :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
+        """
+        scores = np.zeros(num_papers)
+        starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
+        for start, end, count in zip(starts, ends, counts.astype(np.float64), strict=True):
+            parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
+            np.add.at(scores, self.papers[start:end], parts)
+        return scores
+
 
 @dataclass(frozen=True)
 class Lookup:
@@ -83,5 +97,6 @@ class FieldWords:
         return Postings(self.citing_word_offsets, self.citing_word_papers, self.citing_word_weights)
 
 
+MATCH_ARRAYS = {f"match_{field.name}": field.name for field in fields(Postings)}
 ARRAYS = tuple(field.name for field in fields(Lookup))
 FIELD_ARRAYS = tuple(field.name for field in fields(FieldWords))

@@ -1,43 +1,62 @@
 """Exact matches at a question: by which papers a token is held, and how much it counts there."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.recommending.lookup import Postings
 from mpbert.vectors.matches import TokenWeights
+
+if TYPE_CHECKING:  # none of the base installation
+    from scipy import sparse
 
 
 class PapersByToken:
-    """The weights of all papers, token after token.
+    """The weights of all papers, token after token; an index holds them so, and maps them.
 
-    :param papers: (N, V).
+    :param postings: papers by token, ascending at each; ``num_papers`` N.
     """
 
-    def __init__(self, papers: TokenWeights) -> None:
-        self._num_papers = len(papers)
+    def __init__(self, postings: Postings, num_papers: int) -> None:
+        self.postings, self._num_papers = postings, num_papers
+
+    def __len__(self) -> int:
+        return self._num_papers
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of tokens V."""
+        return len(self.postings.offsets) - 1
+
+    @classmethod
+    def of(cls, papers: TokenWeights) -> "PapersByToken":
+        """Return the same weights, token after token.
+
+        :param papers: (N, V).
+        """
         # numpy sorts numbers of 16 bits by counting, several times as fast
         narrow = papers.tokens.astype(np.min_scalar_type(max(papers.vocab_size - 1, 0)))
         order = np.argsort(narrow, kind="stable")
         counts = np.bincount(papers.tokens, minlength=papers.vocab_size)
-        self._offsets = offsets_of(counts)  # (V + 1,)
-        self._papers = row_numbers(np.diff(papers.offsets)).astype(np.int32)[order]
-        self._weights = papers.weights[order]
+        rows = row_numbers(np.diff(papers.offsets)).astype(np.int32)
+        postings = Postings(offsets_of(counts), rows[order], papers.weights[order])
+        return cls(postings, len(papers))
+
+    def matrix(self) -> "sparse.csr_array":
+        """Return the (N, V) weights as a matrix of scipy."""
+        from scipy import sparse
+
+        found = self.postings
+        parts = found.weights, found.papers, found.offsets
+        return sparse.csc_array(parts, shape=(len(self), self.vocab_size)).tocsr()
 
     def scores(self, asked: TokenWeights) -> np.ndarray:
         """Return (N,) float64: Σ_token weight in the question · weight in the paper.
 
         :param asked: (1, V).
         """
-        if not len(asked.tokens):
-            return np.zeros(self._num_papers)
-        ends = zip(self._offsets[asked.tokens], self._offsets[asked.tokens + 1], strict=True)
-        held = [slice(start, end) for start, end in ends]
-        weights = asked.weights.astype(np.float64)
-        parts = [
-            weight * self._weights[at].astype(np.float64)
-            for weight, at in zip(weights, held, strict=True)
-        ]
-        papers = np.concatenate([self._papers[at] for at in held])
-        return np.bincount(papers, weights=np.concatenate(parts), minlength=self._num_papers)
+        return self.postings.scores(asked.tokens, asked.weights, self._num_papers)
 
 
 def cosines(vectors: np.ndarray, asked: np.ndarray) -> np.ndarray:

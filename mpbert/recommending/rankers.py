@@ -8,7 +8,7 @@ from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.learnt import COMPANIONS
-from mpbert.recommending.matching import PapersByToken, cosines
+from mpbert.recommending.matching import cosines
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
@@ -35,11 +35,10 @@ class PaperRanker:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
         self._encoder, self._words, self._learnt = encoder, words, data.learnt
-        matches = data.tables.matches
-        self._matches = None if matches is None else PapersByToken(matches)
+        self._matches = data.tables.matches
         self.features = None
         if data.fields is not None:
-            self.features = PaperFeatures(data, encoder, words, self._matches, years)
+            self.features = PaperFeatures(data, encoder, words, years)
 
     def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str) -> Ranking:
         """Return the best papers of one question, ``top`` of them or more.
@@ -82,9 +81,8 @@ class PaperRanker:
 
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
     """Return the best allowed papers of one question, ties by row."""
-    rows = np.flatnonzero(allowed)
-    if not len(rows):
+    num_allowed = np.count_nonzero(allowed)
+    if not num_allowed:
         return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
-    chosen = scores[rows].astype(np.float64)[None]
-    places, best = top_k(chosen, min(depth, len(rows)), np.array([-1]))
-    return Ranking(rows[places], best)
+    scores = np.where(allowed, scores, -np.inf).astype(np.float64, copy=False)
+    return Ranking(*top_k(scores[None], min(depth, num_allowed), np.array([-1])))

@@ -1,13 +1,12 @@
 """Why a paper is recommended: near sentences that cite it, and papers cited together with it."""
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.foundation.ragged import ranges
 from mpbert.recommending.companions import companions_of
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.records import CitingSentence, Companion
-from mpbert.recommending.tables import IndexTables
+from mpbert.recommending.tables import IndexTables, column_of
 from mpbert.recommending.words import Words
 
 _SHOWN = 3  # citing sentences and companions of a paper
@@ -22,9 +21,9 @@ class Reasons:
     def __init__(
         self, tables: IndexTables, lookup: Lookup, words: Words, paper_ids: list[str]
     ) -> None:
-        self._titles, self._years = (_column(tables.papers, name) for name in ("title", "year"))
+        self._titles, self._years = (column_of(tables.papers, name) for name in ("title", "year"))
         self._texts, self._citing = (
-            _column(tables.contexts, name) for name in ("text", "citing_row")
+            column_of(tables.contexts, name) for name in ("text", "citing_row")
         )
         self._lookup, self._words, self._paper_ids = lookup, words, paper_ids
 
@@ -74,12 +73,3 @@ class Reasons:
             citing_year=self._years[citing].as_py() or None,
             similarity=round(similarity, 4),
         )
-
-
-def _column(table: pa.Table, name: str) -> pa.Array:
-    """Return a column of a table in one chunk; to ask the table for it takes longer than to read.
-
-    An empty table may have no chunk.
-    """
-    chunks = table[name].chunks
-    return chunks[0] if chunks else pa.array([], table.schema.field(name).type)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from mpbert.recommending.records import (
     Recommendation,
     Why,
 )
+from mpbert.recommending.tables import column_of
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
 
@@ -32,6 +34,10 @@ class IndexRecommender:
     def __init__(self, data: IndexData, encoder: IndexEncoder) -> None:
         self._data, self._encoder = data, encoder
         self._papers = data.tables.papers
+        self._columns = {
+            name: column_of(self._papers, name)
+            for name in ("title", "authors", "venue", "abstract")
+        }
         self._lookup = data.lookup
         self.paper_ids: list[str] = self._papers["paper_id"].to_pylist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
@@ -221,15 +227,17 @@ class IndexRecommender:
         return self._row_of[paper_id]
 
     def _paper(self, row: int) -> IndexedPaper:
-        record = self._papers.slice(row, 1).to_pylist()[0]
-        return IndexedPaper(
-            paper_id=record["paper_id"],
-            title=record["title"],
-            authors=tuple(record["authors"]),
-            year=record["year"] or None,
-            venue=record["venue"],
-            abstract=record["abstract"],
-        )
+        venue, abstract = (self._columns[name][row].as_py() for name in ("venue", "abstract"))
+        return IndexedPaper(**self._shown(row), venue=venue, abstract=abstract)
+
+    def _shown(self, row: int) -> dict[str, Any]:
+        """Return what an answer shows of a paper."""
+        return {
+            "paper_id": self.paper_ids[row],
+            "title": self._columns["title"][row].as_py(),
+            "authors": tuple(self._columns["authors"][row].as_py()),
+            "year": int(self._years[row]) or None,
+        }
 
     def _recommendation(
         self,
@@ -238,6 +246,5 @@ class IndexRecommender:
         citing: tuple[CitingSentence, ...],
         accepted: np.ndarray,
     ) -> Recommendation:
-        paper = self._paper(row)
         why = Why(citing, self._reasons.companions(row, accepted))
-        return Recommendation(paper.paper_id, paper.title, paper.authors, paper.year, score, why)
+        return Recommendation(**self._shown(row), score=score, why=why)

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from mpbert.foundation.ragged import offsets_of, ranges
-from mpbert.vectors.matches import TokenWeights
+from mpbert.recommending.matching import PapersByToken
 
 if TYPE_CHECKING:  # not to answer
     from mpbert.corpus.store import CorpusStore
@@ -60,7 +60,7 @@ class IndexTables:
     papers: pa.Table
     contexts: pa.Table
     vectors: np.ndarray
-    matches: TokenWeights | None = None
+    matches: PapersByToken | None = None
     bodies: pa.Table | None = None
 
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
@@ -121,3 +121,12 @@ def table_of(columns: Sequence[object], schema: pa.Schema) -> pa.Table:
         for column, field in zip(columns, schema, strict=True)
     ]
     return pa.table(arrays, schema=schema)
+
+
+def column_of(table: pa.Table, name: str) -> pa.Array:
+    """Return a column of a table in one chunk; to ask the table for it takes longer than to read.
+
+    An empty table may have no chunk.
+    """
+    chunks = table[name].chunks
+    return chunks[0] if chunks else pa.array([], table.schema.field(name).type)

@@ -33,10 +33,7 @@ class Words:
         :param columns: (U,) stems of the question, ``counts`` (U,) how often each occurs.
         :param papers: by the words of some field; those of no other word are read.
         """
-        lengths = papers.offsets[columns + 1] - papers.offsets[columns]
-        places = ranges(papers.offsets[columns], lengths)
-        parts = papers.weights[places] * counts[row_numbers(lengths)]
-        return np.bincount(papers.papers[places], weights=parts, minlength=self._num_papers)
+        return papers.scores(columns, counts, self._num_papers)
 
     def similarities(
         self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray
@@ -52,10 +49,8 @@ class Words:
         weights = weights / max(float(np.linalg.norm(weights)), 1e-12)
         lengths = found.bag_offsets[contexts + 1] - found.bag_offsets[contexts]
         places = ranges(found.bag_offsets[contexts], lengths)
-        words = found.bag_words[places]
-        at = np.minimum(np.searchsorted(columns, words), max(len(columns) - 1, 0))
-        if not len(columns):
-            return np.zeros(len(contexts))
-        parts = np.where(columns[at] == words, weights[at] * found.bag_weights[places], 0.0)
+        of_stems = np.zeros(len(found.idf))
+        of_stems[columns] = weights
+        parts = of_stems[found.bag_words[places]] * found.bag_weights[places]
         sums = np.bincount(row_numbers(lengths), weights=parts, minlength=len(contexts))
         return np.clip(sums, 0.0, 1.0)
