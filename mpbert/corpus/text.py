@@ -112,6 +112,13 @@ def find_marker_like(text: str) -> str | None:
     return None
 
 
+def marker_like_spans(text: str, kind: str) -> list[tuple[int, int]]:
+    """Return where a text holds what looks like a citation marker of one kind."""
+    if not (_DIGIT.search(text) and _MARKER_HINTS[kind].search(text)):
+        return []
+    return [match.span() for match in MARKER_LIKE[kind].finditer(text)]
+
+
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -16,7 +16,8 @@ from safetensors import SafetensorError, safe_open
 
 from mpbert.corpus.binary import SPECIAL_TOKENS
 from mpbert.corpus.subwords import tokenize
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.foundation.latest import Latest
+from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.model.config import ROLES, STEP, ModelConfig
 from mpbert.model.description import (
     WEIGHTS,
@@ -32,6 +33,7 @@ from mpbert.vectors.matches import TokenWeights
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
 _TOKENS = 1 << 14  # whose vectors lie in memory at once
+_SENTENCES = 4096  # whose tokens are remembered, 1 MiB
 
 
 class BagTower:
@@ -146,6 +148,8 @@ class BagReader:
         self._file, self._config = path / WEIGHTS, description.model
         self._sentence_tokens = description.reading.sentence_tokens
         self._tokenizer = read_tokenizer(path)
+        # a question is read for its vector and for its matches, the next one on the same text
+        self._latest: Latest[np.ndarray] = Latest(self._tokenized, _SENTENCES)
         self._names = self._checked_names(description.format)
 
     @property
@@ -171,11 +175,13 @@ class BagReader:
         return self._read(self._matches.weigh_papers, texts, sampled)
 
     def _read(self, compute: Callable, texts: Sequence[str], sampled: SampledSentences) -> object:
-        read, places = np.unique(sampled.sentences, return_inverse=True)
-        wanted = [texts[number] for number in read]
-        tokens, lengths = tokenize(self._tokenizer, wanted, self._sentence_tokens)
-        taken = ranges(offsets_of(lengths)[:-1][places], lengths[places])
-        return compute(tokens[taken], lengths[places], sampled.per_item, sampled.roles)
+        tokens = self._latest.of([texts[number] for number in sampled.sentences.tolist()])
+        lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
+        return compute(np.concatenate(tokens), lengths, sampled.per_item, sampled.roles)
+
+    def _tokenized(self, texts: Sequence[str]) -> list[np.ndarray]:
+        tokens, lengths = tokenize(self._tokenizer, texts, self._sentence_tokens)
+        return [tokens[start:end].copy() for start, end in pairwise(offsets_of(lengths))]
 
     @cached_property
     def _manuscript(self) -> BagTower:

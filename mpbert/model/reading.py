@@ -38,13 +38,13 @@ class Reading:
         citing: np.ndarray,
         last: np.ndarray,
         items: np.ndarray,
-        visit: int,
+        visit: int | np.ndarray,
     ) -> SampledSentences:
         """Read manuscripts around a citation, see ``sampling.sample_manuscripts``.
 
         :param first: (B,) first sentence of each; ``citing`` (B,) that which cites; ``last`` (B,).
         :param items: (B,) number of each, the key of its reading.
-        :param visit: epoch in training, number of the reading at test time.
+        :param visit: epoch in training, number of the reading at test time; (B,), or one for all.
         """
         return sample_manuscripts(first, citing, last, items, self.config, self.seed, visit)
 

@@ -80,7 +80,7 @@ def sample_manuscripts(
     items: np.ndarray,
     config: ReadingConfig,
     seed: int,
-    visit: int,
+    visit: int | np.ndarray,
 ) -> SampledSentences:
     """Read each manuscript around a citation, and what stands before it.
 
@@ -91,7 +91,7 @@ def sample_manuscripts(
     :param citing: (B,) sentence with the citation.
     :param last: (B,) last sentence of each citing paper.
     :param items: (B,) number of each query, the key of its random draw.
-    :param visit: epoch in training, number of the reading at test time.
+    :param visit: epoch in training, number of the reading at test time; (B,), or one for all.
     """
     start, end = np.maximum(citing - 1, first), np.minimum(citing + 1, last)
     fundamental = end - start + 1
@@ -158,12 +158,14 @@ def _draw(
     items: np.ndarray,
     dynamic: bool,
     seed: int,
-    visit: int,
+    visit: int | np.ndarray,
     nearest_end: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return sentences drawn without replacement from each range, and how many of each."""
     candidates = ranges(start, lengths)
     if dynamic:
+        if isinstance(visit, np.ndarray):
+            visit = np.repeat(visit, lengths)
         keys = hashed_uniform(seed, "sentences", visit, np.repeat(items, lengths), candidates)
     else:
         keys = -candidates if nearest_end else candidates

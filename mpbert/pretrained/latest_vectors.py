@@ -1,9 +1,10 @@
 """Vectors of the sentences that were read last: questions on one manuscript share most of them."""
 
 from collections.abc import Callable, Sequence
-from threading import Lock
 
 import numpy as np
+
+from mpbert.foundation.latest import Latest
 
 _MOST = 4096  # sentences that are remembered: 6 MiB of 384 dimensions
 
@@ -16,25 +17,9 @@ class LatestVectors:
     """
 
     def __init__(self, encode: Callable[[Sequence[str]], np.ndarray], most: int = _MOST) -> None:
-        self._encode, self._most = encode, most
-        self._known: dict[str, np.ndarray] = {}
-        self._lock = Lock()
+        self._encode = encode
+        self._latest: Latest[np.ndarray] = Latest(encode, most)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return (K, E) vectors; only texts that are not remembered are read."""
-        distinct = dict.fromkeys(texts)
-        with self._lock:
-            found = {text: self._known[text] for text in distinct if text in self._known}
-        new = [text for text in distinct if text not in found]
-        if new or not found:
-            made = self._encode(new)
-            found |= zip(new, made, strict=True)
-            if not found:
-                return made
-        with self._lock:
-            for text in distinct:  # what was used last stays longest
-                self._known.pop(text, None)
-                self._known[text] = found[text]
-            for text in list(self._known)[: max(len(self._known) - self._most, 0)]:
-                del self._known[text]
-        return np.stack([found[text] for text in texts])
+        return np.stack(self._latest.of(texts)) if len(texts) else self._encode(texts)

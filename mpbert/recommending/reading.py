@@ -69,12 +69,11 @@ class EncoderReader:
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
-        first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
-        readings = [
-            self._reading.manuscripts(first, citing, last, citing, number)
-            for number in self._numbers
-        ]
-        return self._embed(self._encoder.embed_manuscripts, sentences, readings, "this manuscript")
+        numbers = np.array(self._numbers)
+        bounds = (np.full(len(numbers), at) for at in (0, place, len(sentences) - 1))
+        first, citing, last = bounds
+        read = self._reading.manuscripts(first, citing, last, citing, numbers)
+        return self._embed(self._encoder.embed_manuscripts, sentences, read, "this manuscript")
 
     def embed_paper(self, paper_id: str, sentences: Sequence[str], num_abstract: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a paper; it does not depend on other papers.
@@ -87,7 +86,13 @@ class EncoderReader:
         readings = [
             self._reading.papers(first, abstract, total, item, number) for number in self._numbers
         ]
-        return self._embed(self._encoder.embed_papers, sentences, readings, f"paper {paper_id!r}")
+        together = SampledSentences(
+            *(
+                np.concatenate([getattr(reading, name) for reading in readings])
+                for name in ("sentences", "per_item", "roles")
+            )
+        )
+        return self._embed(self._encoder.embed_papers, sentences, together, f"paper {paper_id!r}")
 
     def embed_papers(self, papers: Sequence[tuple[str, Sequence[str], int]]) -> np.ndarray:
         """Return (K, D) vectors of papers, each as of :meth:`embed_paper`."""
@@ -131,21 +136,16 @@ class EncoderReader:
         self,
         embed: Callable,
         sentences: Sequence[str],
-        readings: Sequence[SampledSentences],
+        read: SampledSentences,
         name: str,
     ) -> np.ndarray:
-        """Return the mean vector of several readings, in one batch.
+        """Return the mean vector of several readings.
 
+        :param read: all of them, in one batch.
         :param name: what messages call it.
         :raises EncoderError: it holds NaN or infinity.
         """
-        together = SampledSentences(
-            *(
-                np.concatenate([getattr(reading, name) for reading in readings])
-                for name in ("sentences", "per_item", "roles")
-            )
-        )
-        vectors = embed(sentences, together).astype(np.float64)
+        vectors = embed(sentences, read).astype(np.float64)
         if not np.isfinite(vectors).all():
             raise EncoderError(
                 f"the encoder gives {name} a vector of NaN or infinity; train it with "

@@ -10,7 +10,13 @@ import numpy as np
 from mpbert.citations.author_year import find_citations
 from mpbert.citations.markers import markers_of
 from mpbert.citations.records import Marker
-from mpbert.corpus.text import MARKER_LIKE, clean_characters, cut_markers, split_sentences
+from mpbert.corpus.text import (
+    MARKER_LIKE,
+    clean_characters,
+    cut_markers,
+    marker_like_spans,
+    split_sentences,
+)
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import (
     MARK,
@@ -201,12 +207,13 @@ def _settled(paragraph: str) -> str:
 def _spans(text: str) -> list[tuple[int, int]]:
     markers: Sequence[Marker] = markers_of(text, find_citations(text))
     spans = [(marker.start, marker.end) for marker in markers]
-    return spans + [m.span() for pattern in MARKER_LIKE.values() for m in pattern.finditer(text)]
+    return spans + [span for kind in MARKER_LIKE for span in marker_like_spans(text, kind)]
 
 
 def _without_markers(text: str) -> str:
     """Cut out whatever is certain to be, or looks like, a citation marker."""
     text = cut_markers(text, markers_of(text, find_citations(text)))
-    for pattern in MARKER_LIKE.values():
-        text = cut_markers(text, [Marker(*match.span()) for match in pattern.finditer(text)])
+    for kind in MARKER_LIKE:
+        if spans := marker_like_spans(text, kind):
+            text = cut_markers(text, [Marker(*span) for span in spans])
     return text
