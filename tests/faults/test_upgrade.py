@@ -37,13 +37,14 @@ def readers(place):
         "index": lambda: read_index(place / "index"),
         "index_2": lambda: read_index(place / "index_2"),
         "index_3": lambda: read_index(place / "index_3"),
+        "index_4": lambda: read_index(place / "index_4"),
         "library": lambda: read_index(place / "library"),
         "sentences": lambda: SentenceVectors(place / "sentences").dim,
     }
 
 
 FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
-KINDS = [*FIRST, "corpus_2", "binary_2", "index_2", "index_3", "library", "sentences"]
+KINDS = [*FIRST, "corpus_2", "binary_2", "index_2", "index_3", "index_4", "library", "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
     "corpus_2": ["binarize", "corpus_2", "out"],
@@ -57,6 +58,7 @@ WORDS = {
     "index": ["remove", "index", "P03"],
     "index_2": ["remove", "index_2", "P03"],
     "index_3": ["remove", "index_3", "P03"],
+    "index_4": ["remove", "index_4", "P03"],
     "library": ["remove", "library", "P03"],
     "sentences": ["check", "sentences"],
 }
@@ -67,7 +69,7 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
     raised = ("build-corpus", "binarize", "export-encoder", "build-index")  # both are read
-    expected = {"build-index": 3}.get(
+    expected = {"build-index": 4}.get(
         manifest["command"], 2 if manifest["command"] in raised else 1
     )
     assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
@@ -85,16 +87,30 @@ def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_th
     from mpbert.recommending.recommender import IndexRecommender
 
     monkeypatch.chdir(formats)
-    of_matches = {"index": None, "index_2": (33, 140), "index_3": (33, 140)}
+    of_matches = {"index": None, **dict.fromkeys(("index_2", "index_3", "index_4"), (33, 140))}
     for number, (name, shape) in enumerate(of_matches.items(), start=1):
         before = read_manifest(formats / name)
         assert before["format"] == before["counts"]["index_format"] == number
         assert main(["add", name, "more.jsonl"]) == 0
-        assert read_manifest(formats / name)["counts"]["index_format"] == 3
+        assert read_manifest(formats / name)["counts"]["index_format"] == 4
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
-        assert (readers(formats)[name]().learnt is not None) == (number == 3)
+        assert (readers(formats)[name]().learnt is not None) == (number >= 3)
         assert len(IndexRecommender.open(formats / name).recommend("The router drops a key.")) == 10
+
+
+def test_matches_are_the_same_paper_after_paper_and_token_after_token(formats):
+    from mpbert.recommending.recommender import IndexRecommender
+
+    older, newer = (formats / name for name in ("index_3", "index_4"))
+    assert (older / "data.1" / "papers.matches.npz").exists()
+    assert not (newer / "data.1" / "papers.matches.npz").exists()
+    old, new = (readers(formats)[path.name]().tables.matches for path in (older, newer))
+    assert (old.matrix() != new.matrix()).nnz == 0 and old.matrix().nnz > 100
+    for name in ("offsets", "papers", "weights"):
+        assert np.array_equal(getattr(old.postings, name), getattr(new.postings, name))
+    answers = [IndexRecommender.open(i).recommend("The router drops a key.") for i in (older, newer)]
+    assert answers[0] == answers[1]
 
 
 def test_vectors_of_sentences_are_read_with_the_corpus_that_they_are_of(formats):
@@ -125,7 +141,7 @@ def test_there_is_a_directory_of_each_format(formats):
     assert set(FORMATS) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("version", [0, 4, None])
+@pytest.mark.parametrize("version", [0, 5, None])
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_format_is_refused_with_the_command_that_makes_it_anew(
     kind, version, formats, monkeypatch, capsys

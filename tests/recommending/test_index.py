@@ -52,7 +52,7 @@ def with_nan(vectors):
 
 DAMAGES = {
     "no manifest": (lambda i: (i / "manifest.json").unlink(), "no readable manifest.json"),
-    "format": (lambda i: edit_manifest(i, index_format=4), "an index of format 4; expected 1"),
+    "format": (lambda i: edit_manifest(i, index_format=5), "an index of format 5; expected 1"),
     "generation": (
         lambda i: edit_manifest(i, generation="x"),
         "found generation, readings and seed",

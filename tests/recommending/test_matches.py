@@ -133,7 +133,7 @@ def test_what_is_added_and_removed_again_leaves_the_same_bytes(index, add):
 
     before = files()
     assert add(ZEBRAS) == 0
-    assert files()["papers.matches.npz"] != before["papers.matches.npz"]
+    assert files()["match_weights.npy"] != before["match_weights.npy"]
     assert main(["remove", str(index), "AA-ZEBRAS"]) == 0
     assert files() == before
 
@@ -151,9 +151,17 @@ def test_a_paper_that_nobody_cites_gets_the_weights_of_embed(index, add, rfc_cor
     np.testing.assert_allclose(weights_of(index).toarray(), before.toarray(), rtol=1e-6)
 
 
-def with_weights(index, change):
-    folder = index / "data.1"
-    save_matches(folder, "papers", change(load_matches(folder, "papers", 120)))
+def in_third_format(index, change):
+    """Write the weights paper after paper, changed, as an older version did."""
+    folder, weights = index / "data.1", weights_of(index)
+    for path in folder.glob("match_*.npy"):
+        path.unlink()
+    save_matches(folder, "papers", change(weights))
+
+
+def with_offsets(index, change):
+    path = index / "data.1" / "match_offsets.npy"
+    np.save(path, change(np.load(path)))
 
 
 def cut_short(path):
@@ -165,16 +173,33 @@ def with_nan(weights):
     return weights
 
 
-FILE = "data.1/papers.matches.npz"
+def without(index):
+    for path in (index / "data.1").glob("match_*.npy"):
+        path.unlink()
+
+
+FILE, OLDER = "data.1/match_papers.npy", "data.1/papers.matches.npz"
 DAMAGES = {
-    "cut": (lambda i: cut_short(i / FILE), "papers.matches.npz: unreadable"),
-    "fewer": (lambda i: with_weights(i, lambda w: w[1:]), "weights of 119 texts; expected 120"),
-    "NaN": (lambda i: with_weights(i, with_nan), "found NaN or infinity"),
-    "taken away": (lambda i: (i / FILE).unlink(), "found 'exact_matches' of weight"),
+    "cut": (lambda i: cut_short(i / FILE), "match_papers.npy: missing or damaged"),
+    "lost": (lambda i: (i / FILE).unlink(), "match_papers.npy: missing or damaged"),
+    "fewer": (
+        lambda i: with_offsets(i, lambda o: np.append(o[:-1], o[-1] - 1)),
+        "match_offsets.npy does not fit its neighbours",
+    ),
+    "taken away": (without, "found 'exact_matches' of weight"),
     "of others": (
-        lambda i: with_weights(i, lambda w: w[:, :99]),
+        lambda i: with_offsets(i, lambda o: np.append(o[:99], o[-1])),
         "found exact matches of 99 tokens beside the vectors; expected those of 400",
     ),
+    "older, cut": (
+        lambda i: (in_third_format(i, lambda w: w), cut_short(i / OLDER)),
+        "papers.matches.npz: unreadable",
+    ),
+    "older, fewer": (
+        lambda i: in_third_format(i, lambda w: w[1:]),
+        "weights of 119 texts; expected 120",
+    ),
+    "older, NaN": (lambda i: in_third_format(i, with_nan), "found NaN or infinity"),
 }
 
 
