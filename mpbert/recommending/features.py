@@ -64,13 +64,18 @@ class PaperFeatures:
         self._rows = np.arange(len(years))
         self._until = lru_cache(_YEARS)(self._known_in)
 
-    def of(self, question: Asked) -> dict[str, np.ndarray]:
-        """Return name to (N,) values; companions are 0 where nothing was accepted."""
+    def of(self, question: Asked, near: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Return name to (N,) values; companions are 0 where nothing was accepted.
+
+        :param near: (N,) cosines, where they are known.
+        """
         asked = question.sentences, question.sentence
+        if near is None:
+            near = cosines(self._vectors, self._encoder.embed_manuscript(*asked))
         citations, age = self._until(
             self._last_year if question.year is None else int(question.year)
         )
-        found = {COSINE: cosines(self._vectors, self._encoder.embed_manuscript(*asked))}
+        found = {COSINE: near}
         if self._matches is not None:
             found[MATCHES] = self._matches.scores(self._encoder.weigh_manuscript(*asked))
         return found | {

@@ -1,5 +1,8 @@
 """Papers ranked for a question: by vectors, by words, or by all that is known of them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from mpbert.methods.rankings import Ranking, fuse_reciprocal
@@ -7,14 +10,43 @@ from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
-from mpbert.recommending.learnt import COMPANIONS
-from mpbert.recommending.matching import cosines
+from mpbert.recommending.learnt import COMPANIONS, COSINE
+from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
+_TOGETHER = 4  # questions of which one product costs less than as many single ones
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Cosines of one question among several, from which its ranking can be told exactly.
+
+    :param vector: (D,) of the manuscript.
+    :param cosines: (N,) off by ``slack`` at most.
+    """
+
+    vector: np.ndarray
+    cosines: np.ndarray
+    slack: float
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """A question that was checked, and what is wanted of its answer.
+
+    :param allowed: (N,) whether a paper may be ranked.
+    :param estimate: what was worked out together with other questions.
+    """
+
+    question: Asked
+    allowed: np.ndarray
+    top: int
+    ranker: str
+    estimate: Estimate | None = None
 
 
 class PaperRanker:
@@ -40,15 +72,31 @@ class PaperRanker:
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, years)
 
-    def rank(self, question: Asked, allowed: np.ndarray, top: int, ranker: str) -> Ranking:
+    def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
+        """Return what several questions have in common, for ``both``; None: it would not pay."""
+        if self._learnt is None or COSINE not in self._learnt.weights or len(questions) < _TOGETHER:
+            return [None] * len(questions)
+        embed = self._encoder.embed_manuscript
+        asked = np.stack([embed(question.sentences, question.sentence) for question in questions])
+        found, slack = near_cosines(self._vectors, asked)
+        return [Estimate(vector, row, slack) for vector, row in zip(asked, found, strict=True)]
+
+    def rank(
+        self,
+        question: Asked,
+        allowed: np.ndarray,
+        top: int,
+        ranker: str,
+        estimate: Estimate | None = None,
+    ) -> Ranking:
         """Return the best papers of one question, ``top`` of them or more.
 
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        :param estimate: changes the time that it takes, and no digit of the ranking.
         """
         depth = max(_DEPTH, top)
         if ranker == "both" and self._learnt is not None:
-            scores = self._learnt.scores(self.features.of(question))
-            rankings = [_ranking(scores, allowed, depth)]
+            rankings = [self._learnt_ranking(question, allowed, depth, estimate)]
         else:
             rankings = self._unlearnt(question, allowed, depth, ranker)
         if len(question.accepted) and not (ranker == "both" and self._weighs_companions):
@@ -57,6 +105,21 @@ class PaperRanker:
         if len(rankings) == 1:
             return rankings[0]
         return fuse_reciprocal(rankings, len(allowed))
+
+    def _learnt_ranking(
+        self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate | None
+    ) -> Ranking:
+        if estimate is None:
+            return _ranking(self._learnt.scores(self.features.of(question)), allowed, depth)
+        features = self.features.of(question, estimate.cosines)
+        about = self._learnt.scores(features)
+        # the first papers are among those whose score may reach the last of the first
+        slack = abs(self._learnt.weights[COSINE]) * estimate.slack
+        rows = _within(np.where(allowed, about, -np.inf), depth, 2 * slack)
+        features = {name: values[rows] for name, values in features.items()}
+        features[COSINE] = cosines(self._vectors[rows], estimate.vector)
+        found = _ranking(self._learnt.scores(features), np.ones(len(rows), dtype=bool), depth)
+        return Ranking(rows[found.rows], found.scores)
 
     @property
     def _weighs_companions(self) -> bool:
@@ -77,6 +140,16 @@ class PaperRanker:
             scores = self._words.bm25(*question.words, self._lookup.words)
             found.append(_ranking(scores, allowed & (scores > 0), depth))
         return found
+
+
+def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
+    """Return, ascending, the rows of finite scores that are less than the ``depth``-th by no more.
+
+    :param scores: (N,); -inf of what may not be ranked.
+    """
+    depth = min(depth, len(scores))
+    last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
 
 
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,9 @@ from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.questions import Asked, question_at
-from mpbert.recommending.rankers import RANKERS, PaperRanker
+from mpbert.recommending.rankers import RANKERS, AskedFor, PaperRanker
 from mpbert.recommending.reasons import Reasons
-from mpbert.recommending.records import (
-    CitingSentence,
-    IndexedPaper,
-    Recommendation,
-    Why,
-)
+from mpbert.recommending.records import CitingSentence, IndexedPaper, Recommendation, Why
 from mpbert.recommending.tables import column_of
 from mpbert.recommending.titles import TitleIndex
 from mpbert.recommending.words import Words
@@ -108,8 +104,23 @@ class IndexRecommender:
         :raises ConfigError: ``top`` is less than 1, or there is no such ranker, or the index has no
             vectors for ``dense``.
         """
+        asked = self.asked(text, place, title, abstract, top, year, accepted, ranker)
+        return self.answer(asked)
+
+    def asked(
+        self,
+        text: str,
+        place: int | None = None,
+        title: str = "",
+        abstract: str = "",
+        top: int = 10,
+        year: int | None = None,
+        accepted: Sequence[str] = (),
+        ranker: str = "both",
+    ) -> AskedFor:
+        """Return what :meth:`answer` answers; arguments and errors as of :meth:`recommend`."""
         manuscript = manuscript_at(text, place, title, abstract)
-        return self.recommend_at(manuscript, 0, top, year, accepted, ranker)
+        return self._asked_at(manuscript, 0, top, year, accepted, ranker)
 
     def recommend_at(
         self,
@@ -121,6 +132,32 @@ class IndexRecommender:
         ranker: str = "both",
     ) -> list[Recommendation]:
         """Return papers for a numbered place of a manuscript; all else as :meth:`recommend`."""
+        return self.answer(self._asked_at(manuscript, place, top, year, accepted, ranker))
+
+    def together(self, asked: Sequence[AskedFor]) -> list[AskedFor]:
+        """Return the same questions, read together: :meth:`answer` is faster then, and the same."""
+        fused = [one for one in asked if one.ranker == "both"]
+        estimates = iter(self._ranker.estimates([one.question for one in fused]))
+        return [
+            replace(one, estimate=next(estimates)) if one.ranker == "both" else one for one in asked
+        ]
+
+    def answer(self, asked: AskedFor) -> list[Recommendation]:
+        """Return the papers for a question, best first."""
+        ranking = self._ranker.rank(
+            asked.question, asked.allowed, asked.top, asked.ranker, asked.estimate
+        )
+        return self._explained(ranking, asked.top, asked.question.words, asked.question.accepted)
+
+    def _asked_at(
+        self,
+        manuscript: Manuscript,
+        place: int,
+        top: int,
+        year: int | None,
+        accepted: Sequence[str],
+        ranker: str,
+    ) -> AskedFor:
         if ranker not in RANKERS:
             raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
         if ranker == "dense" and not self.vectors.shape[1]:
@@ -140,8 +177,7 @@ class IndexRecommender:
         if year is not None:
             allowed &= self._years <= year
         question = self.question(manuscript, place, year, accepted_rows)
-        ranking = self.rank(question, allowed, top, ranker)
-        return self._explained(ranking, top, question.words, accepted_rows)
+        return AskedFor(question, allowed, top, ranker)
 
     def question(
         self,

@@ -109,7 +109,8 @@ def test_matches_are_the_same_paper_after_paper_and_token_after_token(formats):
     assert (old.matrix() != new.matrix()).nnz == 0 and old.matrix().nnz > 100
     for name in ("offsets", "papers", "weights"):
         assert np.array_equal(getattr(old.postings, name), getattr(new.postings, name))
-    answers = [IndexRecommender.open(i).recommend("The router drops a key.") for i in (older, newer)]
+    indexes = map(IndexRecommender.open, (older, newer))
+    answers = [index.recommend("The router drops a key.") for index in indexes]
     assert answers[0] == answers[1]
 
 
