@@ -158,6 +158,9 @@ class BagReader:
         lexical = self._config.lexical.exact_matches
         return self._config.vocab_size if lexical else 0
 
+    def read_ahead(self, texts: Sequence[str]) -> None:
+        """Do nothing: to read texts together is no faster."""
+
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of manuscripts; ``sampled`` are places in ``texts``."""
         return self._read(self._manuscript.embed, texts, sampled)

@@ -31,6 +31,11 @@ class LevelReader:
         """Number of tokens V whose exact matches count; 0: they do not."""
         return self._model.config.vocab_size if self._model.lexical else 0
 
+    def read_ahead(self, texts: Sequence[str]) -> None:
+        """Let the pretrained encoder read texts, sorted by length; it remembers some thousands."""
+        if self._sentences.encoder is not None:
+            self._sentences.encoder.encode(texts)
+
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of manuscripts; ``sampled`` are places in ``texts``."""
         source = self._sentences.of(texts, sampled.sentences)

@@ -45,6 +45,9 @@ class IndexEncoder(Protocol):
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
 
+    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
+        """Read what :meth:`embed_manuscript` will need for these, if that is faster together."""
+
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
         """Return (K, D) vectors of length 1; that of a paper does not depend on other papers."""
 
@@ -65,6 +68,9 @@ class NoEncoder:
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return a vector of no dimension."""
         return np.zeros(0, dtype=np.float32)
+
+    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
+        """Do nothing."""
 
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
         """Return (K, 0) vectors."""

@@ -8,8 +8,9 @@ The weight of companions is learnt by itself, with all others as they are: of ea
 cites several papers, the first is taken as accepted, and the others are sought.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -20,9 +21,11 @@ from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.linear_fusion import rounded_weights
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.learnt import AGE, CITATIONS, COMPANIONS, FEATURES, LearntWeights
+from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.recommender import IndexRecommender
 
 LEAST_CONTEXTS, MOST_CONTEXTS = 50, 1000  # to learn from; of more, a fixed random sample is asked
+_BLOCK = 48  # contexts whose sentences are read at once: fewer than are remembered
 _DEPTH = 100  # candidates of each feature
 _DIGITS = 6  # of a weight
 _LEAST = 1e-9  # spread of a feature that varies
@@ -96,7 +99,7 @@ def _examples(
 ) -> tuple[_Examples, _Examples]:
     """Return all contexts, and again those that cite several papers, the first one accepted."""
     plain, accepting = _Examples(), _Examples()
-    manuscripts = manuscripts_of(store, contexts)
+    manuscripts = _read_in_blocks(recommender, manuscripts_of(store, contexts))
     for number in progress(range(len(contexts)), "learn to fuse", "context"):
         manuscript, year = next(manuscripts), int(contexts.years[number])
         allowed = store.years <= year if year else np.ones(store.num_papers, dtype=bool)
@@ -109,6 +112,15 @@ def _examples(
             allowed[cited[0]] = False
             accepting.add(recommender.features(question), allowed, cited[1:])
     return plain, accepting
+
+
+def _read_in_blocks(
+    recommender: IndexRecommender, manuscripts: Iterator[Manuscript]
+) -> Iterator[Manuscript]:
+    """Yield the same manuscripts; a pretrained encoder reads the sentences of many at once."""
+    while block := list(islice(manuscripts, _BLOCK)):
+        recommender.read_ahead(block)
+        yield from block
 
 
 def _candidates(found: dict[str, np.ndarray], allowed: np.ndarray) -> np.ndarray:

@@ -69,11 +69,24 @@ class EncoderReader:
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
+        read = self._readings(sentences, place)
+        return self._embed(self._encoder.embed_manuscripts, sentences, read, "this manuscript")
+
+    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
+        """Read sentences of manuscripts together, if each is read by a pretrained encoder."""
+        texts = [
+            sentences[number]
+            for sentences, place in manuscripts
+            for number in self._readings(sentences, place).sentences.tolist()
+        ]
+        self._encoder.read_ahead(list(dict.fromkeys(texts)))
+
+    def _readings(self, sentences: Sequence[str], place: int) -> SampledSentences:
+        """Return the readings of a manuscript around one sentence."""
         numbers = np.array(self._numbers)
         bounds = (np.full(len(numbers), at) for at in (0, place, len(sentences) - 1))
         first, citing, last = bounds
-        read = self._reading.manuscripts(first, citing, last, citing, numbers)
-        return self._embed(self._encoder.embed_manuscripts, sentences, read, "this manuscript")
+        return self._reading.manuscripts(first, citing, last, citing, numbers)
 
     def embed_paper(self, paper_id: str, sentences: Sequence[str], num_abstract: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a paper; it does not depend on other papers.

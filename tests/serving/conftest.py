@@ -22,7 +22,7 @@ from mpbert.serving.server import listen
 
 
 class ScriptedRecommender:
-    """Three papers; ``recommend`` waits until ``may_answer`` is set, and notes the questions."""
+    """Three papers; ``answer`` waits until ``may_answer`` is set, and notes the questions."""
 
     def __init__(self) -> None:
         self.paper_ids = ["a", "b/1", "c"]
@@ -44,7 +44,13 @@ class ScriptedRecommender:
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
 
-    def recommend(self, **question) -> list[Recommendation]:
+    def asked(self, **question) -> dict:
+        return question
+
+    def together(self, asked: list[dict]) -> list[dict]:
+        return asked
+
+    def answer(self, question: dict) -> list[Recommendation]:
         self.questions.append(question)
         self.has_begun.set()
         assert self.may_answer.wait(300)

@@ -55,15 +55,15 @@ def test_the_next_answer_knows_what_was_added_and_what_was_removed(live, library
 
 def test_answers_that_are_running_finish_on_the_old_index(live, library_index, mail, monkeypatch):
     has_begun, may_answer = threading.Event(), threading.Event()
-    recommend = IndexRecommender.recommend
+    asked = IndexRecommender.asked
 
-    def slow(self, text, **question):
+    def slow(self, text, *args, **question):
         if text.startswith("Slow"):
             has_begun.set()
             assert may_answer.wait(300)
-        return recommend(self, text, **question)
+        return asked(self, text, *args, **question)
 
-    monkeypatch.setattr(IndexRecommender, "recommend", slow)
+    monkeypatch.setattr(IndexRecommender, "asked", slow)
     answers = []
     first = threading.Thread(target=lambda: answers.append(found(live, "Slow mail and names")))
     first.start()
