@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Optional
 
 from mpbert.corpus.queries import COUNTED, TASKS
-from mpbert.evaluation.plots import plot_cost, plot_report
-from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import Report
-from mpbert.evaluation.training_curves import plot_training
 from mpbert.experiments.claim_files import read_claims
 from mpbert.experiments.cost import render_cost
 from mpbert.experiments.expected import ReportComparison, compare_reports, read_report
@@ -26,7 +23,6 @@ from mpbert.experiments.options import configs_option, tuned_option
 from mpbert.experiments.paper_table_files import read_paper_tables
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_files import configs_beside, read_rows, row_files
-from mpbert.experiments.training_curves import read_training_curves
 from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
@@ -137,6 +133,11 @@ def _runs(plan: ReportPlan, variants: list[Variant]) -> tuple[list[Path], list[P
 
 
 def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Variant]) -> None:
+    from mpbert.evaluation.plots import plot_report  # matplotlib, half a second
+    from mpbert.evaluation.render import render_report
+    from mpbert.evaluation.training_curves import plot_training
+    from mpbert.experiments.training_curves import read_training_curves
+
     svg, png = plot_report(report, "svg"), plot_report(report, "png")
     for suffix, plots in (("svg", svg), ("png", png)):
         for name, (_, picture) in plots.items():
@@ -152,6 +153,8 @@ def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Var
 
 def _write_cost(directory: Path, report: Report, plan: ReportPlan) -> None:
     """Write what the rows cost, if make-rows made any of them."""
+    from mpbert.evaluation.plots import plot_cost
+
     scores = scores_of(report)
     pairs = [(row, plan.cost(row.name)) for row in report.rows]
     known = [(row, cost) for row, cost in pairs if cost]

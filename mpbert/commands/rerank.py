@@ -24,7 +24,6 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.foundation.training_log import for_tensorboard
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker
-from mpbert.retrieval.vector_search import VectorSearch
 
 logger = logging.getLogger(__name__)
 
@@ -117,6 +116,8 @@ def run(config: Config) -> None:
             out.counts.update(_fit(reranker, store, config))
         for split, (queries, rankings) in reranked.items():
             if config.scored_by:
+                from mpbert.retrieval.vector_search import VectorSearch  # faiss
+
                 search = VectorSearch(store, config.scored_by, config.task)
                 reranker.score_pairs = functools.partial(search.scores_of, queries, split)
             found = reranker.rerank(store, queries, rankings)

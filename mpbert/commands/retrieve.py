@@ -8,7 +8,7 @@ candidate for its own queries: it is known, and never relevant.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.splits import SPLITS
@@ -22,7 +22,9 @@ from mpbert.methods.lexical.search import LexicalSearch, check_fields
 from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited
 from mpbert.retrieval.dense import SIMILARITIES
 from mpbert.retrieval.pool import num_candidates, pool_option
-from mpbert.retrieval.vector_search import VectorSearch, check_training_queries
+
+if TYPE_CHECKING:
+    from mpbert.retrieval.vector_search import VectorSearch
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,12 @@ def inputs_of(config: Config) -> list[Path]:
     return [path for path in (config.corpus, config.vectors) if path is not None]
 
 
-def _index_of(store: CorpusStore, config: Config) -> LexicalSearch | VectorSearch:
+def _index_of(store: CorpusStore, config: Config) -> "LexicalSearch | VectorSearch":
     if config.lexical:
         method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
         return LexicalSearch(store, method, config.pool)
+    from mpbert.retrieval.vector_search import VectorSearch, check_training_queries  # faiss
+
     check_training_queries(config.vectors, config.task, config.splits)
     return VectorSearch(
         store,

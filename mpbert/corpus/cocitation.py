@@ -4,10 +4,14 @@ Counts that a model or a ranking learns from come from the training contexts alo
 else.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from mpbert.foundation.ragged import offsets_of, ranges
+
+if TYPE_CHECKING:  # to tell types
+    from scipy.sparse import csr_matrix
 
 
 def citation_counts(cited_rows: np.ndarray, num_papers: int) -> np.ndarray:
@@ -17,7 +21,7 @@ def citation_counts(cited_rows: np.ndarray, num_papers: int) -> np.ndarray:
 
 def cocitation_counts(
     cited_offsets: np.ndarray, cited_rows: np.ndarray, num_papers: int
-) -> csr_matrix:
+) -> "csr_matrix":
     """Return the symmetric (N, N) counts of how often two papers are cited together.
 
     Zhang & Ma (WI-IAT 2021), Eq. 1, *frequency*. A unit is a context or a paper, as the rows
@@ -27,6 +31,8 @@ def cocitation_counts(
     :param cited_offsets: (Q + 1,) unit i cites ``cited_rows[cited_offsets[i]:cited_offsets[i+1]]``,
         each paper once.
     """
+    from scipy.sparse import csr_matrix
+
     cited_rows = np.asarray(cited_rows, dtype=np.int32)  # half the memory of int64
     places = np.arange(1, len(cited_rows) + 1)
     later = np.repeat(cited_offsets[1:], np.diff(cited_offsets)) - places  # (M,) in the same unit

@@ -10,11 +10,11 @@ count several times, as ``3*citing`` does:
 """
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.queries import Contexts, Queries
@@ -22,6 +22,9 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges, row_numbers
+
+if TYPE_CHECKING:  # to tell types
+    from scipy import sparse
 
 QUERIES = ("context", "abstract", "context+abstract")
 Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) row of the paper of each
@@ -81,7 +84,7 @@ def split_fields(fields: str) -> dict[str, int]:
 
 def paper_counts(
     store: CorpusStore, fields: str, vocabulary: pa.Array | None = None, stemmed: bool = False
-) -> tuple[sparse.csr_array, pa.Array]:
+) -> "tuple[sparse.csr_array, pa.Array]":
     """Return how often each paper holds each word in these fields.
 
     :param vocabulary: (V,) words to count, others are skipped; None for all words.
@@ -108,13 +111,15 @@ def sum_counts(
     num_papers: int,
     vocabulary: pa.Array | None = None,
     stemmed: bool = False,
-) -> tuple[sparse.csr_array, pa.Array]:
+) -> "tuple[sparse.csr_array, pa.Array]":
     """Return how often the texts of each paper, from all sources, hold each word.
 
     :param sources: (name, (M,) texts, (M,) row of the paper of each, how often they count).
     :param vocabulary: (V,) words to count, others are skipped; None for all words.
     :returns: (N, V) int32 counts and the vocabulary, which may be empty.
     """
+    from scipy import sparse
+
     blocks = []  # rows of papers, columns among the block's own words, counts
     vocabularies = []
     for name, texts, papers, weight in sources:
@@ -137,8 +142,10 @@ def sum_counts(
 
 
 def _sum_by_paper(
-    counts: sparse.csr_array, papers: np.ndarray, num_papers: int
-) -> sparse.coo_array:
+    counts: "sparse.csr_array", papers: np.ndarray, num_papers: int
+) -> "sparse.coo_array":
+    from scipy import sparse
+
     ones = np.ones(len(papers), dtype=np.int32)
     owners = sparse.csr_array((ones, (papers, np.arange(len(papers)))), (num_papers, len(papers)))
     return (owners @ counts).tocoo()  # (N, V)

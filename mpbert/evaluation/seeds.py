@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from mpbert.evaluation.measures import measure
 from mpbert.evaluation.tables import Column
@@ -43,6 +42,8 @@ def scores_over_seeds(
         if len(column.subset):
             mask = column.subset.mask
             scores[:, j] = [measure(column.measure, h, num_gold)[mask].mean() for h in hits]
+    from scipy.special import stdtrit
+
     quantile = stdtrit(len(hits) - 1, 0.975)
     half_widths = quantile * scores.std(axis=0, ddof=1) / np.sqrt(len(hits))
     return SeedScores(len(hits), scores.mean(axis=0), half_widths)

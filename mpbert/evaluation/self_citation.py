@@ -8,11 +8,14 @@ share no author counts with rank k + 1.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.foundation.ragged import row_numbers
+
+if TYPE_CHECKING:  # to tell types
+    from scipy import sparse
 
 _BLOCK = 1 << 18  # pairs compared at once
 
@@ -33,11 +36,13 @@ class SelfCitation:
     share: np.ndarray
 
 
-def author_matrix(names: Sequence[Sequence[str]]) -> sparse.csr_array:
+def author_matrix(names: Sequence[Sequence[str]]) -> "sparse.csr_array":
     """Return (N, A), 1 where a paper has an author; case and outer spaces do not matter.
 
     :param names: (N,) authors of each paper.
     """
+    from scipy import sparse
+
     flat = np.array([name.strip().lower() for each in names for name in each], dtype=str)
     distinct, column = np.unique(flat, return_inverse=True)
     paper = row_numbers(np.array([len(each) for each in names], dtype=np.int64))
@@ -48,7 +53,7 @@ def author_matrix(names: Sequence[Sequence[str]]) -> sparse.csr_array:
 
 
 def shares_author(
-    authors: sparse.csr_array, citing_rows: np.ndarray, ranked_rows: np.ndarray
+    authors: "sparse.csr_array", citing_rows: np.ndarray, ranked_rows: np.ndarray
 ) -> np.ndarray:
     """Return (Q, K), whether a ranked paper has an author of the citing paper.
 

@@ -6,9 +6,12 @@ The second split makes that claim measurable.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
+
+if TYPE_CHECKING:  # to tell types
+    from scipy.sparse import csr_matrix
 
 # those of all_subsets
 SUBSETS = ("P=1", "P>=1", "P>=2", "unseen", "low", "high", "rare", "other")
@@ -41,7 +44,7 @@ def subsets_by_num_gold(num_gold: np.ndarray) -> list[Subset]:
 
 
 def mean_pair_frequency(
-    gold_offsets: np.ndarray, gold_rows: np.ndarray, counts: csr_matrix
+    gold_offsets: np.ndarray, gold_rows: np.ndarray, counts: "csr_matrix"
 ) -> np.ndarray:
     """Return (Q,) how often two papers cited by a query were cited together before, on average.
 
@@ -50,6 +53,8 @@ def mean_pair_frequency(
     :param gold_offsets: (Q + 1,) query i cites ``gold_rows[gold_offsets[i]:gold_offsets[i + 1]]``.
     :param counts: (N, N) symmetric co-citation counts of the training contexts, empty diagonal.
     """
+    from scipy.sparse import csr_array
+
     num_gold = np.diff(gold_offsets)
     cited = csr_array(
         (np.ones(len(gold_rows)), gold_rows, gold_offsets), shape=(len(num_gold), counts.shape[0])

@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_qrels, read_run
@@ -29,6 +29,9 @@ from mpbert.foundation.manifest import MANIFEST, read_manifest
 from mpbert.methods.learnt_features import remark_on_learnt
 from mpbert.retrieval.pool import num_candidates
 
+if TYPE_CHECKING:  # to tell types
+    from scipy import sparse
+
 _CUTOFFS = (*range(1, 10), *range(10, 101, 10))  # ranks of self-citation
 
 
@@ -48,7 +51,7 @@ class Source:
     qrels: Qrels
     qrels_of_all: Qrels
     counted: np.ndarray
-    authors: sparse.csr_array
+    authors: "sparse.csr_array"
     subject: Mapping[str, str | int]
 
 

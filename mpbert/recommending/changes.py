@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
@@ -53,6 +52,8 @@ def added(
     read = [(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in new]
     vectors, matches = encoder.embed_papers(read), tables.matches
     if matches is not None:
+        from scipy import sparse
+
         weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
         together = sparse.vstack([matches.matrix(), *weights], format="csr")
         matches = PapersByToken.of(TokenWeights.of(together[order]))

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
@@ -58,6 +57,8 @@ def library_tables(
     """
     matches = None
     if encoder.num_matched:
+        from scipy import sparse
+
         none = sparse.csr_array((0, encoder.num_matched), dtype=np.float32)
         matches = PapersByToken.of(TokenWeights.of(none))
     nothing = IndexTables(

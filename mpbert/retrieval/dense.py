@@ -14,7 +14,6 @@ import copy
 from collections.abc import Callable
 from typing import Self
 
-import faiss
 import numpy as np
 
 from mpbert.foundation.progress import progress
@@ -125,6 +124,8 @@ class DenseIndex:
 
     def _propose(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (Q, depth) rows of the largest float32 scores, and (Q,) the least of these."""
+        import faiss
+
         unit = normalized(queries)
         best = np.full((len(queries), depth), -np.inf, dtype=np.float32)
         rows = np.zeros((len(queries), depth), dtype=np.int64)

@@ -12,10 +12,10 @@ words; of a query context all three sentences, the citing one counted three time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.fields import QUERIES, paper_counts, split_fields
@@ -25,6 +25,9 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.registry import Registry
 from mpbert.methods.method import Method
 from mpbert.retrieval.ranking import num_ranked, top_k
+
+if TYPE_CHECKING:  # to tell types
+    from scipy import sparse
 
 _SCORES = 1 << 23  # of queries that are scored at once: 64 MiB
 
@@ -46,7 +49,7 @@ class LexicalMethod(Method):
         """Check what a single setting cannot."""
         split_fields(self.fields)
 
-    def count_words(self, store: CorpusStore) -> tuple[sparse.csr_array, pa.Array]:
+    def count_words(self, store: CorpusStore) -> "tuple[sparse.csr_array, pa.Array]":
         """Return how often each paper holds each stem, (N, V), and the (V,) stems."""
         return paper_counts(store, self.fields, stemmed=True)
 
@@ -55,13 +58,13 @@ class LexicalMethod(Method):
         return scores
 
     @abstractmethod
-    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
+    def weigh_papers(self, counts: "sparse.csr_array") -> "sparse.sparray":
         """Return (N, V) weights of the words of papers.
 
         :param counts: (N, V) how often each paper holds each word.
         """
 
-    def weigh_queries(self, counts: sparse.csr_array) -> sparse.sparray:
+    def weigh_queries(self, counts: "sparse.csr_array") -> "sparse.sparray":
         """Return (Q, V) weights of the words of queries, after those of the papers are known.
 
         :param counts: (Q, V) how often each query holds each word.
@@ -84,7 +87,7 @@ class LexicalIndex:
     def __init__(
         self,
         method: LexicalMethod,
-        counts: sparse.csr_array,
+        counts: "sparse.csr_array",
         vocabulary: pa.Array,
         num_papers: int | None = None,
     ) -> None:
