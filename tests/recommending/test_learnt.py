@@ -14,7 +14,7 @@ from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
-from mpbert.recommending import directory
+from mpbert.recommending import directory, learning
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
@@ -210,6 +210,9 @@ class Knowing:
         self.cited = map(contexts.cited, range(len(contexts)))
         self.shape, self.rng = store.num_papers, np.random.default_rng(1)
 
+    def read_ahead(self, manuscripts):
+        self.ahead = getattr(self, "ahead", 0) + len(manuscripts)
+
     def question(self, manuscript, place, year, accepted=()):
         self.gold = self.gold[1:] if len(accepted) else next(self.cited)
         return accepted
@@ -225,10 +228,25 @@ class Knowing:
 
 def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store):
     contexts = store.contexts("valid").distinct()
-    learnt = learn_weights(Knowing(store, contexts), store)
+    knowing = Knowing(store, contexts)
+    learnt = learn_weights(knowing, store)
+    assert knowing.ahead == len(contexts)
     assert list(learnt.weights) == ["cosine", "citations", COMPANIONS]
     assert learnt.weights["cosine"] > 3 > 1 > abs(learnt.weights["citations"])
     assert learnt.weights[COMPANIONS] > 0.5
+
+
+def test_weights_are_the_same_where_sentences_were_read_ahead(matching, store, monkeypatch):
+    def learnt():
+        return learn_weights(IndexRecommender.open(matching.index), store)
+
+    monkeypatch.setattr(learning, "_BLOCK", 7)
+    ahead = learnt()
+    monkeypatch.setattr(IndexRecommender, "read_ahead", lambda *_: None)
+    alone = learnt()
+    assert list(ahead.weights) == list(alone.weights) and ahead.contexts == alone.contexts
+    for name, weight in alone.weights.items():  # batches move a vector by rounding alone
+        assert ahead.weights[name] == pytest.approx(weight, rel=1e-3, abs=1e-4)
 
 
 DAMAGES = {

@@ -97,6 +97,20 @@ def test_vectors_have_both_parts_and_tell_what_made_them(made, small_encoder):
     assert copy.read_bytes() == (small_encoder / "model.safetensors").read_bytes()
 
 
+def test_texts_that_were_read_ahead_have_the_same_vectors(made, rfc_corpus):
+    from mpbert.recommending.reading import EncoderReader
+
+    store = CorpusStore(rfc_corpus)
+    asked = [([paper.title, *paper.sentences], 3) for paper in map(store.paper, range(6))]
+    alone, ahead = (EncoderReader(made / "encoder", readings=2, seed=1, dim=24) for _ in range(2))
+    ahead.read_ahead(asked)
+    encoder = ahead._encoder._sentences.encoder
+    encoder._latest._make = None  # nothing is left to be read
+    for sentences, place in asked:
+        found = ahead.embed_manuscript(sentences, place)
+        np.testing.assert_allclose(found, alone.embed_manuscript(sentences, place), atol=1e-5)
+
+
 def test_a_new_text_has_the_vector_that_it_would_have_in_the_corpus(made, rfc_corpus, rfc_binary):
     from mpbert.recommending.reading import EncoderReader
 
