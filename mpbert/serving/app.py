@@ -1,7 +1,7 @@
 """The HTTP API: one recommender, asked by several clients."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +15,7 @@ from fastapi.responses import (
     Response,
 )
 from fastapi.staticfiles import StaticFiles
-from pydantic_core import to_json
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.types import ASGIApp
 
@@ -42,9 +42,10 @@ from mpbert.serving.messages import (
     one_line,
 )
 from mpbert.serving.paths import Paths
-from mpbert.serving.queue import Queue
+from mpbert.serving.waiting import Queue
 
 STATIC = Path(__file__).parent / "static"
+_JSON: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def create_app(
@@ -190,7 +191,7 @@ def _as_json(answer: object) -> Response:
 
     To make messages of them, to check these and to write them took as long as a third of ranking.
     """
-    return Response(to_json(answer), media_type="application/json")
+    return Response(_JSON.dump_json(answer), media_type="application/json")
 
 
 def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:

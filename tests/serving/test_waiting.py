@@ -7,7 +7,7 @@ import pytest
 
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError
 from mpbert.recommending.recommender import IndexRecommender
-from mpbert.serving.queue import Queue
+from mpbert.serving.waiting import Queue
 
 
 class Noting:
