@@ -9,6 +9,7 @@ from mpbert.cli import main
 from mpbert.commands import make_rows, report, retrieve
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import run_of_matrix, write_run
+from mpbert.evaluation import plots
 from mpbert.foundation.errors import ConfigError, OutputError, RunError
 from mpbert.foundation.training_log import for_tensorboard, loss_fields
 from mpbert.methods.learnt_features import write_learnt
@@ -58,7 +59,7 @@ def _config(rfc_corpus, workplace, output, **options):
 @pytest.fixture
 def no_plots(monkeypatch):
     """Leave out the pictures, which take the most time."""
-    monkeypatch.setattr(report, "plot_report", lambda *_: {})
+    monkeypatch.setattr(plots, "plot_report", lambda *_: {})
 
 
 @pytest.fixture(scope="module")

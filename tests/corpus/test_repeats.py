@@ -15,6 +15,7 @@ from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.repeats import context_keys, find_repeats, repeats_of
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_qrels, read_run
+from mpbert.evaluation import plots
 from mpbert.foundation.manifest import read_manifest
 from mpbert.methods.fusion.reranker import Fusion
 
@@ -146,7 +147,7 @@ def test_runs_rank_all_queries_and_measures_count_the_distinct_ones(place, store
 
 
 def _reported(place, monkeypatch, output, **options):
-    monkeypatch.setattr(report, "plot_report", lambda *_: {})
+    monkeypatch.setattr(plots, "plot_report", lambda *_: {})
     (place / "rows").mkdir(exist_ok=True)
     for name in ("bm25", "tfidf"):
         row = {"title": name, "method": name}

@@ -301,7 +301,8 @@ def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
     allowed = np.ones(store.num_papers, dtype=bool)
     allowed[accepted] = False
     found = recommender.rank([asked], allowed, 99)
-    plain = recommender.rank(dataclasses.replace(asked, accepted=accepted[:0]), allowed, 99)
+    unaccepted = dataclasses.replace(asked, accepted=accepted[:0])
+    plain = recommender.rank([unaccepted], allowed, 99)
     before = dict(zip(plain.rows[0].tolist(), plain.scores[0].tolist(), strict=True))
     both = set(found.rows[0, :99].tolist()) & set(plain.rows[0, :99].tolist())
     assert len(both) > 90

@@ -108,7 +108,7 @@ def test_many_at_once_get_the_answers_of_single_ones(matching):
         return await asyncio.gather(*asked)
 
     found = asyncio.run(ask())
-    for text, (papers, milliseconds) in zip(texts, found, strict=True):
+    for text, (papers, _, milliseconds) in zip(texts, found, strict=True):
         expected = recommender.recommend(text, top=5)
         assert [paper.paper_id for paper in papers] == [paper.paper_id for paper in expected]
         # another thread may sum up float32 in another order
