@@ -456,7 +456,7 @@ def _kept(rfc_corpus, tmp_path):
 def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
     rfc_corpus, no_plots, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    monkeypatch.setattr(plots, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
     assert _files(tmp_path / "kept") == {"a.npz", "b.npz", "b-seed-2.npz"}
     here = tmp_path / "here"
@@ -484,7 +484,7 @@ def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
 def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_anew(
     rfc_corpus, no_plots, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    monkeypatch.setattr(plots, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
     shutil.rmtree(place / "out" / "trec")
     _write_row(place, "b", settings={"window": 3}, order=2)
@@ -507,7 +507,7 @@ def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_
 def test_a_kept_row_serves_distinct_queries_and_all_of_them(
     rfc_corpus, no_plots, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    monkeypatch.setattr(plots, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
     report.run(_config(rfc_corpus, place, place / "all", queries="all"))
     shutil.rmtree(place / "out" / "trec")
@@ -521,7 +521,7 @@ def test_a_kept_row_serves_distinct_queries_and_all_of_them(
 
 
 def test_a_kept_row_of_another_split_is_refused(rfc_corpus, no_plots, monkeypatch, tmp_path):
-    monkeypatch.setattr(report, "plot_cost", lambda *_: b"")
+    monkeypatch.setattr(plots, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
     with pytest.raises(RunError, match=r"a.npz: found a result of split test, queries \w+; expect"):
         report.run(
