@@ -52,7 +52,7 @@ _OLDER = {
     "build-corpus": (1,),
     "binarize": (1,),
     "export-encoder": (1,),
-    "build-index": (1, 2, 3),
+    "build-index": (1, 2, 3, 4),
 }  # older formats that are read, too
 
 

@@ -124,8 +124,11 @@ def bodies_of(store: "CorpusStore") -> pa.Table:
 
 
 def with_neighbours(contexts: pa.Table) -> pa.Table:
-    """Return contexts of an index of format 3 or less, which holds no sentences around them."""
-    nothing = pa.array([""] * contexts.num_rows, pa.large_string())
+    """Return contexts of an index of format 4 or less, which holds no sentences around them."""
+    # from buffers: where pandas is installed, a scalar or a list of Python would import it
+    offsets = pa.py_buffer(np.zeros(contexts.num_rows + 1, dtype=np.int64))
+    buffers = [None, offsets, pa.py_buffer(b"")]
+    nothing = pa.Array.from_buffers(pa.large_string(), contexts.num_rows, buffers)
     place = CONTEXTS.get_field_index("around")
     return contexts.add_column(place, CONTEXTS.field(place), nothing)
 

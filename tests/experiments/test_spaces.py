@@ -31,6 +31,7 @@ NO_SPACE = {
     "lambdamart_metadata": "as lambdamart_hierarchical",
     "index_token_bag": "asks an index of token_bag_matches, which is tuned, and learns as fusion",
     "index_hierarchical": "as index_token_bag, of hierarchical_minilm",
+    "global_index_token_bag": "as index_token_bag",
     "global_fusion_learnt": "as fusion",
     "fusion_reciprocal": "weighs all inputs alike, with the constant of its paper",
     "global_fusion_reciprocal": "as fusion_reciprocal",

@@ -70,12 +70,13 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
 
 
-def read_whole(path: Path, most: int = LARGEST) -> bytes:
+def read_whole(path: Path, most: int | None = None) -> bytes:
     """Return what a file holds, unpacked.
 
-    :param most: bytes that it may hold.
+    :param most: bytes that it may hold; None: those of one paper.
     :raises CorpusError: as :func:`open_file`, or it is larger than one paper can be.
     """
+    most = LARGEST if most is None else most
     with open_file(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
