@@ -70,8 +70,9 @@ class IndexTables:
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (C + 1,) offsets and the rows of papers that each context cites."""
         lists = self.contexts["cited_rows"].combine_chunks()
-        lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
-        return offsets_of(lengths), lists.flatten().to_numpy(zero_copy_only=False)
+        # by DLPack: where pandas is installed, Arrow's own way to an array would import it
+        lengths, cited = map(np.from_dlpack, (lists.value_lengths(), lists.flatten()))
+        return offsets_of(lengths), cited
 
 
 def digest(

@@ -4,6 +4,9 @@ import dataclasses
 import importlib.util
 import json
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -374,3 +377,17 @@ def test_the_file_holds_plain_arrays(grown):
     found = load_file(grown / "data.1" / FILE)
     assert set(found) == set(ARRAYS)
     assert len(found["values"]) == len(found["features"]) + len(found["roots"])
+
+
+_ANSWERS = """
+import sys
+from mpbert.recommending.recommender import IndexRecommender
+assert IndexRecommender.open(sys.argv[1]).recommend("The router drops a packet")
+print(*{"pandas", "lightgbm", "sklearn"} & set(sys.modules))
+"""
+
+
+def test_answers_load_neither_pandas_nor_lightgbm(grown):
+    run = [sys.executable, "-c", _ANSWERS, str(grown)]
+    found = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert found.stdout == "\n", found.stderr[-2000:]
