@@ -1,5 +1,6 @@
 """The fuzzing of ``guided.py``, in a process of its own: it instruments what it imports."""
 
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -33,4 +34,5 @@ def test_what_reaches_new_code_is_read_or_refused_in_one_line(name, number, tmp_
         errors="replace",
     )
     assert found.returncode == 0, found.stderr[-3000:]
-    assert f"Done {number} runs" in found.stderr
+    runs = re.search(r"^Done (\d+) runs", found.stderr, re.MULTILINE)
+    assert runs and int(runs[1]) >= number  # all examples are read, which may be more
