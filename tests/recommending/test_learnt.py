@@ -23,13 +23,7 @@ from mpbert.recommending.learning import learn_weights
 from mpbert.recommending.learnt import COMPANIONS
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
-
-TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
-NEW = {
-    **{"paper_id": "AA-NEW", "title": "Zebrafish relay zymurgy", "year": 2021},
-    "abstract": ["Zebrafish quickly relay zymurgy.", "Zymurgy is what zebrafish relay."],
-    "sections": [{"sentences": ["Zygotes of zebrafish know zymurgy [CITATION]."]}],
-}
+from tests.recommending.texts import NEW, TEXT
 
 
 @pytest.fixture(scope="module")

@@ -37,13 +37,7 @@ from mpbert.recommending.learnt_trees import FILE
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.signals import RELATED, of_the_question, signal_names
-
-TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
-NEW = {
-    **{"paper_id": "AA-NEW", "title": "Zebrafish relay zymurgy", "year": 2021},
-    "abstract": ["Zebrafish quickly relay zymurgy.", "Zymurgy is what zebrafish relay."],
-    "sections": [{"sentences": ["Zygotes of zebrafish know zymurgy [CITATION]."]}],
-}
+from tests.recommending.texts import NEW, TEXT
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,13 @@ for the global task.
 """
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.raw.exports import Export, ExportReader, spoken_name
+from mpbert.corpus.raw.exports import Export, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.values import reading, text_of
-from mpbert.corpus.raw.works import iter_works
+from mpbert.corpus.raw.values import text_of
+from mpbert.corpus.raw.works import WorksReader
 
 _DATES = ("issued", "published-print", "published-online", "published", "created")
 # tags of JATS and MathML that are part of a line; the others begin a new one
@@ -26,47 +24,38 @@ _BLOCK = re.compile(r"</?jats:[\w-]+\b[^<>]*>")
 
 
 @READERS.register
-class CrossrefReader(ExportReader):
+class CrossrefReader(WorksReader):
     """Reads ``.json`` or ``.jsonl`` of Crossref, or a folder of them."""
 
     name = "crossref"
-    suffixes = (".json", ".jsonl")
     expected = "a work of Crossref: an object with DOI and title, or a message with items"
-
-    def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
-        """Yield (place, record) of all works.
-
-        :raises CorpusError: the file holds no works, or one is broken.
-        """
-        for place, work in iter_works(file, self.expected, _works_in):
-            with reading(place, self.expected):
-                record = _export(work)
-            yield place, record
 
     def decoded(self, text: str) -> str:
         """Return a text without the tags of JATS and MathML."""
         return _BLOCK.sub(" ", _INLINE.sub("", text))
 
+    @staticmethod
+    def works_in(answer: dict[str, Any]) -> list[Any]:
+        """Return the works of an answer, or the object itself where it is a work."""
+        message = answer.get("message", answer)
+        return message["items"] if "items" in message else [message]
 
-def _works_in(answer: dict[str, Any]) -> list[Any]:
-    message = answer.get("message", answer)
-    return message["items"] if "items" in message else [message]
-
-
-def _export(work: dict[str, Any]) -> Export:
-    names = work.get("author") or work.get("editor") or ()
-    title = ": ".join(filter(None, (_first(work.get("title")), _first(work.get("subtitle")))))
-    dates = (work[name] for name in _DATES if _is_date(work.get(name)))
-    return Export(
-        key="",
-        title=title,
-        abstract=text_of(work.get("abstract")),
-        year=str(next(dates, "")),
-        authors=tuple(filter(None, map(_name, names))),
-        venue=_first(work.get("container-title")) or text_of(work.get("publisher")),
-        doi=text_of(work.get("DOI")),
-        references=tuple(map(_cited, work.get("reference") or ())),
-    )
+    @staticmethod
+    def export_of(work: dict[str, Any]) -> Export:
+        """Return what a work says."""
+        names = work.get("author") or work.get("editor") or ()
+        title = ": ".join(filter(None, (_first(work.get("title")), _first(work.get("subtitle")))))
+        dates = (work[name] for name in _DATES if _is_date(work.get(name)))
+        return Export(
+            key="",
+            title=title,
+            abstract=text_of(work.get("abstract")),
+            year=str(next(dates, "")),
+            authors=tuple(filter(None, map(_name, names))),
+            venue=_first(work.get("container-title")) or text_of(work.get("publisher")),
+            doi=text_of(work.get("DOI")),
+            references=tuple(map(_cited, work.get("reference") or ())),
+        )
 
 
 def _first(value: object) -> str:

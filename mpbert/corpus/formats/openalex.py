@@ -4,57 +4,46 @@ A file holds a work, a list of works, pages of results, or one of these a line. 
 an index from words to places. ``referenced_works`` are the citations: for the global task.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.raw.exports import Export, ExportReader
+from mpbert.corpus.raw.exports import Export
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.values import reading, required_id, text_of
-from mpbert.corpus.raw.works import iter_works
+from mpbert.corpus.raw.values import required_id, text_of
+from mpbert.corpus.raw.works import WorksReader
 
 
 @READERS.register
-class OpenAlexReader(ExportReader):
+class OpenAlexReader(WorksReader):
     """Reads ``.json`` or ``.jsonl`` of OpenAlex, or a folder of them."""
 
     name = "openalex"
-    suffixes = (".json", ".jsonl")
     expected = "a work of OpenAlex: an object with id and title, or a list of results"
 
-    def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
-        """Yield (place, record) of all works.
+    @staticmethod
+    def works_in(answer: dict[str, Any]) -> list[Any]:
+        """Return the works of an answer, or the object itself where it is a work."""
+        return answer["results"] if "results" in answer else [answer]
 
-        :raises CorpusError: the file holds no works, or one is broken.
-        """
-        for place, work in iter_works(file, self.expected, _works_in):
-            with reading(place, self.expected):
-                record = _export(work)
-            yield place, record
-
-
-def _works_in(answer: dict[str, Any]) -> list[Any]:
-    return answer["results"] if "results" in answer else [answer]
-
-
-def _export(work: dict[str, Any]) -> Export:
-    location = work.get("primary_location") or {}
-    source = location.get("source") or work.get("host_venue") or {}
-    authorships = work.get("authorships") or ()
-    names = (text_of((each.get("author") or {}).get("display_name")) for each in authorships)
-    return Export(
-        key=_key(work["id"]),
-        title=text_of(work.get("title") or work.get("display_name")),
-        abstract=text_of_index(work.get("abstract_inverted_index")),
-        year=str(work.get("publication_year") or work.get("publication_date") or ""),
-        authors=tuple(filter(None, names)),
-        venue=text_of(source.get("display_name")),
-        doi=text_of(work.get("doi")),
-        references=tuple(
-            Identifiers(corpus_id=_key(cited)) for cited in work.get("referenced_works") or ()
-        ),
-    )
+    @staticmethod
+    def export_of(work: dict[str, Any]) -> Export:
+        """Return what a work says."""
+        location = work.get("primary_location") or {}
+        source = location.get("source") or work.get("host_venue") or {}
+        authorships = work.get("authorships") or ()
+        names = (text_of((each.get("author") or {}).get("display_name")) for each in authorships)
+        return Export(
+            key=_key(work["id"]),
+            title=text_of(work.get("title") or work.get("display_name")),
+            abstract=text_of_index(work.get("abstract_inverted_index")),
+            year=str(work.get("publication_year") or work.get("publication_date") or ""),
+            authors=tuple(filter(None, names)),
+            venue=text_of(source.get("display_name")),
+            doi=text_of(work.get("doi")),
+            references=tuple(
+                Identifiers(corpus_id=_key(cited)) for cited in work.get("referenced_works") or ()
+            ),
+        )
 
 
 def _key(address: str) -> str:

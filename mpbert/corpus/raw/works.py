@@ -1,15 +1,43 @@
 """Works as interfaces of the literature answer: one, a list, a page of results, or a line each."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from mpbert.corpus.raw.exports import Export, ExportReader
 from mpbert.corpus.raw.files import LARGEST, open_file, read_lines, read_whole, without_packing
 from mpbert.corpus.raw.json_stream import iter_members
 from mpbert.corpus.raw.values import decode, reading
 
 _MARK = b"\xef\xbb\xbf"  # of UTF-8, that some programs write first
+
+
+class WorksReader(ExportReader):
+    """Reads ``.json`` or ``.jsonl`` of an interface, or a folder of them."""
+
+    suffixes = (".json", ".jsonl")
+
+    @staticmethod
+    @abstractmethod
+    def works_in(answer: dict[str, Any]) -> list[Any]:
+        """Return the works of an answer, or the object itself where it is a work."""
+
+    @staticmethod
+    @abstractmethod
+    def export_of(work: dict[str, Any]) -> Export:
+        """Return what a work says."""
+
+    def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
+        """Yield (place, record) of all works.
+
+        :raises CorpusError: the file holds no works, or one is broken.
+        """
+        for place, work in iter_works(file, self.expected, self.works_in):
+            with reading(place, self.expected):
+                record = self.export_of(work)
+            yield place, record
 
 
 def iter_works(
@@ -18,7 +46,7 @@ def iter_works(
     """Yield (place, work) of all works in a file.
 
     :param expected: what a work is, for messages.
-    :param works_in: returns the works of an answer, or the object itself where it is a work.
+    :param works_in: as that of :class:`WorksReader`.
     :raises CorpusError: the file is broken.
     """
     with open_file(file) as opened:
