@@ -90,7 +90,7 @@ class PretrainedEncoder:
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch; special tokens count."""
         with self.precision():
-            states = self._states_of(tokens, is_token).float()
+            states = self.states_of(tokens, is_token).float()
         if self.pooling == "cls":
             return states[:, 0]
         sums = (states * is_token[:, :, None]).sum(dim=1)
@@ -131,7 +131,7 @@ class PretrainedEncoder:
             vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
         return vectors
 
-    def _states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+    def states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return the (B, T, D) last states."""
         return self.body(input_ids=tokens, attention_mask=is_token.long()).last_hidden_state
 

@@ -169,7 +169,8 @@ class UpperEncoder(PretrainedEncoder):
         """Write the whole model."""
         self.frozen.encoder.save(directory)
 
-    def _states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+    def states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
+        """Return the (B, T, D) states above all layers of (B, T, D) kept ones."""
         return self.model(tokens, is_token)
 
 

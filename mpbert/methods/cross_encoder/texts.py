@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.corpus.store import CITING_FIRST, IN_ORDER, Contexts, CorpusStore, Queries
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.ragged import row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, constant, joined, repeated
 from mpbert.foundation.seeding import hashed_uniform
+from mpbert.methods.training_contexts import TrainingContexts
 from mpbert.pretrained.texts import Tokenize
 
 _NONE = np.zeros(0, np.int64)
@@ -138,10 +139,7 @@ class PairTexts:
         each = max(self._layout.paper_tokens // (2 * self._citing) - 1, 1)
         sentences = self._tokenize(self._store.sentence_texts(rows), each)
         self._sentences = joined(constant(self._layout.separator, len(sentences)), sentences)
-        order = np.argsort(training.cited_rows, kind="stable")
-        self._contexts = row_numbers(np.diff(training.cited_offsets))[order]
-        self._owners = training.citing_rows[self._contexts]
-        self._num_citing = np.bincount(training.cited_rows, minlength=self._store.num_papers)
+        self._citations = TrainingContexts(self._store)
 
     def queries(self, queries: Queries, query: str, begins: str = "context") -> Ragged:
         """Return (Q,) texts of queries; of manuscripts title and abstract.
@@ -200,21 +198,12 @@ class PairTexts:
 
         None is of the query's own paper, or of one that is newer.
         """
-        places, counts = self._known(rows, own)
+        places, counts = self._citations.known(rows, own)
         keys = hashed_uniform(self._seed, "citing sentences", sample, places)
         taken = smallest_per_row(keys, counts, self._citing)
-        return self._contexts[places[taken]], np.minimum(counts, self._citing)
+        return self._citations.contexts[places[taken]], np.minimum(counts, self._citing)
 
     def known_contexts(self, rows: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers of all such contexts, and (M,) how many."""
-        places, counts = self._known(rows, own)
-        return self._contexts[places], counts
-
-    def _known(self, rows: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return places among the citations of all papers, and (M,) how many."""
-        counts = self._num_citing[rows]
-        places = ranges(offsets_of(self._num_citing)[:-1][rows], counts)
-        pair = row_numbers(counts)
-        owners, years = self._owners[places], self._store.years
-        known = (owners != own[pair]) & (years[owners] <= years[own[pair]])
-        return places[known], np.bincount(pair[known], minlength=len(rows))
+        places, counts = self._citations.known(rows, own)
+        return self._citations.contexts[places], counts

@@ -1,0 +1,195 @@
+"""Late interaction over a pretrained encoder, after ColBERT: Khattab and Zaharia (SIGIR 2020).
+
+Query and paper are read apart. Each token of the query then looks for the nearest token of the
+paper, and the mean of these cosines is the score: :func:`mpbert.methods.late_interaction.max_sim`.
+A paper is scored by its title and abstract, and by those training sentences that cite it whose mean
+states are nearest to those of the query; of these the best counts, as papers are also known by what
+others say of them.
+
+Where we differ from ColBERT:
+
+* *The encoder* stays as it was pretrained, and its states keep their dimensions.
+* *The list* that is reranked counts too: its scores and ranks, and both scores of late interaction,
+  are features of :mod:`mpbert.methods.linear_fusion`, whose weights are learnt on validation.
+* *Special tokens* are those of the encoder; neither masks nor marks of query and paper are added.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mpbert.corpus.store import CITING_FIRST, Contexts, CorpusStore, Queries
+from mpbert.foundation.config import setting
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import offsets_of, smallest_per_row
+from mpbert.methods.late_interaction.max_sim import max_sim
+from mpbert.methods.learnt_features import tell_learnt, write_learnt
+from mpbert.methods.linear_fusion import Candidates, LinearFusion, found_gold
+from mpbert.methods.rankings import Ranking, with_rest
+from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.methods.training_contexts import TrainingContexts
+
+if TYPE_CHECKING:
+    from mpbert.methods.late_interaction.states import TokenStates
+
+_LEARNT_FROM = 2000  # validation queries; the weights are ten
+_BLOCK = 1024  # queries whose states are kept at once
+_DIGITS = 5  # sums of many threads differ in their last ones
+_FEATURES = ("title and abstract", "nearest citing sentence", "has a citing sentence")
+
+# torch and Hugging Face's library are imported by the methods that need them
+
+
+@RERANKERS.register
+@dataclass
+class LateInteraction(Reranker):
+    """The nearest tokens of a paper for each token of the query, for the first papers of a list.
+
+    The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``query_tokens`` and
+    ``paper_tokens`` that are read, of a citing sentence as many as of a query; ``citing``, most
+    training sentences that are compared for a candidate; ``depth``, papers that are reranked;
+    ``batch_tokens`` in memory at once; ``vocab_size`` of a random model.
+    """
+
+    name: ClassVar[str] = "late_interaction"
+    quick: ClassVar[tuple[str, ...]] = (
+        *("model=random:1x32", "vocab_size=400", "query_tokens=24", "paper_tokens=24"),
+        *("citing=2", "depth=10"),
+    )
+    model: str = "sentence-transformers/all-MiniLM-L6-v2"
+    query_tokens: int = setting(48, minimum=1)
+    paper_tokens: int = setting(200, minimum=1)
+    citing: int = setting(8, minimum=0)
+    depth: int = setting(100, minimum=1)
+    batch_tokens: int = 8192
+    precision: str = setting("float32", choices=("bfloat16", "float32"))
+    vocab_size: int = setting(8192, minimum=300)
+
+    def __post_init__(self) -> None:
+        """Make the fusion that learns."""
+        self.linear = LinearFusion(priors=False)
+
+    @property
+    def learns_from(self) -> str:
+        """Validation queries, where the weights of the scores are learnt."""
+        return "valid"
+
+    def check(self, store: CorpusStore) -> None:
+        """Refuse a corpus without titles and abstracts.
+
+        :raises CorpusError: it has none.
+        """
+        if not store.num_abstract.any() and not any(store.titles):
+            raise CorpusError(
+                f"{store.path}: found neither titles nor abstracts; expected some for late "
+                f"interaction to read, choose another reranker or build the corpus with text"
+            )
+
+    def fit(
+        self,
+        store: CorpusStore,
+        queries: Queries,
+        rankings: Sequence[Ranking],
+        rng: np.random.Generator,
+    ) -> dict[str, int]:
+        """Read all papers and citing sentences, and learn the weights.
+
+        :raises RunError: none of the cited papers is among those ranked.
+        """
+        self._read(store, int(rng.integers(2**31)))
+        if len(queries) > _LEARNT_FROM:
+            places = np.sort(rng.choice(len(queries), _LEARNT_FROM, replace=False))
+            queries, rankings = queries.take(places), [rankings[0].take(places)]
+        found = self._candidates(store, queries, rankings[0])
+        gold = found_gold(found.papers, queries, store.num_papers)
+        self.linear.learn(found, gold)
+        names = self.linear.feature_names(self.names_of(rankings)) + list(_FEATURES)
+        self._weights = names, self.linear.weights
+        tell_learnt("weight", *self._weights)
+        return {
+            "queries": len(queries),
+            "candidates": len(gold),
+            "candidates_cited": int((gold > 0).sum()),
+        }
+
+    def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
+        """Return the first papers by the learnt score, then the others as they were."""
+        found = self._candidates(store, queries, rankings[0])
+        return with_rest(found.papers.ranking(self.linear.scores(found)), rankings[0])
+
+    def save(self, directory: Path) -> None:
+        """Write the weights, of standardised features."""
+        write_learnt(directory, "weight", *self._weights)
+
+    def _read(self, store: CorpusStore, seed: int) -> None:
+        """Make the states of all papers, and of all training sentences that cite."""
+        from mpbert.pretrained.encoder import PretrainedEncoder
+        from mpbert.pretrained.models import load
+        from mpbert.pretrained.texts import training_texts
+
+        model, tokenizer = load(
+            self.model, "none", seed, self.vocab_size, lambda: training_texts(store)
+        )
+        bfloat16 = self.precision == "bfloat16"
+        self._encoder = PretrainedEncoder(model, tokenizer, "mean", self.batch_tokens, bfloat16)
+        papers = store.abstract_texts(np.arange(store.num_papers))
+        self._papers = self._states(papers, self.paper_tokens, "states of papers")
+        if self.citing:
+            training = store.contexts("train")
+            rows = store.sentence_offsets[training.citing_rows] + training.positions
+            texts = store.sentence_texts(rows)
+            self._sentences = self._states(texts, self.query_tokens, "states of citing sentences")
+            self._means, self._citations = self._sentences.means(), TrainingContexts(store)
+
+    def _states(self, texts: Sequence[str], limit: int, what: str) -> "TokenStates":
+        from mpbert.methods.late_interaction.states import TokenStates
+
+        return TokenStates(self._encoder, texts, limit, what)
+
+    def _candidates(self, store: CorpusStore, queries: Queries, ranking: Ranking) -> Candidates:
+        """Return the first papers of each query with their features."""
+        found = self.linear.candidates(store, queries, [ranking.first(self.depth)])
+        offsets, rows = found.papers.offsets, found.papers.rows
+        features = np.zeros((len(rows), len(_FEATURES)), np.float32)
+        for start in progress(range(0, len(queries), _BLOCK), "late interaction", "block"):
+            block = queries.take(np.arange(start, min(start + _BLOCK, len(queries))))
+            states = self._states(_texts(store, block), self.query_tokens, "states of queries")
+            means = states.means() if self.citing else None
+            for number, own in enumerate(block.citing_rows.tolist()):
+                part = slice(*offsets[start + number : start + number + 2])
+                query, _ = states.of(np.array([number]))
+                features[part, 0] = max_sim(query, *self._papers.of(rows[part]))
+                if means is not None:
+                    features[part, 1:] = self._of_sentences(query, means[number], rows[part], own)
+        columns = np.column_stack([found.features, features.round(_DIGITS)])
+        return replace(found, features=columns)
+
+    def _of_sentences(
+        self, query: np.ndarray, mean: np.ndarray, rows: np.ndarray, own: int
+    ) -> np.ndarray:
+        """Return (M, 2) the best score of a sentence that cites each paper, and whether it has one.
+
+        :param query: (T, D) states; ``mean`` (D,) of them.
+        :param own: row of the query's own paper.
+        """
+        places, counts = self._citations.known(rows, np.full(len(rows), own))
+        contexts = self._citations.contexts[places]
+        nearest = smallest_per_row(-(self._means[contexts] @ mean), counts, self.citing)
+        scores = max_sim(query, *self._sentences.of(contexts[nearest]))
+        best, counts = np.zeros((len(rows), 2)), np.minimum(counts, self.citing)
+        has = counts > 0
+        if has.any():
+            best[has, 0] = np.maximum.reduceat(scores, offsets_of(counts)[:-1][has])
+        best[has, 1] = 1
+        return best
+
+
+def _texts(store: CorpusStore, queries: Queries) -> list[str]:
+    """Return what is read of queries: a context from its citing sentence on, or an abstract."""
+    if isinstance(queries, Contexts):
+        return store.local_texts(queries, CITING_FIRST)
+    return store.abstract_texts(queries.citing_rows)

@@ -1,0 +1,61 @@
+"""States of the tokens of texts, made once by a pretrained encoder and kept in a file."""
+
+import tempfile
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch.nn.functional import normalize
+
+from mpbert.foundation.progress import progress
+from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+
+_BLOCK = 4096  # texts whose means are made at once
+
+
+class TokenStates:
+    """States of length 1 of all tokens of M texts, special tokens included.
+
+    They are mapped float16: 2 · D bytes a token, in a file without a name in ``TMPDIR``.
+
+    :param encoder: whose last states they are.
+    :param texts: M of them.
+    :param limit: most tokens of a text; what is more is not read.
+    :param what: for the progress bar.
+    """
+
+    def __init__(
+        self, encoder: PretrainedEncoder, texts: Sequence[str], limit: int, what: str
+    ) -> None:
+        layout = encoder.layout(limit, limit)
+        rows = layout.rows(layout.ended(encoder.tokenize(texts, limit)))
+        self.offsets = rows.offsets
+        shape = max(len(rows.items), 1), encoder.dim  # an empty file cannot be mapped
+        self._states = np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=shape)
+        for part in progress(length_batches(rows.lengths, encoder.batch_tokens), what, "part"):
+            of_part = rows.take(part)
+            places = ranges(rows.offsets[:-1][part], of_part.lengths)
+            self._states[places] = _states(encoder, *encoder.batch(of_part))
+
+    def of(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (S, D) float32 states of some texts, and (len(texts) + 1,) where each begins."""
+        starts, ends = self.offsets[:-1][texts], self.offsets[1:][texts]
+        states = self._states[ranges(starts, ends - starts)]
+        return states.astype(np.float32), offsets_of(ends - starts)
+
+    def means(self) -> np.ndarray:
+        """Return (M, D) float32 mean states, of length 1."""
+        sums = np.empty((len(self.offsets) - 1, self._states.shape[1]), np.float32)
+        for start in range(0, len(sums), _BLOCK):
+            block = np.arange(start, min(start + _BLOCK, len(sums)))
+            states, offsets = self.of(block)
+            sums[block] = np.add.reduceat(states, offsets[:-1], axis=0)
+        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+
+@torch.inference_mode()
+def _states(encoder: PretrainedEncoder, tokens: torch.Tensor, is_token: torch.Tensor) -> np.ndarray:
+    with encoder.precision():
+        states = encoder.states_of(tokens, is_token)[is_token]
+    return normalize(states.float(), dim=1).half().cpu().numpy()

@@ -1,0 +1,129 @@
+"""Late interaction: its equation, what it reads of citing sentences, and how it reranks."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mpbert.commands import rerank, retrieve
+from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.foundation.config import from_settings
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.late_interaction.max_sim import max_sim
+from mpbert.methods.late_interaction.reranker import LateInteraction
+from mpbert.methods.rankings import Ranking
+
+QUICK = list(LateInteraction.quick)
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus):
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="module")
+def run(rfc_corpus, tmp_path_factory):
+    place = tmp_path_factory.mktemp("runs") / "bm25"
+    retrieve.run(retrieve.Config(rfc_corpus, place, lexical="bm25", top=30))
+    return place
+
+
+@pytest.fixture(scope="module")
+def lists(store, run):
+    """Function of a split: its queries and their BM25 lists."""
+
+    def read(split):
+        queries = store.contexts(split)
+        found = read_run(run / f"{split}.run")
+        return queries, Ranking(*matrices_of_run(found, queries.query_ids, store.paper_ids, "run"))
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def fitted(store, lists):
+    reranker = from_settings(LateInteraction, QUICK, "late_interaction")
+    queries, ranking = lists("valid")
+    reranker.fit(store, queries, [ranking], named_rng(1, "test"))
+    return reranker
+
+
+def test_a_token_counts_by_its_nearest_token_by_pencil():
+    query = np.array([[1, 0], [0, 1]], np.float32)
+    texts = np.array([[1, 0], [0.6, 0.8], [0, -1], [-1, 0]], np.float32)
+    scores = max_sim(query, texts, np.array([0, 2, 3, 4]))
+    assert scores == pytest.approx([(1 + 0.8) / 2, (0 - 1) / 2, (-1 + 0) / 2])
+    assert len(max_sim(query, texts[:0], np.array([0]))) == 0
+
+
+def test_features_are_those_of_pairs_one_by_one(fitted, store, lists):
+    queries, ranking = lists("test")
+    queries, ranking = queries.take(np.arange(40)), ranking.take(np.arange(40))
+    found = fitted._candidates(store, queries, ranking)
+    training = store.contexts("train")
+    is_cited = [set(training.cited(i).tolist()) for i in range(len(training))]
+    texts = store.local_texts(queries, (0, -1, 1))
+    for number in range(40):
+        query, _ = fitted._states([texts[number]], fitted.query_tokens, "").of(np.array([0]))
+        mean = query.sum(axis=0) / np.linalg.norm(query.sum(axis=0))
+        own = queries.citing_rows[number]
+        part = np.flatnonzero(found.papers.queries == number)
+        for row, features in zip(found.papers.rows[part], found.features[part], strict=True):
+            paper, _ = fitted._papers.of(np.array([row]))
+            assert features[3] == pytest.approx((query @ paper.T).max(axis=1).mean(), abs=2e-3)
+            known = [
+                i
+                for i, cited in enumerate(is_cited)
+                if row in cited
+                and training.citing_rows[i] != own
+                and training.years[i] <= store.years[own]
+            ]
+            near = sorted(known, key=lambda i: -(fitted._means[i] @ mean))[: fitted.citing]
+            scores = [
+                (query @ fitted._sentences.of(np.array([i]))[0].T).max(axis=1).mean() for i in near
+            ]
+            assert features[4] == pytest.approx(max(scores, default=0), abs=2e-2)
+            assert features[5] == bool(near)
+
+
+def test_only_the_first_papers_change_places(fitted, store, lists):
+    queries, ranking = lists("test")
+    found = fitted.rerank(store, queries, [ranking])
+    assert np.array_equal(found.rows[:, 10:], ranking.rows[:, 10:])
+    assert np.array_equal(np.sort(found.rows[:, :10]), np.sort(ranking.rows[:, :10]))
+    assert (found.rows[:, :10] != ranking.rows[:, :10]).any()
+
+
+def test_global_queries_are_titles_and_abstracts(store, lists):
+    reranker = from_settings(LateInteraction, [*QUICK, "citing=0"], "late_interaction")
+    valid, test = store.manuscripts("valid"), store.manuscripts("test")
+    rows = np.tile(np.arange(20), (len(valid), 1))
+    everything = Ranking(rows, -rows.astype(float))
+    reranker.fit(store, valid, [everything], named_rng(1, "test"))
+    found = reranker.rerank(store, test, [everything.take(np.zeros(len(test), np.int64))])
+    assert (np.sort(found.rows[:, :20]) == np.arange(20)).all()
+
+
+def test_the_command_keeps_the_weights_and_makes_the_same_run_again(rfc_corpus, run, tmp_path):
+    for name in ("one", "two"):
+        place = tmp_path / name
+        config = rerank.Config(
+            rfc_corpus, place, [run], reranker="late_interaction", settings=QUICK
+        )
+        rerank.run(config)
+    learnt = json.loads((tmp_path / "one" / "learnt.json").read_text())
+    names = [name for name, _ in learnt["features"]]
+    assert names[-3:] == ["title and abstract", "nearest citing sentence", "has a citing sentence"]
+    assert (tmp_path / "one" / "test.run").read_text().replace("one", "two") == (
+        tmp_path / "two" / "test.run"
+    ).read_text()
+
+
+def test_a_corpus_without_texts_is_refused(store):
+    class Empty:
+        path, titles, num_abstract = "here", ["", ""], np.zeros(2, int)
+
+    with pytest.raises(CorpusError, match="found neither titles nor abstracts"):
+        LateInteraction().check(Empty())
