@@ -167,6 +167,16 @@ def test_fewer_than_one_process_is_refused(command, tmp_path, capsys):
     assert "--processes 0; expected 1 or more" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "goes_on"),
+    [(1, 2, True), (2, 2, True), (2, 0, True), (2, 1, False), (0, 2, False), ("x", 2, False)],
+)
+@pytest.mark.parametrize("limit", ["max_epoch", "max_update"])
+def test_a_training_goes_on_for_longer_and_not_for_less(limit, before, now, goes_on):
+    noted, found = ({"training": {limit: value, "lr": 0.1}} for value in (before, now))
+    assert training._different(noted, found) == ([] if goes_on else [limit])
+
+
 @pytest.mark.parametrize("text", ["stage: [", "training: {max_epoch: 2020-13-40}", "[" * 2000])
 def test_a_note_of_a_training_that_was_damaged_is_one_line(tmp_path, text):
     (tmp_path / "configuration.yaml").write_text(text)

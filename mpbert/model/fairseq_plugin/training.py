@@ -136,9 +136,14 @@ def _different(noted: Any, found: dict[str, Any]) -> list[str]:
         a, b = noted.get(key), found.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
             names += _different(a, b)
-        elif a != b and key not in _MAY_GROW:
+        elif a != b and not (key in _MAY_GROW and _is_longer(b, a)):
             names.append(key)
     return names
+
+
+def _is_longer(limit: Any, before: Any) -> bool:
+    """Whether a limit of epochs or updates is above the one before; 0 is no limit."""
+    return not limit or (bool(before) and isinstance(before, int) and limit > before)
 
 
 def _launcher(processes: int) -> list[str]:
