@@ -151,6 +151,8 @@ def _train(config: Config, reader: str) -> None:
         f"{found['citing_sentences']:,} sentences that cite them; ranked by {config.train}, "
         f"trained on them, and words"
     )
+    if found["citing_sentences"] < ENOUGH:
+        print(f"that is few to learn from: training pays from about {ENOUGH:,} on")
     data = read_index(config.output)
     if data.learnt is None:
         print("fused by exact matches or reciprocal ranks: too few citing sentences to learn from")

@@ -64,6 +64,7 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     for said in ("[2/5] learn a tokenizer: ", "[5/5] learn to rank, and build the index: "):
         assert said in error
     assert "120 papers read as rfc" in out and "ranked by token_bag_matches" in out
+    assert "that is few to learn from: training pays from about 3,000 on" in out
     assert not place.exists() and list(tmp_path.glob("*index*")) == [index]
     manifest = read_manifest(index)
     assert manifest["command"] == "index" and manifest["counts"]["reader"] == "rfc"
