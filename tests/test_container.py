@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from mpbert.cli import main
+
 ROOT = Path(__file__).parents[1]
-INDEX = ROOT / "tests" / "fixtures" / "formats" / "index"
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
@@ -39,7 +40,15 @@ def test_nobody_is_root_and_no_version_of_python_is_untried():
     assert TEXT.index("\nUSER mpbert\n") > TEXT.rindex("\nFROM ")
 
 
-def test_the_command_serves_and_the_health_check_sees_it():
+@pytest.fixture
+def index(tmp_path):
+    """An index by words, which the base install serves."""
+    library = ROOT / "tests" / "fixtures" / "csl" / "library.json"
+    assert main(["index", str(library), str(tmp_path / "index")]) == 0
+    return tmp_path / "index"
+
+
+def test_the_command_serves_and_the_health_check_sees_it(index):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -47,7 +56,7 @@ def test_the_command_serves_and_the_health_check_sees_it():
 
     def here(words):
         first, *rest = words
-        places = {"/index": str(INDEX), "8000": port}
+        places = {"/index": str(index), "8000": port}
         rest = [places.get(word, word).replace(":8000/", f":{port}/") for word in rest]
         return [*programs[first], *rest]
 
@@ -60,7 +69,7 @@ def test_the_command_serves_and_the_health_check_sees_it():
     environment = {**os.environ, "MPBERT_TOKEN": "secret"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
         try:
-            assert server.stdout.readline().startswith(f"serving {INDEX} at http://")
+            assert server.stdout.readline().startswith(f"serving {index} at http://")
             end = time.monotonic() + 120
             while not (found := is_healthy()) and time.monotonic() < end:
                 time.sleep(0.2)
