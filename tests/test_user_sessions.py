@@ -52,7 +52,7 @@ def test_an_engineer_serves_an_index(clone):
     commands = commands.replace("curl -s", "echo; curl -s").replace("8000", port)
     page.write_text(f"```bash\n{commands}```\n```text\n{outputs}```\n".replace("8000", port))
     play(page, run_in_shell, clone)
-    assert (clone / "serve.log").read_text() == "runs/index/papers: changed, 9 papers\n"
+    assert "the page asks for the token" in (clone / "serve.log").read_text()
 
 
 def test_a_line_is_compared_by_its_shape():
