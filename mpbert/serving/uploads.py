@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from mpbert.serving.paths import PDF
 
 _KIND = "application/pdf"
 _READER = "mpbert.corpus.formats.pdf.manuscript"
+# numpy's libraries take addresses for each thread, of which the process has few
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _SIGN, _SIGN_WITHIN = b"%PDF", 1024  # bytes
 _BODY = {
     "requestBody": {
@@ -74,7 +77,9 @@ def _read(data: bytes, seconds: float) -> dict[str, Any]:
         file.write_bytes(data)
         command = [sys.executable, "-m", _READER, str(file)]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=seconds)
+            done = subprocess.run(
+                command, capture_output=True, timeout=seconds, env=os.environ | _ONE_THREAD
+            )
         except subprocess.TimeoutExpired as error:
             raise MpbertError(f"the file is not read after {seconds:g} s; send a part") from error
     try:

@@ -87,7 +87,7 @@ def test_a_reader_that_crashes_or_hangs_ends_alone(client, monkeypatch):
     line = "the reader of PDF files failed on it; send the text"
     assert send(client, b"%PDF-1.4").json() == {"error": line}
 
-    def hang(command, timeout, **_):
+    def hang(command, *, timeout, **_):
         raise uploads.subprocess.TimeoutExpired(command, timeout)
 
     monkeypatch.setattr(uploads.subprocess, "run", hang)
