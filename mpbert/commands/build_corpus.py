@@ -1,5 +1,7 @@
 """``build-corpus``: a raw corpus becomes a corpus store."""
 
+from pathlib import Path
+
 from mpbert.corpus.building import BuildConfig, build_store
 from mpbert.foundation.manifest import MANIFEST
 
@@ -22,3 +24,8 @@ def run(config: Config) -> None:
     for line in built.linkage:
         print(line)
     print(f"all that was cut and dropped is counted in {config.output / MANIFEST}")
+
+
+def inputs_of(config: Config) -> list[Path]:
+    """Return all paths whose content the output depends on."""
+    return [config.input]

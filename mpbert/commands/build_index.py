@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
+from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, VectorsError
@@ -23,8 +24,8 @@ from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.tables import (
     IndexTables,
     bodies_of,
+    contexts_of,
     papers_of,
-    training_contexts_of,
 )
 from mpbert.vectors.matches import read_weights
 from mpbert.vectors.normal import normalized
@@ -44,6 +45,9 @@ class Config:
     )
     readings: int = option(3, "random readings of a text whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
+    all_contexts: bool = option(
+        False, "when all is learnt, put sentences of validation and test papers that cite in, too"
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -73,10 +77,12 @@ def run(config: Config) -> None:
         folder = data_folder(out.path, 1)
         folder.mkdir()
         tables = IndexTables(
-            *(papers_of(store), training_contexts_of(store)),
+            *(papers_of(store), contexts_of(store)),
             *(normalized(vectors.vectors), held, bodies_of(store)),
         )
         data, remark = _learnt(config, store, tables, out.path / ENCODER)
+        if config.all_contexts:
+            data = _with_all_contexts(data, store)
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, data)}
     print(
         f"{config.output}: {out.counts['papers']:,} papers, "
@@ -109,6 +115,13 @@ def _learnt(
     reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
     learnt = learn(IndexRecommender(data, reader), store)
     return replace(data, learnt=learnt.weights, trees=learnt.trees), learnt.remark
+
+
+def _with_all_contexts(data: IndexData, store: CorpusStore) -> IndexData:
+    """Return the same with the citing sentences of all splits; what was learnt stays."""
+    tables = replace(data.tables, contexts=contexts_of(store, SPLITS))
+    made = data_of(tables, data.readings, data.seed, data.fields is not None)
+    return replace(made, learnt=data.learnt, trees=data.trees)
 
 
 def _check_encoder(config: Config, dim: int, num_matched: int) -> None:

@@ -1,16 +1,33 @@
-"""``index``: a library in any format -> an index at once, without citations and training."""
+"""``index``: a library in any format -> an index at once, or one that was trained on it."""
 
 import os
+import shlex
+import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.experiments.library_training import BEST, TRAINED, LibraryTraining, train_on_library
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.foundation.manifest import MANIFEST, check_inputs, is_finished, output_directory
-from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, data_of, write_data
+from mpbert.foundation.extras import check_installed
+from mpbert.foundation.manifest import (
+    MANIFEST,
+    check_inputs,
+    is_finished,
+    output_directory,
+    read_manifest,
+)
+from mpbert.recommending.directory import (
+    ENCODER,
+    FORMAT,
+    data_folder,
+    data_of,
+    read_index,
+    write_data,
+)
 from mpbert.recommending.encoders import (
     SENTENCE_ENCODER,
     IndexEncoder,
@@ -47,6 +64,11 @@ class Config:
         "words: BM25 alone; or the folder of an encoder, or its name on the hub",
         type=Path,
     )
+    train: Optional[str] = option(
+        None,
+        "train this encoder on the library's citations first; a killed run goes on; none: no",
+        choices=tuple(TRAINED),
+    )
     grobid: Optional[str] = option(
         None, "address of a service of GROBID that reads the PDF files; none: they are read here"
     )
@@ -57,6 +79,11 @@ class Config:
         """Check what argparse cannot."""
         if self.readings < 1:
             raise ConfigError(f"--readings {self.readings}; expected 1 or more")
+        if self.train and self.encoder != _WORDS:
+            raise ConfigError(
+                f"--train {self.train} --encoder {self.encoder}: found both; expected one, the "
+                f"index has the encoder that is trained"
+            )
 
 
 def run(config: Config) -> None:
@@ -72,6 +99,8 @@ def run(config: Config) -> None:
             f"{config.output}: lies in the library {config.library}, which it would change; "
             f"expected a directory outside, choose another output"
         )
+    if config.train:
+        return _train(config, reader)
     folder = _encoder_folder(config.encoder)
     inputs = [config.library, *_encoder_files(folder)]
     if is_finished(config.output, "index", config, inputs):
@@ -97,14 +126,47 @@ def run(config: Config) -> None:
     _report(config, reader, tables, out.counts)
 
 
+def _train(config: Config, reader: str) -> None:
+    """Train on the library, and put the index that comes out in place."""
+    inputs = [config.library]
+    if is_finished(config.output, "index", config, inputs):
+        print(f"{config.output} exists, reused")
+        return
+    for package in ("torch", "fairseq"):
+        check_installed(package)
+    place = config.output.with_name(f"{config.output.name}.training")
+    training = LibraryTraining(
+        *(config.library, reader, config.train, place),
+        *(config.readings, config.seed, config.grobid or ""),
+    )
+    with output_directory(config.output, "index", config, inputs) as out:
+        made = train_on_library(training)
+        found = read_manifest(made)["counts"]
+        for name in (ENCODER, data_folder(made, found["generation"]).name):
+            shutil.copytree(made / name, out.path / name)
+        out.counts |= found | {"reader": reader}
+    shutil.rmtree(place)
+    print(
+        f"{config.output}: {found['papers']:,} papers read as {reader}, "
+        f"{found['citing_sentences']:,} sentences that cite them; ranked by {config.train}, "
+        f"trained on them, and words"
+    )
+    if found["citing_sentences"] < ENOUGH:
+        print(f"that is few to learn from: training pays from about {ENOUGH:,} on")
+    data = read_index(config.output)
+    if data.learnt is None:
+        print("fused by exact matches or reciprocal ranks: too few citing sentences to learn from")
+        return
+    trees = "" if data.trees is None else ", then trees"
+    print(f"weights{trees}: learnt from {data.learnt.contexts:,} of its citing sentences")
+
+
 def _encoder_folder(encoder: Path) -> Path | None:
     """Return the folder of an encoder, fetched if need be; None for words alone."""
     if encoder == _WORDS:
         return None
     if encoder.is_dir():
         return encoder
-    from mpbert.foundation.extras import check_installed
-
     check_installed("transformers")
     from mpbert.pretrained.folders import folder_of
 
@@ -151,21 +213,14 @@ def _report(config: Config, reader: str, tables: IndexTables, counts: dict[str, 
     print("\n".join([*told_counts(counts), dropped]))
     print("\n".join(told_parts(tables, "" if config.encoder == _WORDS else config.encoder.name)))
     if counts["citing_sentences"] >= ENOUGH:
-        print(_training(config.library, reader, counts["citing_sentences"]))
+        print(_training(config, counts["citing_sentences"]))
 
 
-def _training(library: Path, reader: str, citing: int) -> str:
-    """Return the line that says that training pays, with its commands."""
-    corpus, binarized, encoder, vectors = (
-        f"runs/{kind}/mine" for kind in ("corpus", "binarized", "encoders", "vectors")
-    )
-    commands = [
-        f"build-corpus {library} {corpus} --reader {reader} --split random",
-        f"binarize {corpus} {binarized}",
-        f"finetune {binarized} finetune/configs/token_bag.yaml {encoder} "
-        f"--settings exact_matches=true",
-        f"embed {binarized} {encoder} {vectors} --readings 5",
-        f"build-index {corpus} {encoder} {vectors} runs/index/mine-trained",
-    ]
-    lines = " && ".join(f"mpbert {command}" for command in commands)
-    return f"training will pay: {citing:,} sentences cite papers of this library: {lines}"
+def _training(config: Config, citing: int) -> str:
+    """Return the line that says that training pays, with its command."""
+    output = config.output.with_name(f"{config.output.name}-trained")
+    words = ["mpbert", "index", config.library, output, "--train", BEST]
+    words += ["--reader", config.reader] if config.reader else []
+    words += ["--grobid", config.grobid] if config.grobid else []
+    command = shlex.join(map(str, words))
+    return f"training will pay: {citing:,} sentences cite papers of this library: {command}"

@@ -35,6 +35,7 @@ class Config:
         "", "path below which all addresses stand, such as /papers; a proxy in front may cut it off"
     )
     max_kib: int = option(1024, "largest body of a request, in KiB")
+    max_pdf_kib: int = option(16384, "largest PDF file that the page may send, in KiB; 0: none")
     max_seconds: float = option(10.0, "longest time of a request")
     max_requests: int = option(128, "most requests at once, per process")
 
@@ -44,6 +45,8 @@ class Config:
             if not getattr(self, name) > 0:
                 flag = "--" + name.replace("_", "-")
                 raise ConfigError(f"{flag} is {getattr(self, name)}; expected more than 0")
+        if self.max_pdf_kib < 0:
+            raise ConfigError(f"--max-pdf-kib is {self.max_pdf_kib}; expected 0 or more")
         if math.isinf(self.max_seconds):
             raise ConfigError("--max-seconds is inf; expected a number of seconds, such as 3600")
         if not 0 <= self.port <= 65535:
@@ -72,7 +75,10 @@ def run(config: Config) -> None:
         raise ConfigError("--token holds a character that no header may; use letters and digits")
     service = Service(
         index=config.index,
-        limits=Limits(config.max_kib * 1024, config.max_seconds, config.max_requests),
+        limits=Limits(
+            *(config.max_kib * 1024, config.max_seconds, config.max_requests),
+            max_pdf_bytes=config.max_pdf_kib * 1024,
+        ),
         access=Access(token, origins=tuple(config.cors), base=checked_base(config.base_path)),
     )
     serve(service, config.host, config.port, config.workers)

@@ -10,11 +10,13 @@ import numpy as np
 
 from mpbert.corpus.build import iter_clean_papers, sort_papers
 from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.formats.mixed import library_reader
 from mpbert.corpus.links import link_papers
 from mpbert.corpus.raw.linkage import linkage_report
 from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import (
     SPLITS,
+    TEST_SHARE,
     check_splits,
     split_as_given,
     split_at_random,
@@ -53,6 +55,12 @@ class BuildConfig:
         "drop", "what to do about cited ids outside the corpus", choices=_UNKNOWN
     )
     seed: int = option(1, "seed of --split random")
+    test_share: Optional[float] = option(
+        None, f"share of the test papers of --split random, 0: none; none: {TEST_SHARE:g}"
+    )
+    grobid: Optional[str] = option(
+        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+    )
 
     def __post_init__(self) -> None:
         """Check the choices, which a command line has checked before, and what excludes what."""
@@ -62,6 +70,17 @@ class BuildConfig:
                 raise ConfigError(f"{name} is {found!r}; expected one of {', '.join(choices)}")
         if self.split != "year" and (self.valid_year or self.test_year):
             raise ConfigError(f"--valid-year and --test-year need --split year, found {self.split}")
+        if self.test_share is not None and self.split != "random":
+            raise ConfigError(f"--test-share needs --split random, found {self.split}")
+        if not 0 <= (self.test_share or 0) < 1:
+            raise ConfigError(f"--test-share {self.test_share:g}; expected 0 or more, less than 1")
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Splits that may not be empty."""
+        if self.split == "given":
+            return ("train", "test")
+        return tuple(split for split in SPLITS if split != "test" or self.test_share != 0)
 
 
 @dataclass(frozen=True)
@@ -97,6 +116,8 @@ def build_store(config: BuildConfig) -> BuiltCorpus:
     if is_finished(config.output, "build-corpus", config, [config.input]):
         return BuiltCorpus(is_new=False)
     reader = READERS[config.reader]()
+    if config.grobid:
+        reader = library_reader(config.input, config.reader, config.grobid)
     counts: Counter[str] = Counter()
     with output_directory(config.output, "build-corpus", config, [config.input]) as out:
         written = _write(config, reader, out.path, counts)
@@ -126,7 +147,7 @@ def _write(
             f"citations to learn from: mpbert index needs none"
         )
     splits = _split(config, reader, papers)
-    needed = ("test",) if config.split == "given" else SPLITS
+    needed = ("test",) if config.split == "given" else config.needed
     if len(links.citing_rows):
         check_splits("contexts", splits[links.citing_rows], needed, config.split)
     else:  # a corpus for the global task
@@ -136,7 +157,8 @@ def _write(
 
 def _split(config: BuildConfig, reader: Reader, papers: StoredPapers) -> np.ndarray:
     if config.split == "random":
-        splits = split_at_random(len(papers), named_rng(config.seed, "split papers"))
+        share = TEST_SHARE if config.test_share is None else config.test_share
+        splits = split_at_random(len(papers), named_rng(config.seed, "split papers"), share)
     elif config.split == "given":
         splits = split_as_given(papers.given_splits)
     else:
@@ -146,8 +168,7 @@ def _split(config: BuildConfig, reader: Reader, papers: StoredPapers) -> np.ndar
         if config.test_year is not None:
             years = replace(years, test_year=config.test_year)
         splits = split_by_year(papers.years, years)
-    needed = ("train", "test") if config.split == "given" else SPLITS
-    check_splits("papers", splits, needed, config.split)
+    check_splits("papers", splits, config.needed, config.split)
     return splits
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from mpbert.foundation.errors import CorpusError
 
 SPLITS = ("train", "valid", "test")
+TEST_SHARE = 0.2  # of a random split, as in MP-BERT4CR
 # way to split -> what to do where it leaves a part empty
 _REMEDIES = {
     "given": "choose --split year or --split random",
@@ -47,16 +48,19 @@ def split_by_year(years: np.ndarray, splits: YearSplits) -> np.ndarray:
     )
 
 
-def split_at_random(num_papers: int, rng: np.random.Generator) -> np.ndarray:
+def split_at_random(
+    num_papers: int, rng: np.random.Generator, test_share: float = TEST_SHARE
+) -> np.ndarray:
     """Return a random split: 72 % train, 8 % valid, 20 % test of the papers.
 
     MP-BERT4CR (Sec. 5.1) divides papers 80/20; a tenth of the 80 is held out here for validation.
 
+    :param test_share: of the papers, from 0 to less than 1.
     :returns: (N,), array of ``train``, ``valid`` and ``test``.
     """
     splits = np.full(num_papers, "train", dtype="<U5")
     order = rng.permutation(num_papers)
-    num_test = round(0.2 * num_papers)
+    num_test = round(test_share * num_papers)
     num_valid = round(0.1 * (num_papers - num_test))
     splits[order[:num_test]] = "test"
     splits[order[num_test : num_test + num_valid]] = "valid"

@@ -46,8 +46,10 @@ class IndexSearch:
         self._recommender = IndexRecommender.open(path)
         manifest = read_manifest(path)
         is_changed = manifest["counts"]["generation"] > 1
-        if manifest["command"] != "build-index" or is_changed:
-            made = "add or remove" if is_changed else f"mpbert {manifest['command']}"
+        knows_all = manifest["command"] != "build-index" or manifest["config"].get("all_contexts")
+        if knows_all or is_changed:
+            flag = " --all-contexts" if manifest["config"].get("all_contexts") else ""
+            made = "add or remove" if is_changed else f"mpbert {manifest['command']}{flag}"
             raise IndexFormatError(
                 f"{path}: found an index that {made} wrote, which may know what the contexts cite; "
                 f"expected one as mpbert build-index made it"

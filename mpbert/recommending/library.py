@@ -14,12 +14,10 @@ import pyarrow.compute as pc
 
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.guess import guess_reader
-from mpbert.corpus.formats.mixed import MixedReader
-from mpbert.corpus.formats.pdf.reader import PdfReader
-from mpbert.corpus.raw.files import FileSet, walk
-from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.corpus.formats.mixed import library_reader
+from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
@@ -46,7 +44,6 @@ _SAID = {
     "files_left_out_as_encrypted": "PDF files left out as encrypted",
     "files_left_out_as_scanned": "PDF files left out as scanned",
 }
-_WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
 
 
 def reader_name(path: Path, named: str | None) -> str:
@@ -71,27 +68,10 @@ def read_library(
     :raises CorpusError: the file or a record is broken.
     :raises ConfigError: no service answers there, or the library has no PDF files to send.
     """
-    made = _reader(path, reader, grobid)
+    made = library_reader(path, reader, grobid)
     made.needs_citations = False
     papers = iter_clean_papers(made, path, processes, counts, needs_year=False)
     return list(progress(papers, "read papers", "paper"))
-
-
-def _reader(path: Path, name: str, grobid: str) -> Reader:
-    """Return a reader, that of mixtures where records may have attached files, or for a service."""
-    if name == "mixed":
-        return MixedReader(grobid=grobid)
-    if name in _WITH_FILES:
-        return MixedReader([(name, path)], grobid)
-    if name == "pdf" and grobid:
-        files = walk(path, PdfReader.suffixes)
-        return MixedReader([(name, FileSet(path, tuple(files)))], grobid)
-    if grobid:
-        raise ConfigError(
-            f"--grobid {grobid}: {path} is read as {name}, which has no PDF files; expected a "
-            f"folder with some, or leave it out"
-        )
-    return READERS[name]()
 
 
 def library_tables(

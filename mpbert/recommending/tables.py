@@ -97,9 +97,15 @@ def papers_of(store: "CorpusStore") -> pa.Table:
     return table_of(columns, PAPERS)
 
 
-def training_contexts_of(store: "CorpusStore") -> pa.Table:
-    """Return the training sentences of a corpus store that cite its papers."""
-    contexts = store.contexts("train")
+def contexts_of(store: "CorpusStore", splits: Sequence[str] = ("train",)) -> pa.Table:
+    """Return the sentences of splits of a corpus store that cite its papers."""
+    found = pa.concat_tables([_contexts_of_split(store, split) for split in splits])
+    keys = [found[name].to_numpy() for name in ("position", "citing_row")]
+    return found.take(np.lexsort(keys)).combine_chunks()
+
+
+def _contexts_of_split(store: "CorpusStore", split: str) -> pa.Table:
+    contexts = store.contexts(split)
     sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
     order = np.lexsort((contexts.positions, contexts.citing_rows))
     lengths = np.diff(contexts.cited_offsets)[order]

@@ -44,6 +44,7 @@ from mpbert.serving.messages import (
     one_line,
 )
 from mpbert.serving.paths import Paths
+from mpbert.serving.uploads import add_uploads
 from mpbert.serving.waiting import Queue
 
 STATIC = Path(__file__).parent / "static"
@@ -66,13 +67,14 @@ def create_app(
         version=mpbert.__version__,
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
-        max_body_size=limits.max_bytes,
+        max_body_size=max(limits.max_bytes, limits.max_pdf_bytes),
         generate_unique_id_function=lambda route: route.name,
     )
     _add_errors(app, limits, access.base)
     queue, live = Queue(), index if isinstance(index, LiveIndex) else LiveIndex(Edition(index))
     _add_api(app, live, queue)
     add_manuscripts(app, live, queue.run)
+    add_uploads(app, limits)
     _add_pages(app, access.base)
     describe(app, bool(access.token), access.base)
     guarded = Paths(Guard(RequestLimits(app, limits), access), access.base)

@@ -22,6 +22,8 @@ _PROBLEMS = {
     401: ("the token is missing or wrong",
           "token missing or wrong; send the header Authorization: Bearer TOKEN"),
     404: ("no such paper", "no paper 'RFC99999' among 593"),
+    415: ("the body is no PDF file",
+          "the body is not said to be PDF; send content-type: application/pdf"),
     413: ("the body is too large", Limits().too_large),
     422: ("a field is missing or wrong", "place is 900, beyond the text's 40 characters"),
     500: ("the server failed", "the server failed; its log says why"),

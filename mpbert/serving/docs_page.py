@@ -50,7 +50,8 @@ def _operation(
     described: dict[str, Any],
     needs_token: bool,
 ) -> list[str]:
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    bodies = operation.get("requestBody", {}).get("content", {})
+    body = bodies.get("application/json", {})
     example = _example_of(body.get("schema", {}), described)
     parameters = operation.get("parameters", [])
     rows = [
@@ -63,6 +64,8 @@ def _operation(
         command.append("-H 'Authorization: Bearer TOKEN'")
     if example is not None:
         command += ["-H 'content-type: application/json'", f"-d '{json.dumps(example)}'"]
+    elif bodies:  # a file
+        command += [f"-H 'content-type: {next(iter(bodies))}'", "--data-binary @FILE"]
     parts = [
         f"<h2>{method} {escape(path)}</h2>",
         f"<p>{escape(operation.get('description', ''))}</p>",

@@ -155,8 +155,8 @@ def test_citing_sentences_are_found_and_training_is_told_of(
     assert code == 0 and "120 papers read as rfc" in out
     (line,) = [line for line in out.splitlines() if line.startswith("training will pay: ")]
     assert "training would add" not in out
-    assert f"mpbert build-corpus {rfc_archive} runs/corpus/mine --reader rfc" in line
-    assert "&& mpbert finetune " in line
+    trained = tmp_path / "index-trained"
+    assert line.endswith(f": mpbert index {rfc_archive} {trained} --train token_bag_matches")
     counts = read_manifest(tmp_path / "index")["counts"]
     assert counts["reader"] == "rfc" and counts["citing_sentences"] > 500
     found = IndexRecommender.open(tmp_path / "index").recommend("Mail is relayed")

@@ -1,6 +1,7 @@
 """The page as a place to write: keys in the text, BibTeX, what is remembered, files."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -239,6 +240,25 @@ def test_files_of_tex_and_bib_come_in_and_go_out(page, tmp_path):
     entries = downloaded(page, "#download", "refs.bib").decode()
     assert entries.startswith(BIB) and entries.count("@") == 3
     assert entries[len(BIB) :].strip().startswith("@misc{attack-2,\n")
+
+
+def test_a_pdf_file_comes_in_with_a_place_at_each_citation_and_a_scan_is_told(page, tmp_path):
+    pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed")
+    files = Path(__file__).parents[1] / "fixtures" / "pdf"
+    upload(page, tmp_path, "queues.pdf", (files / "queues.pdf").read_bytes())
+    assert page["#file-status"].text == "queues.pdf: 4 citations became places."
+    text = page.text()
+    assert "takes the letter [CITATION]. We measured" in text
+    assert page["#title"].get_property("value") == "Routing Letters by the Shortest Queue"
+    assert not page.faults()
+    page["#ask-all"].click()
+    page.until_state("answered")
+    assert page.titles()
+    upload(page, tmp_path, "scan.pdf", (files / "odd" / "scan.pdf").read_bytes())
+    assert "a scan needs OCR first" in page["#file-status"].text and page.text() == text
+    (refused,) = page.driver.get_log("browser")  # Chromium notes the refusal there
+    assert "422" in refused["message"]
+    assert downloaded(page, "#save", "queues.txt").decode() == text
 
 
 def test_a_file_of_markdown_is_dropped(page):

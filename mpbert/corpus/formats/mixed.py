@@ -15,15 +15,18 @@ from pathlib import Path
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.guess import Unit, units_of
 from mpbert.corpus.formats.pdf.grobid import Grobid
-from mpbert.corpus.raw.files import FileSet, Source
+from mpbert.corpus.formats.pdf.reader import PdfReader
+from mpbert.corpus.raw.files import FileSet, Source, walk
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
+from mpbert.foundation.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 _INSTALL = "expected the package pypdfium2: pip install 'mpbert[pdf]'"
 # who is believed first; the others come behind, by name
 _ORDER = ("bibtex", "csl", "ris", "crossref", "openalex", "jats", "tei", "pdf")
+_WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
 _TITLE_ALONE = "papers_known_by_their_title_alone"
 
 
@@ -160,3 +163,24 @@ class MixedReader(Reader):
 def _has_title_alone(paper: RawPaper) -> bool:
     """Whether the abstract of a paper is its title."""
     return " ".join(sentence.text for sentence in paper.abstract) == paper.title
+
+
+def library_reader(path: Path, name: str, grobid: str = "") -> Reader:
+    """Return a reader, that of mixtures where records may have attached files, or for a service.
+
+    :param grobid: address of a service that reads PDF files; empty: they are read here.
+    :raises ConfigError: there is a service, and the format has no PDF files.
+    """
+    if name == "mixed":
+        return MixedReader(grobid=grobid)
+    if name in _WITH_FILES:
+        return MixedReader([(name, path)], grobid)
+    if name == "pdf" and grobid:
+        files = walk(path, PdfReader.suffixes)
+        return MixedReader([(name, FileSet(path, tuple(files)))], grobid)
+    if grobid:
+        raise ConfigError(
+            f"--grobid {grobid}: {path} is read as {name}, which has no PDF files; expected a "
+            f"folder with some, or leave it out"
+        )
+    return READERS[name]()

@@ -40,6 +40,10 @@ export function postJson(path, body, signal) {
   return getJson(path, { method: "POST", headers, body: JSON.stringify(body), signal });
 }
 
+export async function postFile(path, file, type) {
+  return (await request(path, { method: "POST", headers: { "Content-Type": type }, body: file })).json();
+}
+
 function askForToken(wasWrong) {
   asking ??= new Promise((resolve) => {
     const dialog = element("token-dialog");

@@ -1,7 +1,7 @@
 // The page: ask, read, accept. Text of papers enters it as textContent alone.
 
 import { askAll, askAt, complain, listen, placesShown, say, show, shownIds } from "./answers.js";
-import { copyText, getJson, postJson } from "./api.js";
+import { copyText, getJson, postFile, postJson } from "./api.js";
 import * as cited from "./cited.js";
 import { follow, formatOf, removeKeys, setText, writeKey, writtenKeys } from "./editor.js";
 import { formatOfName, onDrop, read, save } from "./files.js";
@@ -165,7 +165,11 @@ function tell(message) {
 async function take(files) {
   for (const one of files) {
     try {
-      if (!formatOfName(one.name)) throw new Error(`${one.name}: expected .tex, .md, .txt or .bib.`);
+      if (!formatOfName(one.name)) throw new Error(`${one.name}: expected .tex, .md, .txt, .bib or .pdf.`);
+      if (formatOfName(one.name) === "pdf") {
+        await takePdf(one);
+        continue;
+      }
       const found = await read(one);
       if (formatOfName(one.name) === "bib") await takeBibliography(found);
       else await takeText(found);
@@ -176,17 +180,41 @@ async function take(files) {
   element("files").value = ""; // the same file may come again
 }
 
-async function takeText(found) {
-  const isNew = text.value.trim() && text.value !== found.text;
-  if (isNew && !(await confirmed(`Replace your text by ${found.name}?`, "Replace"))) return;
-  setText(found.text);
-  file = { name: found.name, lineEnd: found.lineEnd };
-  element("format").value = formatOfName(found.name);
-  const legacy = found.encoding === "utf-8" ? "" : `, read as ${found.encoding}`;
-  tell(`${found.name}${legacy}`);
+// Put a text in place of the one that is there; false where somebody does not want that.
+async function replaceText(name, words, from, format) {
+  const isNew = text.value.trim() && text.value !== words;
+  if (isNew && !(await confirmed(`Replace your text by ${name}?`, "Replace"))) return false;
+  setText(words);
+  file = from;
+  element("format").value = format;
+  return true;
+}
+
+function beginAtStart(message) {
+  tell(message);
   keep();
   text.focus();
   text.setSelectionRange(0, 0);
+}
+
+async function takeText(found) {
+  const from = { name: found.name, lineEnd: found.lineEnd };
+  if (!(await replaceText(found.name, found.text, from, formatOfName(found.name)))) return;
+  const legacy = found.encoding === "utf-8" ? "" : `, read as ${found.encoding}`;
+  beginAtStart(`${found.name}${legacy}`);
+}
+
+async function takePdf(one) {
+  tell(`Reading ${one.name} ...`);
+  const found = await postFile("api/pdf", one, "application/pdf").catch((error) => {
+    throw new Error(`${one.name}: ${error.message}`, { cause: error });
+  });
+  tell("");
+  const from = { name: one.name.replace(/\.pdf$/i, ".txt"), lineEnd: "\n" };
+  if (!(await replaceText(one.name, found.text, from, "text"))) return;
+  element("title").value = found.title;
+  element("abstract").value = found.abstract;
+  beginAtStart(`${one.name}: ${found.places} citations became places.`);
 }
 
 async function takeBibliography(found) {

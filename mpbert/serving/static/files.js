@@ -2,7 +2,7 @@
 
 const ENCODINGS = ["utf-8", "windows-1252"]; // the second reads anything
 
-const FORMATS = { tex: "tex", md: "markdown", markdown: "markdown", txt: "text", bib: "bib" };
+const FORMATS = { tex: "tex", md: "markdown", markdown: "markdown", txt: "text", bib: "bib", pdf: "pdf" };
 
 export function formatOfName(name) {
   const ending = name.toLowerCase().split(".").pop();

@@ -97,16 +97,24 @@ class PdfReader(Reader):
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper of a file; None, and a line in the log, where it is broken."""
         try:
-            printed = _checked(record, read_pdf(record), is_whole=True)
+            return self.paper_of(record, self._read[record])
         except PdfError as error:
             self._leave_out(error)
             return None
+
+    def paper_of(self, file: Path, paper_id: str = "") -> RawPaper:
+        """Return the paper of a file by itself.
+
+        :raises PdfError: the file is broken, encrypted or scanned.
+        :raises ModuleNotFoundError: pypdfium2 is not installed.
+        """
+        printed = _checked(file, read_pdf(file), is_whole=True)
         front = front_of(printed)
         self.counts["pages_left_unread"] += printed.num_pages - len(printed.pages)
         self.counts["papers_without_title"] += not front.title
         self.counts["pdf_files_without_an_abstract"] += not front.abstract
         self.counts["years_by_the_making_of_the_file"] += bool(front.year and not front.is_dated)
-        return self._paper(self._read[record], front, printed)
+        return self._paper(paper_id, front, printed)
 
     def _paper(self, paper_id: str, front: Front, printed: Printed) -> RawPaper:
         page, place = front.body_page
