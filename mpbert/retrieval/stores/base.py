@@ -145,8 +145,9 @@ def unavailable(where: str, error: Exception) -> StoreUnavailableError:
 
     :param where: its address.
     """
-    reason = getattr(error, "message", None) or getattr(error, "strerror", None) or str(error)
-    reason = " ".join(str(reason).split())[:160] or type(error).__name__
+    told = [getattr(error, name, None) for name in ("message", "strerror", "details")]
+    found = next((part() if callable(part) else part for part in told if part), str(error))
+    reason = " ".join(str(found).split())[:160] or type(error).__name__
     return StoreUnavailableError(
         f"{where}: the store is unavailable ({reason}); expected an answer, try again in "
         f"{RETRY_SECONDS} seconds"

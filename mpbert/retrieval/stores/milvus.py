@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
 _STATE = "mpbert.state"
-_SECONDS, _BULK_SECONDS = 5.0, 300.0  # that a search, and all else, may take
+_SECONDS, _BULK_SECONDS = 5.0, 300.0  # that a question, and what takes all papers, may take
+_QUERY_SECONDS = 0.25  # more for each query of several
 _REACH_SECONDS = 1.0
 _ID_BYTES = 1024
 _PAGE = 4096  # ids listed at once
@@ -125,7 +126,7 @@ class MilvusStore:
                 limit=depth,
                 filter="" if year is None else f"year <= {year}",
                 search_params={"metric_type": "IP", "params": width},
-                timeout=_SECONDS,
+                timeout=_SECONDS + _QUERY_SECONDS * len(queries),
             )
         return [[hit["id"] for hit in hits] for hits in found]
 
