@@ -13,7 +13,7 @@ from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.library import read_library, reader_name, told_counts
 from mpbert.recommending.near import check_reached, read_stored
 from mpbert.recommending.tables import IndexTables
-from mpbert.retrieval.stores.base import changed_store_option, checked_url
+from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
 @dataclass(frozen=True)

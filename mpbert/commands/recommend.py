@@ -29,7 +29,7 @@ from mpbert.recommending.places import (
     whole_answer,
 )
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
-from mpbert.retrieval.stores.base import checked_url, store_option
+from mpbert.retrieval.stores.urls import checked_url, store_option
 
 FORMATS = ("bibtex", "json", "text")
 _STDIN = Path("standard input")

@@ -10,7 +10,7 @@ from mpbert.recommending.changes import removed
 from mpbert.recommending.directory import change_index
 from mpbert.recommending.near import check_reached, read_stored
 from mpbert.recommending.tables import IndexTables
-from mpbert.retrieval.stores.base import changed_store_option, checked_url
+from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
 @dataclass(frozen=True)

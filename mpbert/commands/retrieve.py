@@ -22,7 +22,7 @@ from mpbert.methods.lexical.search import LexicalSearch, check_fields
 from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited
 from mpbert.retrieval.dense import SIMILARITIES
 from mpbert.retrieval.pool import num_candidates, pool_option
-from mpbert.retrieval.stores.base import checked_url, store_option
+from mpbert.retrieval.stores.urls import checked_url, store_option
 
 if TYPE_CHECKING:
     from mpbert.retrieval.vector_search import VectorSearch

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
-from mpbert.retrieval.stores.base import checked_url, store_option
+from mpbert.retrieval.stores.urls import checked_url, store_option
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")
 

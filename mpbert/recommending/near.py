@@ -17,8 +17,9 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.matching import cosines
-from mpbert.retrieval.stores.base import Mark, open_store
-from mpbert.retrieval.stores.papers import StoredPapers, owner_of
+from mpbert.retrieval.stores.base import Mark
+from mpbert.retrieval.stores.papers import PapersInStore, owner_of
+from mpbert.retrieval.stores.urls import open_store
 
 NEAREST = 1000  # papers that a store proposes
 
@@ -50,7 +51,7 @@ class NearPapers:
     :param years: (N,) of papers; 0 where a paper has none.
     """
 
-    def __init__(self, stored: StoredPapers, vectors: np.ndarray, years: np.ndarray) -> None:
+    def __init__(self, stored: PapersInStore, vectors: np.ndarray, years: np.ndarray) -> None:
         self._stored, self._vectors = stored, vectors
         has_vector = vectors.any(axis=1)
         self._without, self._known = np.flatnonzero(~has_vector), np.sort(years[has_vector])
@@ -124,7 +125,7 @@ def read_stored(path: Path, url: str) -> tuple[IndexData, NearPapers]:
     ids, years = papers["paper_id"].to_pylist(), np.array(papers["year"].to_pylist())
     mark = Mark(owner_of(_origin(path)), state)
     rows = np.flatnonzero(vectors.any(axis=1))
-    stored = StoredPapers(url, mark, ids, years, rows, lambda some: vectors[some])
+    stored = PapersInStore(url, mark, ids, years, rows, lambda some: vectors[some])
     return data, NearPapers(stored, vectors, years)
 
 

@@ -21,7 +21,7 @@ from mpbert.retrieval.ranking import sort_by_score
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
-CUTOFF, RESCORED = 10, (10, 20, 50, 100, 200, 500)
+CUTOFF, RESCORED = 10, (10, 20, 50, 100, 200, 500, 1000, 2000)
 GOAL, QUERIES, BLOCK = 0.99, 500, 64
 Search = Callable[[np.ndarray, int], np.ndarray]
 

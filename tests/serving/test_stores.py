@@ -24,9 +24,10 @@ from mpbert.foundation.errors import ConfigError, StoreUnavailableError
 from mpbert.recommending import near
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.retrieval.dense import DenseIndex
-from mpbert.retrieval.stores.base import Mark, StoredRows, open_store
+from mpbert.retrieval.stores.base import Mark, StoredRows
 from mpbert.retrieval.stores.index import StoreIndex
-from mpbert.retrieval.stores.papers import StoredPapers
+from mpbert.retrieval.stores.papers import PapersInStore
+from mpbert.retrieval.stores.urls import open_store
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.live import LiveIndex
@@ -158,7 +159,7 @@ def test_a_collection_is_brought_up_to_date_and_is_of_one_owner(server):
 
     def papers(state, rows, vectors=vectors, owner=owner):
         asked = server.url, Mark(owner, state), ids, years, rows, lambda some: vectors[some]
-        return StoredPapers(*asked)
+        return PapersInStore(*asked)
 
     papers("first", half)
     store = open_store(server.url, owner)
@@ -177,7 +178,7 @@ def test_a_collection_is_brought_up_to_date_and_is_of_one_owner(server):
     assert store.held() == digests
     if server.url.startswith("milvus"):
         with pytest.raises(ConfigError, match="papers of another index"):
-            StoredPapers(
+            PapersInStore(
                 f"{server.url}/mpbert_{owner[:16]}",
                 *(Mark("c" * 64, "first"), ids, years, rows, lambda some: vectors[some]),
             )
@@ -213,7 +214,7 @@ def test_what_was_acknowledged_outlives_a_kill_and_meanwhile_it_is_unavailable(
     with TestClient(app, raise_server_exceptions=False) as client:
         assert client.post("/api/recommend", json=question).status_code == 200
         assert main(["add", str(index), mail, "--store", server.url]) == 0
-        StoredPapers(server.url, *asked)
+        PapersInStore(server.url, *asked)
         server.kill()
         refused = client.post("/api/recommend", json=question)
         assert refused.status_code == 503 and refused.headers["Retry-After"] == "5"
@@ -244,6 +245,7 @@ def test_what_was_acknowledged_outlives_a_kill_and_meanwhile_it_is_unavailable(
         ("milvus://localhost:x", "expected milvus://HOST:PORT"),
         ("milvus://localhost:19530/a-b", "the collection is 'a-b'"),
         ("postgresql://me:secret@localhost/papers", "holds a password"),
+        ("postgresql:///papers?user=me&password=secret", "holds a password"),
     ],
 )
 @pytest.mark.parametrize("command", ["recommend", "serve", "retrieve", "add", "remove"])

@@ -1,26 +1,18 @@
-"""What a store of vectors is asked for, and the URL that names one.
+"""What a store of vectors is asked for.
 
 A store proposes papers; it decides nothing. Their scores are computed anew from the vectors that
 we hold, and what it knows of them is put there by :mod:`mpbert.retrieval.stores.papers`.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-from urllib.parse import SplitResult, urlsplit
+from typing import Protocol
 
 import numpy as np
 
-from mpbert.foundation.config import option
-from mpbert.foundation.errors import ConfigError, StoreUnavailableError
+from mpbert.foundation.errors import StoreUnavailableError
 
 RETRY_SECONDS = 5  # after which an answer may be asked for again
-KINDS = {
-    "milvus": "milvus://HOST:PORT[/COLLECTION]",
-    "postgresql": "postgresql://HOST:PORT/DATABASE",
-}
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 
 
 @dataclass(frozen=True)
@@ -83,61 +75,6 @@ class Store(Protocol):
         :param queries: (Q, D); ``depth`` at most ``most``.
         :param year: papers of later years are none; None: all.
         """
-
-
-def store_option() -> Any:
-    """Return the field of ``--store``, the same in every command that has it."""
-    kinds = " or ".join(KINDS.values())
-    return option("", f"search the vectors in a store, {kinds}; none: search them here")
-
-
-def changed_store_option() -> Any:
-    """Return the field of ``--store`` of commands that change an index."""
-    kinds = " or ".join(KINDS.values())
-    return option("", f"also change the papers that are held in a store, {kinds}")
-
-
-def checked_url(url: str) -> SplitResult:
-    """Return the parts of the URL of a store.
-
-    :raises ConfigError: it names none that we know, or holds a password.
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        parts, port = urlsplit(""), None
-    name = parts.path.strip("/")
-    is_milvus = parts.scheme == "milvus"
-    if parts.scheme not in KINDS or (is_milvus and not (parts.hostname and port)):
-        raise ConfigError(f"--store {url[:80]!a}: expected {' or '.join(KINDS.values())}")
-    if parts.password:
-        raise ConfigError(
-            f"--store {parts.scheme}://...: holds a password, which manifests and lists of "
-            f"processes would show; set MILVUS_TOKEN=USER:PASSWORD, or PGPASSWORD, in its place"
-        )
-    if is_milvus and name and not _NAME.fullmatch(name):
-        raise ConfigError(
-            f"--store {url[:80]!a}: the collection is {name[:40]!a}; expected a letter or _, then "
-            f"letters, digits and _"
-        )
-    return parts
-
-
-def open_store(url: str, owner: str) -> Store:
-    """Return the collection of a URL; without a name in it, one is made of the owner's.
-
-    :raises ConfigError: the URL names no store.
-    :raises ModuleNotFoundError: the package that speaks to it is not installed.
-    """
-    parts, name = checked_url(url), f"mpbert_{owner[:16]}"
-    if parts.scheme == "milvus":
-        from mpbert.retrieval.stores.milvus import MilvusStore
-
-        return MilvusStore(str(parts.hostname), int(parts.port or 0), parts.path.strip("/") or name)
-    from mpbert.retrieval.stores.pgvector import PgvectorStore
-
-    return PgvectorStore(url, name)
 
 
 def unavailable(where: str, error: Exception) -> StoreUnavailableError:

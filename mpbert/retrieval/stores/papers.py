@@ -15,7 +15,8 @@ import numpy as np
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.progress import progress
 from mpbert.retrieval.dense import parts_of
-from mpbert.retrieval.stores.base import Mark, StoredRows, open_store
+from mpbert.retrieval.stores.base import Mark, StoredRows
+from mpbert.retrieval.stores.urls import open_store
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ _DROPPED = 4096  # papers dropped at once
 _RESULTS = 1 << 16  # ids that a server is asked for at once
 
 
-class StoredPapers:
+class PapersInStore:
     """Papers of a corpus or an index that a store proposes.
 
     :param url: of the store; ``mark`` what its collection has to hold.

@@ -1,7 +1,4 @@
-"""A table of PostgreSQL with the extension pgvector.
-
-HNSW lists over inner products. Owner and state are the table's comment.
-"""
+"""A table of PostgreSQL with pgvector: HNSW lists over inner products; its comment is the mark."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,7 +9,7 @@ import numpy as np
 
 from mpbert.retrieval.stores.base import Mark, StoredRows, unavailable
 
-_REACH_SECONDS, _SEARCH_MS = 2, 5000
+_REACH, _SEARCH_MS = 2, 5000  # seconds to connect, milliseconds to search
 _MOST_INDEXED = 2000  # dimensions; longer vectors are all compared
 _WIDEST = 1000  # of a search in the lists; a longer answer takes several
 
@@ -33,19 +30,16 @@ class PgvectorStore:
 
     def create(self, owner: str, dim: int) -> None:
         """Make the table, without papers."""
+        columns = "paper_id text PRIMARY KEY, year integer, digest bigint"
         self._run("CREATE EXTENSION IF NOT EXISTS vector")
-        self._run(
-            f"CREATE TABLE {self._table} (paper_id text PRIMARY KEY, year integer NOT NULL, "
-            f"digest bigint NOT NULL, vector vector({dim}) NOT NULL)"
-        )
+        self._run(f"CREATE TABLE {self._table} ({columns}, vector vector({dim}))")
         if dim <= _MOST_INDEXED:
             self._run(f"CREATE INDEX ON {self._table} USING hnsw (vector vector_ip_ops)")
         self._comment(Mark(owner, ""))
 
     def note(self, state: str) -> None:
         """Note the state."""
-        mark = self.mark()
-        self._comment(Mark(mark.owner if mark else "", state))
+        self._comment(Mark(self.mark().owner, state))
 
     def held(self) -> dict[str, int]:
         """Return the digest of each paper by its id."""
@@ -53,10 +47,9 @@ class PgvectorStore:
 
     def put(self, rows: StoredRows) -> None:
         """Add papers, or replace those of the same ids."""
-        names = "paper_id", "year", "digest", "vector"
-        new = ", ".join(f"{name} = EXCLUDED.{name}" for name in names[1:])
+        new = ", ".join(f"{name} = EXCLUDED.{name}" for name in ("year", "digest", "vector"))
         asked = (
-            f"INSERT INTO {self._table} ({', '.join(names)}) VALUES (%s, %s, %s, %s::vector) "
+            f"INSERT INTO {self._table} VALUES (%s, %s, %s, %s::vector) "
             f"ON CONFLICT (paper_id) DO UPDATE SET {new}"
         )
         vectors = [str(vector.tolist()) for vector in rows.vectors]
@@ -69,22 +62,20 @@ class PgvectorStore:
 
     def search(self, queries: np.ndarray, depth: int, year: int | None) -> list[list[str]]:
         """Return ids of the papers of the largest inner products, best first, for each query."""
-        where = "" if year is None else f"WHERE year <= {int(year)}"
-        asked = (
-            f"SELECT paper_id FROM {self._table} {where} "
-            f"ORDER BY vector <#> %s::vector LIMIT {int(depth)}"
-        )
+        where = "" if year is None else f"WHERE year <= {year}"
+        nearest = f"ORDER BY vector <#> %s::vector LIMIT {depth}"
+        asked = f"SELECT paper_id FROM {self._table} {where} {nearest}"
         with self._connected() as database, database.transaction():
-            database.execute(f"SET LOCAL statement_timeout = {_SEARCH_MS}")
+            wide = f"SET LOCAL hnsw.ef_search = {min(max(depth, 128), _WIDEST)}"
+            database.execute(f"SET LOCAL statement_timeout = {_SEARCH_MS}; {wide}")
             database.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-            database.execute(f"SET LOCAL hnsw.ef_search = {min(max(depth, 128), _WIDEST)}")
             found = [database.execute(asked, [str(one.tolist())]).fetchall() for one in queries]
         return [[row[0] for row in rows] for rows in found]
 
     def _run(self, asked: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._connected() as database:
-            cursor = database.execute(asked, values)
-            return cursor.fetchall() if cursor.description else []
+            found = database.execute(asked, values)
+            return found.fetchall() if found.description else []
 
     def _comment(self, mark: Mark) -> None:
         text = json.dumps(vars(mark)).replace("'", "''")
@@ -100,8 +91,7 @@ class PgvectorStore:
 
         try:
             if self._held is None:
-                known = {"connect_timeout": _REACH_SECONDS, "application_name": "mpbert"}
-                self._held = psycopg.connect(self._url, autocommit=True, **known)
+                self._held = psycopg.connect(self._url, autocommit=True, connect_timeout=_REACH)
             yield self._held
         except psycopg.Error as error:
             self._held = None
