@@ -11,7 +11,9 @@ from mpbert.recommending.changes import added
 from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.library import read_library, reader_name, told_counts
+from mpbert.recommending.near import check_reached, read_stored
 from mpbert.recommending.tables import IndexTables
+from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,22 @@ class Config:
     grobid: Optional[str] = option(
         None, "address of a service of GROBID that reads the PDF files; none: they are read here"
     )
+    store: str = changed_store_option()
+
+    def __post_init__(self) -> None:
+        """Check what argparse cannot."""
+        if self.store:
+            checked_url(self.store)
 
 
 def run(config: Config) -> None:
-    """Change the index in one step; print what was added and dropped.
+    """Change the index in one step, then its store; print what was added and dropped.
 
     :raises CorpusError: a record is broken, or its id is in the index with another record.
+    :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
+    if config.store:
+        check_reached(config.index, config.store)
     data = read_index(config.index)
     counts: Counter[str] = Counter()
     reader = reader_name(config.papers, config.reader)
@@ -44,6 +55,8 @@ def run(config: Config) -> None:
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
 
     total = change_index(config.index, change)
+    if config.store:
+        read_stored(config.index, config.store)
     print(
         f"{config.index}: {total['papers']:,} papers, {counts['papers_added']:,} of them new, "
         f"{counts['papers_already_there']:,} given were there already, "

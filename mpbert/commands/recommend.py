@@ -29,6 +29,7 @@ from mpbert.recommending.places import (
     whole_answer,
 )
 from mpbert.recommending.recommender import RANKERS, IndexRecommender
+from mpbert.retrieval.stores.urls import checked_url, store_option
 
 FORMATS = ("bibtex", "json", "text")
 _STDIN = Path("standard input")
@@ -58,16 +59,20 @@ class Config:
         False, "keep papers that are cited at a place in its list; otherwise they help to rank it"
     )
     format: str = option("text", "what to print", choices=FORMATS)
+    store: str = store_option()
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
         if self.top < 1:
             raise ConfigError(f"--top {self.top}; expected 1 or more")
+        if self.store:
+            checked_url(self.store)
 
 
 def run(config: Config) -> None:
     """Print the papers, best first.
 
+    :raises StoreUnavailableError: the store does not answer.
     :raises ManuscriptError: it cannot be read, or marks no place and nobody can be asked.
     """
     recommender, answers = _answers(config)
@@ -83,11 +88,11 @@ def _answers(config: Config) -> tuple[IndexRecommender, list[PlaceAnswer]]:
     """Return the recommender, and its answer for each place or for the whole manuscript."""
     if config.whole:
         sentences = _read_whole(config.manuscript)
-        recommender = IndexRecommender.open(config.index)
+        recommender = IndexRecommender.open(config.index, config.store)
         asked = config.top, config.year, config.ranker
         return recommender, [whole_answer(recommender, sentences, *asked)]
     manuscript = _read(config.manuscript)
-    recommender = IndexRecommender.open(config.index)
+    recommender = IndexRecommender.open(config.index, config.store)
     keys = [key for place in manuscript.keys for key in place]
     bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)

@@ -8,7 +8,9 @@ from typing import Any
 from mpbert.foundation.config import positional
 from mpbert.recommending.changes import removed
 from mpbert.recommending.directory import change_index
+from mpbert.recommending.near import check_reached, read_stored
 from mpbert.recommending.tables import IndexTables
+from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
 @dataclass(frozen=True)
@@ -17,13 +19,22 @@ class Config:
 
     index: Path = positional("index", "index to change")
     paper_ids: list[str] = positional("paper_ids", "ids of the papers to remove", nargs="+")
+    store: str = changed_store_option()
+
+    def __post_init__(self) -> None:
+        """Check what argparse cannot."""
+        if self.store:
+            checked_url(self.store)
 
 
 def run(config: Config) -> None:
-    """Change the index in one step; print how many papers are left.
+    """Change the index in one step, then its store; print how many papers are left.
 
     :raises UnknownPaperError: a paper is not in the index; nothing is removed then.
+    :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
+    if config.store:
+        check_reached(config.index, config.store)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
         counts: Counter[str] = Counter()
@@ -31,6 +42,8 @@ def run(config: Config) -> None:
         return result, {"command": "remove", **counts}
 
     total = change_index(config.index, change)
+    if config.store:
+        read_stored(config.index, config.store)
     counts = total["latest_change"]
     print(
         f"{config.index}: {total['papers']:,} papers, {counts['papers_removed']:,} removed and "

@@ -22,6 +22,7 @@ from mpbert.methods.lexical.search import LexicalSearch, check_fields
 from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited
 from mpbert.retrieval.dense import SIMILARITIES
 from mpbert.retrieval.pool import num_candidates, pool_option
+from mpbert.retrieval.stores.urls import checked_url, store_option
 
 if TYPE_CHECKING:
     from mpbert.retrieval.vector_search import VectorSearch
@@ -41,6 +42,7 @@ class Config:
     approximate: bool = option(
         False, "search a part of the vectors; 98 of the 100 nearest are found"
     )
+    store: str = store_option()
     lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
     settings: list[str] = option(
         (),
@@ -79,6 +81,11 @@ class Config:
             raise ConfigError(
                 "--approximate is of vectors; a lexical method has none, leave it out"
             )
+        if self.store and (self.approximate or self.vectors is None):
+            given = "--approximate" if self.approximate else "--lexical"
+            raise ConfigError(f"--store searches vectors; leave {given} or --store out")
+        if self.store:
+            checked_url(self.store)
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
         if self.sample is not None and self.sample < 1:
@@ -135,6 +142,7 @@ def _index_of(store: CorpusStore, config: Config) -> "LexicalSearch | VectorSear
         config.dim,
         config.approximate,
         config.pool,
+        config.store,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
+from mpbert.retrieval.stores.urls import checked_url, store_option
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")
 
@@ -34,6 +35,7 @@ class Config:
     base_path: str = option(
         "", "path below which all addresses stand, such as /papers; a proxy in front may cut it off"
     )
+    store: str = store_option()
     max_kib: int = option(1024, "largest body of a request, in KiB")
     max_pdf_kib: int = option(16384, "largest PDF file that the page may send, in KiB; 0: none")
     max_seconds: float = option(10.0, "longest time of a request")
@@ -47,6 +49,8 @@ class Config:
                 raise ConfigError(f"{flag} is {getattr(self, name)}; expected more than 0")
         if self.max_pdf_kib < 0:
             raise ConfigError(f"--max-pdf-kib is {self.max_pdf_kib}; expected 0 or more")
+        if self.store:
+            checked_url(self.store)
         if math.isinf(self.max_seconds):
             raise ConfigError("--max-seconds is inf; expected a number of seconds, such as 3600")
         if not 0 <= self.port <= 65535:
@@ -75,6 +79,7 @@ def run(config: Config) -> None:
         raise ConfigError("--token holds a character that no header may; use letters and digits")
     service = Service(
         index=config.index,
+        store=config.store,
         limits=Limits(
             *(config.max_kib * 1024, config.max_seconds, config.max_requests),
             max_pdf_bytes=config.max_pdf_kib * 1024,

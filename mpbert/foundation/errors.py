@@ -60,3 +60,7 @@ class MissingPackageError(MpbertError):
 
 class DamagedError(MpbertError):
     """A file is not as it was written, or of a format that this version does not read."""
+
+
+class StoreUnavailableError(MpbertError):
+    """A store of vectors does not answer now; the same question may be asked again."""

@@ -18,7 +18,9 @@ EXTRAS = {
     ),
     "baselines": ("gensim", "lightgbm", "numba", "sentence_transformers"),
     "mcp": ("mcp",),
+    "milvus": ("pymilvus",),
     "pdf": ("pypdfium2",),
+    "pgvector": ("psycopg",),
     "report": ("jinja2", "matplotlib", "tensorboard"),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it

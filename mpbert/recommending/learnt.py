@@ -49,6 +49,10 @@ class LearntWeights:
             scores += weight * features[name]
         return scores
 
+    def falls_with(self, name: str) -> bool:
+        """Return whether scores fall where a feature grows."""
+        return self.weights.get(name, 0.0) < 0
+
     def write(self, folder: Path) -> None:
         """Write the file into a folder that exists."""
         content = {

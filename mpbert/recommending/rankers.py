@@ -1,6 +1,6 @@
 """Papers ranked for a question: by vectors, by words, or by all that is known of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.learnt import COMPANIONS, COSINE
 from mpbert.recommending.matching import cosines, near_cosines
+from mpbert.recommending.near import Near, NearPapers, settled
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import top_k
@@ -63,16 +64,22 @@ class PaperRanker:
     their ranking is fused with the other by reciprocal ranks.
 
     :param years: (N,) of papers; 0 where a paper has none.
+    :param near: proposes papers by their vectors; None: the cosines of all are computed.
     """
 
     def __init__(
-        self, data: IndexData, encoder: IndexEncoder, words: Words, years: np.ndarray
+        self,
+        data: IndexData,
+        encoder: IndexEncoder,
+        words: Words,
+        years: np.ndarray,
+        near: NearPapers | None = None,
     ) -> None:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
         self._encoder, self._words = encoder, words
         self._learnt, self._trees = data.learnt, data.trees
-        self._matches = data.tables.matches
+        self._matches, self._papers_near = data.tables.matches, near
         self.features = None
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, years)
@@ -83,7 +90,8 @@ class PaperRanker:
         Trees read where a paper stands among all by each feature, so they need exact cosines.
         """
         weights = {} if self._learnt is None else self._learnt.weights
-        if self._trees is not None or COSINE not in weights or len(questions) < _TOGETHER:
+        is_whole = self._trees is None and self._papers_near is None and COSINE in weights
+        if not is_whole or len(questions) < _TOGETHER:
             return [None] * len(questions)
         embed = self._encoder.embed_manuscript
         asked = np.stack([embed(question.sentences, question.sentence) for question in questions])
@@ -124,10 +132,17 @@ class PaperRanker:
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
     ) -> list[Ranking]:
         """Return the ranking of each part by the mean of its scores over the questions."""
-        found, rankings = [self._scores(question, ranker) for question in questions], []
+        nears = [self._near(question, ranker) for question in questions]
+        found = [self._scores(*asked, ranker) for asked in zip(questions, nears, strict=True)]
+        known, rankings = [near for near in nears if near is not None], []
         for name in found[0]:
-            scores = np.mean([each[name] for each in found], axis=0)
-            rankings.append(_ranking(scores, allowed & self._may_rank(name, scores), depth))
+            allowed_here = allowed & self._has_vector if name == "dense" else allowed
+            scores = settled(
+                lambda name=name: np.mean([each[name]() for each in found], axis=0),
+                *(known if name != "words" else [], allowed_here, depth),
+            )
+            may_rank = allowed_here & (scores > 0) if name == "words" else allowed_here
+            rankings.append(_ranking(scores, may_rank, depth))
         return rankings
 
     def _estimated(
@@ -150,33 +165,44 @@ class PaperRanker:
 
     def _by_trees(self, question: Asked, allowed: np.ndarray, depth: int) -> Ranking:
         """Return the ranking by the learnt fusion, its first papers by trees."""
-        found = self.features.of(question)
-        scores = self._learnt.scores(found)
+        near = self._near(question, "both")
+        found = self.features.of(question, None if near is None else near.values)
+        nears = [] if near is None else [near]
+        scores = settled(lambda: self._learnt.scores(found), nears, allowed, depth)
         fused = _ranking(scores, allowed, depth)
         companions = self._learnt.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
         known, year = self.features.known, self.features.year_of(question)
         return self._trees.rerank(found, fused, scores - companions, allowed, known, year)
 
-    def _scores(self, question: Asked, ranker: str) -> dict[str, np.ndarray]:
-        """Return (N,) scores of all papers by each part that a ranker fuses."""
+    def _near(self, question: Asked, ranker: str) -> Near | None:
+        """Return the cosines that a store knows; None: they are computed, or do not count."""
+        if self._papers_near is None or ranker == "words":
+            return None
+        if ranker == "both" and self._learnt is not None and self._learnt.falls_with(COSINE):
+            return None
+        vector = self._encoder.embed_manuscript(question.sentences, question.sentence)
+        return self._papers_near.of(vector, question.year)
+
+    def _scores(
+        self, question: Asked, near: Near | None, ranker: str
+    ) -> dict[str, Callable[[], np.ndarray]]:
+        """Return what computes the (N,) scores of all papers by each part that a ranker fuses."""
         if ranker == "both" and self._learnt is not None:
-            return {"fused": self._learnt.scores(self.features.of(question))}
+            features = self.features.of(question, None if near is None else near.values)
+            return {"fused": lambda: self._learnt.scores(features)}
         found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)
             if ranker == "both" and self._matches is not None:
-                scores = self._matches.scores(self._encoder.weigh_manuscript(*asked))
-                return {"fused": scores + cosines(self._vectors, vector)}
-            found["dense"] = self._vectors @ vector
+                matches = self._matches.scores(self._encoder.weigh_manuscript(*asked))
+                values = cosines(self._vectors, vector) if near is None else near.values
+                return {"fused": lambda: matches + values}
+            values = self._vectors @ vector if near is None else near.values
+            found["dense"] = lambda: values
         if ranker != "dense":
-            found["words"] = self._words.bm25(*question.words, self._lookup.words)
+            words = self._words.bm25(*question.words, self._lookup.words)
+            found["words"] = lambda: words
         return found
-
-    def _may_rank(self, name: str, scores: np.ndarray) -> np.ndarray:
-        """Return (N,) whether each paper may stand in the ranking of a part."""
-        if name == "dense":
-            return self._has_vector
-        return scores > 0 if name == "words" else np.ones(len(scores), dtype=bool)
 
 
 def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:

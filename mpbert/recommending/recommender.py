@@ -13,6 +13,7 @@ from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.language import shared
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
+from mpbert.recommending.near import NearPapers, read_stored
 from mpbert.recommending.papers import IndexedPapers
 from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
 from mpbert.recommending.rankers import RANKERS, AskedFor, PaperRanker
@@ -27,23 +28,28 @@ _LEAST = 1e-12  # distance of two scores that differ
 class IndexRecommender(IndexedPapers):
     """Recommends papers of one index. Reading only: threads may share one recommender."""
 
-    def __init__(self, data: IndexData, encoder: IndexEncoder) -> None:
+    def __init__(
+        self, data: IndexData, encoder: IndexEncoder, near: NearPapers | None = None
+    ) -> None:
         self._data, self._encoder = data, encoder
         super().__init__(data.tables.papers)
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
-        self._ranker = PaperRanker(data, encoder, self._words, self._years)
+        self._ranker = PaperRanker(data, encoder, self._words, self._years, near)
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
 
     @classmethod
-    def open(cls, path: Path | str) -> "IndexRecommender":
+    def open(cls, path: Path | str, store: str = "") -> "IndexRecommender":
         """Return the recommender of an index.
 
+        :param store: URL of a store that proposes papers by their vectors, and is brought up to
+            date first; empty: the vectors are searched here.
         :raises IndexFormatError: it is no index, of another version, or damaged.
         :raises EncoderError: its encoder is damaged.
+        :raises StoreUnavailableError: the store does not answer; so do all answers then.
         """
         path = Path(path)
-        data = read_index(path)
-        return cls(data, encoder_of_index(path, data))
+        data, near = read_stored(path, store) if store else (read_index(path), None)
+        return cls(data, encoder_of_index(path, data), near)
 
     @property
     def vectors(self) -> np.ndarray:

@@ -17,7 +17,7 @@ import faiss
 import numpy as np
 
 from mpbert.foundation.seeding import named_rng
-from mpbert.retrieval.dense import PAPERS, RESCORED, DenseIndex, parts_of
+from mpbert.retrieval.dense import PAPERS, DenseIndex, parts_of
 from mpbert.vectors.normal import normalized
 
 logger = logging.getLogger(__name__)
@@ -104,16 +104,6 @@ class ApproximateIndex(DenseIndex):
     ) -> tuple[np.ndarray, np.ndarray]:
         k = self._num_ranked(k, excluded_rows)
         depth = min(k + 1, len(self._rows))
-        lowest, places = self._learnt[0].search(normalized(queries), max(depth, 1))
-        is_short = (places < 0).any(axis=1)
-        rows, scores = np.zeros((len(queries), k), dtype=np.int64), np.zeros((len(queries), k))
-        full = np.flatnonzero(~is_short)
-        for block in parts_of(len(full), RESCORED):
-            some = full[block]
-            rows[some], scores[some], _ = self._rescore(
-                queries[some], self._rows[places[some]], lowest[some, -1], k, excluded_rows[some]
-            )
-        short = np.flatnonzero(is_short)
-        if len(short):
-            rows[short], scores[short] = super().search(queries[short], k, excluded_rows[short])
-        return rows, scores
+        _, places = self._learnt[0].search(normalized(queries), max(depth, 1))
+        is_full = (places >= 0).all(axis=1)
+        return self._rank_found(queries, k, excluded_rows, self._rows[places[is_full]], is_full)

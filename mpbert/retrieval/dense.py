@@ -186,6 +186,33 @@ class DenseIndex:
         worst = scores[:, -1] / np.where(scale > 0, scale, 1)  # as a proposal would score it
         return rows, scores, lowest < worst - _NOISE
 
+    def _rank_found(
+        self,
+        queries: np.ndarray,
+        k: int,
+        excluded_rows: np.ndarray,
+        found: np.ndarray,
+        is_full: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows and exact scores of the k best of what another index found.
+
+        :param found: (M, depth) distinct rows, for the M queries of which enough was found.
+        :param is_full: (Q,) which these are; the others are searched exactly.
+        """
+        rows, scores = np.zeros((len(queries), k), dtype=np.int64), np.zeros((len(queries), k))
+        excluded_rows = np.broadcast_to(excluded_rows, len(queries))
+        full, unbounded = np.flatnonzero(is_full), np.full(RESCORED, -np.inf)
+        for block in parts_of(len(full), RESCORED):
+            some = full[block]
+            rows[some], scores[some], _ = self._rescore(
+                queries[some], found[block], unbounded[: len(some)], k, excluded_rows[some]
+            )
+        short = np.flatnonzero(~is_full)
+        if len(short):
+            exact = DenseIndex.search(self, queries[short], k, excluded_rows[short])
+            rows[short], scores[short] = exact
+        return rows, scores
+
     def _search_all(
         self, query: np.ndarray, k: int, excluded_row: int
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -5,11 +5,15 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import DenseIndex
 from mpbert.retrieval.hybrid import HybridIndex
 from mpbert.retrieval.pool import candidates_by_year
+from mpbert.retrieval.stores.base import Mark
+from mpbert.retrieval.stores.index import StoreIndex
+from mpbert.retrieval.stores.papers import owner_of
 from mpbert.vectors.matches import load_matches
 from mpbert.vectors.store import VectorStore, check_ids, vectors_name
 
@@ -23,8 +27,10 @@ class VectorSearch:
     :param dim: how many dimensions of each vector are used, the first ones; None: all.
     :param approximate: whether a part of the vectors is searched.
     :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
+    :param url: of a store that proposes papers; empty: all are searched here.
     :raises VectorsError: it is of another corpus.
     :raises ConfigError: exact matches count, and a part is to be searched, or inner products.
+    :raises StoreUnavailableError: the store does not answer.
     """
 
     def __init__(
@@ -36,21 +42,33 @@ class VectorSearch:
         dim: int | None = None,
         approximate: bool = False,
         pool: str = "known",
+        url: str = "",
     ) -> None:
         self._store, self._directory, self._task, self._dim = store, directory, task, dim
         self._pool = pool
         vectors = self._load("papers", store.paper_ids)
         matches = load_matches(directory, "papers", len(vectors))
         if matches is None:
-            self._index = (ApproximateIndex if approximate else DenseIndex)(vectors, similarity)
+            self._index = self._without_matches(vectors, similarity, approximate, url)
             return
-        if approximate or similarity != "cosine":
+        if approximate or url or similarity != "cosine":
             given = "--approximate" if approximate else f"--similarity {similarity}"
+            given = "--store" if url else given
             raise ConfigError(
                 f"{given}: {directory} holds exact matches of tokens, which add to cosines over "
                 f"all papers; leave {given} out"
             )
         self._index = HybridIndex(vectors, matches)
+
+    def _without_matches(
+        self, vectors: np.ndarray, similarity: str, approximate: bool, url: str
+    ) -> DenseIndex:
+        if url:
+            what = f"{fingerprint(self._directory)} {self._dim} {similarity}"
+            mark = Mark(owner_of(what), "whole")
+            ids, years = self._store.paper_ids, self._store.years
+            return StoreIndex(vectors, similarity, url, mark, ids, years)
+        return (ApproximateIndex if approximate else DenseIndex)(vectors, similarity)
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rankings, best first; training queries find training papers alone.

@@ -20,8 +20,9 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.types import ASGIApp
 
 import mpbert
-from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.errors import MpbertError, StoreUnavailableError
 from mpbert.recommending.recommender import IndexRecommender
+from mpbert.retrieval.stores.base import RETRY_SECONDS
 from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
 from mpbert.serving.docs_page import docs_page
 from mpbert.serving.guard import Access, Guard
@@ -220,6 +221,10 @@ def _add_errors(app: FastAPI, limits: Limits, base: str) -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         return problem(422, one_line(error.errors()))
+
+    @app.exception_handler(StoreUnavailableError)
+    async def unavailable(request: Request, error: StoreUnavailableError) -> JSONResponse:
+        return problem(503, ascii_line(str(error)), {"Retry-After": str(RETRY_SECONDS)})
 
     @app.exception_handler(MpbertError)
     async def wrong_input(request: Request, error: MpbertError) -> JSONResponse:

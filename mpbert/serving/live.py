@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mpbert.foundation.checksums import MANIFEST, fingerprint
-from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.errors import MpbertError, StoreUnavailableError
 from mpbert.recommending.bibliography import PaperMatcher
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.map import positions_of
@@ -55,28 +55,34 @@ class LiveIndex:
     :param edition: what is served first.
     :param path: the index; None: it never changes.
     :param mark: what :func:`mark_of` gave before ``edition`` was read.
+    :param store: URL of the store that proposes papers; empty: none.
     """
 
-    def __init__(self, edition: Edition, path: Path | None = None, mark: Mark = ()) -> None:
-        self._edition, self._path, self._mark = edition, path, mark
+    def __init__(
+        self, edition: Edition, path: Path | None = None, mark: Mark = (), store: str = ""
+    ) -> None:
+        self._edition, self._path, self._mark, self._store = edition, path, mark, store
         self._thread = ThreadPoolExecutor(1)  # not that of the answers, which go on meanwhile
         self._reading: asyncio.Future[None] | None = None
         self.problem = ""
 
     @classmethod
-    def open(cls, path: Path) -> "LiveIndex":
+    def open(cls, path: Path, store: str = "") -> "LiveIndex":
         """Read an index, and answer one question so that later ones are fast.
 
-        :raises MpbertError: the index cannot be read.
+        :param store: URL of a store that proposes papers; empty: none.
+        :raises MpbertError: the index cannot be read, or the store does not answer.
         """
         mark = mark_of(path)
-        return cls(_read(path), path, mark)
+        return cls(_read(path, store), path, mark, store)
 
     async def edition(self) -> Edition:
         """Return the edition in force; one that was written meanwhile is read first.
 
         Where it cannot be read, the old one stays in force until the next change; ``problem`` and
-        the log say in one line why.
+        the log say in one line why. Where its store does not answer, the next question reads it.
+
+        :raises StoreUnavailableError: the index was changed, and the store does not answer.
         """
         while self._reading is not None or self._is_changed():
             if self._reading is None:
@@ -91,12 +97,16 @@ class LiveIndex:
 
     def _done(self, reading: "asyncio.Future[None]") -> None:
         self._reading = None
+        if not reading.cancelled():
+            reading.exception()  # who waits for it is told
 
     def _replace(self) -> None:
         path = self._path or Path()
-        self._mark = mark_of(path)  # before it is read: a change after that is seen next time
+        mark = mark_of(path)  # before it is read: a change after that is seen next time
         try:
-            self._edition, self.problem = _read(path), ""
+            self._edition, self.problem = _read(path, self._store), ""
+        except StoreUnavailableError:
+            raise
         except Exception as error:  # whatever is wrong with it, the old one can answer
             self.problem = str(error) or type(error).__name__
             is_ours = isinstance(error, MpbertError)
@@ -107,6 +117,7 @@ class LiveIndex:
             )
         else:
             logger.info("%s: changed, %d papers", path, len(self._edition.recommender.paper_ids))
+        self._mark = mark
 
 
 def mark_of(path: Path) -> Mark:
@@ -118,8 +129,8 @@ def mark_of(path: Path) -> Mark:
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _read(path: Path) -> Edition:
+def _read(path: Path, store: str) -> Edition:
     index_id = fingerprint(path)
-    edition = Edition(IndexRecommender.open(path), index_id)
+    edition = Edition(IndexRecommender.open(path, store), index_id)
     edition.recommender.recommend(_WARM_UP, place=None)
     return edition

@@ -27,11 +27,15 @@ from mpbert.serving.live import LiveIndex
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """What every process serves, within which limits, and to whom."""
+    """What every process serves, within which limits, and to whom.
+
+    :param store: URL of a store that proposes papers; empty: none.
+    """
 
     index: Path
     limits: Limits
     access: Access = Access()
+    store: str = ""
 
 
 def open_app(service: Service) -> ASGIApp:
@@ -39,7 +43,7 @@ def open_app(service: Service) -> ASGIApp:
 
     :raises MpbertError: the index cannot be read.
     """
-    return create_app(LiveIndex.open(service.index), service.limits, service.access)
+    return create_app(LiveIndex.open(service.index, service.store), service.limits, service.access)
 
 
 def _open_in_worker(service: Service) -> ASGIApp:
@@ -63,7 +67,8 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     service = dataclasses.replace(service, access=access)
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
-        IndexRecommender.open(service.index)  # to refuse a wrong index before any process starts
+        # to refuse a wrong index before any process starts, and to bring a store up to date once
+        IndexRecommender.open(service.index, service.store)
     app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
     config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers)
     listener.listen()  # from here on clients wait instead of being refused

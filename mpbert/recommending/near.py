@@ -1,0 +1,143 @@
+"""Cosines of the papers near a question, where a store proposes these.
+
+Of the papers that the store proposes the cosines are exact. No other paper is nearer than the last
+of these, unless the store missed one, so its cosine is a bound for all others. A score that grows
+with the cosine then has a bound, too: a paper that its bound brings among the first is looked up,
+until the first are exact. That is the threshold algorithm of Fagin, Lotem & Naor (2003, Sec. 4),
+with one sorted list, and all else known.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.foundation.checksums import fingerprint
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.manifest import read_manifest
+from mpbert.recommending.directory import IndexData, read_index
+from mpbert.recommending.matching import cosines
+from mpbert.retrieval.stores.base import Mark
+from mpbert.retrieval.stores.papers import PapersInStore, owner_of
+from mpbert.retrieval.stores.urls import open_store
+
+NEAREST = 1000  # papers that a store proposes
+
+
+class Near:
+    """Cosines of one question: exact of some papers, bounds of the others.
+
+    :ivar values: (N,) float32; ``is_exact`` (N,) whether each is.
+    """
+
+    def __init__(self, vectors: np.ndarray, asked: np.ndarray, bound: float) -> None:
+        self._vectors, self._asked = vectors, asked
+        self.values = np.full(len(vectors), bound, dtype=np.float32)
+        self.is_exact = np.zeros(len(vectors), dtype=bool)
+
+    def settle(self, rows: np.ndarray) -> None:
+        """Make the cosines of some papers exact, in place.
+
+        :param rows: (M,) of papers.
+        """
+        self.values[rows] = cosines(self._vectors[rows], self._asked)
+        self.is_exact[rows] = True
+
+
+class NearPapers:
+    """The papers of an index, proposed by a store.
+
+    :param vectors: (N, D) of length 1, or 0 of a paper without a vector.
+    :param years: (N,) of papers; 0 where a paper has none.
+    """
+
+    def __init__(self, stored: PapersInStore, vectors: np.ndarray, years: np.ndarray) -> None:
+        self._stored, self._vectors = stored, vectors
+        has_vector = vectors.any(axis=1)
+        self._without, self._known = np.flatnonzero(~has_vector), np.sort(years[has_vector])
+
+    def of(self, asked: np.ndarray, year: int | None) -> Near:
+        """Return the cosines of a question.
+
+        Where the store proposes fewer papers than there are, all cosines are computed.
+
+        :param asked: (D,) vector of length 1.
+        :param year: papers of later years are none, so that their bound may be wrong.
+        """
+        num_papers = len(self._known)
+        if year is not None:
+            num_papers = int(np.searchsorted(self._known, year, side="right"))
+        depth = min(NEAREST, num_papers)
+        rows = np.zeros(0, dtype=np.int64)
+        if depth:
+            rows = self._stored.propose(asked[None], depth, year)[0]
+        if (rows < 0).any():
+            near = Near(self._vectors, asked, 0.0)
+            near.settle(np.arange(len(self._vectors)))
+            return near
+        near = Near(self._vectors, asked, 1.0)
+        near.settle(np.sort(rows))
+        near.values[~near.is_exact] = near.values[rows].min(initial=1.0)
+        near.settle(self._without)
+        return near
+
+
+def settled(
+    scores: Callable[[], np.ndarray], nears: Sequence[Near], allowed: np.ndarray, depth: int
+) -> np.ndarray:
+    """Return (N,) scores of which the first are exact, and no other is above these.
+
+    :param scores: computes them from the values of ``nears``; they grow with each.
+    :param allowed: (N,) whether a paper may be ranked; ``depth`` how many are the first.
+    """
+    depth = min(depth, np.count_nonzero(allowed))
+    while True:
+        found = scores()
+        if not nears or not depth:
+            return found
+        ranked = np.where(allowed, found, -np.inf)
+        last = np.partition(ranked, len(ranked) - depth)[len(ranked) - depth]
+        is_open = allowed & (ranked >= last)
+        is_open &= ~np.logical_and.reduce([near.is_exact for near in nears])
+        if not is_open.any():
+            return found
+        for near in nears:
+            near.settle(np.flatnonzero(is_open))
+
+
+def read_stored(path: Path, url: str) -> tuple[IndexData, NearPapers]:
+    """Return what an index holds, and its papers in a store, which is brought up to date.
+
+    :raises ConfigError: the index has no vectors.
+    :raises StoreUnavailableError: the store does not answer.
+    """
+    state = fingerprint(path)
+    data = read_index(path)
+    if fingerprint(path) != state:  # it was changed meanwhile
+        return read_stored(path, url)
+    vectors = data.tables.vectors
+    if not vectors.any():
+        raise ConfigError(
+            f"--store {url}: {path} ranks by words and has no vectors; leave --store out"
+        )
+    papers = data.tables.papers
+    # lists: where pandas is installed, Arrow's own way to an array would import it
+    ids, years = papers["paper_id"].to_pylist(), np.array(papers["year"].to_pylist())
+    mark = Mark(owner_of(_origin(path)), state)
+    rows = np.flatnonzero(vectors.any(axis=1))
+    stored = PapersInStore(url, mark, ids, years, rows, lambda some: vectors[some])
+    return data, NearPapers(stored, vectors, years)
+
+
+def check_reached(path: Path, url: str) -> None:
+    """Check that a store answers, before an index is changed.
+
+    :raises StoreUnavailableError: it does not.
+    """
+    open_store(url, owner_of(_origin(path))).mark()
+
+
+def _origin(path: Path) -> str:
+    """Return what stays of the manifest of an index when papers are added and removed."""
+    manifest = read_manifest(path)
+    return repr([manifest[name] for name in ("command", "config", "inputs")])

@@ -1,0 +1,91 @@
+"""What a store of vectors is asked for.
+
+A store proposes papers; it decides nothing. Their scores are computed anew from the vectors that
+we hold, and what it knows of them is put there by :mod:`mpbert.retrieval.stores.papers`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mpbert.foundation.errors import StoreUnavailableError
+
+RETRY_SECONDS = 5  # after which an answer may be asked for again
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a collection holds.
+
+    :param owner: of whose papers; it stays when some are added or removed.
+    :param state: between which changes; empty while it is being changed.
+    """
+
+    owner: str
+    state: str
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Papers as a store keeps them.
+
+    :param vectors: (M, D) float32, no longer than 1.
+    :param years: M of them; 0 where a paper has none.
+    :param digests: M of them, 64 bits signed, of vector and year.
+    """
+
+    ids: Sequence[str]
+    vectors: np.ndarray
+    years: Sequence[int]
+    digests: Sequence[int]
+
+
+class Store(Protocol):
+    """A collection of a server; every method raises :class:`StoreUnavailableError` where it fails.
+
+    What :meth:`put`, :meth:`drop` and :meth:`note` have returned from, the server has on disk.
+    """
+
+    most: int
+    """Papers that a search can be asked for."""
+
+    def mark(self) -> Mark | None:
+        """Return what the collection holds, ready to be searched; None: there is none."""
+
+    def create(self, owner: str, dim: int) -> None:
+        """Make the collection, without papers."""
+
+    def note(self, state: str) -> None:
+        """Note the state; searches from now on see all that was put and dropped before."""
+
+    def held(self) -> dict[str, int]:
+        """Return the digest of each paper by its id."""
+
+    def put(self, rows: StoredRows) -> None:
+        """Add papers, or replace those of the same ids."""
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Remove papers."""
+
+    def search(self, queries: np.ndarray, depth: int, year: int | None) -> list[list[str]]:
+        """Return ids of the papers of the largest inner products, best first, for each query.
+
+        :param queries: (Q, D); ``depth`` at most ``most``.
+        :param year: papers of later years are none; None: all.
+        """
+
+
+def unavailable(where: str, error: Exception) -> StoreUnavailableError:
+    """Return the error that says why a store does not answer.
+
+    :param where: its address.
+    """
+    told = [getattr(error, name, None) for name in ("message", "strerror", "details")]
+    found = next((part() if callable(part) else part for part in told if part), str(error))
+    reason = " ".join(str(found).split())[:160] or type(error).__name__
+    return StoreUnavailableError(
+        f"{where}: the store is unavailable ({reason}); expected an answer, try again in "
+        f"{RETRY_SECONDS} seconds"
+    )

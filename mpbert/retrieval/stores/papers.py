@@ -1,0 +1,111 @@
+"""Papers whose vectors lie in a store, too, brought up to date before they are searched.
+
+A collection is marked with its owner and its state, see :class:`mpbert.retrieval.stores.base.Mark`.
+Where the state is another, the digests of its papers tell what is put and what is dropped. So a
+collection that is empty, that was left half filled, or that missed a change of an index is mended
+by the next command that searches it.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.progress import progress
+from mpbert.retrieval.dense import parts_of
+from mpbert.retrieval.stores.base import Mark, StoredRows
+from mpbert.retrieval.stores.urls import open_store
+
+logger = logging.getLogger(__name__)
+
+_PUT_BYTES = 4 << 20  # of vectors put at once
+_DROPPED = 4096  # papers dropped at once
+_RESULTS = 1 << 16  # ids that a server is asked for at once
+
+
+class PapersInStore:
+    """Papers of a corpus or an index that a store proposes.
+
+    :param url: of the store; ``mark`` what its collection has to hold.
+    :param ids: N ids; ``years`` (N,), 0 where a paper has none.
+    :param rows: (M,) rows of the papers that have a vector.
+    :param unit: from rows to their (M, D) float32 vectors, no longer than 1.
+    :raises StoreUnavailableError: the store does not answer.
+    :raises ConfigError: the collection holds papers of another owner.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        mark: Mark,
+        ids: Sequence[str],
+        years: np.ndarray,
+        rows: np.ndarray,
+        unit: Callable[[np.ndarray], np.ndarray],
+    ) -> None:
+        self._store = open_store(url, mark.owner)
+        self._ids, self._years, self._unit = ids, years, unit
+        found = self._store.mark()
+        if found is not None and found.owner != mark.owner:
+            raise ConfigError(
+                f"--store {url}: the collection holds papers of another index or of other vectors; "
+                f"expected those of this one, name another collection or none"
+            )
+        if found is None:
+            self._store.create(mark.owner, unit(rows[:1]).shape[1])
+        if found is None or found.state != mark.state:
+            self._bring_up(rows, mark.state)
+        self._row_of = {ids[row]: row for row in rows.tolist()}
+
+    @property
+    def most(self) -> int:
+        """Papers that can be proposed."""
+        return self._store.most
+
+    def propose(self, queries: np.ndarray, depth: int, year: int | None) -> np.ndarray:
+        """Return (Q, depth) rows of the nearest papers, best first; -1 where there are fewer.
+
+        :param queries: (Q, D); ``depth`` at most ``most``.
+        :param year: papers of later years are not proposed; None: all are.
+        """
+        rows = np.full((len(queries), depth), -1, dtype=np.int64)
+        for block in parts_of(len(queries), max(1, _RESULTS // max(depth, 1))):
+            found = self._store.search(queries[block], depth, year)
+            for query, ids in zip(rows[block], found, strict=True):
+                known = [self._row_of[name] for name in ids if name in self._row_of]
+                query[: len(known)] = known
+        return rows
+
+    def _bring_up(self, rows: np.ndarray, state: str) -> None:
+        """Put and drop what the collection lacks and has too much."""
+        self._store.note("")
+        held, num_put = self._store.held(), 0
+        parts = parts_of(len(rows), max(1, _PUT_BYTES // self._unit(rows[:1]).nbytes))
+        for part in progress(parts, "vectors to the store", "block") if len(parts) > 1 else parts:
+            vectors = self._unit(rows[part])
+            ids = [self._ids[row] for row in rows[part]]
+            years = self._years[rows[part]].tolist()
+            digests = [_digest(*one) for one in zip(vectors, years, strict=True)]
+            new = [i for i, name in enumerate(ids) if held.pop(name, None) != digests[i]]
+            if new:
+                chosen = [[values[i] for i in new] for values in (ids, years, digests)]
+                self._store.put(StoredRows(chosen[0], vectors[new], *chosen[1:]))
+            num_put += len(new)
+        gone = list(held)
+        for part in parts_of(len(gone), _DROPPED):
+            self._store.drop(gone[part])
+        self._store.note(state)
+        logger.info("store: %d papers put, %d dropped, %d held", num_put, len(gone), len(rows))
+
+
+def owner_of(origin: str) -> str:
+    """Return the name of an owner, whatever tells it from others."""
+    return hashlib.sha256(origin.encode()).hexdigest()
+
+
+def _digest(vector: np.ndarray, year: int) -> int:
+    """Return 64 bits of BLAKE2 of a vector and a year, signed."""
+    text = vector.tobytes() + year.to_bytes(4, "little", signed=True)
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little", signed=True)

