@@ -8,6 +8,7 @@ from typing import Optional
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.engines import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import MANIFEST, check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, data_of, write_data
@@ -52,6 +53,7 @@ class Config:
     )
     readings: int = option(3, "random readings of a text, by an encoder of mpbert")
     seed: int = option(1, "seed of the readings")
+    engine: str = engine_option()
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -79,7 +81,8 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     counts: Counter[str] = Counter()
-    papers = read_library(config.library, reader, os.cpu_count() or 1, counts, config.grobid or "")
+    with engine_of(config.engine, os.cpu_count() or 1) as engine:
+        papers = read_library(config.library, reader, engine, counts, config.grobid or "")
     if not papers:
         raise CorpusError(
             f"{config.library}: found no paper with a title and text among {counts['papers_read']} "

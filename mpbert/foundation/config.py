@@ -25,6 +25,7 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 # newer than the first outputs, which were made as without them
 _NOTED_IF_GIVEN = ("dim", "add_cited", "scored_by")
+_NOT_NOTED = ("engine",)  # what changes no byte
 
 
 def positional(name: str, help_text: str, **metadata: object) -> Any:
@@ -264,7 +265,8 @@ def as_plain_dict(config: object) -> dict[str, Any]:
     return {
         name: _plain(value)
         for name, value in values.items()
-        if not (value is None or value is False) or name not in _NOTED_IF_GIVEN
+        if name not in _NOT_NOTED
+        and (not (value is None or value is False) or name not in _NOTED_IF_GIVEN)
     }
 
 

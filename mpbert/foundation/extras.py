@@ -19,6 +19,7 @@ EXTRAS = {
     "baselines": ("gensim", "lightgbm", "numba", "sentence_transformers"),
     "mcp": ("mcp",),
     "pdf": ("pypdfium2",),
+    "ray": ("ray",),
     "report": ("jinja2", "matplotlib", "tensorboard"),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it

@@ -52,6 +52,10 @@ class DiskIndex:
         for (key,) in self._connection.execute("SELECT DISTINCT key FROM rows ORDER BY key"):
             yield key
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process reads the same file by."""
+        return {"_path": self._path, "_owner": -1}
+
     def _connect(self) -> None:
         if self._owner != os.getpid():  # SQLite forbids a connection to cross a fork
             # a pool of processes reads records in a thread of its own

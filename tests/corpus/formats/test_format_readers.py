@@ -11,6 +11,7 @@ import pytest
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import READERS
+from mpbert.foundation.engines import OwnProcesses
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 READER_OF = {
@@ -42,7 +43,9 @@ TESTED_IN = {
 def read(fixture: str, path: Path, processes: int = 1) -> tuple[list[CleanPaper], Counter[str]]:
     counts: Counter[str] = Counter()
     reader = READERS[READER_OF[fixture]]()
-    papers = list(iter_clean_papers(reader, path, processes, counts, needs_year=False))
+    papers = list(
+        iter_clean_papers(reader, path, OwnProcesses(processes), counts, needs_year=False)
+    )
     return papers, counts
 
 
