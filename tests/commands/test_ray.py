@@ -32,6 +32,7 @@ def cluster(tmp_path_factory):
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     patch = pytest.MonkeyPatch()
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    patch.setenv("RAY_worker_niceness", "0")  # 15 is for machines that nobody else uses
     patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     head = {**NODE, "num_cpus": 0, "include_dashboard": False}
     try:
@@ -41,16 +42,16 @@ def cluster(tmp_path_factory):
     try:
         cluster.nodes = [cluster.add_node(**NODE) for _ in range(2)]
         cluster.wait_for_nodes()
-        yield cluster
+        with RayEngine(cluster.address):  # all tests are one job, which shares its processes
+            yield cluster
     finally:
-        ray.shutdown()
         cluster.shutdown()
         patch.undo()
 
 
 @pytest.fixture(scope="module")
 def engine(cluster):
-    return f"--engine=ray://{cluster.address}"
+    return "--engine=ray"
 
 
 @pytest.fixture
@@ -85,11 +86,12 @@ def test_a_cluster_writes_the_bytes_of_one_machine(what, engine, small_parts, tm
     inputs = [path for path in paths if not path.startswith("-")]
     flags = [path for path in paths if path.startswith("-")]
     flags = [f.replace("=vectors", f"={FORMATS / 'vectors'}") for f in flags]
-    outputs = [tmp_path / "here" / "out", tmp_path / "there" / "out"]
-    for output, more in zip(outputs, ([], [engine]), strict=True):
-        assert main([command, *inputs, str(output), *flags, *more]) == 0
-    assert contents(outputs[0]) == contents(outputs[1])
-    assert [path.name for path in outputs[1].parent.iterdir()] == ["out"]
+    output, here = tmp_path / "out", tmp_path / "here"
+    assert main([command, *inputs, str(output), *flags]) == 0
+    output.rename(here)
+    assert main([command, *inputs, str(output), *flags, engine]) == 0
+    assert contents(output) == contents(here)
+    assert {path.name for path in tmp_path.iterdir()} == {"here", "out"}
     assert any("ray: 3 machines, 2 cores" in text for text in caplog.messages)
 
 
@@ -100,9 +102,11 @@ def test_inputs_by_url_are_copied_by_each_machine(engine, small_parts, tmp_path,
     shutil.copytree(FORMATS / "corpus_2", tmp_path / "store" / "corpus_2")
     urls = [f"file://{tmp_path}/store/{name}" for name in ("corpus_2", "binary")]
     assert main(["binarize", *urls, *flags, engine]) == 0
-    assert main(["binarize", str(FORMATS / "corpus_2"), str(tmp_path / "here"), *flags]) == 0
-    found, expected = contents(tmp_path / "store" / "binary"), contents(tmp_path / "here")
-    assert found == expected
+    assert main(["binarize", str(FORMATS / "corpus_2"), str(tmp_path / "binary"), *flags]) == 0
+    found, expected = (contents(tmp_path / name) for name in ("store/binary", "binary"))
+    assert {k: v for k, v in found.items() if k.suffix == ".npy"} == {
+        k: v for k, v in expected.items() if k.suffix == ".npy"
+    }
     assert list(at_machines.rglob("sentences.parquet"))
 
 
@@ -119,7 +123,8 @@ def test_what_is_wrong_with_a_record_is_said_as_on_one_machine(engine, tmp_path,
     assert [path.name for path in tmp_path.iterdir()] == ["papers.jsonl"]
 
 
-def test_an_address_without_a_cluster_is_refused_in_one_line(tmp_path, capsys):
+def test_an_address_without_a_cluster_is_refused_in_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
     words = ["binarize", str(FORMATS / "corpus_2"), str(tmp_path / "out"), "--vocab-size=300"]
     assert main([*words, "--engine=ray://127.0.0.1:9"]) == 2
     said = capsys.readouterr().err
