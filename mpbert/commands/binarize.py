@@ -15,7 +15,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.subwords import train_tokenizer
 from mpbert.corpus.tokenizing import Tokenizing, paper_chunks, token_type
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.engines import engine_of, engine_option
+from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import parts_of

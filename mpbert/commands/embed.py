@@ -11,7 +11,7 @@ import numpy as np
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.engines import engine_of, engine_option
+from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of

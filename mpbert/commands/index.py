@@ -8,7 +8,7 @@ from typing import Optional
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.engines import engine_of, engine_option
+from mpbert.foundation.engine_choice import engine_of, engine_option, path_for
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import MANIFEST, check_inputs, is_finished, output_directory
 from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, data_of, write_data
@@ -82,7 +82,8 @@ def run(config: Config) -> None:
     check_inputs(inputs)
     counts: Counter[str] = Counter()
     with engine_of(config.engine, os.cpu_count() or 1) as engine:
-        papers = read_library(config.library, reader, engine, counts, config.grobid or "")
+        library = path_for(config.engine, config.library)
+        papers = read_library(library, reader, engine, counts, config.grobid or "")
     if not papers:
         raise CorpusError(
             f"{config.library}: found no paper with a title and text among {counts['papers_read']} "

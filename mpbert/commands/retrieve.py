@@ -17,7 +17,8 @@ from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.corpus.trec import run_of_lists, write_run
 from mpbert.foundation.config import from_settings, option, positional, resolve_settings
-from mpbert.foundation.engines import OWN, Maker, Work, engine_of, engine_option
+from mpbert.foundation.engine_choice import OWN, engine_of, engine_option
+from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
@@ -151,7 +152,7 @@ def _by_year(queries: Queries, size: int) -> list[np.ndarray]:
 
 
 @dataclass(frozen=True)
-class _Ranking(Work):
+class _Ranking(Job):
     """From (split, places of queries) to the ``rows`` and ``scores`` of their lists."""
 
     corpus: Path

@@ -16,8 +16,8 @@ from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
 from mpbert.corpus.raw.check import checked
 from mpbert.corpus.spill import StoredPapers, papers_from, papers_in_bytes, stored_papers
-from mpbert.foundation.engines import Engine, Work
-from mpbert.foundation.parts import Arrays, Parts
+from mpbert.foundation.engines import Engine, Job
+from mpbert.foundation.parts import Arrays, PartFiles
 
 _CHUNK, _MOST = 32, 512  # records of a part: so many at first, so many in a large corpus
 _PARTS = 256  # parts after which a part has twice as many: there are not too many files
@@ -29,7 +29,7 @@ def iter_clean_papers(
     engine: Engine,
     counts: Counter[str],
     needs_year: bool = True,
-    parts: Parts | None = None,
+    parts: PartFiles | None = None,
 ) -> Iterator[CleanPaper]:
     """Read, parse and clean a raw corpus.
 
@@ -57,7 +57,7 @@ def _chunks(records: Iterator[object]) -> Iterator[list[object]]:
 
 
 @dataclass(frozen=True)
-class _Cleaning(Work):
+class _Cleaning(Job):
     """Turns raw records into clean papers and the counts of these records alone."""
 
     reader: Reader

@@ -22,10 +22,11 @@ from mpbert.corpus.splits import (
 )
 from mpbert.corpus.tables import write_tables
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.engines import Engine, engine_of, engine_option
+from mpbert.foundation.engine_choice import engine_of, engine_option
+from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import is_finished, output_directory
-from mpbert.foundation.parts import Parts, parts_of
+from mpbert.foundation.parts import PartFiles, parts_of
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 
@@ -124,7 +125,7 @@ def _write(
     directory: Path,
     counts: Counter[str],
     engine: Engine,
-    parts: Parts,
+    parts: PartFiles,
 ) -> Counter[str]:
     """Write all tables into a directory; return how much was written."""
     stream = iter_clean_papers(reader, config.input, engine, counts, config.split == "year", parts)

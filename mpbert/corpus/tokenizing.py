@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.subwords import tokenize
-from mpbert.foundation.engines import Maker, Work
+from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.parts import Arrays
 
 
@@ -29,7 +29,7 @@ def token_type(tokenizer: Tokenizer) -> type[np.integer]:
 
 
 @dataclass(frozen=True)
-class Tokenizing(Work):
+class Tokenizing(Job):
     """From (first, last + 1) rows of papers to ``tokens`` and the ``lengths`` of sentences.
 
     :param corpus: corpus store.

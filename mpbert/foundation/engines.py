@@ -1,11 +1,10 @@
 """Where the parts of an output are made: in processes of this machine, or on those of a cluster.
 
-A command describes its work once, as a :class:`Work`, and takes what each item becomes, in their
+A command describes its work once, as a :class:`Job`, and takes what each item becomes, in their
 order. It does not know where that was made. Parts that are there already are not made again, so
 that a run goes on after a kill, also with another engine.
 """
 
-import argparse
 import multiprocessing
 import signal
 import threading
@@ -14,15 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Self
 
-from mpbert.foundation.config import option
-from mpbert.foundation.parts import Arrays, Parts
+from mpbert.foundation.parts import Arrays, PartFiles
 from mpbert.foundation.processes import end_with_parent
 
-OWN, RAY = "processes", "ray"
 Maker = Callable[[Any], Arrays]
 
 
-class Work(ABC):
+class Job(ABC):
     """What makes a part out of an item: a frozen dataclass, which is sent to each process.
 
     Fields that are paths are inputs that each machine reads. All else should be small.
@@ -51,7 +48,7 @@ class Engine(ABC):
         """Do nothing, where nothing was started."""
 
     @abstractmethod
-    def results(self, work: Work, items: Iterable[Any], parts: Parts | None) -> Iterator[Arrays]:
+    def results(self, work: Job, items: Iterable[Any], parts: PartFiles | None) -> Iterator[Arrays]:
         """Yield the part of each item, in their order.
 
         :param items: each is what any process can read; they are taken as they are needed.
@@ -70,9 +67,9 @@ class OwnProcesses(Engine):
 
     def __init__(self, processes: int = 1) -> None:
         self.processes = processes
-        self._opened: tuple[Work, Maker] | None = None  # what was done last, for further items
+        self._opened: tuple[Job, Maker] | None = None  # what was done last, for further items
 
-    def results(self, work: Work, items: Iterable[Any], parts: Parts | None) -> Iterator[Arrays]:
+    def results(self, work: Job, items: Iterable[Any], parts: PartFiles | None) -> Iterator[Arrays]:
         """Yield the part of each item, see :meth:`Engine.results`."""
         if self._opened is None or self._opened[0] != work:
             self._opened = work, work.open()
@@ -87,7 +84,7 @@ class OwnProcesses(Engine):
             yield from _loaded(pool.imap(_make_in_process, enumerate(items)), parts)
 
 
-def _kept(make: Maker, parts: Parts | None, numbered: tuple[int, Any]) -> Arrays | int:
+def _kept(make: Maker, parts: PartFiles | None, numbered: tuple[int, Any]) -> Arrays | int:
     """Return a part; or its place, where it was saved or was there."""
     place, item = numbered
     if parts is None:
@@ -97,7 +94,7 @@ def _kept(make: Maker, parts: Parts | None, numbered: tuple[int, Any]) -> Arrays
     return place
 
 
-def _loaded(made: Iterable[Arrays | int], parts: Parts | None) -> Iterator[Arrays]:
+def _loaded(made: Iterable[Arrays | int], parts: PartFiles | None) -> Iterator[Arrays]:
     for one in made:
         yield parts.load(one) if parts and isinstance(one, int) else one  # type: ignore[misc]
 
@@ -117,36 +114,3 @@ def _set_maker(make: Callable[[tuple[int, Any]], Arrays | int]) -> None:
 
 def _make_in_process(numbered: tuple[int, Any]) -> Arrays | int:
     return _make(numbered)
-
-
-def engine_option() -> Any:
-    """Return the field of a command whose work has parts that other machines can make."""
-    return option(
-        OWN,
-        "who does the work: processes of this machine, or those of a cluster of Ray: ray, "
-        "ray://HOST:PORT",
-        type=_engine_name,
-        metavar="ENGINE",
-    )
-
-
-def engine_of(name: str, processes: int = 1) -> Engine:
-    """Return the engine of a name that :func:`engine_option` takes.
-
-    :param processes: of this machine, where these are the engine.
-    """
-    if name == OWN:
-        return OwnProcesses(processes)
-    from mpbert.foundation.ray_engine import RayEngine
-
-    return RayEngine(name.partition("://")[2])
-
-
-def _engine_name(text: str) -> str:
-    kind, _, address = text.partition("://")
-    host, _, port = address.rpartition(":")
-    if text in (OWN, RAY) or (kind == RAY and host and port.isdigit()):
-        return text
-    raise argparse.ArgumentTypeError(
-        f"found {text!r}; expected {OWN}, {RAY} or {RAY}://HOST:PORT, the address of a cluster"
-    )

@@ -17,7 +17,7 @@ Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Parts:
+class PartFiles:
     """Parts of one kind in a folder, by their places: 0, 1 and so on.
 
     :param folder: of parts that all depend on the same, see :func:`parts_of`.
@@ -54,10 +54,12 @@ class Parts:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def parts_of(output: Path, name: str, command: str, config: object, inputs: list[Path]) -> Parts:
+def parts_of(
+    output: Path, name: str, command: str, config: object, inputs: list[Path]
+) -> PartFiles:
     """Return the parts of an output, beside it; those of other settings or inputs are thrown away.
 
     They go when the output is in its place, see ``manifest.output_directory``.
     """
     identity = json.dumps(identity_of(command, config, inputs), default=str)
-    return Parts(parts_directory(output, identity), name)
+    return PartFiles(parts_directory(output, identity), name)

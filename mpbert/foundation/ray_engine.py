@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import mpbert
-from mpbert.foundation.engines import Engine, Maker, Work
+from mpbert.foundation.engines import Engine, Job, Maker
 from mpbert.foundation.errors import MpbertError
 from mpbert.foundation.objects import place_here, shared_place
-from mpbert.foundation.parts import Arrays, Parts
+from mpbert.foundation.parts import Arrays, PartFiles
 
 logger = logging.getLogger(__name__)
 _WAITING = 2  # tasks a core that were handed out and have not ended: bounds what waits in memory
@@ -37,7 +37,7 @@ class RayEngine(Engine):
 
     def __init__(self, address: str = "") -> None:
         self._address, self._is_ours = address, False
-        self._sent: tuple[Work, list[Any]] | None = None  # what was done last, for further items
+        self._sent: tuple[Job, list[Any]] | None = None  # what was done last, for further items
 
     def __enter__(self) -> Self:
         """Connect to the cluster.
@@ -72,7 +72,7 @@ class RayEngine(Engine):
         if self._is_ours:
             ray.shutdown()
 
-    def results(self, work: Work, items: Iterable[Any], parts: Parts | None) -> Iterator[Arrays]:
+    def results(self, work: Job, items: Iterable[Any], parts: PartFiles | None) -> Iterator[Arrays]:
         """Yield the part of each item, see :meth:`Engine.results`.
 
         Parts wait on disk for those before them.
@@ -80,7 +80,7 @@ class RayEngine(Engine):
         with ExitStack() as stack:
             if parts is None:
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mpbert-"))
-                parts = Parts(Path(folder), "part")
+                parts = PartFiles(Path(folder), "part")
             if self._sent is None or self._sent[0] != work:
                 self._sent = work, _sent(work)
             tasks = _Tasks(work, self._sent[1], parts)
@@ -119,7 +119,7 @@ class RayEngine(Engine):
 class _Tasks:
     """The tasks of one work that were handed out and have not ended, by place."""
 
-    def __init__(self, work: Work, sent: list[Any], parts: Parts) -> None:
+    def __init__(self, work: Job, sent: list[Any], parts: PartFiles) -> None:
         import ray
 
         self._parts, self._work, self._sent = parts, type(work).__name__, sent
@@ -170,7 +170,7 @@ class _Tasks:
             ray.cancel(task, force=True)
 
 
-def _sent(work: Work) -> list[Any]:
+def _sent(work: Job) -> list[Any]:
     """Return a work for other machines: our version, the work, its paths as these find them.
 
     :returns: a reference to it; in a list, where a task gets the reference and not what it is of.
@@ -205,7 +205,18 @@ def _make(sent: list[Any], item: Any) -> Arrays:
             )
         here = {name: place_here(place, machine) for name, place in places.items()}
         _opened[key] = dataclasses.replace(work, **here).open()
+    for path in _paths_in(item):
+        place_here(str(path), socket.gethostname())
     return _opened[key](item)
+
+
+def _paths_in(item: Any) -> Iterator[Path]:
+    """Yield the paths of files that an item is about."""
+    if isinstance(item, Path):
+        yield item
+    elif isinstance(item, (list, tuple)):
+        for each in item:
+            yield from _paths_in(each)
 
 
 def _check_reachable(address: str) -> None:

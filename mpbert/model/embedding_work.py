@@ -9,7 +9,7 @@ from typing import Optional
 import numpy as np
 
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.foundation.engines import Maker, Work
+from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.parts import Arrays
 from mpbert.model.description import read_description
 from mpbert.model.directory import load_two_tower, pick_device
@@ -26,7 +26,7 @@ PAPERS = "papers"
 
 
 @dataclass(frozen=True)
-class Embedding(Work):
+class Embedding(Job):
     """From (name, first, last + 1) items to their ``vectors``, and weights of exact matches if any.
 
     Weights are (N + 1,) ``offsets``, ``tokens`` and ``weights`` beside them, text after text.

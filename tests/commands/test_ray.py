@@ -15,9 +15,9 @@ import pytest
 ray = pytest.importorskip("ray", reason="the engine of these tests is an extra: mpbert[ray]")
 
 from mpbert.cli import main  # noqa: E402
-from mpbert.foundation.engines import OwnProcesses, Work  # noqa: E402
+from mpbert.foundation.engines import Job, OwnProcesses  # noqa: E402
 from mpbert.foundation.errors import MpbertError  # noqa: E402
-from mpbert.foundation.parts import Parts  # noqa: E402
+from mpbert.foundation.parts import PartFiles  # noqa: E402
 from mpbert.foundation.ray_engine import RayEngine  # noqa: E402
 
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
@@ -132,7 +132,7 @@ def test_an_address_without_a_cluster_is_refused_in_one_line(tmp_path, capsys, m
 
 
 @dataclass(frozen=True)
-class Squares(Work):
+class Squares(Job):
     """Squares of numbers; each notes in a folder that it began, and where.
 
     :param slow: seconds of each.
@@ -177,14 +177,14 @@ def test_a_killed_process_costs_the_task_that_it_ran(cluster, notes):
 
 
 def test_a_run_on_a_cluster_is_ended_by_processes_of_this_machine(cluster, notes, tmp_path):
-    parts = Parts(tmp_path, "squares")
+    parts = PartFiles(tmp_path, "squares")
     with RayEngine(cluster.address) as engine:
         results = engine.results(Squares(notes), range(30), parts)
         assert squares(next(results) for _ in range(4)) == [0, 1, 4, 9]
         results.close()
 
     @dataclass(frozen=True)
-    class Here(Work):
+    class Here(Job):
         def open(self):
             return lambda number: made.append(number) or {"square": np.array(number**2)}
 

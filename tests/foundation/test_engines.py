@@ -1,4 +1,4 @@
-"""Parts of an output, made by processes of this machine; those of a cluster: test_ray_engine.py."""
+"""Parts of an output, made by processes of this machine."""
 
 import os
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
-from mpbert.foundation.engines import OwnProcesses, Work
+from mpbert.foundation.engines import Job, OwnProcesses
 from mpbert.foundation.errors import CorpusError, MpbertError
 from mpbert.foundation.objects import place_here, shared_place
 from mpbert.foundation.parts import parts_of
 
 
 @dataclass(frozen=True)
-class Squares(Work):
+class Squares(Job):
     """Squares of numbers; each time it works or is opened, it leaves a file in a folder."""
 
     folder: Path
