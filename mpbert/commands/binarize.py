@@ -94,12 +94,11 @@ def _train(store: CorpusStore, config: Config) -> Tokenizer:
         places = np.linspace(0, len(rows) - 1, config.tokenizer_sentences).astype(np.int64)
         rows = rows[places]
     titles = [t for t, s in zip(store.titles, store.paper_splits, strict=True) if s == "train"]
-    chunks = [rows[i : i + CHUNK] for i in range(0, len(rows), CHUNK)]
 
     def texts() -> Iterator[str]:
         yield from titles
-        for chunk in progress(chunks, "tokenizer", "chunk"):
-            yield from store.sentence_texts(chunk)
+        for some in progress(store.iter_sentence_texts(rows), "tokenizer", "chunk"):
+            yield from some
 
     return train_tokenizer(texts, config.vocab_size, len(rows) + len(titles))
 

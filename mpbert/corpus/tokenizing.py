@@ -13,14 +13,15 @@ from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.parts import Arrays
 
 
-def paper_chunks(store: CorpusStore, sentences: int) -> list[tuple[int, int]]:
-    """Return (first, last + 1) rows of papers that together have about so many sentences.
+def paper_chunks(store: CorpusStore, sentences: int) -> list[tuple[int, np.ndarray]]:
+    """Return papers that together have about so many sentences: items of :class:`Tokenizing`.
 
     Chunks end at papers; one that starts a new multiple of the number starts a chunk.
     """
-    starts = store.sentence_offsets[:-1] // sentences
-    borders = np.append(np.flatnonzero(np.diff(starts, prepend=-1)), store.num_papers)
-    return list(itertools.pairwise(borders.tolist()))
+    offsets = store.sentence_offsets
+    starts = np.flatnonzero(np.diff(offsets[:-1] // sentences, prepend=-1))
+    borders = np.append(starts, store.num_papers).tolist()
+    return [(first, offsets[first : last + 1]) for first, last in itertools.pairwise(borders)]
 
 
 def token_type(tokenizer: Tokenizer) -> type[np.integer]:
@@ -30,7 +31,9 @@ def token_type(tokenizer: Tokenizer) -> type[np.integer]:
 
 @dataclass(frozen=True)
 class Tokenizing(Job):
-    """From (first, last + 1) rows of papers to ``tokens`` and the ``lengths`` of sentences.
+    """From papers to ``tokens`` and the ``lengths`` of sentences, titles before the others.
+
+    An item is the row of the first paper, and (K + 1,) offsets of the sentences of K papers.
 
     :param corpus: corpus store.
     :param tokenizer: as JSON.
@@ -42,10 +45,10 @@ class Tokenizing(Job):
     sentence_tokens: int
 
     def open(self) -> Maker:
-        """Open the corpus."""
+        """Open the corpus, of which no more than the papers of an item is read at once."""
         store, tokenizer = CorpusStore(self.corpus), Tokenizer.from_str(self.tokenizer)
 
-        def make(papers: tuple[int, int]) -> Arrays:
+        def make(papers: tuple[int, np.ndarray]) -> Arrays:
             texts = _texts(store, *papers)
             tokens, lengths = tokenize(tokenizer, texts, self.sentence_tokens)
             return {
@@ -56,15 +59,13 @@ class Tokenizing(Job):
         return make
 
 
-def _texts(store: CorpusStore, first: int, last: int) -> list[str]:
+def _texts(store: CorpusStore, first: int, offsets: np.ndarray) -> list[str]:
     """Return the sentences of papers, each paper's title before them."""
-    offsets = store.sentence_offsets
-    start, end = int(offsets[first]), int(offsets[last])
-    body = store.sentences[start:end].to_pylist()
-    texts = np.empty(len(body) + last - first, dtype=object)
-    title_places = offsets[first:last] - start + np.arange(last - first)
+    papers = len(offsets) - 1
+    body = store.column("sentences", "text", int(offsets[0]), int(offsets[-1]))
+    texts = np.empty(len(body) + papers, dtype=object)
     is_title = np.zeros(len(texts), dtype=bool)
-    is_title[title_places] = True
-    texts[is_title] = store.titles[first:last]
+    is_title[offsets[:-1] - offsets[0] + np.arange(papers)] = True
+    texts[is_title] = store.column("papers", "title", first, first + papers)
     texts[~is_title] = body
     return texts.tolist()

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import numpy as np
 
+import mpbert
 from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.identity import identity_of
@@ -61,5 +62,6 @@ def parts_of(
 
     They go when the output is in its place, see ``manifest.output_directory``.
     """
-    identity = json.dumps(identity_of(command, config, inputs), default=str)
+    made_of = {"mpbert": mpbert.__version__, **identity_of(command, config, inputs)}
+    identity = json.dumps(made_of, default=str)
     return PartFiles(parts_directory(output, identity), name)
