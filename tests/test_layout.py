@@ -42,9 +42,13 @@ FOUNDATION = {
     "option_files": {"errors", "renames"},
     "config": {"command_help", "errors", "logs", "objects", "option_files", "renames"},
     "checksums": {"errors", "renames"},
-    "objects": {"checksums", "errors"},
+    "objects": {"checksums", "claims", "errors"},
     "claims": {"errors"},
     "identity": {"checksums", "config", "renames"},
+    "parts": {"archives", "claims", "identity"},
+    "engines": {"parts", "processes"},
+    "ray_engine": {"engines", "errors", "objects", "parts"},
+    "engine_choice": {"config", "engines", "ray_engine"},
     "manifest": {"checksums", "claims", "config", "errors", "identity", "renames"},
 }
 NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
@@ -52,7 +56,9 @@ FAIRSEQ = {"fairseq", "fairseq_cli", "omegaconf"}
 NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub"}
 # folder -> third-party packages that it may import
 PACKAGES = {
-    "foundation": {"numpy", "pyarrow", "tqdm", "yaml", "argparse_dataclass", "tensorboard"},
+    "foundation": {
+        *("numpy", "pyarrow", "ray", "tqdm", "yaml", "argparse_dataclass", "tensorboard"),
+    },
     "citations": {"numpy"},
     "corpus": NUMERIC
     | {

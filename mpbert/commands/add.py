@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.engines import OwnProcesses
 from mpbert.recommending.changes import added
 from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.encoders import encoder_of_index
@@ -47,7 +48,7 @@ def run(config: Config) -> None:
     data = read_index(config.index)
     counts: Counter[str] = Counter()
     reader = reader_name(config.papers, config.reader)
-    papers = read_library(config.papers, reader, 1, counts, config.grobid or "")
+    papers = read_library(config.papers, reader, OwnProcesses(), counts, config.grobid or "")
     encoder = encoder_of_index(config.index, data)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:

@@ -1,6 +1,5 @@
 """``binarize``: corpus store -> tokenizer and memory-mapped token ids."""
 
-import itertools
 import json
 import logging
 from collections.abc import Iterator
@@ -13,10 +12,13 @@ from tokenizers import Tokenizer
 from mpbert.corpus.numbering import number_offsets
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.subwords import tokenize, train_tokenizer
+from mpbert.corpus.subwords import train_tokenizer
+from mpbert.corpus.tokenizing import Tokenizing, paper_chunks, token_type
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.parts import parts_of
 from mpbert.foundation.progress import progress
 
 logger = logging.getLogger(__name__)
@@ -34,6 +36,7 @@ class Config:
         50, "longest sentence in tokens, without separator; the rest is cut"
     )
     tokenizer_sentences: int = option(1_000_000, "most training sentences to learn from")
+    engine: str = engine_option()
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -91,12 +94,11 @@ def _train(store: CorpusStore, config: Config) -> Tokenizer:
         places = np.linspace(0, len(rows) - 1, config.tokenizer_sentences).astype(np.int64)
         rows = rows[places]
     titles = [t for t, s in zip(store.titles, store.paper_splits, strict=True) if s == "train"]
-    chunks = [rows[i : i + CHUNK] for i in range(0, len(rows), CHUNK)]
 
     def texts() -> Iterator[str]:
         yield from titles
-        for chunk in progress(chunks, "tokenizer", "chunk"):
-            yield from store.sentence_texts(chunk)
+        for some in progress(store.iter_sentence_texts(rows), "tokenizer", "chunk"):
+            yield from some
 
     return train_tokenizer(texts, config.vocab_size, len(rows) + len(titles))
 
@@ -105,27 +107,15 @@ def _write_tokens(
     store: CorpusStore, tokenizer: Tokenizer, config: Config, path: Path
 ) -> tuple[int, int]:
     """Tokenise paper by paper in chunks, title first; return numbers of tokens and sentences."""
-    dtype = np.uint16 if tokenizer.get_vocab_size() <= 2**16 else np.int32
-    raw = path / "tokens.raw"
-    offsets, lengths = store.sentence_offsets, []
-    # chunks end at papers; one that starts a new multiple of CHUNK sentences starts a chunk
-    borders = np.flatnonzero(np.diff(offsets[:-1] // CHUNK, prepend=-1))
-    borders = np.append(borders, store.num_papers)
-    with raw.open("wb") as file:
-        for first, last in progress(
-            list(itertools.pairwise(borders.tolist())), "binarize", "chunk"
-        ):
-            start, end = int(offsets[first]), int(offsets[last])
-            body = store.sentences[start:end].to_pylist()
-            texts = np.empty(len(body) + last - first, dtype=object)
-            title_places = offsets[first:last] - start + np.arange(last - first)
-            is_title = np.zeros(len(texts), dtype=bool)
-            is_title[title_places] = True
-            texts[is_title] = store.titles[first:last]
-            texts[~is_title] = body
-            tokens, sizes = tokenize(tokenizer, texts.tolist(), config.sentence_tokens)
-            file.write(tokens.astype(dtype).tobytes())
-            lengths.append(sizes.astype(np.uint16))
+    chunks = paper_chunks(store, CHUNK)
+    work = Tokenizing(config.corpus, tokenizer.to_str(), config.sentence_tokens)
+    parts = parts_of(config.output, "tokens", "binarize", config, inputs_of(config))
+    raw, lengths, dtype = path / "tokens.raw", [], token_type(tokenizer)
+    with raw.open("wb") as file, engine_of(config.engine) as engine:
+        results = engine.results(work, chunks, parts)
+        for part in progress(results, "binarize", "chunk", len(chunks)):
+            file.write(part["tokens"].tobytes())
+            lengths.append(part["lengths"])
     sizes = np.concatenate(lengths)
     np.save(path / "sentence_lengths.npy", sizes)
     flat = np.memmap(raw, dtype=dtype, mode="r")

@@ -1,9 +1,7 @@
 """``embed``: encoder -> vectors of all papers and of the manuscripts of some splits."""
 
-import functools
 import logging
-import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
@@ -12,25 +10,17 @@ import numpy as np
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.splits import SPLITS
-from mpbert.foundation.archives import archive_is_whole
-from mpbert.foundation.claims import beside, parts_directory
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.manifest import (
-    check_inputs,
-    fingerprint,
-    is_finished,
-    output_directory,
-)
+from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
-from mpbert.model.reading import Reading
-from mpbert.model.sampling import CitingSentences
 from mpbert.vectors.matches import save_matches
 from mpbert.vectors.store import VectorStore
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
-    from mpbert.model.encoder import PaperEncoder
-    from mpbert.model.sentences import Sentences
+    from mpbert.model.description import EncoderDescription
 
 logger = logging.getLogger(__name__)
 BLOCK = 1024  # items whose vectors are kept together: what a killed run has to do again, at most
@@ -54,6 +44,7 @@ class Config:
     batch_tokens: int = option(16384, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")
     bf16: bool = option(False, "matrix products in bfloat16")
+    engine: str = engine_option()
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -66,109 +57,76 @@ class Config:
 def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.SPLIT`` vectors; a killed run goes on where it was."""
     from mpbert.model.description import check_same_tokenizer, read_description
-    from mpbert.model.directory import load_two_tower, pick_device
-    from mpbert.model.embedding import token_weights
-    from mpbert.model.sentences import sentences_of
-    from mpbert.model.token_counts import PaperTokens
+    from mpbert.model.embedding_work import PAPERS, Embedding
 
     inputs = inputs_of(config)
     if is_finished(config.output, "embed", config, inputs):
-        shutil.rmtree(beside(config.output, "parts"), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
         return
     check_inputs(inputs)
-    corpus = BinaryCorpus(config.data)
-    description = read_description(config.encoder)
-    source = sentences_of(corpus, description.model.upper, config.sentence_vectors)
-    reading = Reading(description.reading, config.seed)
+    corpus, model = BinaryCorpus(config.data), read_description(config.encoder)
     check_same_tokenizer(config.encoder, config.data)
-    reads_citing = reading.config.citing_sentences or description.model.lexical.exact_matches
+    _check_splits(config, model)
+    work = Embedding(
+        *(config.data, config.encoder, config.sentence_vectors),
+        *(config.readings, config.seed, config.batch_tokens, config.device, config.bf16),
+    )
+    ids = {PAPERS: corpus.paper_ids}
+    ids |= {f"contexts.{split}": corpus.context_ids(split) for split in sorted(set(config.splits))}
+    with (
+        output_directory(config.output, "embed", config, inputs) as out,
+        engine_of(config.engine) as engine,
+    ):
+        for name, its_ids in ids.items():
+            places = range(0, len(its_ids), BLOCK)
+            items = [(name, place, min(place + BLOCK, len(its_ids))) for place in places]
+            parts = parts_of(config.output, name, "embed", config, inputs)
+            results = engine.results(work, items, parts)
+            found = progress(results, f"embed {name}", "block", len(items))
+            num_tokens = corpus.vocab_size if model.model.lexical.exact_matches else 0
+            _save(out.path, name, its_ids, model.model.vector_dim, num_tokens, found)
+            out.counts[name] = len(its_ids)
+
+
+def _check_splits(config: Config, encoder: "EncoderDescription") -> None:
+    """Refuse to embed training manuscripts that would find what papers were read with.
+
+    :raises ConfigError: papers are read with the contexts that are to be embedded.
+    """
+    reads_citing = encoder.reading.citing_sentences or encoder.model.lexical.exact_matches
     if reads_citing and "train" in config.splits:
         raise ConfigError(
             f"--splits train: {config.encoder} reads papers with the training contexts that cite "
             f"them, which would find what they cite; expected valid or test"
         )
-    model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
 
-    citing = CitingSentences.of(corpus.contexts("train"), corpus.num_papers)
 
-    def read_papers(rows: np.ndarray, number: int) -> object:
-        return reading.papers_of(corpus, rows, number, citing)
+def _save(
+    directory: Path,
+    name: str,
+    ids: list[str],
+    dim: int,
+    num_tokens: int,
+    results: Iterator[Arrays],
+) -> None:
+    """Write vectors as they come, and weights of so many tokens if there are any."""
+    from scipy import sparse
 
-    stores = {"papers": (corpus.paper_ids, model.citation, read_papers)}
-    for split in sorted(set(config.splits)):
-        contexts = corpus.contexts(split)
+    weights = [sparse.csr_array((0, num_tokens), dtype=np.float32)]
 
-        def read_manuscripts(items: np.ndarray, number: int, contexts: object = contexts) -> object:
-            return reading.contexts_of(corpus, contexts, items, number)
+    def blocks() -> Iterator[np.ndarray]:
+        for part in results:
+            if num_tokens:
+                shape = len(part["vectors"]), num_tokens
+                matches = part["weights"], part["tokens"], part["offsets"]
+                weights.append(sparse.csr_array(matches, shape=shape))
+            yield part["vectors"]
 
-        stores[f"contexts.{split}"] = (
-            corpus.context_ids(split),
-            model.manuscript,
-            read_manuscripts,
-        )
-    lexical = model.lexical.cpu() if model.lexical else None
-
-    def weights_of(name: str, num_items: int) -> object:
-        if name == "papers":
-            count, weigh = PaperTokens(corpus, citing).of, lexical.weigh_papers
-            return token_weights(weigh, count, num_items, corpus.vocab_size)
-
-        contexts = corpus.contexts(name.rpartition(".")[2])
-
-        def count(items: np.ndarray) -> object:
-            read = reading.nearest().contexts_of(corpus, contexts, items, 0)
-            return source.counts_of(read, corpus.vocab_size)
-
-        return token_weights(lexical.search_weights, count, num_items, corpus.vocab_size)
-
-    with output_directory(config.output, "embed", config, inputs) as out:
-        identity = "\n".join([repr(config), *map(fingerprint, inputs)])
-        parts = parts_directory(config.output, identity)
-        embed_all = functools.partial(_embed_all, source=source, config=config, parts=parts)
-        for name, (ids, tower, read) in stores.items():
-            vectors = embed_all(name, len(ids), tower, read)
-            VectorStore(ids, vectors).save(out.path, name)
-            out.counts[name] = len(ids)
-            if lexical is not None:
-                save_matches(out.path, name, weights_of(name, len(ids)))
-    shutil.rmtree(parts)
+    VectorStore.write(directory, name, ids, dim, blocks())
+    if num_tokens:
+        save_matches(directory, name, sparse.vstack(weights, format="csr"))
 
 
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
     return [config.data, config.encoder, *filter(None, [config.sentence_vectors])]
-
-
-def _embed_all(
-    name: str,
-    num_items: int,
-    tower: "PaperEncoder",
-    read: Callable[[np.ndarray, int], object],
-    source: "Sentences",
-    config: Config,
-    parts: Path,
-) -> np.ndarray:
-    """Embed block by block; each finished block is a file that a later run takes up."""
-    from mpbert.model.embedding import blocks, embed_sampled, mean_over_readings
-
-    embed = functools.partial(
-        embed_sampled,
-        tower,
-        source=source,
-        batch_tokens=config.batch_tokens,
-        autocast_bf16=config.bf16,
-    )
-    numbers = list(blocks(num_items, BLOCK))
-    vectors = []
-    for place, items in enumerate(progress(numbers, f"embed {name}", "block")):
-        part = parts / f"{name}.{place:06d}.npz"  # zip archives: they hold checksums
-        if archive_is_whole(part):
-            vectors.append(np.load(part, allow_pickle=False)["vectors"])
-            continue
-        vectors.append(mean_over_readings(functools.partial(read, items), embed, config.readings))
-        unfinished = part.with_suffix(".tmp")
-        with unfinished.open("wb") as file:
-            np.savez(file, vectors=vectors[-1])
-        unfinished.rename(part)
-    return np.concatenate(vectors) if vectors else np.zeros((0, tower.vector_dim))

@@ -2,14 +2,13 @@
 
 import json
 import logging
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.claims import beside, parts_directory
+from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
@@ -59,7 +58,6 @@ def run(config: Config) -> None:
     device, folder = pick_device(config.device), folder_of(str(config.model))
     inputs = inputs_of(config)
     if is_finished(config.output, "embed-sentences", config, inputs):
-        shutil.rmtree(beside(config.output, "parts"), ignore_errors=True)
         logger.info("%s: exists, reused", config.output)
         return
     check_inputs(inputs)
@@ -90,7 +88,6 @@ def run(config: Config) -> None:
         text = json.dumps(meta, indent=1, ensure_ascii=False) + "\n"
         (out.path / "meta.json").write_text(text, encoding="utf-8")
         out.counts |= {"sentences": len(rows), "embedded": len(numbers), "vectors": len(texts)}
-    shutil.rmtree(parts)
 
 
 def inputs_of(config: Config) -> list[Path]:

@@ -11,6 +11,7 @@ from typing import Optional
 from mpbert.corpus.formats.base import READERS
 from mpbert.experiments.library_training import BEST, TRAINED, LibraryTraining, train_on_library
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.engine_choice import engine_of, engine_option, path_for
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import (
@@ -74,6 +75,7 @@ class Config:
     )
     readings: int = option(3, "random readings of a text, by an encoder of mpbert")
     seed: int = option(1, "seed of the readings")
+    engine: str = engine_option()
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -108,7 +110,9 @@ def run(config: Config) -> None:
         return
     check_inputs(inputs)
     counts: Counter[str] = Counter()
-    papers = read_library(config.library, reader, os.cpu_count() or 1, counts, config.grobid or "")
+    with engine_of(config.engine, os.cpu_count() or 1) as engine:
+        library = path_for(config.engine, config.library)
+        papers = read_library(library, reader, engine, counts, config.grobid or "")
     if not papers:
         raise CorpusError(
             f"{config.library}: found no paper with a title and text among {counts['papers_read']} "

@@ -6,26 +6,34 @@ Candidates are the papers of the manuscript's year or earlier, or all. The citin
 candidate for its own queries: it is known, and never relevant.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
+
+import numpy as np
 
 from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import TASKS, CorpusStore, Queries
 from mpbert.corpus.trec import run_of_lists, write_run
 from mpbert.foundation.config import from_settings, option, positional, resolve_settings
+from mpbert.foundation.engine_choice import OWN, engine_of, engine_option
+from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
+from mpbert.foundation.parts import Arrays, parts_of
+from mpbert.foundation.progress import progress
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch, check_fields
-from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited
+from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited, stacked
 from mpbert.retrieval.dense import SIMILARITIES
 from mpbert.retrieval.pool import num_candidates, pool_option
 from mpbert.retrieval.stores.urls import checked_url, store_option
 
 if TYPE_CHECKING:
     from mpbert.retrieval.vector_search import VectorSearch
+
+BLOCK = 4096  # queries of a part
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,7 @@ class Config:
         "add cited papers that a list misses, with their scores; for lists to learn from, of a "
         "corpus of hold-out",
     )
+    engine: str = engine_option()
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -86,6 +95,11 @@ class Config:
             raise ConfigError(f"--store searches vectors; leave {given} or --store out")
         if self.store:
             checked_url(self.store)
+        if self.approximate and self.engine != OWN:
+            raise ConfigError(
+                f"--approximate: how many lists are searched is chosen over all queries at once, "
+                f"on one machine; leave it out, or --engine {self.engine}"
+            )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
         if self.sample is not None and self.sample < 1:
@@ -106,15 +120,21 @@ def run(config: Config) -> None:
     store = CorpusStore(config.corpus)
     if config.add_cited:
         check_held_out(config.corpus)
-    index = _index_of(store, config)
-    with output_directory(config.output, "retrieve", config, inputs) as out:
+    work = _Ranking(config.corpus, config.vectors, config)
+    with (
+        output_directory(config.output, "retrieve", config, inputs) as out,
+        engine_of(config.engine) as engine,
+    ):
         out.counts["papers"] = store.num_papers
         for split in sorted(set(config.splits)):
-            queries = store.queries(split, config.task)
-            queries = queries.take(fixed_sample(queries, config.sample))
-            search = search_with_cited if config.add_cited else search_first
-            rows, scores = search(index, queries, split, config.top)
-            ranked = run_of_lists(queries.query_ids, store.paper_ids, rows, scores)
+            queries = _queries(store, config, split)
+            parts = parts_of(config.output, split, "retrieve", config, inputs)
+            places = _by_year(queries, len(queries) if config.approximate else BLOCK)
+            found = engine.results(work, [(split, block) for block in places], parts)
+            found = progress(found, f"retrieve {split}", "block", len(places))
+            rows, scores = stacked([(part["rows"], part["scores"]) for part in found])
+            order = np.argsort(np.concatenate(places))
+            ranked = run_of_lists(queries.query_ids, store.paper_ids, rows[order], scores[order])
             write_run(out.path / f"{split}.run", ranked, config.output.name)
             out.counts[f"queries_{split}"] = len(queries)
             out.counts[f"citing_papers_excluded_{split}"] = len(queries)
@@ -125,6 +145,40 @@ def run(config: Config) -> None:
 def inputs_of(config: Config) -> list[Path]:
     """Return all paths whose content the output depends on."""
     return [path for path in (config.corpus, config.vectors) if path is not None]
+
+
+def _queries(store: CorpusStore, config: Config, split: str) -> Queries:
+    queries = store.queries(split, config.task)
+    return queries.take(fixed_sample(queries, config.sample))
+
+
+def _by_year(queries: Queries, size: int) -> list[np.ndarray]:
+    """Return places of queries, at most so many together; those of a year have the same papers."""
+    order = np.argsort(queries.years, kind="stable")
+    return [order[start : start + size] for start in range(0, max(len(order), 1), size)]
+
+
+@dataclass(frozen=True)
+class _Ranking(Job):
+    """From (split, places of queries) to the ``rows`` and ``scores`` of their lists."""
+
+    corpus: Path
+    vectors: Optional[Path]
+    config: Config  # the paths in it may be those of another machine
+
+    def open(self) -> Maker:
+        config = replace(self.config, corpus=self.corpus, vectors=self.vectors)
+        store = CorpusStore(config.corpus)
+        index = _index_of(store, config)
+        search = search_with_cited if config.add_cited else search_first
+
+        def make(item: tuple[str, np.ndarray]) -> Arrays:
+            split, places = item
+            queries = _queries(store, config, split).take(places)
+            rows, scores = search(index, queries, split, config.top)
+            return {"rows": rows, "scores": scores}
+
+        return make
 
 
 def _index_of(store: CorpusStore, config: Config) -> "LexicalSearch | VectorSearch":

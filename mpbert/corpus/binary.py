@@ -40,6 +40,10 @@ class BinaryContexts:
         return len(self.citing_rows)
 
 
+_MOST_OFFSETS = 1 << 26  # sentences whose offsets are all kept in memory: half a GiB
+_BLOCK = 256  # sentences, of the first of which the offset is kept where there are more
+
+
 class BinaryCorpus:
     """A directory made by ``binarize``; arrays are mapped, not loaded."""
 
@@ -167,6 +171,25 @@ class BinaryCorpus:
 
     def gather(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the tokens of sentences, one after another, and (S,) their lengths."""
-        starts = self.token_offsets[sentences]
-        lengths = self.token_offsets[sentences + 1] - starts
-        return np.asarray(self.tokens[ranges(starts, lengths)]), lengths
+        lengths = self._lengths[sentences].astype(np.int64)
+        return np.asarray(self.tokens[ranges(self._starts(sentences), lengths)]), lengths
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        return self._map("sentence_lengths")
+
+    def _starts(self, sentences: np.ndarray) -> np.ndarray:
+        """Return (S,) ``token_offsets[sentences]``; of a large corpus without making them all."""
+        if len(self._lengths) <= _MOST_OFFSETS:
+            return self.token_offsets[sentences]
+        blocks, block_of = np.unique(sentences // _BLOCK, return_inverse=True)
+        places = blocks[:, None] * _BLOCK + np.arange(_BLOCK)
+        lengths = self._lengths[np.minimum(places, len(self._lengths) - 1)]
+        before = np.cumsum(lengths, axis=1, dtype=np.int64) - lengths  # (blocks, _BLOCK)
+        return self._block_offsets[blocks][block_of] + before[block_of, sentences % _BLOCK]
+
+    @cached_property
+    def _block_offsets(self) -> np.ndarray:
+        """Offsets of each ``_BLOCK``-th sentence."""
+        starts = np.arange(0, len(self._lengths), _BLOCK)
+        return offsets_of(np.add.reduceat(self._lengths, starts, dtype=np.int64))

@@ -1,78 +1,72 @@
 """Raw papers read, cleaned in several processes, and put in order.
 
-The order is that of their ids: rows, and with them all output, do not depend on the number of
-processes.
+The order is that of their ids: rows, and with them all output, do not depend on who cleaned which.
 """
 
-import multiprocessing
-import signal
-import threading
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
+
+import numpy as np
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
 from mpbert.corpus.raw.check import checked
-from mpbert.corpus.spill import StoredPapers, stored_papers
-from mpbert.foundation.processes import end_with_parent
+from mpbert.corpus.spill import StoredPapers, papers_from, papers_in_bytes, stored_papers
+from mpbert.foundation.engines import Engine, Job
+from mpbert.foundation.parts import Arrays, PartFiles
 
-_CHUNK = 32  # papers handed to a process at a time
+_CHUNK, _MOST = 32, 512  # records of a part: so many at first, so many in a large corpus
+_PARTS = 256  # parts after which a part has twice as many: there are not too many files
 
 
 def iter_clean_papers(
     reader: Reader,
     path: Path,
-    processes: int,
+    engine: Engine,
     counts: Counter[str],
     needs_year: bool = True,
+    parts: PartFiles | None = None,
 ) -> Iterator[CleanPaper]:
     """Read, parse and clean a raw corpus.
 
-    :param processes: how many parse at once; 1 means this process alone, as does a process with
-        threads, such as the kernel of a notebook: a lock that a thread holds stays locked in a
-        forked process, which may then wait for ever.
+    :param engine: where papers are parsed and cleaned; they are read here.
     :param counts: receives what the reader and the cleaning count.
     :param needs_year: whether papers without a year are dropped.
+    :param parts: where clean papers stay for a later run; None: nowhere.
     :raises CorpusError: the file or a record is broken.
     """
     reader.prepare(path)
-    records = iter(reader.read_records(path))
-    chunks = iter(lambda: list(islice(records, _CHUNK)), [])
-    if processes == 1 or _has_threads():
-        results = map(_Cleaner(reader, needs_year), chunks)
-        yield from _collect(results, counts)
-    else:
-        with multiprocessing.get_context("fork").Pool(
-            processes, initializer=_set_cleaner, initargs=(reader, needs_year)
-        ) as pool:
-            yield from _collect(pool.imap(_clean_in_process, chunks), counts)
+    chunks = _chunks(iter(reader.read_records(path)))
+    for part in engine.results(_Cleaning(reader, needs_year), chunks, parts):
+        counts.update(json.loads(part["counts"].tobytes()))
+        yield from papers_from(part["papers"])
     counts.update(reader.counts)
 
 
-def _has_threads() -> bool:
-    """Whether this process runs threads; that of a progress bar holds no lock that matters."""
-    names = {thread.name for thread in threading.enumerate()}
-    return bool(names - {threading.main_thread().name, "tqdm_monitor"})
+def _chunks(records: Iterator[object]) -> Iterator[list[object]]:
+    """Yield all records, some at a time; how many depends on nothing but the place."""
+    for place in count():
+        chunk = list(islice(records, min(_CHUNK << place // _PARTS, _MOST)))
+        if not chunk:
+            return
+        yield chunk
 
 
-def _collect(
-    results: Iterator[tuple[list[CleanPaper], Counter[str]]], counts: Counter[str]
-) -> Iterator[CleanPaper]:
-    for papers, chunk_counts in results:
-        counts.update(chunk_counts)
-        yield from papers
+@dataclass(frozen=True)
+class _Cleaning(Job):
+    """Turns raw records into clean papers and the counts of these records alone."""
 
+    reader: Reader
+    needs_year: bool
 
-class _Cleaner:
-    """Turns a chunk of raw records into clean papers and the counts of this chunk alone."""
+    def open(self) -> "_Cleaning":
+        return self
 
-    def __init__(self, reader: Reader, needs_year: bool) -> None:
-        self.reader = reader
-        self.needs_year = needs_year
-
-    def __call__(self, records: list[object]) -> tuple[list[CleanPaper], Counter[str]]:
+    def __call__(self, records: list[object]) -> Arrays:
         before = self.reader.counts
         self.reader.counts = Counter()
         counts: Counter[str] = Counter(papers_read=len(records))
@@ -84,18 +78,10 @@ class _Cleaner:
         ]
         counts.update(self.reader.counts)
         self.reader.counts = before
-        return [paper for paper in cleaned if paper is not None], counts
-
-
-def _set_cleaner(reader: Reader, needs_year: bool) -> None:
-    global _cleaner
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
-    end_with_parent()
-    _cleaner = _Cleaner(reader, needs_year)
-
-
-def _clean_in_process(records: list[object]) -> tuple[list[CleanPaper], Counter[str]]:
-    return _cleaner(records)
+        return {
+            "papers": papers_in_bytes(paper for paper in cleaned if paper is not None),
+            "counts": np.frombuffer(json.dumps(counts).encode(), np.uint8),
+        }
 
 
 def sort_papers(papers: Iterable[CleanPaper], directory: Path) -> StoredPapers:

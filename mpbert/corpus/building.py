@@ -24,8 +24,11 @@ from mpbert.corpus.splits import (
 )
 from mpbert.corpus.tables import write_tables
 from mpbert.foundation.config import option, positional
+from mpbert.foundation.engine_choice import engine_of, engine_option
+from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import is_finished, output_directory
+from mpbert.foundation.parts import PartFiles, parts_of
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 
@@ -61,6 +64,7 @@ class BuildConfig:
     grobid: Optional[str] = option(
         None, "address of a service of GROBID that reads the PDF files; none: they are read here"
     )
+    engine: str = engine_option()
 
     def __post_init__(self) -> None:
         """Check the choices, which a command line has checked before, and what excludes what."""
@@ -119,8 +123,17 @@ def build_store(config: BuildConfig) -> BuiltCorpus:
     if config.grobid:
         reader = library_reader(config.input, config.reader, config.grobid)
     counts: Counter[str] = Counter()
-    with output_directory(config.output, "build-corpus", config, [config.input]) as out:
-        written = _write(config, reader, out.path, counts)
+    inputs = [config.input]
+    with (
+        output_directory(config.output, "build-corpus", config, inputs) as out,
+        engine_of(config.engine, os.cpu_count() or 1) as engine,
+    ):
+        parts = parts_of(config.output, "papers", "build-corpus", config, inputs)
+        try:
+            written = _write(config, reader, out.path, counts, engine, parts)
+        except CorpusError:
+            parts.discard()  # what is mended is another corpus
+            raise
         dropped = {name: n for name, n in sorted(counts.items()) if name not in written}
         out.counts.update({**written, **dropped})
     in_text = {name: n for name, n in dropped.items() if name.startswith(_IN_TEXT) and n}
@@ -128,12 +141,15 @@ def build_store(config: BuildConfig) -> BuiltCorpus:
 
 
 def _write(
-    config: BuildConfig, reader: Reader, directory: Path, counts: Counter[str]
+    config: BuildConfig,
+    reader: Reader,
+    directory: Path,
+    counts: Counter[str],
+    engine: Engine,
+    parts: PartFiles,
 ) -> Counter[str]:
     """Write all tables into a directory; return how much was written."""
-    stream = iter_clean_papers(
-        reader, config.input, os.cpu_count() or 1, counts, needs_year=config.split == "year"
-    )
+    stream = iter_clean_papers(reader, config.input, engine, counts, config.split == "year", parts)
     papers = sort_papers(progress(stream, "build-corpus", "paper"), directory)
     if not len(papers):
         raise CorpusError(

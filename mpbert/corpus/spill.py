@@ -23,6 +23,39 @@ _IDS_OF_A_CHUNK = 4096
 _FIELDS = ("paper_id", "title", "year", "authors", "venue", "num_abstract", "headings", "cited")
 
 
+def _batch_of(paper: CleanPaper) -> tuple[pa.RecordBatch, dict[str, str]]:
+    """Return a paper as Arrow has it: its sentences, and all else as JSON beside them."""
+    rest: dict[str, Any] = {name: getattr(paper, name) for name in _FIELDS}
+    rest |= {"references": paper.references, "split": paper.split}
+    batch = pa.record_batch([paper.sentences, pa.array(paper.sections)], schema=_SCHEMA)
+    return batch, {"paper": json.dumps(rest)}
+
+
+def _paper_of(batch: pa.RecordBatch, metadata: Any) -> CleanPaper:
+    """Return the paper that :func:`_batch_of` turned into these."""
+    rest = json.loads(metadata["paper"])
+    rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
+    rest["references"] = tuple(rest["references"])
+    return CleanPaper(sentences=batch.column(0), sections=batch.column(1).to_numpy(), **rest)
+
+
+def papers_in_bytes(papers: Iterable[CleanPaper]) -> np.ndarray:
+    """Return papers as (N,) bytes: an array, as parts of outputs are made of."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, _SCHEMA) as writer:
+        for paper in papers:
+            batch, metadata = _batch_of(paper)
+            writer.write_batch(batch, custom_metadata=metadata)
+    return np.frombuffer(sink.getvalue(), np.uint8)
+
+
+def papers_from(content: np.ndarray) -> Iterator[CleanPaper]:
+    """Yield the papers of :func:`papers_in_bytes`; each keeps all of these bytes in memory."""
+    reader = pa.ipc.open_file(pa.py_buffer(content))
+    for number in range(reader.num_record_batches):
+        yield _paper_of(*reader.get_batch_with_custom_metadata(number))
+
+
 class StoredPapers(Sequence[CleanPaper]):
     """Papers in a file. Fill it, then :meth:`sort` it: the place of a paper is then its row.
 
@@ -39,10 +72,8 @@ class StoredPapers(Sequence[CleanPaper]):
 
     def add(self, paper: CleanPaper) -> None:
         """Write a paper."""
-        rest: dict[str, Any] = {name: getattr(paper, name) for name in _FIELDS}
-        rest |= {"references": paper.references, "split": paper.split}
-        batch = pa.record_batch([paper.sentences, pa.array(paper.sections)], schema=_SCHEMA)
-        self._writer.write_batch(batch, custom_metadata={"paper": json.dumps(rest)})
+        batch, metadata = _batch_of(paper)
+        self._writer.write_batch(batch, custom_metadata=metadata)
         self._years.extend([paper.year])
         self._splits.append(paper.split)
         self._ids.append(paper.paper_id)
@@ -83,12 +114,7 @@ class StoredPapers(Sequence[CleanPaper]):
         return len(self._order)
 
     def __getitem__(self, row: int) -> CleanPaper:  # type: ignore[override]
-        batch, metadata = self._reader.get_batch_with_custom_metadata(int(self._order[row]))
-        rest = json.loads(metadata["paper"])
-        rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
-        rest["references"] = tuple(rest["references"])
-        sections = batch.column(1).to_numpy()
-        return CleanPaper(sentences=batch.column(0), sections=sections, **rest)
+        return _paper_of(*self._reader.get_batch_with_custom_metadata(int(self._order[row])))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -116,6 +117,35 @@ class CorpusStore:
     def sentence_sections(self) -> np.ndarray:
         """Section of each sentence row, int16: 0 is the abstract, the body counts from 1."""
         return self._read("sentences", ["section"])["section"].to_numpy()
+
+    def column(self, table: str, name: str, first: int, last: int) -> list[Any]:
+        """Return rows ``first`` to ``last - 1`` of a column; no more than their groups is read."""
+        ends = self._group_ends(table)
+        groups = np.searchsorted(ends, [first, last - 1], side="right")
+        if first >= last:
+            return []
+        found = self._file(table).read_row_groups(range(groups[0], groups[1] + 1), [name])
+        start = first - (ends[groups[0] - 1] if groups[0] else 0)
+        return found[name].slice(start, last - first).to_pylist()
+
+    def iter_sentence_texts(self, rows: np.ndarray) -> Iterator[list[str]]:
+        """Yield the texts of ascending sentence rows, those of a group of the file at a time."""
+        ends = self._group_ends("sentences")
+        starts = np.concatenate([[0], ends[:-1]])
+        borders = np.searchsorted(rows, np.append(starts, ends[-1:]))
+        for start, end, (first, last) in zip(starts, ends, pairwise(borders), strict=True):
+            if first < last:
+                texts = self.column("sentences", "text", int(start), int(end))
+                yield [texts[place] for place in (rows[first:last] - start).tolist()]
+
+    def _file(self, table: str) -> pq.ParquetFile:
+        return pq.ParquetFile(self.path / f"{table}.parquet", memory_map=True)
+
+    def _group_ends(self, table: str) -> np.ndarray:
+        """Return (G,) the row after the last one of each group of rows."""
+        metadata = self._file(table).metadata
+        groups = range(metadata.num_row_groups)
+        return np.cumsum([metadata.row_group(group).num_rows for group in groups], dtype=np.int64)
 
     def sentence_texts(self, rows: np.ndarray) -> list[str]:
         """Return the texts of the given sentence rows."""

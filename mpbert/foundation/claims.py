@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_LEFTOVERS = ("partial", "replaced", "lock")  # what a killed run leaves beside an output
+_LEFTOVERS = ("partial", "replaced", "parts", "lock")  # what a killed run leaves beside an output
 
 
 def beside(output: Path, what: str) -> Path:
@@ -70,6 +70,16 @@ def claimed(output: Path) -> Iterator[None]:
                 lock.unlink(missing_ok=True)
 
 
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process is inside such a block of the same folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _lock(file: IO[str]) -> None:
     """Lock a file until it is closed.
 
@@ -93,13 +103,17 @@ def clear_leftovers(output: Path) -> None:
 
 
 def put_in_place(partial: Path, output: Path, replace: bool) -> None:
-    """Rename a complete directory to its place; an older one there gives way if it may."""
+    """Rename a complete directory to its place; an older one there gives way if it may.
+
+    Its parts are thrown away.
+    """
     replaced = beside(output, "replaced")
     if replace and output.exists():
         shutil.rmtree(replaced, ignore_errors=True)
         output.rename(replaced)
     partial.rename(output)
-    shutil.rmtree(replaced, ignore_errors=True)
+    for what in ("replaced", "parts"):
+        shutil.rmtree(beside(output, what), ignore_errors=True)
 
 
 def is_of_output(error: Exception, output: Path) -> bool:

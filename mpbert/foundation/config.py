@@ -27,6 +27,7 @@ _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more 
 _NOTED_IF_GIVEN = (
     *("dim", "add_cited", "scored_by", "train", "test_share", "grobid", "all_contexts"),
 )
+_NOT_NOTED = ("engine",)  # what changes no byte
 
 
 def positional(name: str, help_text: str, **metadata: object) -> Any:
@@ -266,7 +267,8 @@ def as_plain_dict(config: object) -> dict[str, Any]:
     return {
         name: _plain(value)
         for name, value in values.items()
-        if not (value is None or value is False) or name not in _NOTED_IF_GIVEN
+        if name not in _NOT_NOTED
+        and (not (value is None or value is False) or name not in _NOTED_IF_GIVEN)
     }
 
 

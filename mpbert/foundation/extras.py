@@ -21,6 +21,7 @@ EXTRAS = {
     "milvus": ("pymilvus",),
     "pdf": ("pypdfium2",),
     "pgvector": ("psycopg",),
+    "ray": ("ray",),
     "report": ("jinja2", "matplotlib", "tensorboard"),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it

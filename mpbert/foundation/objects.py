@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from mpbert.foundation.checksums import MANIFEST
+from mpbert.foundation.claims import one_at_a_time
 from mpbert.foundation.errors import MpbertError
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ TAKES_URLS = frozenset(
 )
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/(.*)", re.DOTALL)  # a path has lost a stroke of it
 _OUTPUT = "output"  # name of the argument of what is written
+_copied: dict[Path, str] = {}  # copy that this process reads -> its URL
 
 
 def url_of(path: Path) -> str | None:
@@ -65,6 +67,28 @@ def local_copies(config: C) -> Iterator[C]:
     yield config if copies == values else dataclasses.replace(config, **copies)  # type: ignore[type-var]
     for remote in written:
         remote.store()
+
+
+def shared_place(path: Path) -> str:
+    """Return what other machines find an input by: the URL that it was copied from, or its path."""
+    return _copied.get(path) or str(path.resolve())
+
+
+def place_here(place: str, machine: str) -> Path:
+    """Return where an input lies on this machine, which is copied here if it is a URL.
+
+    :param place: of :func:`shared_place`, ``machine`` how messages name this one.
+    :raises MpbertError: it is not there, or cannot be copied.
+    """
+    path = Path(place)
+    if (url := url_of(path)) is not None:
+        return _Remote(url).copy(may_lack=False)
+    if not path.exists():
+        raise MpbertError(
+            f"{path}: found nothing on machine {machine}; expected a path that all machines of the "
+            f"cluster share, or the URL of an object store"
+        )
+    return path
 
 
 def store_of(url: str) -> tuple[Any, str]:
@@ -132,6 +156,12 @@ class _Remote:
         :param may_lack: nothing needs to be there: it is to be written.
         :raises MpbertError: there is neither a file nor a finished output.
         """
+        with one_at_a_time(self._place.parent):  # processes of a machine share the copies
+            place = self._copy(may_lack)
+        _copied[place] = self._url
+        return place
+
+    def _copy(self, may_lack: bool) -> Path:
         with self._told("read"):
             manifest, info = self._manifest(), self._store.get_file_info(self._path)
             if manifest is None and info.type == self._files and not may_lack:

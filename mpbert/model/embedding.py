@@ -1,19 +1,16 @@
 """From a trained tower to vectors: batches by a budget of tokens, the mean over readings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from scipy import sparse
 
-from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import budget_batches, offsets_of
 from mpbert.model.encoder import PaperEncoder
 from mpbert.model.packing import TokenCounts
 from mpbert.model.sampling import SampledSentences
 from mpbert.model.sentences import Sentences
-
-_COUNTED = 1024  # texts whose tokens are weighed at once
 
 
 @torch.inference_mode()
@@ -49,28 +46,15 @@ def embed_sampled(
     return vectors
 
 
-def token_weights(
-    weigh: Callable[[TokenCounts], torch.Tensor],
-    count: Callable[[np.ndarray], TokenCounts],
-    num_items: int,
-    vocab_size: int,
-) -> sparse.csr_array:
-    """Return (B, V) weights of the tokens of papers or manuscripts, for exact matches.
-
-    :param weigh: counts -> their weights, of a lexical level on the CPU.
-    :param count: (b,) numbers of items -> how often they hold tokens, see ``model.token_counts``.
-    """
-    parts = [sparse.csr_array((0, vocab_size), dtype=np.float32)]
-    for items in progress(list(blocks(num_items, _COUNTED)), "weigh tokens", "block"):
-        parts.append(weigh_counts(weigh, count(items), vocab_size))
-    return sparse.vstack(parts, format="csr")
-
-
 @torch.inference_mode()
 def weigh_counts(
     weigh: Callable[[TokenCounts], torch.Tensor], counts: TokenCounts, vocab_size: int
 ) -> sparse.csr_array:
-    """Return (B, V) weights of tokens that were counted; all else as :func:`token_weights`."""
+    """Return (B, V) weights of the tokens of papers or manuscripts, for exact matches.
+
+    :param weigh: counts -> their weights, of a lexical level on the CPU.
+    :param counts: how often each text holds tokens, see ``model.token_counts``.
+    """
     places = counts.texts.numpy(), counts.tokens.numpy()
     return sparse.csr_array((weigh(counts).numpy(), places), (counts.num_texts, vocab_size))
 
@@ -88,9 +72,3 @@ def mean_over_readings(
     for number in range(1, num_readings):
         total += embed(read(number))
     return (total / num_readings).astype(np.float32)
-
-
-def blocks(num_items: int, size: int) -> Iterator[np.ndarray]:
-    """Yield item numbers in blocks of ``size``."""
-    for start in range(0, num_items, size):
-        yield np.arange(start, min(start + size, num_items))

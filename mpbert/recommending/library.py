@@ -17,6 +17,7 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.guess import guess_reader
 from mpbert.corpus.formats.mixed import library_reader
+from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
@@ -57,12 +58,12 @@ def reader_name(path: Path, named: str | None) -> str:
 
 
 def read_library(
-    path: Path, reader: str, processes: int, counts: Counter[str], grobid: str = ""
+    path: Path, reader: str, engine: Engine, counts: Counter[str], grobid: str = ""
 ) -> list[CleanPaper]:
     """Return the papers of a library, those without a year among them.
 
     :param reader: name of a reader.
-    :param processes: how many parse at once.
+    :param engine: where papers are parsed.
     :param counts: receives what the reader and the cleaning count; papers without a year are kept.
     :param grobid: address of a service that reads PDF files; empty: they are read here.
     :raises CorpusError: the file or a record is broken.
@@ -70,7 +71,7 @@ def read_library(
     """
     made = library_reader(path, reader, grobid)
     made.needs_citations = False
-    papers = iter_clean_papers(made, path, processes, counts, needs_year=False)
+    papers = iter_clean_papers(made, path, engine, counts, needs_year=False)
     return list(progress(papers, "read papers", "paper"))
 
 

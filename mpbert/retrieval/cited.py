@@ -1,5 +1,6 @@
 """Lists to learn from: the first papers of each query, and the cited ones that these lack."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -45,8 +46,14 @@ def search_with_cited(
         kept = _is_cited(block, rows)
         kept[:, :k] = True
         parts.append(_kept(rows, scores, kept & (rows >= 0)))
-    if not parts:
-        return index.search(queries, split, k)
+    return stacked(parts) if parts else index.search(queries, split, k)
+
+
+def stacked(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return lists of queries, (Q, K) rows and scores, one part below the other.
+
+    Shorter lists are filled up, with the row -1 and the score -inf.
+    """
     width = max(rows.shape[1] for rows, _ in parts)
     beyond = [[(0, 0), (0, width - rows.shape[1])] for rows, _ in parts]
     return (

@@ -6,7 +6,7 @@ A vectors directory holds ``papers`` (citation vectors), ``contexts.valid`` and 
 ``train``, for lists that a reranker learns from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -107,8 +107,28 @@ class VectorStore:
     def save(self, directory: Path, name: str) -> None:
         """Write ``NAME.npy`` and ``NAME.ids.txt`` into a directory that exists."""
         np.save(directory / f"{name}.npy", self.vectors)
+        self._save_ids(directory, name)
+
+    def _save_ids(self, directory: Path, name: str) -> None:
         text = "".join(f"{line}\n" for line in self.ids)
         (directory / f"{name}.ids.txt").write_text(text, encoding="utf-8")
+
+    @classmethod
+    def write(
+        cls, directory: Path, name: str, ids: Sequence[str], dim: int, blocks: Iterable[np.ndarray]
+    ) -> None:
+        """Write what :meth:`save` writes of (N, ``dim``) vectors that come in blocks of rows.
+
+        :raises VectorsError: see :class:`VectorStore`.
+        """
+        path = directory / f"{name}.npy"
+        kind = np.dtype(np.float32)
+        header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+        with path.open("wb") as file:
+            np.lib.format.write_array_header_1_0(file, header | {"shape": (len(ids), dim)})
+            for block in blocks:
+                file.write(np.ascontiguousarray(block, kind).data)
+        cls(ids, load_array(path))._save_ids(directory, name)
 
     @classmethod
     def load(cls, directory: Path, name: str) -> "VectorStore":

@@ -17,11 +17,12 @@ from contest import contest, print_contest, print_row, raw_acl, run_command
 from mpbert.corpus.build import iter_clean_papers, sort_papers
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
+from mpbert.foundation.engines import OwnProcesses
 
 
 def build(path: Path, reader: str, processes: int) -> Sequence[CleanPaper]:
     with tempfile.TemporaryDirectory() as folder:
-        papers = iter_clean_papers(READERS[reader](), path, processes, Counter())
+        papers = iter_clean_papers(READERS[reader](), path, OwnProcesses(processes), Counter())
         return sort_papers(papers, Path(folder))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from contest import print_row, run_command
 
+from mpbert.foundation.engines import OwnProcesses
 from mpbert.recommending.library import read_library
 
 LIBRARY, TEXT = Path("datasets/rfc/rfc-593.tar.xz"), Path("datasets/rfc/example.txt")
@@ -31,7 +32,7 @@ def main() -> None:
         asked, _ = run_command("recommend", index, TEXT, "--top", "5")
         computed = cpu_of_children() - before
     start = time.process_time()
-    papers = read_library(LIBRARY, "rfc", 1, Counter())
+    papers = read_library(LIBRARY, "rfc", OwnProcesses(), Counter())
     alone = time.process_time() - start
     print_row(
         f"first recommendation from {len(papers)} papers, without training",

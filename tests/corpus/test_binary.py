@@ -3,6 +3,7 @@ import shutil
 import numpy as np
 import pytest
 
+from mpbert.corpus import binary
 from mpbert.corpus.binary import SEPARATOR, BinaryCorpus
 from mpbert.foundation.errors import CorpusError
 
@@ -22,6 +23,24 @@ def test_gather_returns_the_tokens_of_any_sentences_in_the_order_asked(rfc_binar
     ]
     assert tokens.tolist() == [token for part in parts for token in part]
     assert lengths.tolist() == [len(part) for part in parts]
+
+
+@pytest.mark.parametrize("block", [1, 7, 256, 100_000])
+def test_a_large_corpus_is_read_without_the_offsets_of_all_sentences(
+    rfc_binary, monkeypatch, block
+):
+    expected = BinaryCorpus(rfc_binary).gather
+    monkeypatch.setattr(binary, "_MOST_OFFSETS", 0)
+    monkeypatch.setattr(binary, "_BLOCK", block)
+    corpus = BinaryCorpus(rfc_binary)
+    last = len(corpus.token_offsets) - 2
+    for wanted in ([7, 3, 7, 0], [last, last - 1, 0], list(range(0, last, 3)), []):
+        sentences = np.array(wanted, dtype=np.int64)
+        for found, known in zip(corpus.gather(sentences), expected(sentences), strict=True):
+            assert found.dtype == known.dtype and found.tolist() == known.tolist()
+    corpus = BinaryCorpus(rfc_binary)
+    corpus.gather(np.array([5]))
+    assert "token_offsets" not in vars(corpus)
 
 
 def test_every_sentence_ends_with_its_only_separator(rfc_binary):

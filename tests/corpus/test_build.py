@@ -12,6 +12,7 @@ from mpbert.commands import build_corpus
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.formats.jsonl import JsonlReader
 from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import read_manifest
 
@@ -149,7 +150,7 @@ def test_one_process_and_two_give_the_same_papers(chain):
     results = []
     for processes in (1, 2):
         counts = Counter()
-        papers = list(iter_clean_papers(JsonlReader(), chain, processes, counts))
+        papers = list(iter_clean_papers(JsonlReader(), chain, OwnProcesses(processes), counts))
         results.append((counts, [(p.paper_id, p.sentences, p.cited) for p in papers]))
     assert results[0] == results[1]
     assert results[0][0]["papers_read"] == len(results[0][1]) == 100
@@ -164,13 +165,13 @@ def test_a_process_with_threads_is_not_forked(chain, monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_context", refuse)
     with monkeypatch.context() as alone, pytest.raises(AssertionError, match="fork beside"):
         alone.setattr(threading, "enumerate", lambda: [threading.main_thread()])
-        list(iter_clean_papers(JsonlReader(), chain, 2, Counter()))
+        list(iter_clean_papers(JsonlReader(), chain, OwnProcesses(2), Counter()))
     is_over = threading.Event()
     thread = threading.Thread(target=is_over.wait)
     thread.start()
     try:
         counts = Counter()
-        assert len(list(iter_clean_papers(JsonlReader(), chain, 2, counts))) > 0
+        assert len(list(iter_clean_papers(JsonlReader(), chain, OwnProcesses(2), counts))) > 0
         assert counts["papers_read"] > 0
     finally:
         is_over.set()

@@ -48,7 +48,7 @@ def test_damaged_blocks_of_vectors_are_embedded_again(damage, formats, monkeypat
     undisturbed = dataclasses.replace(config, output=formats / "undisturbed")
     embed.run(undisturbed)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(embed.VectorStore, "save", killed)
+        patch.setattr(embed.VectorStore, "_save_ids", killed)
         embed.run(config)
     (block,) = (formats / ".out.mpbert-parts").glob("papers.*")
     size = block.stat().st_size

@@ -17,6 +17,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.links import link_papers
 from mpbert.corpus.splits import split_at_random
 from mpbert.corpus.tables import write_tables
+from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.seeding import named_rng
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -131,7 +132,7 @@ def build(reader_name: str, source: Path, folder: Path, to_tables: bool = True) 
     """Read, clean, link and perhaps write a corpus; every record must be kept or counted."""
     counts: Counter[str] = Counter()
     reader = READERS[reader_name]()
-    papers = list(iter_clean_papers(reader, source, 1, counts, needs_year=False))
+    papers = list(iter_clean_papers(reader, source, OwnProcesses(1), counts, needs_year=False))
     dropped = sum(counts[name] for name in DROPS)
     if reader_name == "acl":
         dropped += counts["papers_without_year"]

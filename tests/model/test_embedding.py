@@ -4,7 +4,7 @@ import torch
 
 from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.model.config import ModelConfig
-from mpbert.model.embedding import blocks, embed_sampled, mean_over_readings
+from mpbert.model.embedding import embed_sampled, mean_over_readings
 from mpbert.model.encoder import PaperEncoder
 from mpbert.model.sampling import SampledSentences
 from mpbert.model.sentences import Sentences
@@ -67,8 +67,3 @@ def test_the_mean_over_readings_is_the_mean_of_the_vectors_of_draws_0_1_2():
 
     assert mean_over_readings(read, embed, 1).tolist() == [[0.0, 0.0]]
     assert mean_over_readings(read, embed, 3).tolist() == [[pytest.approx(5 / 3)] * 2]
-
-
-def test_blocks_cover_all_items_once():
-    assert [block.tolist() for block in blocks(5, 2)] == [[0, 1], [2, 3], [4]]
-    assert list(blocks(0, 2)) == []

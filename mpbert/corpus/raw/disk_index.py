@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from mpbert.foundation.errors import CorpusError
+
 
 class DiskIndex:
     """Keeps JSON values by key; several values of a key come back in the order of adding.
@@ -52,8 +54,17 @@ class DiskIndex:
         for (key,) in self._connection.execute("SELECT DISTINCT key FROM rows ORDER BY key"):
             yield key
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process reads the same file by."""
+        return {"_path": self._path, "_owner": -1}
+
     def _connect(self) -> None:
         if self._owner != os.getpid():  # SQLite forbids a connection to cross a fork
+            if not os.path.exists(self._path):  # it would make an empty one
+                raise CorpusError(
+                    f"{self._path}: found no such file on this machine; expected a folder for "
+                    f"temporary files that all machines share: set TMPDIR to it"
+                )
             # a pool of processes reads records in a thread of its own
             self._connection = sqlite3.connect(self._path, check_same_thread=False)
             self._owner = os.getpid()

@@ -1,6 +1,7 @@
 """The readers of formats of others, on fixtures that tell of the same eight papers."""
 
 import json
+import pickle
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import READERS
+from mpbert.foundation.engines import Engine, OwnProcesses
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 READER_OF = {
@@ -39,11 +41,21 @@ TESTED_IN = {
 }
 
 
-def read(fixture: str, path: Path, processes: int = 1) -> tuple[list[CleanPaper], Counter[str]]:
+class Elsewhere(OwnProcesses):
+    """An engine whose work and items are sent, as to another machine."""
+
+    def results(self, work, items, parts):
+        sent = (pickle.loads(pickle.dumps(item)) for item in items)
+        return super().results(pickle.loads(pickle.dumps(work)), sent, parts)
+
+
+def read(
+    fixture: str, path: Path, engine: Engine | None = None
+) -> tuple[list[CleanPaper], Counter[str]]:
     counts: Counter[str] = Counter()
     reader = READERS[READER_OF[fixture]]()
-    papers = list(iter_clean_papers(reader, path, processes, counts, needs_year=False))
-    return papers, counts
+    engine = engine or OwnProcesses()
+    return list(iter_clean_papers(reader, path, engine, counts, needs_year=False)), counts
 
 
 def shown(paper: CleanPaper) -> dict[str, object]:
@@ -77,9 +89,10 @@ def test_a_fixture_gives_the_expected_papers_and_counts(fixture, golden):
 
 
 @pytest.mark.parametrize("fixture", READER_OF)
-def test_two_processes_find_the_same_as_one(fixture):
+@pytest.mark.parametrize("engine", [OwnProcesses(2), Elsewhere()])
+def test_other_processes_and_machines_find_the_same_as_one(fixture, engine):
     path = FIXTURES / fixture
-    assert as_json(*read(fixture, path, processes=2)) == as_json(*read(fixture, path))
+    assert as_json(*read(fixture, path, engine)) == as_json(*read(fixture, path))
 
 
 @pytest.mark.parametrize("fixture", READER_OF)

@@ -16,6 +16,7 @@ from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import reading
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.text import LONGEST_PARAGRAPH, find_marker_like, split_sentences
+from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
 
 UNITS = [
@@ -51,7 +52,9 @@ def test_a_sentence_of_10_megabytes_is_dropped_and_counted(tmp_path, limited):
     (tmp_path / "a.jsonl").write_text(json.dumps(long))
     counts = Counter()
     with limited(3.0):
-        (paper,) = iter_clean_papers(READERS["jsonl"](), tmp_path / "a.jsonl", 1, counts)
+        (paper,) = iter_clean_papers(
+            READERS["jsonl"](), tmp_path / "a.jsonl", OwnProcesses(1), counts
+        )
     assert paper.sentences.to_pylist() == ["It is."]
     assert counts["sentences_dropped_as_too_long"] == 1
 

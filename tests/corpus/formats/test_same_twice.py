@@ -10,6 +10,7 @@ from mpbert.corpus.build import iter_clean_papers, sort_papers
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.links import link_papers
 from mpbert.corpus.tables import write_tables
+from mpbert.foundation.engines import OwnProcesses
 
 
 def record(number: int) -> str:
@@ -36,7 +37,7 @@ def test_the_order_of_files_and_records_changes_no_byte(tmp_path, processes):
             (folder / f"{shard}.jsonl").write_text(text)
         counts: Counter[str] = Counter()
         papers = sort_papers(
-            iter_clean_papers(READERS["jsonl"](), folder, processes, counts), output
+            iter_clean_papers(READERS["jsonl"](), folder, OwnProcesses(processes), counts), output
         )
         links = link_papers(papers, "drop", counts)
         write_tables(output, papers, links, np.array(["train", "test"] * 20))

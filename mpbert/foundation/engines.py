@@ -1,0 +1,116 @@
+"""Where the parts of an output are made: in processes of this machine, or on those of a cluster.
+
+A command describes its work once, as a :class:`Job`, and takes what each item becomes, in their
+order. It does not know where that was made. Parts that are there already are not made again, so
+that a run goes on after a kill, also with another engine.
+"""
+
+import multiprocessing
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Self
+
+from mpbert.foundation.parts import Arrays, PartFiles
+from mpbert.foundation.processes import end_with_parent
+
+Maker = Callable[[Any], Arrays]
+
+
+class Job(ABC):
+    """What makes a part out of an item: a frozen dataclass, which is sent to each process.
+
+    Fields that are paths are inputs that each machine reads. All else should be small.
+    """
+
+    @abstractmethod
+    def open(self) -> Maker:
+        """Open the inputs, once a process; return what makes the part of an item.
+
+        A part depends on nothing but its item and the fields, and may be made more than once.
+        """
+
+    @property
+    def gpus(self) -> int:
+        """How many GPUs a process needs."""
+        return 0
+
+
+class Engine(ABC):
+    """Makes parts; a context manager: what it starts ends with the block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:  # noqa: B027 (our processes end with their work)
+        """Do nothing, where nothing was started."""
+
+    @abstractmethod
+    def results(self, work: Job, items: Iterable[Any], parts: PartFiles | None) -> Iterator[Arrays]:
+        """Yield the part of each item, in their order.
+
+        :param items: each is what any process can read; they are taken as they are needed.
+        :param parts: where finished parts stay for a later run; None: nowhere.
+        :raises MpbertError: what the work raises.
+        """
+
+
+class OwnProcesses(Engine):
+    """Processes of this machine.
+
+    :param processes: how many at once; 1 means this process alone, as does a process with threads,
+        such as the kernel of a notebook: a lock that a thread holds stays locked in a forked
+        process, which may then wait for ever. Work whose libraries use all cores needs one.
+    """
+
+    def __init__(self, processes: int = 1) -> None:
+        self.processes = processes
+        self._opened: tuple[Job, Maker] | None = None  # what was done last, for further items
+
+    def results(self, work: Job, items: Iterable[Any], parts: PartFiles | None) -> Iterator[Arrays]:
+        """Yield the part of each item, see :meth:`Engine.results`."""
+        if self._opened is None or self._opened[0] != work:
+            self._opened = work, work.open()
+        make = partial(_kept, self._opened[1], parts)
+        if self.processes == 1 or _has_threads():
+            made: Iterator[Arrays | int] = map(make, enumerate(items))
+            yield from _loaded(made, parts)
+            return
+        with multiprocessing.get_context("fork").Pool(
+            self.processes, initializer=_set_maker, initargs=(make,)
+        ) as pool:
+            yield from _loaded(pool.imap(_make_in_process, enumerate(items)), parts)
+
+
+def _kept(make: Maker, parts: PartFiles | None, numbered: tuple[int, Any]) -> Arrays | int:
+    """Return a part; or its place, where it was saved or was there."""
+    place, item = numbered
+    if parts is None:
+        return make(item)
+    if not parts.has(place):
+        parts.save(place, make(item))
+    return place
+
+
+def _loaded(made: Iterable[Arrays | int], parts: PartFiles | None) -> Iterator[Arrays]:
+    for one in made:
+        yield parts.load(one) if parts and isinstance(one, int) else one  # type: ignore[misc]
+
+
+def _has_threads() -> bool:
+    """Whether this process runs threads; that of a progress bar holds no lock that matters."""
+    names = {thread.name for thread in threading.enumerate()}
+    return bool(names - {threading.main_thread().name, "tqdm_monitor"})
+
+
+def _set_maker(make: Callable[[tuple[int, Any]], Arrays | int]) -> None:
+    global _make
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
+    end_with_parent()
+    _make = make
+
+
+def _make_in_process(numbered: tuple[int, Any]) -> Arrays | int:
+    return _make(numbered)

@@ -1,0 +1,128 @@
+"""Parts of an output, made by processes of this machine."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpbert.cli import main
+from mpbert.foundation.engines import Job, OwnProcesses
+from mpbert.foundation.errors import CorpusError, MpbertError
+from mpbert.foundation.objects import place_here, shared_place
+from mpbert.foundation.parts import parts_of
+
+
+@dataclass(frozen=True)
+class Squares(Job):
+    """Squares of numbers; each time it works or is opened, it leaves a file in a folder."""
+
+    folder: Path
+
+    def open(self):
+        self._note("opened")
+
+        def make(number):
+            self._note(str(number))
+            if number < 0:
+                raise CorpusError(f"{number} is negative")
+            return {"square": np.array(number**2), "process": np.array(os.getpid())}
+
+        return make
+
+    def _note(self, what):
+        (self.folder / f"{what}.{len(os.listdir(self.folder))}").touch()
+
+    def times(self, what):
+        return len(list(self.folder.glob(f"{what}.*")))
+
+
+def squares(results):
+    return [int(part["square"]) for part in results]
+
+
+@pytest.fixture
+def work(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    return Squares(folder)
+
+
+@pytest.fixture
+def parts(tmp_path):
+    return parts_of(tmp_path / "output", "squares", "command", Squares(tmp_path), [])
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("are_kept", [True, False])
+def test_results_come_in_the_order_of_the_items(work, parts, processes, are_kept):
+    engine = OwnProcesses(processes)
+    found = list(engine.results(work, iter(range(40)), parts if are_kept else None))
+    assert squares(found) == [n**2 for n in range(40)]
+    assert ({int(part["process"]) for part in found} == {os.getpid()}) == (processes == 1)
+    assert work.times("opened") == 1
+
+
+def test_a_run_that_ended_goes_on_with_the_parts_that_are_there(work, parts, tmp_path):
+    results = OwnProcesses().results(work, range(10), parts)
+    assert squares(next(results) for _ in range(6)) == [0, 1, 4, 9, 16, 25]
+    results.close()
+    damaged = sorted(parts.folder.glob("*.npz"))[2]
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    again = parts_of(tmp_path / "output", "squares", "command", Squares(tmp_path), [])
+    assert squares(OwnProcesses().results(work, range(10), again)) == [n**2 for n in range(10)]
+    assert [work.times(number) for number in range(10)] == [1, 1, 2, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_parts_of_another_input_are_thrown_away(work, parts, tmp_path):
+    parts.save(0, {"square": np.array(99)})
+    (tmp_path / "input").write_text("another")
+    made_of = "squares", "command", Squares(tmp_path), [tmp_path / "input"]
+    other = parts_of(tmp_path / "output", *made_of)
+    assert squares(OwnProcesses().results(work, [3], other)) == [9]
+
+
+def test_a_part_has_one_name_only_when_it_is_whole(parts, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(np, "savez", full)
+        parts.save(0, {"a": np.arange(3)})
+    assert not parts.has(0)
+    assert [path.name for path in parts.folder.iterdir()] == ["of.txt"]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_error_of_the_work_is_that_of_the_run(work, parts, processes):
+    results = OwnProcesses(processes).results(work, [1, 2, -3, 4], parts)
+    with pytest.raises(CorpusError, match="-3 is negative"):
+        list(results)
+
+
+def test_the_same_work_on_other_items_is_not_opened_again(work):
+    engine = OwnProcesses()
+    list(engine.results(work, [1], None))
+    list(engine.results(Squares(work.folder), [2], None))
+    assert work.times("opened") == 1
+
+
+def test_an_input_is_found_by_its_path_or_url(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "input").write_text("content")
+    place = shared_place(tmp_path / "input")
+    assert place_here(place, "here") == tmp_path / "input"
+    copy = place_here(f"file:/{tmp_path}/input", "here")
+    assert copy.read_text() == "content" and copy.is_relative_to(tmp_path / "cache")
+    assert shared_place(copy) == f"file://{tmp_path}/input"
+    with pytest.raises(MpbertError, match="absent: found nothing on machine there; expected a pa"):
+        place_here(str(tmp_path / "absent"), "there")
+
+
+@pytest.mark.parametrize("name", ["rya", "ray://", "ray://head", "http://a:1", ""])
+def test_an_unknown_engine_is_refused_in_one_line(name, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["binarize", str(tmp_path), str(tmp_path / "out"), f"--engine={name}"])
+    assert stopped.value.code == 2
+    assert "expected processes, ray or ray://HOST:PORT" in capsys.readouterr().err
