@@ -79,7 +79,6 @@ def run(config: Config) -> None:
     check_inputs(inputs)
     corpus = BinaryCorpus(config.data)
     description = read_description(config.encoder)
-    source = sentences_of(corpus, description.model.upper, config.sentence_vectors)
     reading = Reading(description.reading, config.seed)
     check_same_tokenizer(config.encoder, config.data)
     reads_citing = reading.config.citing_sentences or description.model.lexical.exact_matches
@@ -88,7 +87,9 @@ def run(config: Config) -> None:
             f"--splits train: {config.encoder} reads papers with the training contexts that cite "
             f"them, which would find what they cite; expected valid or test"
         )
-    model = load_two_tower(config.encoder).eval().to(pick_device(config.device))
+    device, upper = pick_device(config.device), description.model.upper
+    source = sentences_of(corpus, upper, config.sentence_vectors, config.encoder, device)
+    model = load_two_tower(config.encoder).eval().to(device)
 
     citing = CitingSentences.of(corpus.contexts("train"), corpus.num_papers)
 

@@ -80,12 +80,15 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
     finetune = ["finetune", data, experiment.config_file("finetune", row.config), encoder]
     stored: list[object] = []
     reads_bodies = "body" in str(variant.settings.get("contextual_roles", "")).split(",")
+    tuned = variant.settings.get("tuned_layers", 0)
     kind = "-bodies" if row.sentences and reads_bodies else ""
+    kind += f"-tuned-{tuned}" if row.sentences and tuned else ""
     if row.sentences:
         stored = ["--sentence-vectors", layout.sentence_vectors(corpus, row.sentences, kind)]
         words = ["embed-sentences", experiment.corpus, row.sentences, stored[1]]
         parts = ["--parts", "abstract", "body", "citing"] if reads_bodies else []
-        steps.append(_step("sentence vectors", [*words, *parts]))
+        states = _flags("--tuned-layers", [tuned or None])
+        steps.append(_step("sentence vectors", [*words, *parts, *states]))
     if row.start:
         start = experiment.needed(row.start, variant.seed).name
         finetune += ["--init", layout.encoder(corpus, start)]
