@@ -200,10 +200,10 @@ def write_blocks(
         stored.fill(len(texts), BLOCK, write, "embed sentences")
         return [stored.file("vectors")]
     offsets = _token_offsets(texts, encoder)
-    check_room(parts, offsets[-1], encoder.dim)
+    check_room(parts, int(offsets[-1]), encoder.dim)
     np.save(stored.file(OFFSETS), offsets)
     vectors = stored.array("vectors", (len(texts), encoder.dim))
-    states = stored.array(STATES, (offsets[-1], encoder.dim))
+    states = stored.array(STATES, (int(offsets[-1]), encoder.dim))
 
     def write_both(block: slice) -> None:
         vectors[block], found = encoder.encode_with_states(texts[block].to_pylist(), tuned_layers)

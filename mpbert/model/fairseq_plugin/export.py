@@ -16,6 +16,7 @@ from mpbert.model.directory import save_encoder
 from mpbert.model.fairseq_plugin.flags import configuration_of
 from mpbert.pretrained.sentence_vectors import ENCODER, SentenceVectors
 
+_TUNED = "tuned.layers."  # what the names of tuned layers begin with, beside those of the model
 _KIND_OF_ARCH = {
     "mpbert_hibert": ("pretrained", PRETRAIN),
     "mpbert_document_level": (LEVELS, PRETRAIN),
@@ -46,7 +47,7 @@ def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) 
     weights = checkpoint["model"]
     if half:
         weights = {name: _in_half(value) for name, value in weights.items()}
-    state, tuned = (_under(weights, prefix) for prefix in ("model.", "tuned.layers."))
+    state, tuned = (_under(weights, prefix) for prefix in ("model.", _TUNED))
     description = EncoderDescription(kind, configuration)
     place = checkpoint["cfg"]["task"].get("sentence_vectors")
     vectors = SentenceVectors(Path(place)) if place else None

@@ -74,6 +74,15 @@ def test_two_processes_of_which_one_was_killed_learn_what_one_process_learns(tra
     assert logged(save)[0] == pytest.approx(logged(one)[0], abs=2e-3)  # of both parts
 
 
+def test_two_processes_tune_the_layers_of_a_sentence_encoder_as_one_does(
+    trainer, tuning, tuned_at_once
+):
+    two = trainer.run("tuned-two", "finetune", *tuning, environments=processes(2))
+    assert "training on 2 devices" in (two / "train.log").read_text()
+    assert any(name.startswith("tuned.layers.0.") for name in weights(two))
+    assert_same(tuned_at_once, two)
+
+
 def test_processes_without_an_example_of_a_batch_change_nothing(trainer):
     flags = (*MODEL, *PARTS["contrastive"], "--max-tokens=600", "--max-update=4", "--max-valid=1")
     one = trainer.run("one-few", "finetune", *flags)
