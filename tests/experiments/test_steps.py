@@ -197,6 +197,19 @@ def test_levels_that_read_bodies_have_vectors_and_a_pretraining_of_their_own():
     assert f"--document-level {start}" in others[0]
 
 
+def test_layers_that_are_tuned_have_stored_states_of_their_own():
+    read = {"texts": "much", "holds_test": {"rfc": "no"}}
+    levels = {**OURS, "config": "levels", "pretrained": "documents", "pretrained_on": read}
+    levels |= {"sentences": "makers/MiniLM", "settings": {"tuned_layers": 2}}
+    _, embedded, pretrained, *others = _words(_experiment(ours=levels), "ours")
+    stored = "out/sentences/rfc/MiniLM-tuned-2"
+    assert embedded == f"embed-sentences data/rfc makers/MiniLM {stored} --tuned-layers 2"
+    for line in [pretrained, *others[:2]]:
+        assert f"--sentence-vectors {stored}" in line
+    frozen = _experiment(ours={**levels, "settings": {"tuned_layers": 0}})
+    assert _words(frozen, "ours")[1].endswith("MiniLM out/sentences/rfc/MiniLM")
+
+
 def test_a_row_that_ranks_as_an_index_answers_builds_the_index_of_its_own_seed():
     answers = {"method": "index", "vectors": "ours", "top": 7}
     experiment = _experiment(ours=OURS, answers=answers)
