@@ -99,12 +99,20 @@ def read_state(path: Path) -> dict[str, Tensor]:
     return upgraded_names(state) if read_description(path).format == 1 else state
 
 
+def read_tuned(path: Path) -> dict[str, Tensor]:
+    """Return the last layers of the pretrained encoder that an encoder directory holds.
+
+    :raises EncoderError: they are missing or damaged.
+    """
+    return _loaded(path / TUNED)
+
+
 def take_tuned(layers: nn.Module, path: Path) -> None:
     """Give the last layers of a pretrained encoder the weights that an encoder directory holds.
 
     :raises EncoderError: these are missing or damaged, or of other layers.
     """
-    _fill(layers, _loaded(path / TUNED), str(path / TUNED))
+    _fill(layers, read_tuned(path), str(path / TUNED))
 
 
 def load_two_tower(path: Path, **changes: Any) -> TwoTower:

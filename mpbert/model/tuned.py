@@ -59,10 +59,6 @@ class TunedLayers(nn.Module):
         pooled = mean_pool(x, rows) if is_mean else x.index_select(0, rows.offsets[:-1]).float()
         return F.normalize(pooled, dim=1)
 
-    def weights(self) -> dict[str, Tensor]:
-        """Return what an encoder directory holds of them: ``0`` is the lowest layer."""
-        return self.layers.state_dict()
-
 
 class TunedVectors:
     """Vectors of the sentences of a corpus by tuned layers; each is made when it is first read.

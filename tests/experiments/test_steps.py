@@ -201,11 +201,15 @@ def test_layers_that_are_tuned_have_stored_states_of_their_own():
     read = {"texts": "much", "holds_test": {"rfc": "no"}}
     levels = {**OURS, "config": "levels", "pretrained": "documents", "pretrained_on": read}
     levels |= {"sentences": "makers/MiniLM", "settings": {"tuned_layers": 2}}
-    _, embedded, pretrained, *others = _words(_experiment(ours=levels), "ours")
-    stored = "out/sentences/rfc/MiniLM-tuned-2"
-    assert embedded == f"embed-sentences data/rfc makers/MiniLM {stored} --tuned-layers 2"
-    for line in [pretrained, *others[:2]]:
+    _, vectors, pretrained, states, *others = _words(_experiment(ours=levels), "ours")
+    plain, stored = "out/sentences/rfc/MiniLM", "out/sentences/rfc/MiniLM-tuned-2"
+    assert vectors == f"embed-sentences data/rfc makers/MiniLM {plain}"
+    assert pretrained.endswith(f"--sentence-vectors {plain}")  # which other rows share
+    assert states == f"embed-sentences data/rfc makers/MiniLM {stored} --tuned-layers 2"
+    for line in others[:2]:
         assert f"--sentence-vectors {stored}" in line
+    alone = _words(_experiment(ours={**levels, "pretrained": ""}), "ours")
+    assert [line.split()[0] for line in alone[:3]] == ["binarize", "embed-sentences", "finetune"]
     frozen = _experiment(ours={**levels, "settings": {"tuned_layers": 0}})
     assert _words(frozen, "ours")[1].endswith("MiniLM out/sentences/rfc/MiniLM")
 

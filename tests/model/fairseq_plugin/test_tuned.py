@@ -92,6 +92,19 @@ def test_a_new_text_has_the_vector_that_it_would_have_in_the_corpus(
         assert cosine == pytest.approx(1, abs=1e-4)
 
 
+def test_a_model_of_sentence_transformers_that_is_saved_keeps_the_tuned_layers(made, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    found = SentenceTransformer(str(made / "encoder"), trust_remote_code=True, device="cpu")
+    found.save(str(tmp_path / "again"), create_model_card=False)
+    again = SentenceTransformer(str(tmp_path / "again"), trust_remote_code=True, device="cpu")
+    texts = ["We route packets.", ["Lists work too.", "Do they?"]]
+    assert np.array_equal(again.encode(texts), found.encode(texts))
+    name = "tuned_layers.safetensors"
+    kept, saved = (load_file(path / name) for path in (made / "encoder", tmp_path / "again"))
+    assert all(torch.equal(value, saved[key]) for key, value in kept.items())
+
+
 def test_an_encoder_without_its_tuned_layers_is_refused(made, rfc_binary, stored, tmp_path):
     copy = shutil.copytree(made / "encoder", tmp_path / "copy")
     (copy / "manifest.json").unlink()
