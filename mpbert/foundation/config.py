@@ -24,7 +24,7 @@ C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 # newer than the first outputs, which were made as without them
-_NOTED_IF_GIVEN = ("dim", "add_cited", "scored_by")
+_NOTED_IF_GIVEN = ("dim", "add_cited", "scored_by", "tuned_layers")
 
 
 def positional(name: str, help_text: str, **metadata: object) -> Any:

@@ -17,7 +17,7 @@ from mpbert.pretrained.sentence_encoder import SentenceEncoder
 from mpbert.pretrained.sentence_vectors import SentenceVectors, numbers_of
 
 
-def config(corpus, model, output, layers=1):
+def config(corpus, model, output, layers: int | None = 1):
     return embed_sentences.Config(
         corpus, model, output, tuned_layers=layers, device="cpu", precision="float32"
     )
@@ -62,7 +62,7 @@ def test_a_store_has_the_states_of_each_text_beside_its_vector(made, small_encod
 
 
 def test_vectors_are_those_of_a_store_without_states(made, rfc_corpus, small_encoder, tmp_path):
-    embed_sentences.run(config(rfc_corpus, small_encoder, tmp_path / "plain", 0))
+    embed_sentences.run(config(rfc_corpus, small_encoder, tmp_path / "plain", None))
     for name in ("vectors.npy", "rows.npy"):
         assert (tmp_path / "plain" / name).read_bytes() == (made / name).read_bytes()
     plain = SentenceVectors(tmp_path / "plain")
@@ -116,9 +116,9 @@ def test_what_was_written_already_needs_no_more_room(tmp_path, monkeypatch):
 def test_wrong_numbers_of_layers_are_refused(rfc_corpus, small_encoder, tmp_path, capsys):
     with pytest.raises(EncoderError, match=r"found 3 layers to train; expected no more than .* 2"):
         embed_sentences.run(config(rfc_corpus, small_encoder, tmp_path / "none", 3))
-    words = [str(rfc_corpus), str(small_encoder), str(tmp_path / "none"), "--tuned-layers=-1"]
+    words = [str(rfc_corpus), str(small_encoder), str(tmp_path / "none"), "--tuned-layers=0"]
     assert main(["embed-sentences", *words]) == 2
-    assert "--tuned-layers -1; expected 0 or more" in capsys.readouterr().err
+    assert "--tuned-layers 0; expected 1 or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("broken", ["states", "state_offsets"])
