@@ -1,6 +1,5 @@
 """Token states of sentences, which tuned layers go on from, without padding."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -8,11 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.model.packing import PackedPapers, Rows, inverse
-
-GatherStates = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""(M,) stored texts -> (N, E) float16 states of their tokens, text after text, and (M,) lengths."""
+from mpbert.pretrained.token_states import TokenStates
 
 
 @dataclass(frozen=True)
@@ -27,11 +23,12 @@ class PackedStates:
     sentences: Rows
 
     @classmethod
-    def of(cls, states: np.ndarray, lengths: np.ndarray) -> tuple[Self, np.ndarray]:
-        """Return the states of (M,) texts packed, and (M,) the text of each packed sentence."""
+    def of(cls, stored: TokenStates, texts: np.ndarray) -> tuple[Self, np.ndarray]:
+        """Return the states of (M,) stored texts, and (M,) the place of each packed one there."""
+        lengths = stored.lengths(texts)
         order = np.argsort(lengths, kind="stable")
-        tokens = ranges(offsets_of(lengths)[:-1][order], lengths[order])
-        return cls(torch.from_numpy(states[tokens]), Rows.of(lengths[order])), order
+        states = torch.from_numpy(stored.gather(texts[order]))
+        return cls(states, Rows.of(lengths[order])), order
 
     def to(self, device: torch.device) -> "PackedStates":
         """Return the same states on a device."""
@@ -39,7 +36,7 @@ class PackedStates:
 
 
 def pack_states(
-    gather: GatherStates, *batches: PackedPapers
+    stored: TokenStates, *batches: PackedPapers
 ) -> tuple[PackedStates, list[PackedPapers]]:
     """Return the states of the sentences of batches, each distinct text once.
 
@@ -48,7 +45,7 @@ def pack_states(
     """
     texts = [batch.upper.texts.numpy() for batch in batches]
     distinct, of_texts = np.unique(np.concatenate(texts), return_inverse=True)
-    packed, order = PackedStates.of(*gather(distinct))
+    packed, order = PackedStates.of(stored, distinct)
     places = torch.from_numpy(inverse(order)[of_texts]).split([len(part) for part in texts])
     return packed, [
         replace(batch, upper=replace(batch.upper, texts=own))

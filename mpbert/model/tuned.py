@@ -19,7 +19,7 @@ from mpbert.pretrained.frozen_layers import layer_above
 from mpbert.pretrained.sentence_encoder import SentenceEncoder
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
-_AT_ONCE = 8192  # tokens whose states are held at once; for gradients they are made again
+_AT_ONCE = 4096  # tokens whose states are held at once; for gradients they are made again
 
 
 class TunedLayers(nn.Module):
@@ -81,7 +81,7 @@ class TunedVectors:
         texts = self._stored.texts_of(sentences)
         new = np.unique(texts[~self._is_made[texts]])
         if len(new):
-            packed, order = PackedStates.of(*self._stored.states.gather(new))
+            packed, order = PackedStates.of(self._stored.states, new)
             found = self._layers(packed.to(self._device))
             self._vectors[new[order]] = found.cpu().numpy()
             self._is_made[new] = True

@@ -44,11 +44,13 @@ class TokenStates:
                 f"texts; expected those of {num_texts}: run mpbert embed-sentences again"
             )
 
-    def gather(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (N, E) float16 states of (K,) texts, one after another, and (K,) lengths."""
-        starts = self._offsets[texts]
-        lengths = self._offsets[texts + 1] - starts
-        return self._states[ranges(starts, lengths)], lengths
+    def lengths(self, texts: np.ndarray) -> np.ndarray:
+        """Return (K,) tokens of (K,) texts."""
+        return self._offsets[texts + 1] - self._offsets[texts]
+
+    def gather(self, texts: np.ndarray) -> np.ndarray:
+        """Return (N, E) float16 states of (K,) texts, one text after another."""
+        return self._states[ranges(self._offsets[texts], self.lengths(texts))]
 
 
 def check_room(folder: Path, num_tokens: int, dim: int) -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.model import tuned
 from mpbert.model.packed_states import PackedStates, pack_states
 from mpbert.model.packing import pack
@@ -20,9 +21,23 @@ def texts(rfc_store):
     return ["", *rfc_store.titles[:30], *rfc_store.sentence_texts(np.arange(0, 2000, 50))]
 
 
+class Stored:
+    """As TokenStates, of rows in memory."""
+
+    def __init__(self, rows):
+        self.rows, self.asked = rows, []
+
+    def lengths(self, texts):
+        self.asked.append(texts.tolist())
+        return self.rows.lengths[texts]
+
+    def gather(self, texts):
+        return self.rows.take(texts).items
+
+
 def packed(encoder, texts, layers):
     _, states = encoder.encode_with_states(texts, layers)
-    return PackedStates.of(states.items, states.lengths)
+    return PackedStates.of(Stored(states), np.arange(len(texts)))
 
 
 def encoder_of(folder):
@@ -72,18 +87,15 @@ def test_gradients_are_those_of_the_whole_encoder(
 
 def test_nothing_to_read_gives_no_vectors(small_encoder):
     layers = TunedLayers(encoder_of(small_encoder), 1)
-    states, _ = PackedStates.of(np.zeros((0, 32), np.float16), np.zeros(0, np.int64))
+    none = Ragged.of_lengths(np.zeros((0, 32), np.float16), np.zeros(0, np.int64))
+    states, _ = PackedStates.of(Stored(none), np.zeros(0, np.int64))
     assert layers(states).shape == (0, 32)
 
 
 def test_each_distinct_text_of_two_batches_is_packed_once():
     lengths = np.array([3, 1, 2, 5, 4])  # of five stored texts
-    asked = []
-
-    def gather(texts):
-        asked.append(texts)
-        rows = [np.full((lengths[text], 2), text, np.float16) for text in texts]
-        return np.concatenate(rows), lengths[texts]
+    numbers = np.repeat(np.arange(5), lengths).astype(np.float16)
+    stored = Stored(Ragged.of_lengths(np.stack([numbers, numbers], 1), lengths))
 
     def batch(texts, per_paper):
         ones = np.ones(len(texts), np.int64)
@@ -92,8 +104,8 @@ def test_each_distinct_text_of_two_batches_is_packed_once():
 
     first, second = batch([3, 0, 3], [2, 1]), batch([0, 4, 1, 1], [4])
     expected = [set(map(int, read.upper.texts)) for read in (first, second)]
-    states, found = pack_states(gather, first, second)
-    assert [list(texts) for texts in asked] == [[0, 1, 3, 4]]
+    states, found = pack_states(stored, first, second)
+    assert stored.asked == [[0, 1, 3, 4]]
     of_rows = states.states[states.sentences.offsets[:-1].long(), 0]  # texts, by length
     assert of_rows.tolist() == [1, 0, 4, 3]
     for before, after, texts in zip((first, second), found, expected, strict=True):

@@ -53,7 +53,7 @@ def test_a_store_has_the_states_of_each_text_beside_its_vector(made, small_encod
     assert found.tuned_layers == found.states.layers == 1
     numbers = numbers_of(store, found.parts)[::57]
     texts = found.texts_of(numbers)
-    states, lengths = found.states.gather(texts)
+    states, lengths = found.states.gather(texts), found.states.lengths(texts)
     encoder = SentenceEncoder(small_encoder, torch.device("cpu"))
     _, expected = encoder.encode_with_states(numbered_texts(store, numbers).to_pylist(), 1)
     assert np.array_equal(lengths, expected.lengths)

@@ -9,13 +9,14 @@ from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.noise import Noise
-from mpbert.model.packed_states import GatherStates, pack_states
+from mpbert.model.packed_states import pack_states
 from mpbert.model.packing import PackedPapers
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
 from mpbert.model.shares import ALONE, Processes
 from mpbert.model.token_counts import PaperTokens
+from mpbert.pretrained.token_states import TokenStates
 
 
 class CitationExamples(BudgetDataset):
@@ -30,7 +31,7 @@ class CitationExamples(BudgetDataset):
         citing: CitingSentences,
         source: Sentences,
         counted: PaperTokens | None,
-        states: GatherStates | None,
+        states: TokenStates | None,
         shuffle: bool,
         max_items: int | None = None,
         processes: Processes = ALONE,

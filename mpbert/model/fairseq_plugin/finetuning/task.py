@@ -24,7 +24,6 @@ from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
 from mpbert.model.noise import Noise
-from mpbert.model.packed_states import GatherStates
 from mpbert.model.packing import TokenCounts
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
@@ -32,6 +31,7 @@ from mpbert.model.sentences import Sentences
 from mpbert.model.shares import Processes
 from mpbert.model.token_counts import PaperTokens
 from mpbert.pretrained.sentence_vectors import ENCODER
+from mpbert.pretrained.token_states import TokenStates
 
 if TYPE_CHECKING:  # of a library that other trainings do without
     from mpbert.model.tuned import TunedLayers
@@ -65,7 +65,7 @@ class FinetuneTask(TokenTask):
         self.noise = Noise(train, num_papers, noise)
         self.citing = CitingSentences.of(train, num_papers)
         self.counted: PaperTokens | None = None  # for exact matches, if these count
-        self.states: GatherStates | None = None  # that enter tuned layers, if there are any
+        self.states: TokenStates | None = None  # that enter tuned layers, if there are any
 
     def note_model(self, config: ModelConfig) -> None:
         """Note its sizes, and which sentences its levels read."""
@@ -77,7 +77,7 @@ class FinetuneTask(TokenTask):
             stored.gather if stored and not is_tuned else None,
             stored.texts_of if is_tuned else None,
         )
-        self.states = stored.states.gather if is_tuned else None
+        self.states = stored.states if is_tuned else None
         if config.lexical.exact_matches:
             self.counted = PaperTokens(self.corpus, self.citing)
 
