@@ -69,8 +69,9 @@ def run(config: Config) -> None:
             f"not take apart; expected an encoder without exact_matches"
         )
     check_made_with(config.vectors, papers.dim, config.encoder, description.model.vector_dim)
-    tower = load_two_tower(config.encoder).eval().to(pick_device(config.device)).manuscript
-    source = sentences_of(corpus, description.model.upper, config.sentence_vectors)
+    device, upper = pick_device(config.device), description.model.upper
+    tower = load_two_tower(config.encoder).eval().to(device).manuscript
+    source = sentences_of(corpus, upper, config.sentence_vectors, config.encoder, device)
     embed = functools.partial(embed_sampled, tower, source=source, batch_tokens=16384)
     reading = Reading(description.reading, config.seed)
     candidates = candidates_by_year(store, store.contexts(config.split), config.split, config.pool)

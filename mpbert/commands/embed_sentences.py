@@ -4,6 +4,7 @@ import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
@@ -31,6 +32,11 @@ class Config:
         nargs="+",
         choices=PARTS,
     )
+    tuned_layers: Optional[int] = option(
+        None,
+        "also store the token states that enter so many last layers, for finetune to tune them",
+        type=int,
+    )
     batch_tokens: int = option(4096, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")
     precision: str = option(
@@ -43,10 +49,15 @@ class Config:
         """Check the numbers."""
         if self.batch_tokens < 1:
             raise ConfigError(f"--batch-tokens {self.batch_tokens}; expected 1 or more")
+        if self.tuned_layers is not None and self.tuned_layers < 1:
+            raise ConfigError(f"--tuned-layers {self.tuned_layers}; expected 1 or more")
 
 
 def run(config: Config) -> None:
-    """Write ``vectors.npy``, ``rows.npy`` and ``meta.json``; a killed run goes on where it was."""
+    """Write ``vectors.npy``, ``rows.npy`` and ``meta.json``, and states of tokens if asked for.
+
+    A killed run goes on where it was.
+    """
     check_installed("transformers")
     from mpbert.model.directory import pick_device
     from mpbert.pretrained import sentence_vectors
@@ -65,19 +76,23 @@ def run(config: Config) -> None:
     fast = config.precision == "auto" and multiplies_bfloat16(device)
     bfloat16 = fast or config.precision == "bfloat16"
     encoder = SentenceEncoder(folder, device, config.batch_tokens, bfloat16)
+    tuned = config.tuned_layers or 0
+    if tuned:
+        encoder.top_layers(tuned)  # refuses a model that has not so many
     numbers = sentence_vectors.numbers_of(store, config.parts)
     texts, rows = sentence_vectors.distinct_texts(store, numbers)
     with output_directory(config.output, "embed-sentences", config, inputs) as out:
         identity = "\n".join([repr(config), *map(fingerprint, inputs)])
         parts = parts_directory(config.output, identity)
-        vectors = sentence_vectors.write_blocks(texts, encoder.encode, encoder.dim, parts)
-        link(vectors, out.path / "vectors.npy")
+        for file in sentence_vectors.write_blocks(texts, encoder, tuned, parts):
+            link(file, out.path / file.name)
         copy_model(folder, out.path / sentence_vectors.ENCODER)
         np.save(out.path / "rows.npy", rows)
         meta = {
             "format": sentence_vectors.FORMAT,
             "dim": encoder.dim,
             "parts": sorted(set(config.parts)),
+            "tuned_layers": tuned,
             "pooling": encoder.pooling,
             "most_tokens": encoder.longest,
             "precision": "bfloat16" if bfloat16 else "float32",

@@ -78,30 +78,46 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
     size = _flags("--vocab-size", [row.vocab_size_on.get(corpus)])
     steps = [_step("binarize", ["binarize", experiment.corpus, data, *size])]
     finetune = ["finetune", data, experiment.config_file("finetune", row.config), encoder]
-    stored: list[object] = []
-    reads_bodies = "body" in str(variant.settings.get("contextual_roles", "")).split(",")
-    kind = "-bodies" if row.sentences and reads_bodies else ""
-    if row.sentences:
-        stored = ["--sentence-vectors", layout.sentence_vectors(corpus, row.sentences, kind)]
-        words = ["embed-sentences", experiment.corpus, row.sentences, stored[1]]
-        parts = ["--parts", "abstract", "body", "citing"] if reads_bodies else []
-        steps.append(_step("sentence vectors", [*words, *parts]))
+    kind = "-bodies" if row.sentences and _reads_bodies(variant) else ""
+    tuned = int(variant.settings.get("tuned_layers", 0)) if row.sentences else 0
+    stored = _stored_sentences(experiment, variant, kind) if row.sentences else None
     if row.start:
         start = experiment.needed(row.start, variant.seed).name
         finetune += ["--init", layout.encoder(corpus, start)]
+    if stored and (row.pretrained or not tuned):
+        steps.append(stored)
+    flags = ["--sentence-vectors", stored.words[3]] if stored else []
     if row.pretrained:
         pretrained = row.pretrained + kind
         start = layout.pretrained_encoder(corpus, pretrained)
         words = ["pretrain", data, experiment.config_file("pretrain", row.pretrained), start]
-        words += ["--training", layout.pretrained(corpus, pretrained), *stored]
+        words += ["--training", layout.pretrained(corpus, pretrained), *flags]
         steps.append(_step("pretrain", words))
         finetune += ["--document-level" if stored else "--init", start]
-    finetune += stored
-    embed = ["embed", data, encoder, vectors, "--readings", row.readings, *stored]
+    if tuned:  # the vectors of the encoder as it was are those that it starts from
+        steps.append(_stored_sentences(experiment, variant, kind, tuned))
+        flags[1] = steps[-1].words[3]
+    finetune += flags
+    embed = ["embed", data, encoder, vectors, "--readings", row.readings, *flags]
     finetune += ["--training", layout.finetuned(corpus, variant.name)]
     seed = {"seed": variant.seed} if variant.seed > 1 else {}
     finetune += _settings({**variant.settings, **seed})
     return [*steps, _step("finetune", finetune), _step("embed", embed)]
+
+
+def _reads_bodies(variant: Variant) -> bool:
+    return "body" in str(variant.settings.get("contextual_roles", "")).split(",")
+
+
+def _stored_sentences(experiment: Experiment, variant: Variant, kind: str, tuned: int = 0) -> Step:
+    """Return the step that stores vectors of sentences, and with tuned layers what enters these."""
+    model, corpus = variant.row.sentences, experiment.corpus
+    kind += f"-tuned-{tuned}" if tuned else ""
+    output = experiment.layout.sentence_vectors(corpus.name, model, kind)
+    words = ["embed-sentences", corpus, model, output]
+    words += ["--parts", "abstract", "body", "citing"] if _reads_bodies(variant) else []
+    words += _flags("--tuned-layers", [tuned or None])
+    return _step("token states" if tuned else "sentence vectors", words)
 
 
 def _dense(

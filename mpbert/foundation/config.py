@@ -25,7 +25,16 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 # newer than the first outputs, which were made as without them
 _NOTED_IF_GIVEN = (
-    *("dim", "add_cited", "scored_by", "train", "test_share", "grobid", "all_contexts"),
+    *(
+        "dim",
+        "add_cited",
+        "scored_by",
+        "train",
+        "test_share",
+        "grobid",
+        "all_contexts",
+        "tuned_layers",
+    ),
 )
 _NOT_NOTED = ("engine",)  # what changes no byte
 

@@ -64,6 +64,42 @@ def sinusoids(num_places: int, dim: int) -> Tensor:
     return F.pad(table, (0, dim - table.shape[1]))
 
 
+def attend(qkv: Tensor, rows: Rows, dropout: float = 0.0, causal: bool = False) -> Tensor:
+    """Return (N, D): what the elements of each row find among themselves, over all heads.
+
+    :param qkv: (N, 3, H, D/H) queries, keys and values of packed elements.
+    :param dropout: of attention weights.
+    :param causal: whether an element sees those before it alone.
+    """
+    if qkv.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
+        return _attend_at_once(qkv, rows, causal)
+    # the CPU's fused attention is several times slower backwards in bfloat16 than in float32
+    with torch.autocast(qkv.device.type, enabled=False):
+        return _attend_by_length(qkv.float(), rows, dropout, causal)
+
+
+def _attend_by_length(qkv: Tensor, rows: Rows, dropout: float, causal: bool) -> Tensor:
+    """Return (N, D), by one call for each group of rows of equal length."""
+    attended = []
+    for view in rows.views(qkv):  # (M, T, 3, H, D/H)
+        q, k, v = view.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
+        mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal)
+        attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
+    return torch.cat(attended)
+
+
+def _attend_at_once(qkv: Tensor, rows: Rows, causal: bool) -> Tensor:
+    """Return (N, D), by one call for all rows; a GPU waits long between many small ones.
+
+    The kernel takes half precision only and has no dropout.
+    """
+    longest, window = rows.max_length, (-1, 0) if causal else (-1, -1)
+    q, k, v = qkv.unbind(1)  # each (N, H, D/H)
+    offsets = rows.offsets
+    mixed = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
+    return mixed.flatten(1)
+
+
 class RowAttention(nn.Module):
     """Multi-head attention among the elements of each row: Vaswani et al. (NIPS 2017), Sec. 3.2."""
 
@@ -94,34 +130,7 @@ class RowAttention(nn.Module):
             qkv = torch.cat([moved, qkv[:, seen.shape[1] :]], dim=1)
         qkv = qkv.view(len(x), 3, self.num_heads, -1)  # (N, 3, H, D/H)
         dropout = self.dropout if self.training else 0.0
-        if x.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
-            return self.out(self._attend_at_once(qkv, rows))
-        # the CPU's fused attention is several times slower backwards in bfloat16 than in float32
-        with torch.autocast(x.device.type, enabled=False):
-            attended = self._attend_by_length(qkv.float(), rows, dropout)
-        return self.out(attended)
-
-    def _attend_by_length(self, qkv: Tensor, rows: Rows, dropout: float) -> Tensor:
-        """Return (N, D), by one call for each group of rows of equal length."""
-        attended = []
-        for view in rows.views(qkv):  # (M, T, 3, H, D/H)
-            q, k, v = view.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
-            mixed = F.scaled_dot_product_attention(
-                q, k, v, dropout_p=dropout, is_causal=self.causal
-            )
-            attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
-        return torch.cat(attended)
-
-    def _attend_at_once(self, qkv: Tensor, rows: Rows) -> Tensor:
-        """Return (N, D), by one call for all rows; a GPU waits long between many small ones.
-
-        The kernel takes half precision only and has no dropout.
-        """
-        longest, window = rows.max_length, (-1, 0) if self.causal else (-1, -1)
-        q, k, v = qkv.unbind(1)  # each (N, H, D/H)
-        offsets = rows.offsets
-        mixed = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
-        return mixed.flatten(1)
+        return self.out(attend(qkv, rows, dropout, self.causal))
 
 
 class FeedForward(nn.Module):

@@ -49,6 +49,9 @@ class UpperConfig(Section):
         0, "E, of vectors of a pretrained encoder; 0: own tokens", 0, stages=()
     )
     pretrained_sha256: str = knob("", "of the weights of that encoder", stages=())
+    tuned_layers: int = knob(
+        0, "last layers of that encoder that are trained too; 0: it stays", 0, stages=(FINETUNE,)
+    )
     upper_dim: int = knob(384, "dimensions that the levels add to a concatenated vector", 1)
     gate: float = knob(0.5, "weight of the levels at the start, concatenated; the bag's is 1", 1e-6)
 
@@ -60,6 +63,11 @@ class UpperConfig(Section):
             raise ConfigError(
                 f"contextual_roles {self.contextual_roles}; expected abstract,citing and any of "
                 f"{', '.join(ROLES)}"
+            )
+        if self.tuned_layers and self.join == STACKED:
+            raise ConfigError(
+                f"tuned_layers {self.tuned_layers} with join {STACKED}; expected join {ADDED} or "
+                f"{CONCATENATED}, whose levels read a pretrained encoder, or tuned_layers 0"
             )
 
     @property
@@ -252,6 +260,7 @@ class TrainingConfig(Section):
         choices=("inverse_sqrt", "linear", "fixed"),
     )
     bag_lr: float = knob(1.0, "times lr, for a bag with levels beside it", 0, stages=(FINETUNE,))
+    tuned_lr: float = knob(0.1, "times lr, for tuned layers", 0, stages=(FINETUNE,))
     warmup_updates: int = knob(1000, "updates of the rise", 0)
     warmup_init_lr: float = knob(1e-7, "learning rate at the start, inverse_sqrt", 0)
     adam_beta2: float = knob(0.999, "decay of Adam's second moments; of the first it is 0.9", 0, 1)

@@ -25,6 +25,7 @@ PRETRAINED, LEVELS, DOCUMENT_LEVEL, TWO_TOWER = KIND_NAMES = (
 FORMAT = 2
 WEIGHTS = "model.safetensors"
 SENTENCE_ENCODER = "sentence_encoder"  # folder of the pretrained encoder, if there is one
+TUNED = "tuned_layers.safetensors"  # its last layers, where they were trained too
 # what a file raises that is no JSON, or JSON of something else
 _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 

@@ -9,6 +9,7 @@ sentence-transformers too, see ``mpbert.model.sentence_transformer``.
 import dataclasses
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from mpbert.model.description import (
     LEVELS,
     PRETRAINED,
     SENTENCE_ENCODER,
+    TUNED,
     TWO_TOWER,
     WEIGHTS,
     EncoderDescription,
@@ -63,12 +65,14 @@ def save_encoder(
     state: dict[str, Tensor],
     tokenizer: Path,
     sentence_encoder: Path | None = None,
+    tuned: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write an encoder into an existing directory.
 
     :param state: fits the model of this kind and these sizes.
     :param tokenizer: the ``tokenizer.json`` that its tokens come from.
     :param sentence_encoder: folder of the pretrained encoder whose vectors it reads, if any.
+    :param tuned: weights of the last layers of that encoder, where they were trained too.
     """
     model = KINDS[description.kind](description.model)
     _fill(model, state, "checkpoint")  # refuse to write what cannot be loaded
@@ -81,6 +85,8 @@ def save_encoder(
     shutil.copyfile(tokenizer, path / "tokenizer.json")
     if sentence_encoder is not None:
         copy_model(sentence_encoder, path / SENTENCE_ENCODER)
+    if tuned:
+        save_file({k: v.contiguous() for k, v in tuned.items()}, path / TUNED)
     (path / "modules.json").write_text(json.dumps(_MODULES, indent=1) + "\n", encoding="utf-8")
 
 
@@ -89,12 +95,24 @@ def read_state(path: Path) -> dict[str, Tensor]:
 
     :raises EncoderError: ``model.safetensors`` is missing or damaged.
     """
-    file = path / WEIGHTS
-    try:
-        state = load_file(file)
-    except (OSError, SafetensorError) as error:
-        raise unreadable_weights(file, error) from error
+    state = _loaded(path / WEIGHTS)
     return upgraded_names(state) if read_description(path).format == 1 else state
+
+
+def read_tuned(path: Path) -> dict[str, Tensor]:
+    """Return the last layers of the pretrained encoder that an encoder directory holds.
+
+    :raises EncoderError: they are missing or damaged.
+    """
+    return _loaded(path / TUNED)
+
+
+def take_tuned(layers: nn.Module, path: Path) -> None:
+    """Give the last layers of a pretrained encoder the weights that an encoder directory holds.
+
+    :raises EncoderError: these are missing or damaged, or of other layers.
+    """
+    _fill(layers, read_tuned(path), str(path / TUNED))
 
 
 def load_two_tower(path: Path, **changes: Any) -> TwoTower:
@@ -166,6 +184,13 @@ def pick_device(name: str) -> torch.device:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise EncoderError(f"--device {name}: this machine has no CUDA device; use --device cpu")
     return device
+
+
+def _loaded(file: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(file)
+    except (OSError, SafetensorError) as error:
+        raise unreadable_weights(file, error) from error
 
 
 def _under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -64,9 +64,11 @@ class _Opened:
         self._work, self._corpus = work, BinaryCorpus(work.data)
         description = read_description(work.encoder)
         self._reading = Reading(description.reading, work.seed)
-        upper = description.model.upper
-        self._source = sentences_of(self._corpus, upper, work.sentence_vectors)
-        self._model = load_two_tower(work.encoder).eval().to(pick_device(work.device))
+        device, upper = pick_device(work.device), description.model.upper
+        self._source = sentences_of(
+            self._corpus, upper, work.sentence_vectors, work.encoder, device
+        )
+        self._model = load_two_tower(work.encoder).eval().to(device)
         self._lexical = self._model.lexical.cpu() if self._model.lexical else None
 
     @cached_property

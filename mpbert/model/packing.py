@@ -136,6 +136,9 @@ class PackedPapers(_OnDevice):
     :param upper: the same papers with those sentences alone that levels beside the bag read; None:
         there are no such levels.
     :param counts: of their tokens, for exact matches; None: these do not count.
+    :param texts: (S,) stored text of each sentence, or its place in
+        :class:`~mpbert.model.packed_states.PackedStates`, of which ``vectors`` are made later;
+        None: they are there, or there are none.
     """
 
     tokens: Tensor
@@ -147,6 +150,15 @@ class PackedPapers(_OnDevice):
     vectors: Tensor | None = None
     upper: "PackedPapers | None" = None
     counts: TokenCounts | None = None
+    texts: Tensor | None = None
+
+    def with_vectors(self, vectors: Tensor) -> "PackedPapers":
+        """Return these papers with what the levels beside the bag read.
+
+        :param vectors: (M, E) of the distinct sentences of a batch.
+        """
+        own = vectors.index_select(0, self.upper.texts)
+        return replace(self, upper=replace(self.upper, vectors=own))
 
     def with_upper(self, upper: "PackedPapers") -> "PackedPapers":
         """Return these papers with what the levels beside the bag read of them."""
@@ -198,6 +210,7 @@ def pack(
     sentences_per_paper: np.ndarray,
     roles: np.ndarray | None = None,
     vectors: np.ndarray | None = None,
+    texts: np.ndarray | None = None,
 ) -> PackedPapers:
     """Lay out a batch.
 
@@ -205,7 +218,8 @@ def pack(
     :param lengths: (S,) tokens of each sentence, at least 1.
     :param sentences_per_paper: (B,) sentences of each paper, at least 1.
     :param roles: (S,) of the sentences; None: all alike.
-    :param vectors: (S, E) of a pretrained encoder; None: there are none.
+    :param vectors: (S, E) of a pretrained encoder; ``texts`` (S,) stored texts, whose vectors are
+        made later; None: there are none.
     """
     if roles is None:
         roles = np.zeros(len(lengths), dtype=np.int64)
@@ -221,6 +235,7 @@ def pack(
         paper_order=torch.from_numpy(inverse(paper_order)),
         roles=torch.from_numpy(roles[by_paper].astype(np.int64)),
         vectors=None if vectors is None else torch.from_numpy(vectors[by_paper]),
+        texts=None if texts is None else torch.from_numpy(texts[by_paper].astype(np.int64)),
     )
 
 

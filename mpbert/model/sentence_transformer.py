@@ -24,8 +24,8 @@ import numpy as np
 from sentence_transformers.base.modules import InputModule
 
 from mpbert.corpus.text import clean_characters, split_sentences
-from mpbert.model.description import EncoderDescription, read_description
-from mpbert.model.directory import load_two_tower, save_encoder
+from mpbert.model.description import SENTENCE_ENCODER, EncoderDescription, read_description
+from mpbert.model.directory import load_two_tower, read_tuned, save_encoder
 from mpbert.model.encoder import TwoTower
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import SampledSentences
@@ -55,9 +55,14 @@ class TwoTowerModule(InputModule):
     """
 
     def __init__(
-        self, model: TwoTower, sentences: TextSentences, description: EncoderDescription
+        self,
+        path: Path,
+        model: TwoTower,
+        sentences: TextSentences,
+        description: EncoderDescription,
     ) -> None:
         super().__init__()
+        self._path = path
         self.model, self._sentences = model, sentences
         self._description = description
         self._reading = Reading(description.reading, SEED)
@@ -70,17 +75,17 @@ class TwoTowerModule(InputModule):
         """
         path = Path(model_name_or_path) / subfolder
         description = dataclasses.replace(read_description(path), kind="two-tower")
-        return cls(load_two_tower(path), text_sentences(path, description), description)
+        return cls(path, load_two_tower(path), text_sentences(path, description), description)
 
     def save(self, output_path: str, *_: object, **__: object) -> None:
-        """Write an encoder directory."""
-        state = self.model.state_dict()
+        """Write an encoder directory; a pretrained encoder is copied from where it was read."""
+        state, upper = self.model.state_dict(), self._description.model.upper
+        folder = self._path / SENTENCE_ENCODER if upper.pretrained_sha256 else None
+        tuned = read_tuned(self._path) if upper.tuned_layers else None
         with TemporaryDirectory() as directory:
             tokenizer = Path(directory) / "tokenizer.json"
             self._sentences.tokenizer.save(str(tokenizer))
-            encoder = self._sentences.encoder
-            folder = encoder.folder if encoder else None
-            save_encoder(Path(output_path), self._description, state, tokenizer, folder)
+            save_encoder(Path(output_path), self._description, state, tokenizer, folder, tuned)
 
     def get_embedding_dimension(self) -> int:
         """Return the length of a vector, D."""

@@ -6,6 +6,7 @@ What training, embedding and recommending share between a reading and the encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -22,6 +23,9 @@ from mpbert.model.token_counts import count_tokens
 from mpbert.pretrained.latest_vectors import LatestVectors
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
+if TYPE_CHECKING:  # torch and a library that a base installation lacks
+    from mpbert.pretrained.sentence_encoder import SentenceEncoder
+
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
 
@@ -34,11 +38,14 @@ class Sentences:
     :param upper_roles: of sentences that levels beside the bag read; empty: there are none.
     :param vectors: (S,) sentence numbers -> (S, E) float32 of a pretrained encoder; None: the
         model reads tokens alone.
+    :param texts: (S,) sentence numbers -> (S,) stored texts, of which vectors are made later, where
+        the encoder is tuned; None: it is not.
     """
 
     gather: Gather
     upper_roles: Sequence[int] = ()
     vectors: Callable[[np.ndarray], np.ndarray] | None = None
+    texts: Callable[[np.ndarray], np.ndarray] | None = None
 
     def batch(self, sampled: SampledSentences) -> PackedPapers:
         """Lay out what was read of some papers or manuscripts."""
@@ -53,6 +60,7 @@ class Sentences:
             np.bincount(owner, minlength=len(sampled.per_item)),
             sampled.roles[kept],
             self.vectors(sentences) if self.vectors else None,
+            self.texts(sentences) if self.texts else None,
         )
         return packed.with_upper(upper)
 
@@ -63,11 +71,14 @@ class Sentences:
         return TokenCounts.of(counts)
 
 
-def sentences_of(corpus: BinaryCorpus, upper: UpperConfig, stored: Path | None) -> Sentences:
+def sentences_of(
+    corpus: BinaryCorpus, upper: UpperConfig, stored: Path | None, encoder: Path, device: object
+) -> Sentences:
     """Return where an encoder gets the sentences of a corpus.
 
     :param upper: of the encoder.
     :param stored: vectors of its pretrained encoder, made by ``embed-sentences``.
+    :param encoder: its directory; ``device`` where its tuned layers run, if it has any.
     :raises EncoderError: they are of another encoder, or are not given, or not needed.
     """
     expected = upper.pretrained_sha256
@@ -85,7 +96,42 @@ def sentences_of(corpus: BinaryCorpus, upper: UpperConfig, stored: Path | None) 
             f"{stored}: found vectors of the model {vectors.model_sha256[:12]}; the encoder was "
             f"trained with those of {expected[:12]}: run mpbert embed-sentences with that model"
         )
-    return Sentences(corpus.gather, upper.roles, vectors.gather)
+    check_states(vectors, upper)
+    if not upper.tuned_layers:
+        return Sentences(corpus.gather, upper.roles, vectors.gather)
+    from mpbert.model.tuned import TunedLayers, TunedVectors
+
+    whole = pretrained_encoder(encoder, upper, device)
+    tuned = TunedVectors(vectors, TunedLayers(whole, upper.tuned_layers))
+    return Sentences(corpus.gather, upper.roles, tuned.gather)
+
+
+def check_states(stored: SentenceVectors, upper: UpperConfig) -> None:
+    """Check that a store has the token states that enter the tuned layers of an encoder.
+
+    :raises EncoderError: it has those of another number of layers, or none.
+    """
+    if upper.tuned_layers and stored.tuned_layers != upper.tuned_layers:
+        raise EncoderError(
+            f"{stored.path}: found token states for {stored.tuned_layers} tuned layers; expected "
+            f"{upper.tuned_layers}, as tuned_layers says: run mpbert embed-sentences with "
+            f"--tuned-layers {upper.tuned_layers}"
+        )
+
+
+def pretrained_encoder(path: Path, upper: UpperConfig, device: object = None) -> "SentenceEncoder":
+    """Return the pretrained encoder of an encoder directory, with the layers that were tuned.
+
+    :param device: of torch; None: the GPU where there is one.
+    :raises EncoderError: it is missing or damaged.
+    """
+    from mpbert.model.directory import take_tuned
+    from mpbert.pretrained.sentence_encoder import SentenceEncoder
+
+    encoder = SentenceEncoder(path / SENTENCE_ENCODER, device)
+    if upper.tuned_layers:
+        take_tuned(encoder.top_layers(upper.tuned_layers), path)
+    return encoder
 
 
 @dataclass(frozen=True)
@@ -130,8 +176,6 @@ def text_sentences(path: Path, description: EncoderDescription) -> TextSentences
     """
     upper, encoder = description.model.upper, None
     if upper.pretrained_sha256:
-        from mpbert.pretrained.sentence_encoder import SentenceEncoder
-
-        encoder = LatestVectors(SentenceEncoder(path / SENTENCE_ENCODER).encode)
+        encoder = LatestVectors(pretrained_encoder(path, upper).encode)
     most = description.reading.sentence_tokens
     return TextSentences(read_tokenizer(path), most, upper.roles, encoder)

@@ -90,7 +90,11 @@ class PretrainedEncoder:
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch; special tokens count."""
         with self.precision():
-            states = self.states_of(tokens, is_token).float()
+            states = self.states_of(tokens, is_token)
+        return self.pooled(states.float(), is_token)
+
+    def pooled(self, states: Tensor, is_token: Tensor) -> Tensor:
+        """Return (B, D) of (B, T, D) last states."""
         if self.pooling == "cls":
             return states[:, 0]
         sums = (states * is_token[:, :, None]).sum(dim=1)

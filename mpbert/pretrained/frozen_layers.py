@@ -6,7 +6,7 @@ read apart meet in the upper layers (MacAvaney et al., Efficient Document Re-Ran
 Transformers by Precomputing Term Representations, SIGIR 2020).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,28 @@ from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 from mpbert.pretrained.texts import TextLayout
 
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Queries, keys and values, (..., D) each -> what the queries find, (..., D)."""
 _SPECIAL = 2  # tokens of a text: the start and the end
+
+
+def layer_above(
+    layer: nn.Module, states: Tensor, attend: Attend, asking: Tensor | None = None
+) -> Tensor:
+    """Return the states above a layer of BERT, of tokens that lie in whatever shape.
+
+    There is no dropout: a few epochs do not overfit.
+
+    :param states: (..., D); ``attend`` says which of them see which.
+    :param asking: (..., D) those whose states are made; None: all.
+    """
+    asking, attention = states if asking is None else asking, layer.attention
+    found = attend(
+        attention.self.query(asking), attention.self.key(states), attention.self.value(states)
+    )
+    found = attention.output.LayerNorm(attention.output.dense(found) + asking)
+    above = layer.output.dense(layer.intermediate(found))
+    return layer.output.LayerNorm(above + found)
 
 
 def bert_layer(
@@ -29,19 +50,34 @@ def bert_layer(
 ) -> Tensor:
     """Return the (B, T, D) states above a layer of BERT, or (B, 1, D) of the first tokens.
 
-    There is no dropout: a few epochs do not overfit.
-
     :param states: (B, T, D); ``is_token`` (B, T).
     """
-    asking, attention = states[:, :1] if only_first else states, layer.attention
-    parts = attention.self.query(asking), attention.self.key(states), attention.self.value(states)
-    heads = attention.self.num_attention_heads
-    by_head = [part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts]
-    found = F.scaled_dot_product_attention(*by_head, attn_mask=is_token[:, None, None, :])
-    found = attention.output.dense(found.transpose(1, 2).flatten(2))
-    found = attention.output.LayerNorm(found + asking)
-    above = layer.output.dense(layer.intermediate(found))
-    return layer.output.LayerNorm(above + found)
+
+    def attend(*parts: Tensor) -> Tensor:
+        heads = layer.attention.self.num_attention_heads
+        by_head = [part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts]
+        found = F.scaled_dot_product_attention(*by_head, attn_mask=is_token[:, None, None, :])
+        return found.transpose(1, 2).flatten(2)
+
+    return layer_above(layer, states, attend, states[:, :1] if only_first else None)
+
+
+def top_layers(bert: nn.Module, number: int) -> list[nn.Module]:
+    """Return the last layers of a BERT, lowest first.
+
+    :raises EncoderError: the model is no BERT, or has fewer layers.
+    """
+    if bert.config.model_type != "bert":
+        raise EncoderError(
+            f"found a {bert.config.model_type}; expected a BERT, whose lower layers can stay "
+            f"as they are: choose another model, or train all layers"
+        )
+    layers = list(bert.encoder.layer)
+    if number > len(layers):
+        raise EncoderError(
+            f"found {number} layers to train; expected no more than the model's {len(layers)}"
+        )
+    return layers[len(layers) - number :]
 
 
 class FrozenLayers:
@@ -53,19 +89,9 @@ class FrozenLayers:
     """
 
     def __init__(self, encoder: PretrainedEncoder, upper: int) -> None:
-        bert = encoder.body
-        if bert.config.model_type != "bert":
-            raise EncoderError(
-                f"found a {bert.config.model_type}; expected a BERT, whose lower layers can stay "
-                f"as they are: choose another model, or train all layers"
-            )
-        layers = list(bert.encoder.layer)
-        if upper > len(layers):
-            raise EncoderError(
-                f"found {upper} layers to train; expected no more than the model's {len(layers)}"
-            )
-        self.encoder, self.upper = encoder, layers[-upper:]
-        self._embeddings, self._lower = bert.embeddings, layers[:-upper]
+        bert, self.encoder = encoder.body, encoder
+        self.upper = top_layers(bert, upper)
+        self._embeddings, self._lower = bert.embeddings, list(bert.encoder.layer)[:-upper]
         kept = torch.bfloat16 if encoder.bfloat16 else torch.float32
         self._states = torch.zeros(0, encoder.dim, dtype=kept)
         self._tokens = np.zeros(0, np.int32)

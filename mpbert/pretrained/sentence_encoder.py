@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn.functional import normalize
 
 from mpbert.foundation.errors import EncoderError
+from mpbert.foundation.ragged import ranges
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.device import trained_on
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+from mpbert.pretrained.frozen_layers import top_layers
 from mpbert.pretrained.model_files import sha256_of_model
 from mpbert.pretrained.models import load
 
@@ -54,16 +57,44 @@ class SentenceEncoder:
         """Dimensions E of a vector."""
         return self._encoder.dim
 
+    def top_layers(self, number: int) -> nn.ModuleList:
+        """Return the last layers, lowest first; a change of theirs changes the vectors.
+
+        :raises EncoderError: the model is no BERT, or has fewer layers.
+        """
+        return nn.ModuleList(top_layers(self._encoder.body, number))
+
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return (K, E) float32 vectors of length 1; a text is cut at the model's most tokens."""
-        rows, vectors = self._rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
+        rows, vectors = self.rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
         for part in length_batches(rows.lengths, self._encoder.batch_tokens):
             pooled = self._encoder.pool(*self._encoder.batch(rows.take(part)))
             vectors[part] = normalize(pooled, dim=1).cpu().numpy()
         return vectors
 
-    def _rows(self, texts: Sequence[str]) -> Ragged:
+    @torch.inference_mode()
+    def encode_with_states(self, texts: Sequence[str], layers: int) -> tuple[np.ndarray, Ragged]:
+        """Return vectors as :meth:`encode`, and (N, E) float16 states of the tokens of each text.
+
+        :param layers: last layers that the states enter.
+        """
+        rows, vectors = self.rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
+        states = np.empty((len(rows.items), self.dim), dtype=np.float16)
+        for part in length_batches(rows.lengths, self._encoder.batch_tokens):
+            tokens, is_token = self._encoder.batch(rows.take(part))
+            with self._encoder.precision():
+                found = self._encoder.body(
+                    tokens, attention_mask=is_token.long(), output_hidden_states=True
+                )
+            pooled = self._encoder.pooled(found.last_hidden_state.float(), is_token)
+            vectors[part] = normalize(pooled, dim=1).cpu().numpy()
+            entered = found.hidden_states[-1 - layers][is_token].half()
+            places = ranges(rows.offsets[:-1][part], rows.lengths[part])
+            states[places] = entered.cpu().numpy()
+        return vectors, Ragged(states, rows.offsets)
+
+    def rows(self, texts: Sequence[str]) -> Ragged:
         """Return token ids, the model's special ones included; a text itself holds none."""
         if not len(texts):
             return Ragged.of_lengths(np.zeros(0, np.int32), np.zeros(0, np.int64))

@@ -2,13 +2,14 @@
 
 A directory with ``vectors.npy``, (M, E) float16 of length 1, one of each distinct text;
 ``rows.npy``, (S,) int32, the row of each sentence number (:mod:`mpbert.corpus.numbering`), -1 where
-it has none; ``meta.json``; and ``encoder``, a copy of the encoder.
+it has none; ``meta.json``; and ``encoder``, a copy of the encoder. Where its last layers are to be
+tuned, also what enters these, see :mod:`mpbert.pretrained.token_states`.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,16 +21,18 @@ from mpbert.foundation.arrays import load_array
 from mpbert.foundation.checksums import MANIFEST, fingerprint
 from mpbert.foundation.errors import CorpusError, VectorsError
 from mpbert.foundation.manifest import check_format, read_manifest
-from mpbert.foundation.progress import progress
-from mpbert.foundation.ragged import ranges
+from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.pretrained.stored_blocks import StoredBlocks
+from mpbert.pretrained.token_states import OFFSETS, STATES, TokenStates, check_room
+
+if TYPE_CHECKING:  # torch takes seconds
+    from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
 PARTS = ("abstract", "body", "citing")
-BLOCK = 2048  # texts whose vectors are kept together: what a killed run has to do again, at most
+BLOCK = 2048  # texts that are stored together: what a killed run has to do again, at most
 FORMAT = 1
 OPENING = 10  # first sentences of a paper that count as its abstract, however short that is
 ENCODER = "encoder"  # folder with a copy of the encoder
-Encode = Callable[[Sequence[str]], np.ndarray]
-"""K texts -> (K, E) float32 vectors of length 1."""
 
 
 class SentenceVectors:
@@ -59,6 +62,8 @@ class SentenceVectors:
                 f"{self.path}: found {self._vectors.shape} vectors; expected one for each row in "
                 f"rows.npy, of meta.json's dimensions: run mpbert embed-sentences again"
             )
+        layers = int(self._meta.get("tuned_layers", 0))  # older ones lack it
+        self.states = TokenStates(self.path, layers, len(self._vectors)) if layers else None
 
     @property
     def dim(self) -> int:
@@ -80,8 +85,25 @@ class SentenceVectors:
         """Those of ``PARTS`` whose sentences have vectors."""
         return tuple(self._meta["parts"])
 
+    @property
+    def tuned_layers(self) -> int:
+        """Last layers of the encoder that the stored token states enter; 0: there are none."""
+        return self.states.layers if self.states else 0
+
+    @property
+    def num_texts(self) -> int:
+        """Distinct texts M of the sentences."""
+        return len(self._vectors)
+
     def gather(self, sentences: np.ndarray) -> np.ndarray:
         """Return (K, E) float32 vectors of (K,) sentence numbers.
+
+        :raises CorpusError: a sentence has no vector.
+        """
+        return self._vectors[self.texts_of(sentences)].astype(np.float32)
+
+    def texts_of(self, sentences: np.ndarray) -> np.ndarray:
+        """Return (K,) which of the distinct texts each of (K,) sentence numbers has.
 
         :raises CorpusError: a sentence has no vector.
         """
@@ -97,7 +119,7 @@ class SentenceVectors:
                 f"only those of the parts {', '.join(self.parts)}; make them anew with mpbert "
                 f"embed-sentences CORPUS MODEL OUTPUT --parts {' '.join(PARTS)}"
             )
-        return self._vectors[rows].astype(np.float32)
+        return rows
 
     def has(self, sentences: np.ndarray) -> np.ndarray:
         """Return (K,) whether each of these sentence numbers has a vector."""
@@ -156,26 +178,43 @@ def distinct_texts(store: CorpusStore, numbers: np.ndarray) -> tuple[pa.Array, n
     return encoded.dictionary, rows
 
 
-def write_blocks(texts: pa.Array, encode: Encode, dim: int, parts: Path) -> Path:
-    """Write (M, dim) float16 vectors of texts, block by block; return the file.
+def write_blocks(
+    texts: pa.Array, encoder: "SentenceEncoder", tuned_layers: int, parts: Path
+) -> list[Path]:
+    """Write (M, E) float16 vectors of texts, and where layers are to be tuned what enters these.
 
     What ``parts`` holds of them already, from a run that was killed, is not made again.
 
-    :param parts: folder for these vectors alone, with a note of how many blocks are finished.
+    :param tuned_layers: of the encoder; 0: vectors alone.
+    :param parts: folder for these arrays alone.
+    :returns: the files.
+    :raises OutputError: the states find no room.
     """
-    path, note = parts / "vectors.npy", parts / "finished.txt"
-    finished = int(note.read_text(encoding="utf-8")) if note.is_file() else 0
-    mode = "r+" if finished else "w+"
-    vectors = np.lib.format.open_memmap(path, mode, np.float16, (len(texts), dim))
-    for place in progress(_blocks(len(texts), finished), "embed sentences", "block"):
-        block = slice(place * BLOCK, (place + 1) * BLOCK)
-        vectors[block] = encode(texts[block].to_pylist())
-        vectors.flush()
-        unfinished = note.with_suffix(".tmp")
-        unfinished.write_text(str(place + 1), encoding="utf-8")
-        unfinished.rename(note)
-    return path
+    stored = StoredBlocks(parts)
+    if not tuned_layers:
+        vectors = stored.array("vectors", (len(texts), encoder.dim))
+
+        def write(block: slice) -> None:
+            vectors[block] = encoder.encode(texts[block].to_pylist())
+
+        stored.fill(len(texts), BLOCK, write, "embed sentences")
+        return [stored.file("vectors")]
+    offsets = _token_offsets(texts, encoder)
+    check_room(parts, int(offsets[-1]), encoder.dim)
+    np.save(stored.file(OFFSETS), offsets)
+    vectors = stored.array("vectors", (len(texts), encoder.dim))
+    states = stored.array(STATES, (int(offsets[-1]), encoder.dim))
+
+    def write_both(block: slice) -> None:
+        vectors[block], found = encoder.encode_with_states(texts[block].to_pylist(), tuned_layers)
+        states[offsets[block.start] : offsets[block.stop]] = found.items
+
+    stored.fill(len(texts), BLOCK, write_both, "embed sentences")
+    return [stored.file(name) for name in ("vectors", STATES, OFFSETS)]
 
 
-def _blocks(num_texts: int, finished: int) -> range:
-    return range(finished, -(-num_texts // BLOCK))
+def _token_offsets(texts: pa.Array, encoder: "SentenceEncoder") -> np.ndarray:
+    """Return (M + 1,) offsets of the tokens that the encoder reads of each text."""
+    blocks = (texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK))
+    lengths = [encoder.rows(block.to_pylist()).lengths for block in blocks]
+    return offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths]))

@@ -17,7 +17,7 @@ from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
-from mpbert.model.description import SENTENCE_ENCODER
+from mpbert.model.description import SENTENCE_ENCODER, TUNED
 from mpbert.recommending.directory import ENCODER, IndexData
 from mpbert.recommending.reading import EncoderReader
 from mpbert.vectors.matches import TokenWeights
@@ -26,7 +26,10 @@ from mpbert.vectors.normal import normalized
 PaperTexts = tuple[str, Sequence[str], int]
 """Id of a paper; its title, abstract and body; how many of them are title and abstract."""
 
-_TWO_TOWER_FILES = ("config.json", "model.safetensors", "tokenizer.json", "modules.json")
+_TWO_TOWER_FILES = (
+    *("config.json", "model.safetensors", "tokenizer.json", "modules.json"),
+    TUNED,
+)
 _BLOCK = 256  # papers embedded between two steps of the progress bar
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as of the words
 

@@ -197,6 +197,23 @@ def test_levels_that_read_bodies_have_vectors_and_a_pretraining_of_their_own():
     assert f"--document-level {start}" in others[0]
 
 
+def test_layers_that_are_tuned_have_stored_states_of_their_own():
+    read = {"texts": "much", "holds_test": {"rfc": "no"}}
+    levels = {**OURS, "config": "levels", "pretrained": "documents", "pretrained_on": read}
+    levels |= {"sentences": "makers/MiniLM", "settings": {"tuned_layers": 2}}
+    _, vectors, pretrained, states, *others = _words(_experiment(ours=levels), "ours")
+    plain, stored = "out/sentences/rfc/MiniLM", "out/sentences/rfc/MiniLM-tuned-2"
+    assert vectors == f"embed-sentences data/rfc makers/MiniLM {plain}"
+    assert pretrained.endswith(f"--sentence-vectors {plain}")  # which other rows share
+    assert states == f"embed-sentences data/rfc makers/MiniLM {stored} --tuned-layers 2"
+    for line in others[:2]:
+        assert f"--sentence-vectors {stored}" in line
+    alone = _words(_experiment(ours={**levels, "pretrained": ""}), "ours")
+    assert [line.split()[0] for line in alone[:3]] == ["binarize", "embed-sentences", "finetune"]
+    frozen = _experiment(ours={**levels, "settings": {"tuned_layers": 0}})
+    assert _words(frozen, "ours")[1].endswith("MiniLM out/sentences/rfc/MiniLM")
+
+
 def test_a_row_that_ranks_as_an_index_answers_builds_the_index_of_its_own_seed():
     answers = {"method": "index", "vectors": "ours", "top": 7}
     experiment = _experiment(ours=OURS, answers=answers)

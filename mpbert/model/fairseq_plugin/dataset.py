@@ -17,6 +17,7 @@ from mpbert.foundation.manifest import check_inputs, fingerprint
 from mpbert.foundation.ragged import budget_batches
 from mpbert.foundation.seeding import named_rng
 from mpbert.model.config import STACKED, ModelConfig, UpperConfig
+from mpbert.model.sentences import check_states
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
 
@@ -120,10 +121,19 @@ class TokenTask(FairseqTask):
     def upper_of(self, config: ModelConfig) -> UpperConfig:
         """Return how levels join the bag, with what the stored vectors say.
 
-        :raises ConfigError: there are vectors, and no levels beside the bag.
+        :raises ConfigError: there are vectors, and no levels beside the bag; or layers to tune,
+            and no vectors.
+        :raises EncoderError: there are layers to tune, and no states that enter them.
         """
         if self.vectors is None:
+            if config.upper.tuned_layers:
+                raise ConfigError(
+                    f"tuned_layers {config.upper.tuned_layers}: found no sentence vectors; "
+                    f"expected --sentence-vectors, made by mpbert embed-sentences with "
+                    f"--tuned-layers {config.upper.tuned_layers}"
+                )
             return config.upper
+        check_states(self.vectors, config.upper)
         if config.upper.join == STACKED:
             raise ConfigError(
                 f"--sentence-vectors {self.vectors.path}: stacked levels read tokens alone; "

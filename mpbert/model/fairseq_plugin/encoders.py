@@ -60,6 +60,12 @@ def check_start(init: Path, given: ModelConfig) -> None:
             f"{init}: counts exact matches of tokens, the configuration does not; expected the "
             f"same: --settings exact_matches=true"
         )
+    tuned = found.upper.tuned_layers
+    if tuned and tuned != given.upper.tuned_layers:
+        raise EncoderError(
+            f"{init}: found an encoder of sentences with {tuned} tuned layers, the configuration "
+            f"has {given.upper.tuned_layers}; expected the same: --settings tuned_layers={tuned}"
+        )
     for name in ("dim", *(() if found.lacks_levels_of(given) else LEVEL_SIZES)):
         if getattr(found, name) != getattr(given, name):
             raise EncoderError(

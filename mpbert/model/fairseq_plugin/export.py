@@ -16,6 +16,7 @@ from mpbert.model.directory import save_encoder
 from mpbert.model.fairseq_plugin.flags import configuration_of
 from mpbert.pretrained.sentence_vectors import ENCODER, SentenceVectors
 
+_TUNED = "tuned.layers."  # what the names of tuned layers begin with, beside those of the model
 _KIND_OF_ARCH = {
     "mpbert_hibert": ("pretrained", PRETRAIN),
     "mpbert_document_level": (LEVELS, PRETRAIN),
@@ -43,17 +44,24 @@ def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) 
     configuration = configuration_of(
         checkpoint["cfg"], stage, noted["model"], corpus.sentence_tokens
     )
-    state = {name.removeprefix("model."): value for name, value in checkpoint["model"].items()}
+    weights = checkpoint["model"]
+    if half:
+        weights = {name: _in_half(value) for name, value in weights.items()}
+    state, tuned = (_under(weights, prefix) for prefix in ("model.", _TUNED))
     description = EncoderDescription(kind, configuration)
     place = checkpoint["cfg"]["task"].get("sentence_vectors")
     vectors = SentenceVectors(Path(place)) if place else None
     encoder = vectors.path / ENCODER if vectors else None
-    stored = {name: _in_half(value) for name, value in state.items()} if half else state
-    save_encoder(output, description, stored, data / "tokenizer.json", encoder)
+    save_encoder(output, description, state, data / "tokenizer.json", encoder, tuned)
     return {
-        "parameters": _num_parameters(state),
+        "parameters": _num_parameters(checkpoint["model"]),
         "updates": checkpoint["optimizer_history"][-1]["num_updates"],
     }
+
+
+def _under(weights: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    found = weights.items()
+    return {name.removeprefix(prefix): v for name, v in found if name.startswith(prefix)}
 
 
 def _in_half(weights: Tensor) -> Tensor:

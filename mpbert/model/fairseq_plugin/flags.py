@@ -26,7 +26,9 @@ PARTS = {  # of fairseq's command line: task, model, criterion
 }
 _SCHEDULES = {"inverse_sqrt": "inverse_sqrt", "linear": "mpbert_linear", "fixed": "fixed"}
 # the knobs of training that our tasks and models ask for; the others are fairseq's own
-_OURS = ("max_valid", "autocast_bf16", "bag_lr")
+_OURS = ("max_valid", "autocast_bf16", "bag_lr", "tuned_lr")
+
+_OF_FINETUNING = ("bag_lr", "tuned_lr")  # knobs of training that pretraining lacks
 
 
 def section_of(section: type[S], cfg: object, stage: str) -> S:
@@ -128,6 +130,6 @@ def _training_of(cfg: dict[str, Any]) -> TrainingConfig:
         save_interval_updates=cfg["checkpoint"]["save_interval_updates"],
         max_valid=cfg["task"]["max_valid"],
         autocast_bf16=cfg["model"]["autocast_bf16"],
-        bag_lr=cfg["model"].get("bag_lr", 1.0),  # of fine-tuning alone
+        **{name: cfg["model"][name] for name in _OF_FINETUNING if name in cfg["model"]},
         seed=cfg["common"]["seed"],
     )

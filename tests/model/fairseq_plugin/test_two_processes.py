@@ -52,11 +52,13 @@ def logged(save):
     return losses, [float(log["bsz"]) for log in logs if "bsz" in log]
 
 
-def assert_same(one, several):
+def assert_same(one, several, most_of_queries=1e-5):
+    """Weights are equal; of queries and keys that see nothing yet, Adam enlarges the rounding."""
     expected, found = weights(one), weights(several)
     assert expected.keys() == found.keys()
     for name, value in expected.items():
-        assert (value - found[name]).abs().max() < 1e-5, name
+        most = most_of_queries if ".qkv." in name else 1e-5
+        assert (value - found[name]).abs().max() < most, name
 
 
 @pytest.mark.parametrize("objective", PARTS)
@@ -72,6 +74,15 @@ def test_two_processes_of_which_one_was_killed_learn_what_one_process_learns(tra
     assert "training on 2 devices" in log and "@ 6 updates" in log
     assert_same(one, save)
     assert logged(save)[0] == pytest.approx(logged(one)[0], abs=2e-3)  # of both parts
+
+
+def test_two_processes_tune_the_layers_of_a_sentence_encoder_as_one_does(
+    trainer, tuning, tuned_at_once
+):
+    two = trainer.run("tuned-two", "finetune", *tuning, environments=processes(2))
+    assert "training on 2 devices" in (two / "train.log").read_text()
+    assert any(name.startswith("tuned.layers.0.") for name in weights(two))
+    assert_same(tuned_at_once, two, 1e-4)
 
 
 def test_processes_without_an_example_of_a_batch_change_nothing(trainer):

@@ -42,7 +42,8 @@ class MultiPositiveCriterion(FairseqCriterion):
         self, model: nn.Module, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, int, dict[str, Any]]:
         """Return loss, number of examples and what to log."""
-        s, papers, matches = model(sample["manuscripts"], sample["papers"], sample["share"])
+        read = (sample[name] for name in ("manuscripts", "papers", "share", "states"))
+        s, papers, matches = model(*read)
         t, n = papers[sample["targets"]], papers[sample["negatives"]]
         losses, weight = 0.0, 1.0
         if self.config.objective == CONTRASTIVE:

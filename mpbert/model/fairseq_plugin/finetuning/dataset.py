@@ -9,12 +9,14 @@ from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
 from mpbert.model.noise import Noise
+from mpbert.model.packed_states import pack_states
 from mpbert.model.packing import PackedPapers
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
 from mpbert.model.shares import ALONE, Processes
 from mpbert.model.token_counts import PaperTokens
+from mpbert.pretrained.token_states import TokenStates
 
 
 class CitationExamples(BudgetDataset):
@@ -29,6 +31,7 @@ class CitationExamples(BudgetDataset):
         citing: CitingSentences,
         source: Sentences,
         counted: PaperTokens | None,
+        states: TokenStates | None,
         shuffle: bool,
         max_items: int | None = None,
         processes: Processes = ALONE,
@@ -36,7 +39,8 @@ class CitationExamples(BudgetDataset):
         """Prepare the examples of one split.
 
         :param contexts: of the split; ``noise`` and ``citing`` always come from the training split.
-        :param source: of what is read; ``counted`` for exact matches, None: these do not count.
+        :param source: of what is read; ``counted`` for exact matches, None: these do not count;
+            ``states`` that enter tuned layers, None: there are none.
         :param max_items: keep so many, evenly spaced (validation); None keeps all.
         :param processes: that share each batch.
         """
@@ -44,7 +48,7 @@ class CitationExamples(BudgetDataset):
         self.processes = processes
         self.corpus, self.contexts = corpus, contexts
         self.noise, self.reading, self.citing, self.source = noise, reading, citing, source
-        self.counted = counted
+        self.counted, self.states = counted, states
         self.log_counts = np.log1p(noise.citations).astype(np.float32)
         self.context_of = row_numbers(np.diff(contexts.cited_offsets))
         self.targets = contexts.cited_rows.astype(np.int64)
@@ -124,11 +128,15 @@ class CitationExamples(BudgetDataset):
         example, place = np.nonzero(drawn)
         is_wanted[example, places[example, place]] = True
         citing = self.contexts.citing_rows[self.context_of[items]]
-        manuscripts, papers = self._read(own, rows, share.read, citing, samples[0])
+        read = self._read(own, rows, share.read, citing, samples[0])
+        states, (manuscripts, papers) = (
+            (None, read) if self.states is None else pack_states(self.states, *read)
+        )
         known = self._known(self.context_of[own], citing[examples.read], rows)
         return {
             "manuscripts": manuscripts,
             "papers": papers,
+            "states": states,
             "share": share,
             "targets": torch.from_numpy(places[:, 0]),
             "positives": torch.from_numpy(places[:, 1 : 1 + num_positives]),

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from fairseq.models import BaseFairseqModel, register_model
-from torch import Tensor
+from torch import Tensor, nn
 
 from mpbert.foundation.manifest import check_inputs
 from mpbert.model.config import FINETUNE, LEVEL_SIZES, STACKED, ModelConfig, TrainingConfig
@@ -16,12 +16,16 @@ from mpbert.model.directory import load_two_tower, take_document_level
 from mpbert.model.encoder import UPPER, TwoTower
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
+from mpbert.model.packed_states import PackedStates
 from mpbert.model.packing import PackedPapers
 from mpbert.model.shares import Share
 
 TwoTowerOptions = fairseq_dataclass(
     "TwoTowerOptions",
-    [*knobs(ModelConfig, FINETUNE), *knobs(TrainingConfig, FINETUNE, "autocast_bf16", "bag_lr")],
+    [
+        *knobs(ModelConfig, FINETUNE),
+        *knobs(TrainingConfig, FINETUNE, "autocast_bf16", "bag_lr", "tuned_lr"),
+    ],
     init="",
     document_level="",
 )
@@ -29,11 +33,11 @@ TwoTowerOptions = fairseq_dataclass(
 
 @register_model("mpbert_two_tower", dataclass=TwoTowerOptions)
 class FairseqTwoTower(BaseFairseqModel):
-    """Wraps :class:`TwoTower`; adds nothing but autocast."""
+    """Wraps :class:`TwoTower`; adds autocast, and the layers that are tuned below both towers."""
 
-    def __init__(self, model: TwoTower, autocast_bf16: bool) -> None:
+    def __init__(self, model: TwoTower, autocast_bf16: bool, tuned: nn.Module | None) -> None:
         super().__init__()
-        self.model, self.autocast_bf16 = model, autocast_bf16
+        self.model, self.autocast_bf16, self.tuned = model, autocast_bf16, tuned
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "FairseqTwoTower":
@@ -43,6 +47,7 @@ class FairseqTwoTower(BaseFairseqModel):
         table and levels beside the bag are as given. Weights of tokens that it has learnt stay.
         """
         config, learnt = section_of(ModelConfig, cfg, FINETUNE), False
+        tuned_start = None
         starts_matches = config.lexical.exact_matches
         config = dataclasses.replace(config, upper=task.upper_of(config))
         if cfg.init:
@@ -51,6 +56,7 @@ class FairseqTwoTower(BaseFairseqModel):
             check_same_tokenizer(start, task.corpus.path)
             description = read_description(start)
             learnt = description.kind != "pretrained" and description.model.bag.token_weights
+            tuned_start = start if description.model.upper.tuned_layers else None
             starts_matches = description.model.lacks_matches_of(config)
             names = ["dropout", "bag", "sentence_roles", "shared_tokens", "upper", "lexical"]
             if description.model.lacks_levels_of(config):
@@ -72,20 +78,31 @@ class FairseqTwoTower(BaseFairseqModel):
                 for name, parameter in tower.named_parameters():
                     if not name.startswith(UPPER):
                         parameter.lr_factor = cfg.bag_lr
-        return cls(model, cfg.autocast_bf16)
+        tuned = task.layers_to_tune(config.upper, tuned_start)
+        for parameter in tuned.parameters() if tuned else ():
+            parameter.lr_factor = cfg.tuned_lr
+        return cls(model, cfg.autocast_bf16, tuned)
 
     def forward(
-        self, manuscripts: PackedPapers, papers: PackedPapers, share: Share
+        self,
+        manuscripts: PackedPapers,
+        papers: PackedPapers,
+        share: Share,
+        states: PackedStates | None,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Encode a batch.
 
         :param share: of the papers that this process has of all of the batch.
+        :param states: of the distinct sentences of both, for tuned layers; None: there are none.
         :returns: (B, D) manuscript vectors, (U, D) vectors of the batch's distinct papers, and
             (B, U) logits of exact matches, None where these do not count.
         """
         device = self.model.citation.norm.weight.device
         manuscripts, papers, matches = manuscripts.to(device), papers.to(device), None
         with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
+            if self.tuned is not None:
+                vectors = self.tuned(states.to(device))
+                manuscripts, papers = (x.with_vectors(vectors) for x in (manuscripts, papers))
             s, t = self.model.manuscript(manuscripts), self.model.citation(papers)
         if self.model.lexical is not None:
             matches = self.model.lexical(manuscripts.counts, papers.counts, share)

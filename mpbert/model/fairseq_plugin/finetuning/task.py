@@ -1,6 +1,7 @@
 """Fine-tuning as a fairseq task."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,8 +15,10 @@ from mpbert.model.config import (
     NoiseConfig,
     ReadingConfig,
     TrainingConfig,
+    UpperConfig,
 )
 from mpbert.model.configuration import knobs
+from mpbert.model.directory import take_tuned
 from mpbert.model.fairseq_plugin.dataset import TokenTask, evenly_spaced
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
 from mpbert.model.fairseq_plugin.flags import section_of
@@ -27,6 +30,11 @@ from mpbert.model.sampling import CitingSentences
 from mpbert.model.sentences import Sentences
 from mpbert.model.shares import Processes
 from mpbert.model.token_counts import PaperTokens
+from mpbert.pretrained.sentence_vectors import ENCODER
+from mpbert.pretrained.token_states import TokenStates
+
+if TYPE_CHECKING:  # of a library that other trainings do without
+    from mpbert.model.tuned import TunedLayers
 
 _MEASURED = 1000  # papers whose mean length exact matches take
 # reuse_dataloader would keep the data workers of the first epoch, and so what they have read
@@ -57,14 +65,37 @@ class FinetuneTask(TokenTask):
         self.noise = Noise(train, num_papers, noise)
         self.citing = CitingSentences.of(train, num_papers)
         self.counted: PaperTokens | None = None  # for exact matches, if these count
+        self.states: TokenStates | None = None  # that enter tuned layers, if there are any
 
     def note_model(self, config: ModelConfig) -> None:
         """Note its sizes, and which sentences its levels read."""
         super().note_model(config)
-        gather = self.vectors.gather if self.vectors else None
-        self.source = Sentences(self.corpus.gather, config.upper.roles, gather)
+        stored, is_tuned = self.vectors, config.upper.tuned_layers > 0
+        self.source = Sentences(
+            self.corpus.gather,
+            config.upper.roles,
+            stored.gather if stored and not is_tuned else None,
+            stored.texts_of if is_tuned else None,
+        )
+        self.states = stored.states if is_tuned else None
         if config.lexical.exact_matches:
             self.counted = PaperTokens(self.corpus, self.citing)
+
+    def layers_to_tune(self, upper: UpperConfig, start: Path | None) -> "TunedLayers | None":
+        """Return the last layers of the pretrained encoder; None where it stays as it is.
+
+        :param start: encoder directory whose tuned layers they start from; None: as pretrained.
+        """
+        if not upper.tuned_layers:
+            return None
+        from mpbert.model.tuned import TunedLayers
+        from mpbert.pretrained.sentence_encoder import SentenceEncoder
+
+        whole = SentenceEncoder(self.vectors.path / ENCODER, torch.device("cpu"))
+        layers = TunedLayers(whole, upper.tuned_layers)
+        if start is not None:
+            take_tuned(layers.layers, start)
+        return layers
 
     def start_of_matches(self) -> tuple[torch.Tensor, int, TokenCounts]:
         """Return what exact matches start from, see ``LexicalLevel.start_from``."""
@@ -91,6 +122,7 @@ class FinetuneTask(TokenTask):
             self.citing,
             self.source,
             self.counted,
+            self.states,
             shuffle=training,
             max_items=None if training else self.cfg.max_valid,
             processes=Processes.now(),

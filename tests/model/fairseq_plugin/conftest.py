@@ -1,0 +1,38 @@
+"""A sentence encoder that is tuned: its stored states, flags, and a training without a break."""
+
+from pathlib import Path
+
+import pytest
+
+from mpbert.commands import embed_sentences
+
+
+@pytest.fixture(scope="session")
+def stored(rfc_corpus: Path, small_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Vectors of sentences, and the states that enter the last layer."""
+    output = tmp_path_factory.mktemp("states") / "stored"
+    embed_sentences.run(
+        embed_sentences.Config(
+            rfc_corpus, small_encoder, output, tuned_layers=1, precision="float32"
+        )
+    )
+    return output
+
+
+@pytest.fixture(scope="session")
+def tuning(stored: Path) -> tuple[str, ...]:
+    """Flags of 9 updates in which the last layer learns, too."""
+    return (
+        *("--dim=16", "--ffn-dim=16", "--num-heads=2", "--dropout=0", "--sentence-layers=0"),
+        *("--document-layers=1", "--attention-dropout=0", "--activation-dropout=0"),
+        *("--join=concatenated", "--upper-dim=8", "--objective=contrastive"),
+        *("--citing-sentences=2", "--sentence-roles", "--shared-tokens", "--lr=0.003"),
+        *("--optimizer=mpbert_adam", "--tuned-layers=1", "--tuned-lr=0.5"),
+        *("--max-tokens=9000", "--max-update=9", f"--sentence-vectors={stored}"),
+    )
+
+
+@pytest.fixture(scope="session")
+def tuned_at_once(trainer: object, tuning: tuple[str, ...]) -> Path:
+    """Directory of that training, by one process that was not killed."""
+    return trainer.run("tuned", "finetune", *tuning)
