@@ -73,7 +73,7 @@ PACKAGES = {
         ),
         *FAIRSEQ,  # of the plug-in alone, see below
     },
-    "retrieval": {"numpy", "scipy", "pyarrow", "faiss"},
+    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "torch"},  # torch: products of bfloat16
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2"},
     "methods": {
         *(NUMERIC | NEURAL),

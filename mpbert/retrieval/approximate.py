@@ -17,7 +17,8 @@ import faiss
 import numpy as np
 
 from mpbert.foundation.seeding import named_rng
-from mpbert.retrieval.dense import PAPERS, RESCORED, DenseIndex, parts_of
+from mpbert.retrieval.dense import PAPERS, RESCORED, DenseIndex
+from mpbert.retrieval.proposals import parts_of
 from mpbert.vectors.normal import normalized
 
 logger = logging.getLogger(__name__)
