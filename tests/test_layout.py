@@ -79,7 +79,8 @@ PACKAGES = {
         ),
         *FAIRSEQ,  # of the plug-in alone, see below
     },
-    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "grpc", "psycopg", "pymilvus"},
+    # torch: products of bfloat16
+    "retrieval": {"numpy", "scipy", "pyarrow", "faiss", "grpc", "psycopg", "pymilvus", "torch"},
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2"},
     "methods": {
         *(NUMERIC | NEURAL),

@@ -13,7 +13,8 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import ROLES, SampledSentences
-from mpbert.retrieval.dense import DenseIndex, parts_of
+from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.proposals import parts_of
 
 _BLOCK = 256  # contexts at a time: about five thousand readings
 _READ_AS = {"abstract": "title and abstract", "body": "before", "citing": "citing sentence"}

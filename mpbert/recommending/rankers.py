@@ -15,7 +15,7 @@ from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.near import Near, NearPapers, settled
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.words import Words
-from mpbert.retrieval.ranking import top_k
+from mpbert.retrieval.ranking import at_most_kth, top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
@@ -206,12 +206,12 @@ class PaperRanker:
 
 
 def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
-    """Return, ascending, the rows of finite scores that are less than the ``depth``-th by no more.
+    """Return, ascending, rows whose scores are less than the ``depth``-th by no more, and others.
 
     :param scores: (N,); -inf of what may not be ranked.
     """
     depth = min(depth, len(scores))
-    last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+    last = at_most_kth(scores, depth)
     return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
 
 

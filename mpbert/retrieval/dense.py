@@ -1,6 +1,6 @@
 """Exact search by cosine similarity or inner product.
 
-FAISS proposes candidates in float32, whose last digits change with threads and block sizes; their
+Candidates are proposed in float32, whose last digits change with threads and block sizes; their
 scores are then computed anew in float64, each by itself, so that the ranking depends on nothing
 but the vectors. Where the proposal might be short of a paper, more are proposed, then all papers
 are scored. Papers are read block by block, once a search, so that a memory-mapped matrix may be
@@ -17,13 +17,13 @@ from typing import Self
 import numpy as np
 
 from mpbert.foundation.progress import progress
+from mpbert.retrieval.proposals import Proposals, parts_of
 from mpbert.retrieval.ranking import num_ranked, sort_by_score, top_k
 from mpbert.vectors.normal import normalized
 
 _SPARE = (5, 255)  # candidates beyond the cutoff: at first, and where these do not suffice
 _NOISE = 1e-5  # bound of the error of a float32 inner product of vectors no longer than 1
-_BLOCK = 4096  # queries searched at once
-PAPERS = 1 << 17  # papers in memory at once, as float32
+PAPERS = 1 << 14  # papers in memory at once, as float32
 _CONVERTED = 1024  # papers converted at once: they lie in memory as float64
 RESCORED = 64  # queries rescored at once: their candidates lie in memory as float64
 
@@ -124,31 +124,23 @@ class DenseIndex:
 
     def _propose(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (Q, depth) rows of the largest float32 scores, and (Q,) the least of these."""
-        import faiss
-
         unit = normalized(queries)
-        best = np.full((len(queries), depth), -np.inf, dtype=np.float32)
-        rows = np.zeros((len(queries), depth), dtype=np.int64)
-        if not best.size:
-            return rows, np.full(len(queries), -np.inf)
+        if not len(queries) or not depth:
+            return np.zeros((len(queries), depth), np.int64), np.full(len(queries), -np.inf)
+        proposals = Proposals(unit, depth, len(self._rows))
         parts = parts_of(len(self._rows), PAPERS)
         for part in progress(parts, "dense search", "block") if len(parts) > 1 else parts:
             paper_rows = self._rows[part]
-            papers, metric = self._unit(paper_rows), faiss.METRIC_INNER_PRODUCT
-            for block in parts_of(len(queries), _BLOCK):
-                scores, places = faiss.knn(unit[block], papers, min(depth, len(papers)), metric)
-                scores = np.hstack([best[block], scores])
-                kept = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
-                best[block] = np.take_along_axis(scores, kept, axis=1)
-                both = np.hstack([rows[block], paper_rows[places]])
-                rows[block] = np.take_along_axis(both, kept, axis=1)
-        return rows, best.min(axis=1)
+            proposals.add(self._unit(paper_rows), paper_rows)
+        return proposals.rows, proposals.scores.min(axis=1)
 
     def _unit(self, rows: np.ndarray) -> np.ndarray:
         """Return papers, in float32, as vectors no longer than 1."""
         papers = np.empty((len(rows), self._vectors.shape[1]), dtype=np.float32)
         for part in parts_of(len(rows), _CONVERTED):
-            papers[part] = self._exact(rows[part]) / self._longest
+            some = self._prepare(self._vectors[rows[part]])
+            is_unit = self._prepare is normalized
+            papers[part] = some if is_unit else some.astype(np.float64) / self._longest
         return papers
 
     def _exact(self, rows: np.ndarray | slice) -> np.ndarray:
@@ -223,11 +215,6 @@ class DenseIndex:
             scores[0, rows] = np.einsum("d,nd->n", exact, self._exact(rows))
         rows, best = top_k(scores, k, np.array([excluded_row]))
         return rows[0], best[0]
-
-
-def parts_of(length: int, size: int) -> list[slice]:
-    """Return slices of at most ``size`` that together are ``length`` long."""
-    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def _lengths(vectors: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from mpbert.foundation.progress import progress
-from mpbert.retrieval.dense import parts_of
+from mpbert.retrieval.proposals import parts_of
 from mpbert.retrieval.ranking import num_ranked, sort_by_score
 from mpbert.vectors.normal import normalized
 

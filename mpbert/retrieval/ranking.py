@@ -5,6 +5,8 @@ Tie rule: larger score first; among equal scores the smaller row, that is the sm
 
 import numpy as np
 
+_GROUPS = 32  # scores of which the largest is looked at first
+
 
 def top_k(scores: np.ndarray, k: int, excluded_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the k largest scores of each query, and these scores, best first.
@@ -17,6 +19,34 @@ def top_k(scores: np.ndarray, k: int, excluded_rows: np.ndarray) -> tuple[np.nda
     num_queries, num_papers = scores.shape
     queries = np.flatnonzero(excluded_rows >= 0)
     scores[queries, excluded_rows[queries]] = -np.inf
+    if 2 * k > num_papers // _GROUPS:
+        return _top_of_few(scores, k)
+    rows = np.empty((num_queries, k), dtype=np.int64)
+    best = np.empty((num_queries, k), dtype=scores.dtype)
+    for query, of_query in enumerate(scores):
+        left = np.flatnonzero(of_query >= at_most_kth(of_query, k))
+        places, best[query] = _top_of_few(of_query[None, left], k)
+        rows[query] = left[places[0]]
+    return rows, best
+
+
+def at_most_kth(scores: np.ndarray, k: int) -> float:
+    """Return a bound that the k largest scores reach, and few others.
+
+    The k-th largest of the largest scores of groups: k groups hold a score that is no smaller. Of
+    few scores it is the k-th largest itself.
+
+    :param scores: (N,), at least k of them.
+    """
+    size = len(scores) // _GROUPS
+    if 2 * k > size:
+        return np.partition(scores, len(scores) - k)[len(scores) - k]
+    largest = scores[: size * _GROUPS].reshape(_GROUPS, size).max(axis=0)
+    return np.partition(largest, size - k)[size - k]
+
+
+def _top_of_few(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    num_queries, num_papers = scores.shape
     kth = np.partition(scores, num_papers - k, axis=1)[:, num_papers - k, None]  # (Q, 1)
     above, equal = scores > kth, scores == kth
     missing = k - above.sum(axis=1, keepdims=True)

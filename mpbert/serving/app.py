@@ -1,5 +1,6 @@
 """The HTTP API: one recommender, asked by several clients."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ from mpbert.foundation.errors import MpbertError, StoreUnavailableError
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.retrieval.stores.base import RETRY_SECONDS
 from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
+from mpbert.serving.direct import ADDRESS, DirectQuestions
 from mpbert.serving.docs_page import docs_page
 from mpbert.serving.guard import Access, Guard
 from mpbert.serving.limits import Limits, RequestLimits
@@ -78,7 +80,8 @@ def create_app(
     add_uploads(app, limits)
     _add_pages(app, access.base)
     describe(app, bool(access.token), access.base)
-    guarded = Paths(Guard(RequestLimits(app, limits), access), access.base)
+    direct = DirectQuestions(app, partial(_answer_directly, live, queue))
+    guarded = Paths(Guard(RequestLimits(direct, limits), access), access.base)
     if not access.origins:
         return guarded
     return CORSMiddleware(
@@ -135,15 +138,12 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
         num_papers, dim = (await live.edition()).recommender.vectors.shape
         return Index(num_papers=num_papers, dim=dim, version=mpbert.__version__)
 
-    @app.post("/api/recommend", response_model=Answer, responses=problems())
+    @app.post(ADDRESS, response_model=Answer, responses=problems())
     async def recommend(question: Question) -> Response:
         """Return papers to cite at a place of a text, best first, and why."""
         edition = await live.edition()
         _check_known(edition, question.accepted, 422)
-        asked = question.model_dump()
-        papers, of, milliseconds = await queue.recommend(edition.recommender, asked)
-        found = {"papers": papers, "warning": of.warning}
-        return _as_json({**found, "milliseconds": round(milliseconds, 1)})
+        return await _answer(edition, queue, question)
 
     @app.post("/api/recommend-places", response_model=Answers, responses=problems())
     async def recommend_places(questions: Questions) -> Response:
@@ -190,6 +190,24 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
         edition = await live.edition()
         found = await queue.run(lambda: edition.positions)
         return Response(found, media_type="application/json")
+
+
+async def _answer(edition: Edition, queue: Queue, question: Question) -> Response:
+    asked = question.model_dump()
+    papers, of, milliseconds = await queue.recommend(edition.recommender, asked)
+    found = {"papers": papers, "warning": of.warning}
+    return _as_json({**found, "milliseconds": round(milliseconds, 1)})
+
+
+async def _answer_directly(live: LiveIndex, queue: Queue, question: Question) -> Response | None:
+    """Return an answer; None where there is none, and the framework must say so."""
+    edition = await live.edition()
+    if not edition.known.issuperset(question.accepted):
+        return None
+    try:
+        return await _answer(edition, queue, question)
+    except Exception:  # asked again, it fails again, and is worded and logged
+        return None
 
 
 def _as_json(answer: object) -> Response:

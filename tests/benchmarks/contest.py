@@ -20,14 +20,16 @@ _PEAK_COUNTER = Path("/proc/self/clear_refs")  # Linux: writing 5 makes the peak
 
 @dataclass(frozen=True)
 class Cost:
-    """Median wall time and largest memory of a contestant.
+    """Median times and largest memory of a contestant.
 
     :param result: what its last run returned.
+    :param computed: seconds of the processor, of all threads.
     """
 
     seconds: float
     peak_mib: float
     result: object
+    computed: float
 
 
 def contest(
@@ -38,20 +40,28 @@ def contest(
     :param warm_up: run each once before, not counted: first calls compile or read from disk.
     """
     times: dict[str, list[float]] = {name: [] for name in contestants}
+    computed: dict[str, list[float]] = {name: [] for name in contestants}
     peaks = dict.fromkeys(contestants, 0.0)
     results: dict[str, object] = {}
     for number in range(rounds + warm_up):
         for name, run in contestants.items():
             results.pop(name, None)  # two results of one contestant are not its peak
             forget_peak()
-            start = time.perf_counter()
+            start, before = time.perf_counter(), time.process_time()
             results[name] = run()
             seconds = time.perf_counter() - start
+            spent = time.process_time() - before
             if number >= warm_up:
                 times[name].append(seconds)
+                computed[name].append(spent)
                 peaks[name] = max(peaks[name], _peak_mib())
     return {
-        name: Cost(statistics.median(times[name]), peaks[name], results[name])
+        name: Cost(
+            statistics.median(times[name]),
+            peaks[name],
+            results[name],
+            statistics.median(computed[name]),
+        )
         for name in contestants
     }
 
@@ -97,6 +107,14 @@ def print_contest(what: str, against: str, goal: str, ours: Cost, theirs: Cost) 
         f"{ours.seconds:.3g} s",
         f"{theirs.seconds:.3g} s",
         f"{ours.peak_mib:,.0f} / {theirs.peak_mib:,.0f}",
+    )
+
+
+def print_computed(ours: Cost, theirs: Cost) -> None:
+    """Print seconds of the processor, which depend little on other work on the machine."""
+    print(
+        f"computed in {ours.computed:.3g} s, theirs {theirs.computed:.3g} s: "
+        f"ratio {theirs.computed / ours.computed:.2f}"
     )
 
 

@@ -2,7 +2,7 @@ import faiss
 import numpy as np
 import pytest
 
-from mpbert.retrieval import dense
+from mpbert.retrieval import dense, proposals
 from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
 
 NONE = np.array([-1])
@@ -121,7 +121,8 @@ def test_threads_and_blocks_do_not_change_a_bit(similarity, monkeypatch):
     threads = faiss.omp_get_max_threads()
     try:
         faiss.omp_set_num_threads(2)
-        for name, size in (("_BLOCK", 13), ("PAPERS", 90), ("_CONVERTED", 11), ("RESCORED", 7)):
+        monkeypatch.setattr(proposals, "_BLOCK", 13)
+        for name, size in (("PAPERS", 90), ("_CONVERTED", 11), ("RESCORED", 7)):
             monkeypatch.setattr(dense, name, size)
         again_rows, again_scores = DenseIndex(papers, similarity).search(queries, 20, excluded)
     finally:

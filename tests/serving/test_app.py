@@ -7,6 +7,7 @@ import shlex
 import threading
 
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 import mpbert
@@ -340,3 +341,21 @@ def test_the_base_path_alone_leads_to_the_page(recommender):
     answer = client.get("/x", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (307, "/x/")
     assert client.get("/xy").status_code == 404
+
+
+def test_answers_past_the_framework_equal_those_through_it(client, recommender):
+    asked = {"text": "Path MTU discovery", "place": 4, "top": 2, "accepted": ["a"], "year": 2015}
+    straight = client.post("/api/recommend", json=asked)
+    headers = {"content-type": "application/json; charset=utf-8"}  # unusual, so not straight
+    through = client.post("/api/recommend", content=straight.request.content, headers=headers)
+    answers = [answer.json() | {"milliseconds": 0} for answer in (straight, through)]
+    assert straight.status_code == through.status_code == 200
+    assert answers[0] == answers[1]
+    headers = [{**answer.headers, "content-length": ""} for answer in (straight, through)]
+    assert headers[0] == headers[1]
+    assert recommender.questions[0] == recommender.questions[1]
+
+
+def test_a_question_takes_the_straight_way(client, monkeypatch):
+    monkeypatch.setattr(FastAPI, "__call__", lambda *_: pytest.fail("through the framework"))
+    assert client.post("/api/recommend", json={"text": "t"}).status_code == 200

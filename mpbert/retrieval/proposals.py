@@ -1,0 +1,168 @@
+"""The papers with the largest inner products in float32, of many queries, block by block.
+
+Nearly all of the time is the matrix product. Where the processor multiplies bfloat16, which is
+about three times as fast, papers are sorted out by products of rounded vectors, and float32
+products are computed of the few that are left. Nothing is missed: with rounded q' and p',
+
+    |q.p - q'.p'| <= |q - q'| |p| + |q'| |p - p'|                              (Cauchy-Schwarz)
+
+so a paper stays if its rounded product reaches the least proposal less this bound. What a product
+was rounded to is compared with the limit rounded alike, which keeps the order. Else, and where too
+many papers stay, FAISS proposes.
+"""
+
+import sys
+from functools import cache
+from importlib.util import find_spec
+
+import numpy as np
+
+_PAYS = 1 << 36  # multiplications from which on a second of loading torch pays
+_BLOCK = 4096  # queries at once for FAISS
+_QUERIES = 1024  # at once in bfloat16; with _PAPERS, their products are in the processor's cache
+_PAPERS = 8192
+_MOST = 0.01  # share of the papers left from which on FAISS is faster
+_PAIRS = 1024  # float32 products at once
+_ROUNDED = 1024  # vectors rounded at once
+_SUMMED = 2.0**-22  # bound of the error of adding up in float32, for each dimension
+
+
+class Proposals:
+    """The papers with the largest products so far.
+
+    :param queries: (Q, D) float32, no longer than 1.
+    :param depth: papers wanted of each query, at least one.
+    :param num_papers: that will be added, about.
+    :ivar rows: (Q, depth), in any order; 0 where there are too few papers yet.
+    :ivar scores: (Q, depth) float32, -inf where there are too few papers yet.
+    """
+
+    def __init__(self, queries: np.ndarray, depth: int, num_papers: int) -> None:
+        self._queries = queries
+        self.rows = np.zeros((len(queries), depth), dtype=np.int64)
+        self.scores = np.full((len(queries), depth), -np.inf, dtype=np.float32)
+        pays = queries.size * num_papers >= _PAYS and _multiplies_bfloat16()
+        self._rounded = Rounded(queries) if pays else None
+
+    def add(self, papers: np.ndarray, rows: np.ndarray) -> None:
+        """Propose some of these papers where they are better than earlier ones.
+
+        :param papers: (P, D) float32, no longer than 1; ``rows`` (P,) their rows.
+        """
+        if self._rounded is None:
+            for block in parts_of(len(self._queries), _BLOCK):
+                self._add_by_faiss(block, papers, rows)
+            return
+        rounded = Rounded(papers)
+        for block in parts_of(len(self._queries), _QUERIES):
+            for part in parts_of(len(papers), _PAPERS):
+                left = None
+                if self.scores[block].min() > -np.inf:
+                    least = self.scores[block].min(axis=1)
+                    left = self._rounded.at_least(least, block, rounded, part)
+                if left is None:
+                    self._add_by_faiss(block, papers[part], rows[part])
+                else:
+                    self._add_pairs(block, *left, papers[part], rows[part])
+
+    def _add_by_faiss(self, block: slice, papers: np.ndarray, rows: np.ndarray) -> None:
+        import faiss
+
+        depth = min(self.rows.shape[1], len(papers))
+        metric = faiss.METRIC_INNER_PRODUCT
+        scores, places = faiss.knn(self._queries[block], papers, depth, metric)
+        self._merge(np.arange(len(self.rows))[block], scores, rows[places])
+
+    def _add_pairs(
+        self,
+        block: slice,
+        asked: np.ndarray,
+        places: np.ndarray,
+        papers: np.ndarray,
+        rows: np.ndarray,
+    ) -> None:
+        """Score pairs in float32 and keep the best.
+
+        :param asked: (M,) places of queries in the block, ascending; ``places`` (M,) of papers.
+        """
+        queries = self._queries[block]
+        scores = np.empty(len(asked), dtype=np.float32)
+        for part in parts_of(len(asked), _PAIRS):
+            np.einsum("md,md->m", queries[asked[part]], papers[places[part]], out=scores[part])
+        with_pairs, first, counts = np.unique(asked, return_index=True, return_counts=True)
+        if not len(counts):
+            return
+        shape = len(counts), counts.max()
+        group = np.repeat(np.arange(len(counts)), counts)
+        place = np.arange(len(asked)) - first[group]
+        new_scores = np.full(shape, -np.inf, dtype=np.float32)
+        new_rows = np.zeros(shape, dtype=np.int64)
+        new_scores[group, place], new_rows[group, place] = scores, rows[places]
+        self._merge(with_pairs + block.start, new_scores, new_rows)
+
+    def _merge(self, queries: np.ndarray, scores: np.ndarray, rows: np.ndarray) -> None:
+        depth = self.rows.shape[1]
+        scores = np.hstack([self.scores[queries], scores])
+        kept = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
+        self.scores[queries] = np.take_along_axis(scores, kept, axis=1)
+        rows = np.hstack([self.rows[queries], rows])
+        self.rows[queries] = np.take_along_axis(rows, kept, axis=1)
+
+
+class Rounded:
+    """Vectors in bfloat16.
+
+    :param vectors: (M, D) float32, no longer than 1.
+    """
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        import torch
+
+        self._vectors = torch.empty(vectors.shape, dtype=torch.bfloat16)
+        self._products = torch.empty(_QUERIES * _PAPERS, dtype=torch.bfloat16)  # used when asked
+        self._lost = np.empty(len(vectors))  # (M,) the length of what was rounded off
+        for part in parts_of(len(vectors), _ROUNDED):
+            some = torch.from_numpy(vectors[part])
+            self._vectors[part] = some
+            self._lost[part] = torch.linalg.vector_norm(some - self._vectors[part], dim=1)
+
+    def at_least(
+        self, least: np.ndarray, block: slice, papers: "Rounded", part: slice
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return pairs among which are all whose float32 product is above the least one.
+
+        :param least: (Q,) of the queries of the block.
+        :returns: (M,) places of queries in the block, ascending, and of papers in the part; None
+            where a limit is not positive, or so many pairs are left that this does not pay.
+        """
+        import torch
+
+        lost = self._lost[block]
+        bound = lost + (1 + lost) * papers._lost[part].max() + _SUMMED * self._vectors.shape[1]
+        limit = torch.from_numpy(least - bound).bfloat16()
+        if limit.min() <= 0:
+            return None
+        asked, found = self._vectors[block], papers._vectors[part]
+        products = self._products[: len(asked) * len(found)].view(len(asked), len(found))
+        torch.mm(asked, found.T, out=products)
+        # positive numbers have the order of their bits, and negative ones a negative sign
+        is_left = products.view(torch.int16).numpy() >= limit.view(torch.int16).numpy()[:, None]
+        left = np.flatnonzero(is_left)
+        if len(left) > _MOST * is_left.size:
+            return None
+        return np.divmod(left, is_left.shape[1])
+
+
+def parts_of(length: int, size: int) -> list[slice]:
+    """Return slices of at most ``size`` that together are ``length`` long."""
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+@cache
+def _multiplies_bfloat16() -> bool:
+    """Return whether products of bfloat16 are there, and faster."""
+    if find_spec("torch") is None or sys.byteorder != "little":
+        return False
+    import torch
+
+    return torch.cpu._is_avx512_bf16_supported() and torch.backends.mkldnn.is_available()
