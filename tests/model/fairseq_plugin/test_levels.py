@@ -36,7 +36,7 @@ def losses(directory):
 
 
 @pytest.fixture(scope="module")
-def made(rfc_corpus, rfc_binary, small_encoder, tmp_path_factory):
+def made(rfc_corpus, rfc_binary, small_encoder, forked_trainings, tmp_path_factory):
     """A folder with stored vectors, a pretrained document level, a bag and the model of all."""
     out = tmp_path_factory.mktemp("levels")
     stored = out / "stored"
@@ -181,7 +181,7 @@ def test_the_pretraining_of_another_kind_is_no_document_level(made):
 
 
 @pytest.fixture(scope="module")
-def own(rfc_binary, tmp_path_factory):
+def own(rfc_binary, forked_trainings, tmp_path_factory):
     """A folder with levels of own tokens, pretrained, and the model that starts from them."""
     out = tmp_path_factory.mktemp("own")
     sizes = [*SMALL, "sentence_layers=1", "document_layers=1"]
