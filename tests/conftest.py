@@ -436,12 +436,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
 
 
+_LONG = ("slow", "fairseq", "recipe")  # marks of tests that take seconds
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes minutes, unless all is asked for."""
+    """Leave out what takes minutes, unless all is asked for; workers begin with what is long."""
     if not config.getoption("--all"):
         exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
         config.hook.pytest_deselected(items=exhaustive)
         items[:] = [item for item in items if item not in set(exhaustive)]
+    if hasattr(config, "workerinput"):  # of pytest-xdist: a long file at the end is waited for
+        long = {item.path for item in items if any(map(item.get_closest_marker, _LONG))}
+        items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture
@@ -485,6 +491,7 @@ def fork_server() -> Iterator[BaseContext]:
             *(f"mpbert.commands.{name}" for name in stages),
             *(f"mpbert.model.fairseq_plugin.{name}" for name in training),
             "fairseq_cli.train",
+            "torch._dynamo",  # of all optimizers but fairseq's
         ]
     )
     with pytest.MonkeyPatch.context() as patch:
