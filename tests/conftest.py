@@ -3,6 +3,7 @@
 import io
 import json
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numba
@@ -60,6 +62,46 @@ def train_step_or_die(self, *arguments, **named):
 Trainer.train_step = train_step_or_die
 mpbert.model.fairseq_plugin.compat.main()
 """
+
+
+# what a forked process executes in place of the launcher of a training
+_TRAIN_FORKED = """
+import os, sys
+os.dup2(output.fileno(), 1), os.dup2(output.fileno(), 2)
+os.chdir(place)
+os.environ.clear()
+os.environ.update(environment)
+sys.argv = ["train", *flags]
+import torch
+import mpbert.model.fairseq_plugin.compat
+torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count())))
+mpbert.model.fairseq_plugin.compat.main()
+"""
+
+
+class ForkedTraining:
+    """Stands for the Popen of a training, in a process that has imported fairseq already."""
+
+    def __init__(self, server: BaseContext, words: list[str], env: dict[str, str]) -> None:
+        assert words[:3] == [sys.executable, "-m", "mpbert.model.fairseq_plugin.compat"]
+        reader, writer = server.Pipe(duplex=False)
+        known = {"output": writer, "flags": words[3:], "environment": env, "place": os.getcwd()}
+        self._process = server.Process(target=exec, args=(_TRAIN_FORKED, known))
+        self._process.start()
+        writer.close()
+        self.stdout = open(os.dup(reader.fileno()), errors="replace")
+        reader.close()
+
+    def __enter__(self) -> "ForkedTraining":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        self._process.join()
+        self.returncode = self._process.exitcode
+
+    def terminate(self) -> None:
+        self._process.terminate()
 
 
 # files of sentence-transformers say what follows on the encoder
@@ -394,12 +436,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
 
 
+_LONG = ("slow", "fairseq", "recipe")  # marks of tests that take seconds
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes minutes, unless all is asked for."""
+    """Leave out what takes minutes, unless all is asked for; workers begin with what is long."""
     if not config.getoption("--all"):
         exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
         config.hook.pytest_deselected(items=exhaustive)
         items[:] = [item for item in items if item not in set(exhaustive)]
+    if hasattr(config, "workerinput"):  # of pytest-xdist: a long file at the end is waited for
+        long = {item.path for item in items if any(map(item.get_closest_marker, _LONG))}
+        items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture
@@ -443,11 +491,29 @@ def fork_server() -> Iterator[BaseContext]:
             *(f"mpbert.commands.{name}" for name in stages),
             *(f"mpbert.model.fairseq_plugin.{name}" for name in training),
             "fairseq_cli.train",
+            "torch._dynamo",  # of all optimizers but fairseq's
         ]
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
         yield server
+
+
+@pytest.fixture(scope="module")
+def forked_trainings(fork_server: BaseContext) -> Iterator[None]:
+    """``pretrain`` and ``finetune`` train as always, but in processes that need not import it all.
+
+    Tests of how such a process is started, killed and ended do without.
+    """
+    from mpbert.model.fairseq_plugin import training
+
+    def start(words: list[str], env: dict[str, str], **_: object) -> ForkedTraining:
+        return ForkedTraining(fork_server, words, env)
+
+    stand_in = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, STDOUT=subprocess.STDOUT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "subprocess", stand_in)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,4 +7,5 @@ cd "$(dirname "$0")/.."
 . ./setup.sh
 # two processes of one thread each: threads of several libraries only get in each other's way
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-"$python" -m pytest --numprocesses 2 --dist loadfile "$@"
+# files in the order of tests/conftest.py: otherwise those of a few long tests come last
+"$python" -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder "$@"

@@ -25,6 +25,16 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
+def keep_few_kernels() -> None:
+    """Let oneDNN and torch keep kernels of few shapes; call this before torch is imported.
+
+    Each keeps those of ``1,024`` shapes otherwise. A training batch has another number of tokens
+    than the one before it: its kernels serve all layers of its update, and no later one.
+    """
+    for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(name, "64")
+
+
 @contextmanager
 def on_sigterm(act: Callable[[], object]) -> Iterator[None]:
     """Call a function when SIGTERM comes inside the block, in place of ending this process.

@@ -12,7 +12,6 @@ from typing import Self
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.attention.varlen import varlen_attn
 
 from mpbert.model.config import ModelConfig
 from mpbert.model.packing import Rows
@@ -93,6 +92,8 @@ def _attend_at_once(qkv: Tensor, rows: Rows, causal: bool) -> Tensor:
 
     The kernel takes half precision only and has no dropout.
     """
+    from torch.nn.attention.varlen import varlen_attn  # imports torch's compiler, two seconds
+
     longest, window = rows.max_length, (-1, 0) if causal else (-1, -1)
     q, k, v = qkv.unbind(1)  # each (N, H, D/H)
     offsets = rows.offsets

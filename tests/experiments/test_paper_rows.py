@@ -54,7 +54,7 @@ def _shorten(file, stage):
 
 
 @pytest.fixture(scope="module")
-def made(rfc_corpus, tmp_path_factory):
+def made(rfc_corpus, forked_trainings, tmp_path_factory):
     """Root of the outputs of all these rows, each step made in this process."""
     place = tmp_path_factory.mktemp("papers")
     for stage in ("pretrain", "finetune"):

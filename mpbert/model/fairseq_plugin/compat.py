@@ -15,6 +15,7 @@ import dataclasses
 import errno
 import functools
 import importlib
+import inspect
 import logging
 import os
 import shutil
@@ -27,7 +28,7 @@ from pathlib import Path
 
 from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import DamagedError, MpbertError, printable
-from mpbert.foundation.processes import TERMINATED, on_sigterm
+from mpbert.foundation.processes import TERMINATED, keep_few_kernels, on_sigterm
 
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
@@ -71,6 +72,10 @@ def _import_fairseq() -> None:
     from fairseq.distributed.utils import _TensorPlaceholder
     from fairseq.file_io import PathManager
 
+    # torch keeps these from its compiler, and imports that for it: more than a second, for nothing
+    for name in ("add_param_group", "load_state_dict", "state_dict", "zero_grad"):
+        method = getattr(torch.optim.Optimizer, name)
+        setattr(torch.optim.Optimizer, name, inspect.unwrap(method))
     # several processes exchange the trainer's state in this class; torch.load refuses it otherwise
     torch.serialization.add_safe_globals([_TensorPlaceholder])
     # fairseq copies a checkpoint onto checkpoint_last.pt byte by byte; a run killed meanwhile would
@@ -190,6 +195,7 @@ def _ends_when_asked(
 
 
 if __name__ == "__main__":  # before fairseq sends a first message elsewhere
+    keep_few_kernels()
     logging.basicConfig(
         level=logging.INFO,
         format="%(asctime)s | %(levelname)s | %(name)s | %(message)s",

@@ -33,7 +33,7 @@ MATCHES = [*SMALL, "exact_matches=true", "warmup_updates=1", "max_epoch=1"]
 
 
 @pytest.fixture(scope="module")
-def made(rfc_binary, tmp_path_factory):
+def made(rfc_binary, forked_trainings, tmp_path_factory):
     """A folder with a bag, one that gained exact matches, and vectors of this one."""
     out = tmp_path_factory.mktemp("matches")
     bag = finetune.Config(rfc_binary, BAG, out / "bag", settings=[*SMALL, "max_update=2"])

@@ -26,6 +26,7 @@ LEVELS = ROOT / "finetune" / "configs" / "levels.yaml"
 DOCUMENTS = ROOT / "pretrain" / "configs" / "documents.yaml"
 HIERARCHICAL = DOCUMENTS.with_name("hierarchical.yaml")
 SMALL = ["dim=16", "ffn_dim=32", "num_heads=2", "batch_tokens=4000", "max_valid=20"]
+LARGE = ["batch_tokens=40000"]  # so that an epoch of all examples is few updates
 BESIDE = [*SMALL, "upper_dim=8", "document_layers=1", "dynamic=false"]
 
 
@@ -36,7 +37,7 @@ def losses(directory):
 
 
 @pytest.fixture(scope="module")
-def made(rfc_corpus, rfc_binary, small_encoder, tmp_path_factory):
+def made(rfc_corpus, rfc_binary, small_encoder, forked_trainings, tmp_path_factory):
     """A folder with stored vectors, a pretrained document level, a bag and the model of all."""
     out = tmp_path_factory.mktemp("levels")
     stored = out / "stored"
@@ -52,7 +53,7 @@ def made(rfc_corpus, rfc_binary, small_encoder, tmp_path_factory):
         )
     )
     bag = finetune.Config(
-        rfc_binary, BAG, out / "bag", settings=[*SMALL, "max_epoch=1", "warmup_updates=2"]
+        rfc_binary, BAG, out / "bag", settings=[*SMALL, *LARGE, "max_epoch=1", "warmup_updates=2"]
     )
     finetune.run(bag)
     finetune.run(
@@ -63,7 +64,7 @@ def made(rfc_corpus, rfc_binary, small_encoder, tmp_path_factory):
             init=out / "bag",
             document_level=out / "documents",
             sentence_vectors=stored,
-            settings=[*BESIDE, "bag_lr=0", "mpt_weight=0.1", "warmup_updates=2"],
+            settings=[*BESIDE, *LARGE, "bag_lr=0", "mpt_weight=0.1", "warmup_updates=2"],
         )
     )
     embed.run(embed.Config(rfc_binary, out / "encoder", out / "vectors", sentence_vectors=stored))
@@ -181,7 +182,7 @@ def test_the_pretraining_of_another_kind_is_no_document_level(made):
 
 
 @pytest.fixture(scope="module")
-def own(rfc_binary, tmp_path_factory):
+def own(rfc_binary, forked_trainings, tmp_path_factory):
     """A folder with levels of own tokens, pretrained, and the model that starts from them."""
     out = tmp_path_factory.mktemp("own")
     sizes = [*SMALL, "sentence_layers=1", "document_layers=1"]
