@@ -34,7 +34,7 @@ from mpbert.methods.reranking import RERANKERS, Reranker
 from mpbert.methods.training_contexts import TrainingContexts
 
 if TYPE_CHECKING:
-    from mpbert.methods.late_interaction.states import TokenStates
+    from mpbert.methods.late_interaction.states import LastStates
 
 _LEARNT_FROM = 2000  # validation queries; the weights are ten
 _BLOCK = 1024  # queries whose states are kept at once
@@ -145,10 +145,10 @@ class LateInteraction(Reranker):
             self._sentences = self._states(texts, self.query_tokens, "states of citing sentences")
             self._means, self._citations = self._sentences.means(), TrainingContexts(store)
 
-    def _states(self, texts: Sequence[str], limit: int, what: str) -> "TokenStates":
-        from mpbert.methods.late_interaction.states import TokenStates
+    def _states(self, texts: Sequence[str], limit: int, what: str) -> "LastStates":
+        from mpbert.methods.late_interaction.states import LastStates
 
-        return TokenStates(self._encoder, texts, limit, what)
+        return LastStates(self._encoder, texts, limit, what)
 
     def _candidates(self, store: CorpusStore, queries: Queries, ranking: Ranking) -> Candidates:
         """Return the first papers of each query with their features."""

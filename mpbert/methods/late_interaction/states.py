@@ -14,7 +14,7 @@ from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 _BLOCK = 4096  # texts whose means are made at once
 
 
-class TokenStates:
+class LastStates:
     """States of length 1 of all tokens of M texts, special tokens included.
 
     They are mapped float16: 2 · D bytes a token, in a file without a name in ``TMPDIR``.
