@@ -7,7 +7,7 @@ import pytest
 from mpbert.cli import main
 from mpbert.commands import embed
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.model import embedding
+from mpbert.model import embedding_work
 from mpbert.vectors.store import VectorStore
 
 pytestmark = pytest.mark.fairseq
@@ -40,7 +40,7 @@ def test_a_run_killed_midway_resumes_to_identical_bytes(
 ):
     monkeypatch.setattr(embed, "BLOCK", 50)
     config = embed.Config(rfc_binary, finetuned_encoder, tmp_path / "vectors")
-    whole, calls = embedding.embed_sampled, []
+    whole, calls = embedding_work.embed_sampled, []
 
     def interrupted(*arguments, **named):
         calls.append(1)
@@ -48,7 +48,7 @@ def test_a_run_killed_midway_resumes_to_identical_bytes(
             raise KeyboardInterrupt
         return whole(*arguments, **named)
 
-    monkeypatch.setattr(embedding, "embed_sampled", interrupted)
+    monkeypatch.setattr(embedding_work, "embed_sampled", interrupted)
     with pytest.raises(KeyboardInterrupt):
         embed.run(config)
     assert [path.name for path in tmp_path.iterdir()] == [".vectors.mpbert-parts"]
