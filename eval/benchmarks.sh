@@ -3,7 +3,8 @@
 #   usage:  eval/benchmarks.sh [NAME...]     e.g. eval/benchmarks.sh counts sampling
 #   reads:  tests/benchmarks/bench_NAME.py, all unless named; they need runs/corpus/rfc, runs/binarized/rfc,
 #           runs/binarized/acl, in RAW_ACL the path of the raw papers.jsonl.xz of ACL, and in INDEX that of
-#           an index, or runs/index/rfc; eval/publish.sh benchmarks puts the table on docs/benchmarks.md
+#           an index, or runs/index/rfc; ray needs pip install 'mpbert[ray]'; eval/publish.sh benchmarks puts the
+#           table on docs/benchmarks.md
 #   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
 #   cost:   half an hour, 5 GiB, on a machine that does nothing else; exit code 3 where one failed
 set -euo pipefail
