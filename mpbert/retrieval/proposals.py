@@ -11,7 +11,6 @@ was rounded to is compared with the limit rounded alike, which keeps the order. 
 many papers stay, FAISS proposes.
 """
 
-import sys
 from functools import cache
 from importlib.util import find_spec
 
@@ -161,8 +160,10 @@ def parts_of(length: int, size: int) -> list[slice]:
 @cache
 def _multiplies_bfloat16() -> bool:
     """Return whether products of bfloat16 are there, and faster."""
-    if find_spec("torch") is None or sys.byteorder != "little":
+    if find_spec("torch") is None:
         return False
     import torch
 
-    return torch.cpu._is_avx512_bf16_supported() and torch.backends.mkldnn.is_available()
+    from mpbert.pretrained.device import multiplies_bfloat16
+
+    return multiplies_bfloat16(torch.device("cpu"))

@@ -122,7 +122,29 @@ def print_rates(
     what: str, against: str, goal: str, ours: Cost, theirs: Cost, amount: float, unit: str
 ) -> None:
     """Print the row of two contestants that did the same amount of work: rates and their ratio."""
-    rates = [amount / cost.seconds for cost in (ours, theirs)]
+    seconds = ours.seconds, theirs.seconds
+    _print_rates(what, against, goal, seconds, ours, theirs, amount, unit)
+
+
+def print_processor_rates(
+    what: str, against: str, goal: str, ours: Cost, theirs: Cost, amount: float, unit: str
+) -> None:
+    """Print the same, with rates of processor seconds, that is of one core."""
+    seconds = ours.computed, theirs.computed
+    _print_rates(f"{what}, one core", against, goal, seconds, ours, theirs, amount, unit)
+
+
+def _print_rates(
+    what: str,
+    against: str,
+    goal: str,
+    seconds: tuple[float, float],
+    ours: Cost,
+    theirs: Cost,
+    amount: float,
+    unit: str,
+) -> None:
+    rates = [amount / each for each in seconds]
     shown = [f"{rate:,.0f} {unit}" if rate >= 100 else f"{rate:.1f} {unit}" for rate in rates]
     peaks = f"{ours.peak_mib:,.0f} / {theirs.peak_mib:,.0f}"
     print_row(what, against, goal, rates[0] / rates[1], *shown, peaks)

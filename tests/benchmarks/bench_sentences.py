@@ -1,0 +1,57 @@
+"""Sentence vectors of a Hugging Face encoder beside sentence-transformers with the same model.
+
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_sentences.py [MODEL] [CORPUS]
+[sentences]``; the defaults are sentence-transformers/all-MiniLM-L6-v2, runs/corpus/rfc and 512.
+The peer has the best of several batch sizes. Both run in float32 and in bfloat16; a row compares
+the same precision. Rates are of processor seconds.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from contest import contest, print_processor_rates
+
+from mpbert.corpus.store import CorpusStore
+from mpbert.pretrained.folders import folder_of
+from mpbert.pretrained.sentence_encoder import SentenceEncoder
+
+BATCHES, ROUNDS, STEP = (8, 32, 128), 2, 7  # every 7th sentence
+
+
+def main(
+    model: str = "sentence-transformers/all-MiniLM-L6-v2",
+    corpus: str = "runs/corpus/rfc",
+    number: str = "512",
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    folder = folder_of(model)
+    store = CorpusStore(Path(corpus))
+    texts = store.sentence_texts(np.arange(0, len(store.sentences), STEP)[: int(number)])
+    exact = None
+    for precision, name in ((torch.float32, "float32"), (torch.bfloat16, "bfloat16")):
+        ours = SentenceEncoder(folder, torch.device("cpu"), bfloat16=precision == torch.bfloat16)
+        theirs = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": precision})
+        contestants = {"ours": lambda ours=ours: ours.encode(texts)}
+        for size in BATCHES:
+            contestants[f"batches of {size}"] = lambda size=size, theirs=theirs: theirs.encode(
+                texts, batch_size=size, normalize_embeddings=True
+            )
+        costs = contest(contestants, ROUNDS)
+        found = costs.pop("ours")
+        peer = min(costs, key=lambda each: costs[each].computed)
+        vectors = {"ours": found.result, "theirs": costs[peer].result}
+        exact = vectors["theirs"] if exact is None else exact
+        for whose, result in vectors.items():
+            far = np.linalg.norm(result - exact, axis=1).max()
+            print(f"{name}, {whose}: at most {far:.1e} from sentence-transformers in float32")
+        what = f"embed, {Path(model).name}, {len(texts):,} sentences, {name}"
+        against = f"sentence-transformers, {name}, {peer}"
+        pair = found, costs[peer]
+        print_processor_rates(what, against, ">= 1.5", *pair, len(texts), "sentences/s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
