@@ -1,14 +1,17 @@
 """Fuzzing guided by coverage: spoiled files that reach new code are spoiled further.
 
-usage: python tests/fuzz/guided.py NAME [--inputs N] [--keep FOLDER]
+usage: python tests/fuzz/guided.py NAME [NAME ...] [--inputs N] [--keep FOLDER]
 
 NAME is a file of ``test_parsers.py`` or a fixture of ``test_readers.py``; of a reader of several
 files each is spoiled in turn. Needs atheris, which is for Linux on x86-64. It ends with ``Done``,
-or with a traceback and the name of a file, written here, that holds the input.
+or with a traceback and the name of a file, written here, that holds the input. Several names are
+fuzzed one after another, each in a process of its own that writes NAME.log here; then the exit code
+of each is printed.
 """
 
 import argparse
 import logging
+import os
 import random
 import resource
 import sys
@@ -38,20 +41,34 @@ _MOST_MIB = 2048  # that parsing may take
 
 
 def main() -> None:
-    """Fuzz one parser or reader."""
+    """Fuzz parsers or readers."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", choices=sorted([*FILES, *READER_OF]), metavar="NAME")
+    parser.add_argument("names", nargs="+", choices=sorted([*FILES, *READER_OF]), metavar="NAME")
     parser.add_argument("--inputs", type=int, default=100_000, help="default: %(default)s")
     parser.add_argument("--keep", type=Path, help="folder of the inputs that reached new code")
     chosen = parser.parse_args()
     logging.disable()
+    if len(chosen.names) == 1:
+        _fuzz(chosen.names[0], chosen.inputs, chosen.keep)
+        return
+    if chosen.keep:
+        parser.error("--keep is for one NAME")
+    for name in chosen.names:  # atheris ends the process when it is done
+        if (child := os.fork()) == 0:
+            os.dup2(os.open(f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 2)
+            _fuzz(name, chosen.inputs, None)
+            os._exit(0)
+        print(name, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _fuzz(chosen: str, inputs: int, keep: Path | None) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kept = chosen.keep or folder / "kept"
+        kept = keep or folder / "kept"
         kept.mkdir(parents=True, exist_ok=True)
-        act, good = (_parser if chosen.name in FILES else _reader)(chosen.name, folder)
+        act, good = (_parser if chosen in FILES else _reader)(chosen, folder)
         files = list(good)
 
         def parts(data: bytes) -> tuple[str, bytes]:
@@ -77,7 +94,7 @@ def main() -> None:
             return ((data[:1] or b"\0") + content)[:longest]
 
         limit = f"-rss_limit_mb={_peak_mib() + _MOST_MIB}"
-        flags = [f"-runs={chosen.inputs}", "-max_len=20000", "-timeout=20", limit]
+        flags = [f"-runs={inputs}", "-max_len=20000", "-timeout=20", limit]
         atheris.Setup([sys.argv[0], *flags, str(kept)], ends_well, custom_mutator=spoiled)
         atheris.Fuzz()
 
