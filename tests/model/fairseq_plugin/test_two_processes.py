@@ -82,7 +82,7 @@ def test_two_processes_tune_the_layers_of_a_sentence_encoder_as_one_does(
     two = trainer.run("tuned-two", "finetune", *tuning, environments=processes(2))
     assert "training on 2 devices" in (two / "train.log").read_text()
     assert any(name.startswith("tuned.layers.0.") for name in weights(two))
-    assert_same(tuned_at_once, two, 1e-4)
+    assert_same(tuned_at_once, two, 5e-4)
 
 
 def test_processes_without_an_example_of_a_batch_change_nothing(trainer):
