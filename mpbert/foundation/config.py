@@ -25,17 +25,10 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 # newer than the first outputs, which were made as without them
 _NOTED_IF_GIVEN = (
-    *(
-        "dim",
-        "add_cited",
-        "scored_by",
-        "train",
-        "test_share",
-        "grobid",
-        "all_contexts",
-        "tuned_layers",
-    ),
+    *("dim", "add_cited", "scored_by", "train", "test_share", "grobid"),
+    *("all_contexts", "tuned_layers", "store"),
 )
+_NOT_GIVEN = (None, False, "")  # and 0
 _NOT_NOTED = ("engine",)  # what changes no byte
 
 
@@ -276,8 +269,7 @@ def as_plain_dict(config: object) -> dict[str, Any]:
     return {
         name: _plain(value)
         for name, value in values.items()
-        if name not in _NOT_NOTED
-        and (not (value is None or value is False) or name not in _NOTED_IF_GIVEN)
+        if name not in _NOT_NOTED and (value not in _NOT_GIVEN or name not in _NOTED_IF_GIVEN)
     }
 
 
