@@ -28,7 +28,6 @@ _NOTED_IF_GIVEN = (
     *("dim", "add_cited", "scored_by", "train", "test_share", "grobid"),
     *("all_contexts", "tuned_layers", "store"),
 )
-_NOT_GIVEN = (None, False, "")  # and 0
 _NOT_NOTED = ("engine",)  # what changes no byte
 
 
@@ -269,8 +268,13 @@ def as_plain_dict(config: object) -> dict[str, Any]:
     return {
         name: _plain(value)
         for name, value in values.items()
-        if name not in _NOT_NOTED and (value not in _NOT_GIVEN or name not in _NOTED_IF_GIVEN)
+        if name not in _NOT_NOTED and (_is_given(value) or name not in _NOTED_IF_GIVEN)
     }
+
+
+def _is_given(value: object) -> bool:
+    """Whether a flag stands for something; 0 does."""
+    return value is not None and value is not False and value != ""
 
 
 def _plain(value: object) -> Any:
