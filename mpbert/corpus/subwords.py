@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
@@ -75,7 +76,7 @@ def tokenize(
         tokenizer.encode_special_tokens = True  # as the text that they are
     ids = [e.ids for e in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
     full = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-    flat = np.concatenate([np.asarray(row, dtype=np.int64) for row in ids] or [np.zeros(0, int)])
+    flat = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(full.sum()))
     kept = np.minimum(full, sentence_tokens)
     tokens = np.full(int(kept.sum()) + len(kept), SEPARATOR, dtype=np.int64)
     tokens[ranges(offsets_of(kept + 1)[:-1], kept)] = flat[ranges(offsets_of(full)[:-1], kept)]

@@ -64,17 +64,20 @@ class BagTower:
         if self._roles is not None:
             weights = weights * np.repeat(self._roles[roles], lengths)
         ends = offsets_of(lengths)[offsets_of(per_item)]  # (B + 1,) in tokens
-        sums = np.stack([self._sum(tokens[a:b], weights[a:b]) for a, b in pairwise(ends)])
+        # each distinct token of a text is read once
+        texts, vocab_size = row_numbers(np.diff(ends)), len(self._table)
+        keys, places = np.unique(texts * vocab_size + tokens, return_inverse=True)
+        weights, distinct = np.bincount(places, weights=weights), keys % vocab_size
+        ends = np.searchsorted(keys, vocab_size * np.arange(len(ends)))
+        sums = np.stack([self._sum(distinct[a:b], weights[a:b]) for a, b in pairwise(ends)])
         return self._norm(math.sqrt(self._table.shape[1]) * sums).astype(np.float32)
 
     def _sum(self, tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return (D,) float64 weighted sum of token vectors, each distinct token read once."""
-        distinct, places = np.unique(tokens, return_inverse=True)
-        weights = np.bincount(places, weights=weights)
+        """Return (D,) float64 weighted sum of token vectors."""
         total = np.zeros(self._table.shape[1])
-        for start in range(0, len(distinct), _TOKENS):
+        for start in range(0, len(tokens), _TOKENS):
             part = slice(start, start + _TOKENS)
-            total += np.einsum("n,nd->d", weights[part], self._table[distinct[part]])
+            total += np.einsum("n,nd->d", weights[part], self._table[tokens[part]])
         return total
 
     def _norm(self, sums: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ _NEAREST = 10  # of which so many must be found
 _NEIGHBOURS = 32  # of a paper in the graph
 _BUILDING = 80  # papers in view when a paper gets its neighbours
 _VIEWS = (16, 4096)  # papers in view of a search, at first and at most
+_MULTIPLE = 16  # of dimensions: others have no vector instructions in FAISS
 _SPARE = 5  # candidates beyond the cutoff: 16 bits swap near ones
 _FEWEST = 1000  # candidates; fewer are all searched
 
@@ -114,7 +115,7 @@ class _Shared:
 
     def _make(self) -> faiss.IndexHNSW:
         faiss.omp_set_num_threads(1)
-        dim = self._index._vectors.shape[1] + 1
+        dim = self.lifted(self._index._unit(self.rows[:1]), are_papers=True).shape[1]
         kind = faiss.ScalarQuantizer.QT_fp16
         graph = faiss.IndexHNSWSQ(dim, kind, _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
         graph.hnsw.efConstruction = _BUILDING
@@ -125,15 +126,16 @@ class _Shared:
 
     @staticmethod
     def lifted(vectors: np.ndarray, are_papers: bool) -> np.ndarray:
-        """Return vectors with one more dimension, which makes papers as long as 1.
+        """Return vectors with one more dimension, which makes papers as long as 1, and zeros.
 
         Inner products stay as they are, and become cosines, which graphs are good at (Neyshabur &
         Srebro 2015, sec. 4).
 
         :param vectors: (M, D) float32, no longer than 1.
-        :returns: (M, D + 1) float32.
+        :returns: (M, E) float32; E is the next multiple of 16 above D.
         """
-        last = np.zeros((len(vectors), 1), dtype=np.float32)
+        dim = vectors.shape[1]
+        last = np.zeros((len(vectors), _MULTIPLE - dim % _MULTIPLE), dtype=np.float32)
         if are_papers:
             missing = 1 - np.einsum("md,md->m", vectors, vectors)
             last[:, 0] = np.sqrt(np.maximum(missing, 0))
