@@ -1,17 +1,17 @@
-"""Search of a part of the papers: a graph of near papers (HNSW) of FAISS, vectors in 16 bits.
+"""Search of a part of the papers, and of short codes of these: IVF and PQ of FAISS.
 
-For millions of papers. A sample of the queries is searched exactly; the number of papers that are
-kept in view is doubled until these queries find enough of their ten nearest papers. If they never
-do, all queries are searched exactly. Scores are exact; what may happen is that a paper is missed.
+For millions of papers. A sample of the queries is searched exactly; the number of lists that are
+read is doubled until these queries find enough of their ten nearest papers. Scores are exact; what
+may happen is that a paper is missed.
 
-All parts of the papers share one graph (Malkov & Yashunin 2018, arXiv 1603.09320). It is made at
-the first search, by one thread, since with several it would be another one each time. Queries that
-are no more than the sample are all searched exactly.
+The lists are learnt at the first search, of the candidates alone: each part of the papers has lists
+of its own. Queries that are no more than the sample are all searched exactly.
 """
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
+import math
 from functools import cached_property
+from typing import Self
 
 import faiss
 import numpy as np
@@ -25,16 +25,16 @@ logger = logging.getLogger(__name__)
 
 _SAMPLE = 256  # queries searched exactly
 _NEAREST = 10  # of which so many must be found
-_NEIGHBOURS = 32  # of a paper in the graph
-_BUILDING = 80  # papers in view when a paper gets its neighbours
-_VIEWS = (16, 4096)  # papers in view of a search, at first and at most
-_MULTIPLE = 16  # of dimensions: others have no vector instructions in FAISS
-_SPARE = 5  # candidates beyond the cutoff: 16 bits swap near ones
-_FEWEST = 1000  # candidates; fewer are all searched
+_PER_LIST = 64  # papers a list is learnt from
+_ROUNDS = 10  # of k-means
+_CANDIDATES = 20  # by codes, for each paper wanted
+_FEWEST = 16  # papers that codes of four bits, and lists, are learnt from; fewer are all searched
 
 
 class ApproximateIndex(DenseIndex):
-    """All papers by their vectors; a copy in 16 bits, and the graph, are held in memory.
+    """All papers by their vectors, in about 4 sqrt(N) lists; a copy is held in memory.
+
+    A code has 2 bits for each of the D dimensions; candidates by codes are then scored in float32.
 
     :param recall: share of the ten nearest papers that the sample must find.
     """
@@ -44,99 +44,67 @@ class ApproximateIndex(DenseIndex):
     ) -> None:
         super().__init__(vectors, similarity)
         self._recall, self._seed = recall, seed
-        self._shared = _Shared(self)
+
+    def within(self, papers: np.ndarray) -> Self:
+        """Return an index of some of the papers, with lists of its own."""
+        part = super().within(papers)
+        if part is not self:
+            part.__dict__.pop("_learnt", None)
+        return part
+
+    @cached_property
+    def _learnt(self) -> tuple[faiss.IndexRefineFlat, faiss.IndexIVF]:
+        """The index, and the lists in it."""
+        dim, size = self._vectors.shape[1], len(self._rows)
+        num_lists = max(1, int(4 * math.sqrt(size)))
+        codes = dim // 2 if dim % 2 == 0 else dim
+        lists = faiss.index_factory(
+            dim, f"IVF{num_lists},PQ{codes}x4fs", faiss.METRIC_INNER_PRODUCT
+        )
+        lists.cp.niter, lists.cp.seed = _ROUNDS, self._seed
+        lists.cp.min_points_per_centroid = 1
+        index = faiss.IndexRefineFlat(lists)
+        index.k_factor = _CANDIDATES
+        chosen = named_rng(self._seed, "papers of lists").permutation(size)
+        chosen = np.sort(chosen[: _PER_LIST * num_lists])
+        index.train(self._unit(self._rows[chosen]))
+        for part in parts_of(size, PAPERS):
+            index.add(self._unit(self._rows[part]))
+        return index, lists
 
     def search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most similar papers of each query that were found, best first.
 
-        As :meth:`DenseIndex.search`. Queries of which too few papers are found are searched
-        exactly.
+        As :meth:`DenseIndex.search`. Queries whose lists hold too few papers are searched exactly.
         """
         if len(self._rows) < _FEWEST or len(queries) <= _SAMPLE:
             return super().search(queries, k, excluded_rows)
-        excluded_rows = np.broadcast_to(excluded_rows, len(queries))
-        view = self._view(queries, min(k, _NEAREST), excluded_rows)
-        if view is None:
-            return super().search(queries, k, excluded_rows)
-        return self._search_graph(queries, k, excluded_rows, view)
-
-    def _view(self, queries: np.ndarray, nearest: int, excluded_rows: np.ndarray) -> int | None:
-        """Return how many papers in view find enough; None: as many as are allowed do not."""
+        _, lists = self._learnt
         rng = named_rng(self._seed, "queries searched exactly")
         sample = np.sort(rng.permutation(len(queries))[:_SAMPLE])
+        nearest = min(k, _NEAREST)
+        excluded_rows = np.broadcast_to(excluded_rows, len(queries))
         exact, _ = super().search(queries[sample], nearest, excluded_rows[sample])
-        view, most = _VIEWS
-        while view <= most:
-            found, _ = self._search_graph(queries[sample], nearest, excluded_rows[sample], view)
+        lists.nprobe = 1
+        while True:
+            found, _ = self._search_lists(queries[sample], nearest, excluded_rows[sample])
             recall = (found[:, :, None] == exact[:, None]).any(2).mean() if exact.size else 1.0
-            logger.info(
-                "%d papers in view: %.4f of the %d nearest papers found, by %d queries",
-                view, recall, nearest, len(sample),
-            )  # fmt: skip
-            if recall >= self._recall:
-                return view
-            view *= 2
-        logger.info("too few are found: all queries are searched exactly")
-        return None
+            if recall >= self._recall or lists.nprobe >= lists.nlist:
+                break
+            lists.nprobe = min(2 * lists.nprobe, lists.nlist)
+        logger.info(
+            "%d of %d lists: %.4f of the %d nearest papers found, by %d queries",
+            lists.nprobe, lists.nlist, recall, nearest, len(sample),
+        )  # fmt: skip
+        return self._search_lists(queries, k, excluded_rows)
 
-    def _search_graph(
-        self, queries: np.ndarray, k: int, excluded_rows: np.ndarray, view: int
+    def _search_lists(
+        self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         k = self._num_ranked(k, excluded_rows)
-        depth = min(k + 1 + _SPARE, len(self._rows))
-        asked = self._shared.lifted(normalized(queries), are_papers=False)
-        chosen = np.packbits(self._is_candidate[self._shared.rows], bitorder="little")
-        selector = faiss.IDSelectorBitmap(chosen)  # keeps no copy of the bits
-        parameters = faiss.SearchParametersHNSW(efSearch=view)
-        if len(self._rows) < len(self._shared.rows):
-            parameters.sel = selector
-        _, places = self._shared.graph.search(asked, depth, params=parameters)
+        depth = min(k + 1, len(self._rows))
+        _, places = self._learnt[0].search(normalized(queries), max(depth, 1))
         is_full = (places >= 0).all(axis=1)
-        found = self._shared.rows[places[is_full]]
-        return self._rank_found(queries, k, excluded_rows, found, is_full)
-
-
-class _Shared:
-    """The graph of all papers that have a vector.
-
-    :ivar rows: (M,) their rows.
-    """
-
-    def __init__(self, index: DenseIndex) -> None:
-        self._index = index  # of all papers
-        self.rows = index._rows
-
-    @cached_property
-    def graph(self) -> faiss.IndexHNSW:
-        with ThreadPoolExecutor(1) as thread:  # the number of threads is set for that thread alone
-            return thread.submit(self._make).result()
-
-    def _make(self) -> faiss.IndexHNSW:
-        faiss.omp_set_num_threads(1)
-        dim = self.lifted(self._index._unit(self.rows[:1]), are_papers=True).shape[1]
-        kind = faiss.ScalarQuantizer.QT_fp16
-        graph = faiss.IndexHNSWSQ(dim, kind, _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
-        graph.hnsw.efConstruction = _BUILDING
-        graph.train(np.zeros((1, dim), dtype=np.float32))  # 16 bits need no training
-        for part in parts_of(len(self.rows), PAPERS):
-            graph.add(self.lifted(self._index._unit(self.rows[part]), are_papers=True))
-        return graph
-
-    @staticmethod
-    def lifted(vectors: np.ndarray, are_papers: bool) -> np.ndarray:
-        """Return vectors with one more dimension, which makes papers as long as 1, and zeros.
-
-        Inner products stay as they are, and become cosines, which graphs are good at (Neyshabur &
-        Srebro 2015, sec. 4).
-
-        :param vectors: (M, D) float32, no longer than 1.
-        :returns: (M, E) float32; E is the next multiple of 16 above D.
-        """
-        dim = vectors.shape[1]
-        last = np.zeros((len(vectors), _MULTIPLE - dim % _MULTIPLE), dtype=np.float32)
-        if are_papers:
-            missing = 1 - np.einsum("md,md->m", vectors, vectors)
-            last[:, 0] = np.sqrt(np.maximum(missing, 0))
-        return np.hstack([vectors, last])
+        return self._rank_found(queries, k, excluded_rows, self._rows[places[is_full]], is_full)
