@@ -196,7 +196,8 @@ def test_a_package_of_no_extra_is_an_error_of_the_program():
 # where a package is imported under another name than that by which pip knows it
 _IMPORTED = {"hydra": "hydra-core", "sklearn": "scikit-learn", "faiss": "faiss-cpu"}
 
-_BESIDE = ("ray",)  # for several machines: no recipe needs it, so that setup.sh does not install it
+# no recipe needs them, so that setup.sh does not install them
+_BESIDE = ("milvus", "pgvector", "ray", "servers")
 
 
 def names_of(requirements):
