@@ -24,7 +24,7 @@ def test_the_program_prints_what_the_page_says():
 
 
 def test_its_rates_are_half_of_those_of_two_cores():
-    rates = dict(re.findall(r'"([a-z-]+)": \(([\d_]+),', program()))
+    rates = dict(re.findall(r'"([a-z-]+)": \(\s*([\d_]+),', program()))
     assert set(rates) == {"build-corpus", "binarize", "embed"}
     for stage, rate in rates.items():
         row = next(line for line in BENCHMARKS.splitlines() if line.startswith(f"| {stage}, 1 / 2"))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
+from mpbert.foundation import engines
 from mpbert.foundation.engines import Job, OwnProcesses
 from mpbert.foundation.errors import CorpusError, MpbertError
 from mpbert.foundation.objects import place_here, shared_place
@@ -56,7 +57,8 @@ def parts(tmp_path):
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("are_kept", [True, False])
-def test_results_come_in_the_order_of_the_items(work, parts, processes, are_kept):
+def test_results_come_in_the_order_of_the_items(work, parts, processes, are_kept, monkeypatch):
+    monkeypatch.setattr(engines, "_has_threads", lambda: False)  # other tests may have left some
     engine = OwnProcesses(processes)
     found = list(engine.results(work, iter(range(40)), parts if are_kept else None))
     assert squares(found) == [n**2 for n in range(40)]

@@ -51,7 +51,7 @@ class Slow:
 def open_app(service):
     return create_app(Slow(), service.limits)
 
-server.open_app, server.IndexRecommender.open = open_app, lambda index: None
+server.open_app, server.IndexRecommender.open = open_app, lambda *_: None
 if __name__ == "__main__":
     service = server.Service(Path("x"), Limits(seconds=60))
     try:
