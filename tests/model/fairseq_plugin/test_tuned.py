@@ -19,7 +19,7 @@ from mpbert.model.fairseq_plugin.encoders import check_start
 from mpbert.recommending.reading import EncoderReader
 from mpbert.vectors.store import VectorStore
 
-pytestmark = pytest.mark.fairseq
+pytestmark = [pytest.mark.fairseq, pytest.mark.usefixtures("forked_trainings")]
 LEVELS = Path(__file__).parents[3] / "finetune" / "configs" / "levels.yaml"
 SMALL = [
     *("dim=16", "ffn_dim=32", "num_heads=2", "upper_dim=8", "document_layers=1", "dropout=0"),
@@ -34,7 +34,7 @@ def trained(data, output, stored, *settings):
 
 
 @pytest.fixture(scope="module")
-def made(rfc_corpus, rfc_binary, stored, tmp_path_factory):
+def made(rfc_corpus, rfc_binary, stored, forked_trainings, tmp_path_factory):
     """A folder with a tuned encoder, its vectors, and an index."""
     out = tmp_path_factory.mktemp("tuned")
     settings = ["tuned_layers=1", "lr=0.01", "batch_tokens=20000", "max_update=6"]
