@@ -41,12 +41,19 @@ class PartFiles:
             return {name: archive[name] for name in archive.files}
 
     def save(self, place: int, arrays: Arrays) -> None:
-        """Write a part under a name of its own, then rename it: another may write the same one."""
+        """Write a part under a name of its own, then rename it: another may write the same one.
+
+        Where it cannot be written and there is no other part, the folder goes, too.
+        """
         unfinished = self.folder / f"{self.name}.{place:06d}.{uuid4().hex}.tmp"
         try:
             with unfinished.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
             unfinished.replace(self._file(place))
+        except OSError:
+            if not any(self.folder.glob("*.npz")):
+                self.discard()
+            raise
         finally:
             unfinished.unlink(missing_ok=True)
 

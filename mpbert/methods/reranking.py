@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.registry import Registry
 from mpbert.methods.method import Method
 from mpbert.methods.rankings import Ranking
@@ -62,6 +63,19 @@ class Reranker(Method):
 
     def save(self, directory: Path) -> None:
         """Write what is worth keeping of a fitted reranker."""
+
+
+def check_has_texts(store: CorpusStore, reader: str) -> None:
+    """Refuse a corpus without titles and abstracts.
+
+    :param reader: the reranker that reads them.
+    :raises CorpusError: it has none.
+    """
+    if not store.num_abstract.any() and not any(store.titles):
+        raise CorpusError(
+            f"{store.path}: found neither titles nor abstracts; expected some for a {reader} to "
+            f"read, choose another reranker or build the corpus with text"
+        )
 
 
 RERANKERS: Registry[type[Reranker]] = Registry(

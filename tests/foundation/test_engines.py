@@ -89,11 +89,19 @@ def test_a_part_has_one_name_only_when_it_is_whole(parts, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
-        patch.setattr(np, "savez", full)
-        parts.save(0, {"a": np.arange(3)})
-    assert not parts.has(0)
-    assert [path.name for path in parts.folder.iterdir()] == ["of.txt"]
+    def save_on_a_full_disk():
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+            patch.setattr(np, "savez", full)
+            parts.save(0, {"a": np.arange(3)})
+        assert not parts.has(0)
+
+    parts.save(1, {"a": np.arange(3)})
+    save_on_a_full_disk()
+    left = sorted(path.name for path in parts.folder.iterdir())
+    assert left == ["of.txt", "squares.000001.npz"]
+    (parts.folder / left[1]).unlink()
+    save_on_a_full_disk()
+    assert not parts.folder.exists()  # there is nothing to go on with
 
 
 @pytest.mark.parametrize("processes", [1, 2])

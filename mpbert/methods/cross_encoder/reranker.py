@@ -38,7 +38,7 @@ from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.methods.cross_encoder.standardised import blended, standardised
 from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
-from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 
 if TYPE_CHECKING:
     from mpbert.foundation.ragged_rows import Ragged
@@ -120,11 +120,7 @@ class CrossEncoder(Reranker):
 
         :raises CorpusError: it has none.
         """
-        if not store.num_abstract.any() and not any(store.titles):
-            raise CorpusError(
-                f"{store.path}: found neither titles nor abstracts; expected some for a "
-                f"cross_encoder to read, choose another reranker or build the corpus with text"
-            )
+        check_has_texts(store, self.name)
         if self.citing and not len(store.contexts("train")):
             raise CorpusError(
                 f"{store.path}: found no training sentence that cites; expected some for "

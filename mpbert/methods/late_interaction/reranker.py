@@ -23,14 +23,13 @@ import numpy as np
 
 from mpbert.corpus.store import CITING_FIRST, Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, smallest_per_row
 from mpbert.methods.late_interaction.max_sim import max_sim
 from mpbert.methods.learnt_features import tell_learnt, write_learnt
 from mpbert.methods.linear_fusion import Candidates, LinearFusion, found_gold
 from mpbert.methods.rankings import Ranking, with_rest
-from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 from mpbert.methods.training_contexts import TrainingContexts
 
 if TYPE_CHECKING:
@@ -83,11 +82,7 @@ class LateInteraction(Reranker):
 
         :raises CorpusError: it has none.
         """
-        if not store.num_abstract.any() and not any(store.titles):
-            raise CorpusError(
-                f"{store.path}: found neither titles nor abstracts; expected some for late "
-                f"interaction to read, choose another reranker or build the corpus with text"
-            )
+        check_has_texts(store, self.name)
 
     def fit(
         self,
