@@ -96,8 +96,8 @@ class Corpus:
         * ``position``: of the sentence among those of its paper, from 0;
         * ``sentence``: the citing sentence; ``around``: with the ones before and after it;
         * ``cited_ids``: list of ids, in the order in which the sentence cites them;
-        * ``is_repeat``: an earlier context of validation or test has the same words and cites the
-          same papers, so that measures do not count it.
+        * ``is_repeat``: whether an earlier context of its split has the same words and cites the
+          same papers, so that measures do not count it; never in training.
 
         >>> from mpbert import Corpus
         >>> contexts = Corpus("runs/corpus/rfc").contexts

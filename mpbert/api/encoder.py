@@ -36,8 +36,8 @@ class Encoder:
     :param path: directory made by ``mpbert finetune``, or ``encoder`` of an index.
     :param readings: random readings of a text whose vectors are averaged.
     :param seed: of the readings: the same text gets the same vector each time.
-    :param dim: the first so many dimensions of each vector, for encoders that were trained so that
-        these suffice; None for all.
+    :param dim: take the first so many dimensions of each vector, for encoders that were trained
+        with ``nested_dims``; None for all.
     :raises EncoderError: the directory is no encoder, or damaged.
     :raises ConfigError: ``readings`` or ``dim`` is less than 1, or ``dim`` more than there are.
     """
@@ -131,10 +131,10 @@ class Encoder:
         >>> cited.shape == (3, encoder.dim)
         True
 
-        :param papers: N papers, each one of: that of :meth:`Corpus.paper`; a mapping with the
-            texts ``title``, ``abstract`` and ``body``, all of which may be absent, and with
-            ``paper_id``; or one text, title and abstract. Or a table with such columns, as
-            :attr:`Corpus.papers`, which has no ``body``.
+        :param papers: a table with the columns ``title``, ``abstract``, ``body`` and ``paper_id``,
+            such as :attr:`Corpus.papers`, which has no ``body``. Or N papers, each of them what
+            :meth:`Corpus.paper` returns, a mapping with these keys, or a text of title and
+            abstract. One of title, abstract and body is enough.
         :raises ManuscriptError: a paper holds no word.
         :raises TypeError: ``papers`` is a single paper.
         """

@@ -23,7 +23,7 @@ class Recommender:
     >>> papers[["paper_id", "title", "year"]].shape
     (3, 3)
 
-    :param path: directory made by ``mpbert build-index``.
+    :param path: index made by ``mpbert index`` or ``mpbert build-index``.
     :raises IndexFormatError: it is no index, of another version, or damaged.
     :raises EncoderError: its encoder is damaged.
     """
@@ -52,7 +52,7 @@ class Recommender:
 
     @property
     def vectors(self) -> np.ndarray:
-        """(N, D) float32 citation vectors of length 1, in the order of ``papers``; mapped.
+        """(N, D) float32 vectors of the papers, of length 1, in their order; memory-mapped.
 
         >>> from mpbert import Recommender
         >>> recommender = Recommender("runs/index/rfc")
@@ -87,7 +87,7 @@ class Recommender:
         :param place: a citation belongs before this character of ``text``, counted from 0; None
             for its end.
         :param title: of the manuscript, and ``abstract``; both are read as in training.
-        :param top: most papers to return.
+        :param top: how many papers to return at most.
         :param year: papers of later years are left out; those without a year stay.
         :param accepted: ids of papers already accepted at this place; they are not returned, and
             papers that are cited together with them gain.
@@ -102,8 +102,8 @@ class Recommender:
               papers that are cited together with it;
             * ``why``: the same as a record, :class:`mpbert.recommending.records.Why`.
 
-            ``attrs["warning"]`` is a line where the index shares no language with the place, which
-            is a ``UserWarning``, too; else empty.
+            ``attrs["warning"]`` is a line where the text seems to be in another language than the
+            papers, which is a ``UserWarning``, too; else empty.
         :raises ManuscriptError: the place is outside of the text, or there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
         :raises ConfigError: ``top`` is less than 1, ``year`` is no whole number, ``accepted`` is
@@ -155,7 +155,8 @@ class Recommender:
 
         :param path: .tex, .md, .txt or .json; places are ``\cite{...}``, ``[CITATION]``, ``[?]``
             and ``[@key]``.
-        :param top: most papers of a place; ``year`` and ``ranker`` as in :meth:`recommend`.
+        :param top: how many papers of a place at most.
+        :param year: as in :meth:`recommend`, like ``ranker``.
         :returns: as :meth:`recommend`, with the number of the place, from 1, before the rank in the
             index, and two more columns: ``sentence`` of the place, ``keys`` that stand there.
         :raises ManuscriptError: the file cannot be read, or marks no place.

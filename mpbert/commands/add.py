@@ -24,10 +24,10 @@ class Config:
     index: Path = positional("index", "index to change")
     papers: Path = positional("papers", "papers in any format that index reads")
     reader: Optional[str] = option(
-        None, "format of the papers; none: told from their files", choices=READERS.names()
+        None, "format of the papers; without it, told from the files", choices=READERS.names()
     )
     grobid: Optional[str] = option(
-        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+        None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
     store: str = changed_store_option()
 

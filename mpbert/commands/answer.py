@@ -33,7 +33,9 @@ class Config:
     top: int = option(100, "papers ranked per query")
     pool: str = pool_option()
     sample: Optional[int] = option(
-        None, "rank for a fixed random sample of so many queries of each split; none: all", type=int
+        None,
+        "rank for a fixed random sample of so many queries of each split; without it, all",
+        type=int,
     )
 
     def __post_init__(self) -> None:

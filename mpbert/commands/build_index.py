@@ -43,10 +43,12 @@ class Config:
     dim: Optional[int] = option(
         None, "use the first dimensions of each vector, see nested_dims of finetune", type=int
     )
-    readings: int = option(3, "random readings of a text whose vectors are averaged")
+    readings: int = option(
+        3, "readings of a text, random samples of its sentences, whose vectors are averaged"
+    )
     seed: int = option(1, "seed of the readings")
     all_contexts: bool = option(
-        False, "when all is learnt, put sentences of validation and test papers that cite in, too"
+        False, "after learning, add the citing sentences of validation and test papers, too"
     )
 
     def __post_init__(self) -> None:

@@ -31,15 +31,17 @@ class Config:
     ones stand behind them. The difference is shown first. No other byte of a file changes.
     """
 
-    index: Path = positional("index", "index made by build-index or index")
+    index: Path = positional("index", "index made by mpbert index or build-index")
     manuscript: Path = positional("manuscript", "file .tex, .md or .txt")
     place: Optional[str] = option(
         None, "number as recommend prints it, or 3.2 for the second citation of place 3"
     )
     papers: list[str] = option(
-        (), "ids as recommend prints them; none: a terminal is asked", nargs="+", type=str
+        (), "ids as recommend prints them; without it, you are asked", nargs="+", type=str
     )
-    bib: Optional[Path] = option(None, "file of entries; none: the .bib that the manuscript names")
+    bib: Optional[Path] = option(
+        None, "file for new entries; without it, the .bib that the manuscript names"
+    )
     yes: bool = option(False, "write without asking")
 
 

@@ -34,14 +34,18 @@ class Config:
     encoder: Path = positional("encoder", "encoder directory")
     output: Path = positional("output", "vectors directory to write")
     sentence_vectors: Optional[Path] = option(
-        None, "of mpbert embed-sentences, where the encoder was trained with them", type=Path
+        None,
+        "vectors made by mpbert embed-sentences, where the encoder was trained with them",
+        type=Path,
     )
     splits: list[str] = option(
         ("valid", "test"), "splits whose manuscripts are embedded", nargs="+", choices=SPLITS
     )
-    readings: int = option(1, "random readings of each item whose vectors are averaged")
+    readings: int = option(
+        1, "readings of a text, random samples of its sentences, whose vectors are averaged"
+    )
     seed: int = option(1, "seed of the readings")
-    batch_tokens: int = option(16384, "most tokens of a batch: memory, not results")
+    batch_tokens: int = option(16384, "most tokens of a batch; changes memory, not results")
     device: str = option("auto", "cpu, cuda or auto")
     bf16: bool = option(False, "matrix products in bfloat16")
     engine: str = engine_option()

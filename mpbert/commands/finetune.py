@@ -17,24 +17,33 @@ class Config:
     """Train manuscript and citation encoder on citations; a killed run goes on where it was."""
 
     data: Path = positional("data", "binary corpus to read")
-    configuration: Path = positional("configuration", "such as finetune/configs/token_bag.yaml")
+    configuration: Path = positional(
+        "configuration", "YAML file, such as finetune/configs/token_bag.yaml"
+    )
     output: Path = positional("output", "encoder directory to write")
     init: Optional[Path] = option(
-        None, "encoder to start from, pretrained or a bag; none: at random", type=Path
+        None,
+        "encoder to start from, pretrained or a trained bag; without it, random weights",
+        type=Path,
     )
     document_level: Optional[Path] = option(
-        None, "of mpbert pretrain on sentence vectors, to start from", type=Path
+        None, "document level to start from, made by mpbert pretrain --sentence-vectors", type=Path
     )
     sentence_vectors: Optional[Path] = option(
-        None, "of mpbert embed-sentences, for levels beside the bag; none: own tokens", type=Path
+        None, "vectors made by mpbert embed-sentences, for levels beside the bag", type=Path
     )
     training: Optional[Path] = option(
-        None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
+        None,
+        "directory of checkpoints, train.log and curves; without it, OUTPUT.training",
+        type=Path,
     )
     settings: list[str] = option(
-        (), "what differs from the configuration, such as objective=mpt-tgt", nargs="*", type=str
+        (),
+        "settings to use instead of those of the configuration, such as objective=mpt-tgt",
+        nargs="*",
+        type=str,
     )
-    processes: int = option(1, "processes that share each batch: the result is that of one")
+    processes: int = option(1, "processes that share each batch; the result is that of one process")
 
     def __post_init__(self) -> None:
         """Put all that is in force beside the given settings: a new default is a new output."""

@@ -58,22 +58,24 @@ class Config:
     library: Path = positional("library", "papers: a file or a folder in any format that is read")
     output: Path = positional("output", "index to write, a new directory")
     reader: Optional[str] = option(
-        None, "format of the library; none: told from its files", choices=READERS.names()
+        None, "format of the library; without it, told from the files", choices=READERS.names()
     )
     encoder: Path = option(
         _WORDS,
-        "words: BM25 alone; or the folder of an encoder, or its name on the hub",
+        "words: BM25 alone; or an encoder, its folder or its name on the Hugging Face hub",
         type=Path,
     )
     train: Optional[str] = option(
         None,
-        "train this encoder on the library's citations first; a killed run goes on; none: no",
+        "first train this encoder on the citations of the library; a killed run goes on",
         choices=tuple(TRAINED),
     )
     grobid: Optional[str] = option(
-        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+        None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
-    readings: int = option(3, "random readings of a text, by an encoder of mpbert")
+    readings: int = option(
+        3, "readings of a text, random samples of its sentences, by an encoder of mpbert"
+    )
     seed: int = option(1, "seed of the readings")
     engine: str = engine_option()
 

@@ -15,7 +15,7 @@ class Config:
     leaves the machine but what the assistant does with the answers.
     """
 
-    index: Path = positional("index", "index directory, made by mpbert index or build-index")
+    index: Path = positional("index", "index made by mpbert index or build-index")
 
 
 def run(config: Config) -> None:

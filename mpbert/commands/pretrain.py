@@ -23,7 +23,9 @@ class Config:
         None, "of mpbert embed-sentences: pretrains a document level on them alone", type=Path
     )
     training: Optional[Path] = option(
-        None, "directory of checkpoints, train.log and curves; none: beside the output", type=Path
+        None,
+        "directory of checkpoints, train.log and curves; without it, OUTPUT.training",
+        type=Path,
     )
     settings: list[str] = option(
         (), "what differs from the configuration, for example dim=256 lr=5e-4", nargs="*", type=str

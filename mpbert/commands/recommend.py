@@ -41,22 +41,23 @@ class Config:
     r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript.
 
     A sentence with several citations is one place, with one list for all of them. Where a
-    manuscript marks no place, a terminal is asked for the sentence that needs a citation.
+    manuscript marks no place, you are asked for the sentence that needs a citation.
     """
 
-    index: Path = positional("index", "index made by build-index")
+    index: Path = positional("index", "index made by mpbert index or build-index")
     manuscript: Path = positional(
         "manuscript", "file .tex, .md, .txt or .json, or - for standard input"
     )
     top: int = option(10, "papers per place")
-    year: Optional[int] = option(None, "leave out papers of later years; none: keep all")
+    year: Optional[int] = option(None, "leave out papers of later years")
     ranker: str = option("both", "rank by vectors, by words or by both", choices=RANKERS)
     whole: bool = option(
         False,
         "recommend papers for the whole manuscript, by its title and abstract, not for places",
     )
     keep_cited: bool = option(
-        False, "keep papers that are cited at a place in its list; otherwise they help to rank it"
+        False,
+        "also list papers that the place cites already; without it, they help to rank the others",
     )
     format: str = option("text", "what to print", choices=FORMATS)
     store: str = store_option()

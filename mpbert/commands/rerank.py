@@ -57,7 +57,7 @@ class Config:
     seed: int = option(1, "seed of every random choice")
     sample: Optional[int] = option(
         None,
-        "rerank for a fixed random sample of so many queries of each split; none: all",
+        "rerank for a fixed random sample of so many queries of each split; without it, all",
         type=int,
     )
 

@@ -48,7 +48,7 @@ class Config:
     similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
     dim: Optional[int] = option(None, "use the first dimensions of each vector", type=int)
     approximate: bool = option(
-        False, "search a part of the vectors; 98 of the 100 nearest are found"
+        False, "search a part of the vectors; about 98 of the 100 nearest are found"
     )
     store: str = store_option()
     lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
@@ -65,12 +65,14 @@ class Config:
     top: int = option(100, "papers ranked per query")
     pool: str = pool_option()
     sample: Optional[int] = option(
-        None, "rank for a fixed random sample of so many queries of each split; none: all", type=int
+        None,
+        "rank for a fixed random sample of so many queries of each split; without it, all",
+        type=int,
     )
     add_cited: bool = option(
         False,
-        "add cited papers that a list misses, with their scores; for lists to learn from, of a "
-        "corpus of hold-out",
+        "add cited papers that a list misses, with their scores; for lists that a reranker learns "
+        "from, see hold-out",
     )
     engine: str = engine_option()
 

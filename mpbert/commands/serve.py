@@ -17,10 +17,10 @@ _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")
 class Config:
     """Serve a page to write in, with papers to cite at the cursor, and an HTTP API (see /docs).
 
-    Without network, on this machine alone unless --host says otherwise.
+    It needs no network. Only this machine reaches it unless --host says otherwise.
     """
 
-    index: Path = positional("index", "index directory, made by mpbert build-index")
+    index: Path = positional("index", "index made by mpbert index or build-index")
     host: str = option("127.0.0.1", "address to listen on; 0.0.0.0: all, then give a --token too")
     port: int = option(8000, "port to listen on; 0: any free one")
     workers: int = option(1, "processes; they share the index's files in memory")
@@ -38,7 +38,7 @@ class Config:
     store: str = store_option()
     max_kib: int = option(1024, "largest body of a request, in KiB")
     max_pdf_kib: int = option(16384, "largest PDF file that the page may send, in KiB; 0: none")
-    max_seconds: float = option(10.0, "longest time of a request")
+    max_seconds: float = option(10.0, "longest time of a request, in seconds")
     max_requests: int = option(128, "most requests at once, per process")
 
     def __post_init__(self) -> None:

@@ -45,7 +45,7 @@ class Config:
     rows: Path = positional("rows", "folder of NAME.yaml, one row each, or a file of several rows")
     root: Path = positional("root", "folder of all outputs: runs that rows take, trials")
     output: Path = positional("output", "YAML file to write, or to add rows to")
-    only: list[str] = option((), "names of the rows to tune; none: all", nargs="+", type=str)
+    only: list[str] = option((), "names of the rows to tune; without it, all", nargs="+", type=str)
     cpu_hours: float = option(
         0.25, "budget of each row: its first trial, then others while one of mean cost fits"
     )

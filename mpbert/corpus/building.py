@@ -42,27 +42,30 @@ _IN_TEXT = ("citation", "citing_sentences", "contexts_", "in_text_citations_", "
 class BuildConfig:
     """Build a corpus store: clean text without citation markers, contexts, citations, qrels."""
 
-    input: Path = positional("input", "raw corpus to read")
+    input: Path = positional("input", "papers, a file or folder in the format of --reader")
     output: Path = positional("output", "corpus store to write, a new directory")
-    reader: str = option("jsonl", "format of the raw corpus", choices=READERS.names())
+    reader: str = option("jsonl", "format of the papers", choices=READERS.names())
     split: str = option(
         "year",
-        "split papers by year, at random, or as the raw corpus says",
+        "split papers by year, at random, or as the papers themselves say",
         choices=_WAYS,
     )
     valid_year: Optional[int] = option(
-        None, "first year of the validation papers; none: the reader's own"
+        None, "first year of the validation papers; without it, that of the reader"
     )
-    test_year: Optional[int] = option(None, "first year of the test papers; none: the reader's own")
+    test_year: Optional[int] = option(
+        None, "first year of the test papers; without it, that of the reader"
+    )
     unknown_cited: str = option(
         "drop", "what to do about cited ids outside the corpus", choices=_UNKNOWN
     )
     seed: int = option(1, "seed of --split random")
     test_share: Optional[float] = option(
-        None, f"share of the test papers of --split random, 0: none; none: {TEST_SHARE:g}"
+        None,
+        f"share of test papers of --split random; 0: no test papers; without it, {TEST_SHARE:g}",
     )
     grobid: Optional[str] = option(
-        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+        None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
     engine: str = engine_option()
 

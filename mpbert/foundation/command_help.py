@@ -13,7 +13,7 @@ COMMANDS = {
     "embed": "encoder -> vectors of papers and of manuscripts",
     "embed-sentences": "corpus store and a pretrained encoder -> stored vectors of its sentences",
     "fit": "corpus store -> vectors of a method",
-    "add-papers": "vectors of HyperDoc2Vec and a larger corpus -> vectors of the new papers too",
+    "add-papers": "HyperDoc2Vec: vectors and a larger corpus -> vectors of its new papers, too",
     "retrieve": "vectors or words -> ranked papers for every context, as TREC runs",
     "hold-out": "corpus store -> a store without a part of the training papers, to rank for it",
     "join-parts": "lists of held-out parts -> lists that a reranker learns from",
@@ -52,8 +52,8 @@ EXIT_CODES = {
 }
 COMMON = {
     "--config FILE": "YAML file of options; flags win over it",
-    "--log {json,text}": "what stands on standard error: lines, or one JSON object a line and no "
-    "progress bars (default: text; the environment variable MPBERT_LOG is the same for recipes)",
+    "--log {json,text}": "form of the messages on standard error: lines, or one JSON object a line "
+    "without progress bars (default: text; recipes read the environment variable MPBERT_LOG)",
 }
 
 
@@ -74,26 +74,26 @@ HELP = {
     ),
     "build-corpus": CommandHelp(
         "mpbert build-corpus datasets/rfc/rfc-593.tar.xz runs/corpus/rfc --reader rfc",
-        "a raw corpus in one of the formats of datasets/formats.md",
+        "papers with citations, in one of the formats of docs/formats.md",
         "a corpus store: papers, sentences, contexts and citations as Parquet, qrels",
     ),
     "binarize": CommandHelp(
         "mpbert binarize runs/corpus/rfc runs/binarized/rfc --vocab-size 8000",
         "a corpus store",
-        "a binary corpus: tokenizer.json, and token ids that are mapped, not loaded",
+        "a binary corpus: tokenizer.json, and token ids as memory-mapped files",
     ),
     "pretrain": CommandHelp(
         "mpbert pretrain runs/binarized/rfc pretrain/configs/tiny.yaml "
         "runs/encoders/rfc/tiny-pretrained --training runs/pretrained/rfc/tiny",
         "a binary corpus, and a YAML file of pretrain/configs or of your own",
-        "an encoder directory; checkpoints, train.log and curves stand in --training",
+        "an encoder directory; checkpoints, train.log and curves lie in --training",
     ),
     "finetune": CommandHelp(
         "mpbert finetune runs/binarized/rfc finetune/configs/token_bag.yaml "
         "runs/encoders/rfc/token_bag --training runs/finetuned/rfc/token_bag",
         "a binary corpus, a YAML file of finetune/configs or of your own, and with --init a "
         "pretrained encoder",
-        "an encoder directory; checkpoints, train.log and curves stand in --training",
+        "an encoder directory; checkpoints, train.log and curves lie in --training",
     ),
     "export-encoder": CommandHelp(
         "mpbert export-encoder runs/pretrained/rfc/tiny/checkpoint_best.pt runs/binarized/rfc "
@@ -102,8 +102,8 @@ HELP = {
         "an encoder directory: config.json, model.safetensors, tokenizer.json",
     ),
     "embed": CommandHelp(
-        "mpbert embed runs/binarized/rfc runs/encoders/rfc/tiny-mpt-src-tgt "
-        "runs/vectors/rfc/tiny-mpt-src-tgt --readings 5",
+        "mpbert embed runs/binarized/rfc runs/encoders/rfc/token_bag_matches "
+        "runs/vectors/rfc/token_bag_matches --readings 5",
         "a binary corpus and a fine-tuned encoder",
         "a vectors directory: a vector of each paper and of each citation context",
     ),
@@ -117,7 +117,7 @@ HELP = {
         "mpbert fit runs/corpus/rfc runs/vectors/rfc/word2vec --method word2vec "
         "--settings dim=100 epochs=10",
         "a corpus store; it learns from the training split alone",
-        "a vectors directory, with what the baseline needs to go on",
+        "a vectors directory",
     ),
     "add-papers": CommandHelp(
         "mpbert add-papers runs/vectors/rfc/hyperdoc2vec runs/corpus/larger "

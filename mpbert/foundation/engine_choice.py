@@ -15,8 +15,7 @@ def engine_option() -> Any:
     """Return the field of a command; its value is what :func:`engine_of` takes."""
     return option(
         OWN,
-        "who does the work: processes of this machine, or those of a cluster of Ray: ray, "
-        "ray://HOST:PORT",
+        "where the work is done: processes of this machine, or a Ray cluster: ray, ray://HOST:PORT",
         type=_engine_name,
         metavar="ENGINE",
     )
