@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
 from mpbert.foundation import renames
-from mpbert.foundation.command_help import COMMANDS
+from mpbert.foundation.command_help import BEGIN, COMMANDS
 from mpbert.foundation.config import parse_config
 from mpbert.foundation.errors import (
     ConfigError,
@@ -150,6 +150,7 @@ def _overview() -> str:
             "usage: mpbert COMMAND INPUT... OUTPUT [--flags]     (or: python -m mpbert ...)",
             "",
             "Citation recommendation with MP-BERT4CR: manuscript and citation vectors.",
+            f"Begin with: {BEGIN}",
             "",
             "commands, in the order of work:",
             *lines,

@@ -12,7 +12,7 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.foundation.command_help import COMMANDS, COMMON, EXIT_CODES, HELP, exit_codes
+from mpbert.foundation.command_help import BEGIN, COMMANDS, COMMON, EXIT_CODES, HELP, exit_codes
 from mpbert.foundation.config import CommandParser, positional
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.registry import Registry
@@ -59,7 +59,7 @@ def _file_of(name: str) -> str:
 
 
 def _index() -> str:
-    lines = [_MARK, "# Commands", "", "In the order of work:", ""]
+    lines = [_MARK, "# Commands", "", f"Begin with `{BEGIN}`. In the order of work:", ""]
     lines += ["| command | what it does |", "|---|---|"]
     rows = [(name, _file_of(name), _cell(what)) for name, what in COMMANDS.items()]
     lines += [f"| [`{name}`]({file}) | {what} |" for name, file, what in rows]

@@ -41,6 +41,7 @@ COMMANDS = {
     "docs": "a page of documentation for each command",
     "completion": "completion of commands, flags and values for bash, zsh or tcsh",
 }
+BEGIN = "mpbert index LIBRARY INDEX; mpbert recommend INDEX MANUSCRIPT"
 EXIT_CODES = {
     0: "done, or it was done before",
     1: "an error of the program, with a traceback: please report it",
