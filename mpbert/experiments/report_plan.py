@@ -49,7 +49,7 @@ class ReportPlan:
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""
-        return self.experiment.runs(variant) / f"{self.split}.run"
+        return self.experiment.run_of(variant, self.split)
 
     def kept_file(self, variant: Variant) -> Path | None:
         """Return the file that is taken in place of the run, which is not here; None: no such."""

@@ -284,6 +284,19 @@ def test_what_a_named_row_needs_is_made_first(rfc_corpus, place, caplog, capfd):
     assert {path.name for path in Path("out/trec/rfc").iterdir()} == {"bm25", "cited", "again"}
 
 
+def test_a_run_of_another_system_that_cannot_be_measured_fails_alone(rfc_corpus, place, caplog):
+    lost, broken = ({"title": t, "run": f"../{t}.run", "order": 1} for t in ("lost", "broken"))
+    _write(place, lost=lost, broken=broken, chance=CHANCE)
+    (place / "broken.run").write_text("nobody#1 Q0 RFC2119 1 1 t\n")
+    caplog.set_level("INFO", "mpbert")
+    with pytest.raises(RowsFailedError, match="2 of 3 rows failed: broken, lost"):
+        _run(rfc_corpus)
+    said = "\n".join(caplog.messages)
+    assert "lost: failed, rows/../lost.run: no such file; expected a TREC run" in said
+    assert "broken: failed, rows/../broken.run: found none of the " in said
+    assert Path("out/trec/rfc/chance/test.run").exists()
+
+
 def test_rows_of_other_corpora_are_counted_and_made_where_they_are_named(
     rfc_corpus, place, caplog, capfd
 ):
