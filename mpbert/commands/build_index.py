@@ -41,12 +41,17 @@ class Config:
     vectors: Path = positional("vectors", "vectors directory that embed made with this encoder")
     output: Path = positional("output", "index to write, a new directory")
     dim: Optional[int] = option(
-        None, "use the first dimensions of each vector, see nested_dims of finetune", type=int
+        None,
+        "use the first dimensions of each vector, see nested_dims of finetune",
+        type=int,
+        before=None,
     )
     readings: int = option(3, "random readings of a text whose vectors are averaged")
     seed: int = option(1, "seed of the readings")
     all_contexts: bool = option(
-        False, "when all is learnt, put sentences of validation and test papers that cite in, too"
+        False,
+        "when all is learnt, put sentences of validation and test papers that cite in, too",
+        before=False,
     )
 
     def __post_init__(self) -> None:

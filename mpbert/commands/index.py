@@ -69,9 +69,12 @@ class Config:
         None,
         "train this encoder on the library's citations first; a killed run goes on; none: no",
         choices=tuple(TRAINED),
+        before=None,
     )
     grobid: Optional[str] = option(
-        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+        None,
+        "address of a service of GROBID that reads the PDF files; none: they are read here",
+        before=None,
     )
     readings: int = option(3, "random readings of a text, by an encoder of mpbert")
     seed: int = option(1, "seed of the readings")

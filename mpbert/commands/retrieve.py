@@ -46,7 +46,9 @@ class Config:
         None, "vectors directory to search; or give --lexical", type=Path
     )
     similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
-    dim: Optional[int] = option(None, "use the first dimensions of each vector", type=int)
+    dim: Optional[int] = option(
+        None, "use the first dimensions of each vector", type=int, before=None
+    )
     approximate: bool = option(
         False, "search a part of the vectors; 98 of the 100 nearest are found"
     )
@@ -71,6 +73,7 @@ class Config:
         False,
         "add cited papers that a list misses, with their scores; for lists to learn from, of a "
         "corpus of hold-out",
+        before=False,
     )
     engine: str = engine_option()
 

@@ -59,10 +59,14 @@ class BuildConfig:
     )
     seed: int = option(1, "seed of --split random")
     test_share: Optional[float] = option(
-        None, f"share of the test papers of --split random, 0: none; none: {TEST_SHARE:g}"
+        None,
+        f"share of the test papers of --split random, 0: none; none: {TEST_SHARE:g}",
+        before=None,
     )
     grobid: Optional[str] = option(
-        None, "address of a service of GROBID that reads the PDF files; none: they are read here"
+        None,
+        "address of a service of GROBID that reads the PDF files; none: they are read here",
+        before=None,
     )
     engine: str = engine_option()
 

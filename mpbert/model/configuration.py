@@ -56,6 +56,20 @@ def resolved_settings(configuration: Configuration, stage: str) -> list[str]:
     return [f"{field.name}={values[field.name]}" for field in knobs(Configuration, stage)]
 
 
+def knobs_before(section: type = Configuration) -> dict[str, Any]:
+    """Return the knobs that trainings may be older than, with what these were trained as."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(section):
+        if dataclasses.is_dataclass(field.type):
+            found |= knobs_before(field.type)
+        elif field.metadata["before"] is not None:
+            found[field.name] = field.metadata["before"]
+    return found
+
+
+SETTINGS_BEFORE = frozenset(f"{name}={value}" for name, value in knobs_before().items())
+
+
 def named_values(configuration: Configuration) -> dict[str, Any]:
     """Return the value of each knob; names are unique over all sections."""
     return dict(_flat(dataclasses.asdict(configuration)))

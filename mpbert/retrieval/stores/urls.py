@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 def store_option() -> Any:
     """Return the field of ``--store``, the same in every command that has it."""
     kinds = " or ".join(KINDS.values())
-    return option("", f"search the vectors in a store, {kinds}; none: search them here")
+    return option("", f"search the vectors in a store, {kinds}; none: search them here", before="")
 
 
 def changed_store_option() -> Any:
