@@ -43,6 +43,14 @@ Step.command = property(lambda step: ["bash", "-c", wait, "slow", *command(step)
                         if "tfidf" in step.words else command(step))
 sys.exit(main(["make-rows", *sys.argv[1:]]))
 """
+# make-rows, but SIGTERM comes when it is asked whether a step is done
+ENDED_ROWS = """
+import os, signal, sys
+from mpbert.cli import main
+from mpbert.experiments import making
+making.is_done = lambda step: os.kill(os.getpid(), signal.SIGTERM)
+sys.exit(main(["make-rows", *sys.argv[1:]]))
+"""
 TRAINING = pytest.mark.skipif(
     importlib.util.find_spec("mpbert.commands.finetune") is None,
     reason="needs the commands pretrain and finetune",
@@ -155,6 +163,15 @@ def test_sigterm_ends_the_step_that_runs_and_no_other_is_begun(rfc_corpus, place
     assert not _is_alive(int((place / "pid").read_text()))
     assert [record.get("exit_code") for record in _cost("slow")] == [None, -signal.SIGTERM]
     assert not Path("out/cost/rfc/bm25.jsonl").exists()
+
+
+def test_sigterm_between_two_steps_is_one_line_and_143(rfc_corpus, place):
+    _write(place, bm25=BM25)
+    words = [sys.executable, "-c", ENDED_ROWS, str(rfc_corpus), "rows", "out"]
+    ended = subprocess.run(words, env=step_environment(), capture_output=True, text=True)
+    assert ended.returncode == 143
+    assert ended.stderr == "mpbert make-rows: stopped; run this again, and it goes on\n"
+    assert list((place / "out").rglob("*")) == [place / "out" / "cost", place / "out/cost/rfc"]
 
 
 def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
