@@ -139,8 +139,13 @@ def test_an_encoder_of_mpbert_makes_the_vectors_of_add(
 
 def test_exact_matches_of_an_encoder_are_kept(library, matching, tmp_path, run):
     index = tmp_path / "index"
-    assert run("index", library, index, "--encoder", matching.encoder)[0] == 0
-    assert len(IndexRecommender.open(index).recommend("Packets are lost")) == 2
+    code, out, _ = run("index", library, index, "--encoder", matching.encoder)
+    assert code == 0 and "and by vectors and exact matches of encoder, which counts half" in out
+    recommender = IndexRecommender.open(index)
+    assert len(recommender.recommend("Packets are lost")) == 2
+    for text, first in (("Zebrafish", "names"), ("What it cannot send", "routers")):
+        for ranker in ("words", "both"):  # the encoder knows neither library nor zebrafish
+            assert ids(recommender.recommend(text, ranker=ranker))[0] == first
 
 
 def test_citing_sentences_are_found_and_training_is_told_of(
