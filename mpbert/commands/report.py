@@ -7,6 +7,7 @@ the trainings that were done here, in ``training.*``.
 """
 
 import dataclasses
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -28,6 +29,8 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory, read_manifest
 from mpbert.retrieval.pool import pool_option
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,9 @@ def run(config: Config) -> None:
             f"{config.rows}: found no row of task {config.task} for {config.corpus.name}"
         )
     runs, given, kept = _runs(plan, variants)
+    for path in given:
+        if not path.is_file():
+            logger.warning("%s: no such file; the row that names it is not run", path)
     chosen = tuned_file(config.tuned, config.corpus.name)
     files = filter(None, [chosen, config.claims, config.paper_tables])
     inputs = [config.corpus, *row_files(config.rows), *files, *runs, *given, *kept]

@@ -325,7 +325,7 @@ def _of_another_system(store, qrels):
 
 
 def test_a_run_of_the_test_split_alone_is_not_in_the_report_of_the_other(
-    rfc_corpus, no_plots, tmp_path
+    rfc_corpus, no_plots, tmp_path, caplog
 ):
     _write_row(tmp_path, "ours")
     directory = _write_run(tmp_path, "ours", _rank(CorpusStore(rfc_corpus), "valid", 0.5, 1))
@@ -336,6 +336,8 @@ def test_a_run_of_the_test_split_alone_is_not_in_the_report_of_the_other(
     report.run(_config(rfc_corpus, tmp_path, tmp_path / "report", split="valid"))
     found = json.loads((tmp_path / "report" / "report.json").read_text())
     assert [row["name"] for row in found["not_run"]] == ["theirs"]
+    looked_for = tmp_path / "out" / "trec" / "rfc" / "theirs" / "valid.run"
+    assert caplog.messages[0] == f"{looked_for}: no such file; the row that names it is not run"
 
 
 def test_whole_papers_have_a_report_of_their_own_with_recall_further_down(
