@@ -333,6 +333,9 @@ def test_a_run_of_the_test_split_alone_is_not_in_the_report_of_the_other(
     (tmp_path / "theirs.run").write_text("x")
     row = {"title": "Theirs", "run": str(tmp_path / "theirs.run")}
     (tmp_path / "rows" / "theirs.yaml").write_text(json.dumps(row))
+    other = {"title": "Other", "run": str(tmp_path / "{split}.run"), "corpora": ["acl"]}
+    (tmp_path / "rows" / "other.yaml").write_text(json.dumps(other))
+    (tmp_path / "valid.run").write_text("nobody#1 Q0 nothing 1 1 t\n")
     report.run(_config(rfc_corpus, tmp_path, tmp_path / "report", split="valid"))
     found = json.loads((tmp_path / "report" / "report.json").read_text())
     assert [row["name"] for row in found["not_run"]] == ["theirs"]
