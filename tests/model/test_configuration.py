@@ -5,7 +5,14 @@ import pytest
 from mpbert.commands import finetune
 from mpbert.foundation.errors import ConfigError, OutputError
 from mpbert.foundation.manifest import is_finished, output_directory
-from mpbert.model.config import FINETUNE, PRETRAIN, BagConfig, Configuration, ModelConfig
+from mpbert.model.config import (
+    FINETUNE,
+    PRETRAIN,
+    BagConfig,
+    Configuration,
+    ModelConfig,
+    UpperConfig,
+)
 from mpbert.model.configuration import (
     from_nested,
     knobs,
@@ -78,6 +85,14 @@ def test_a_newer_knob_says_with_which_value_all_is_as_before():
     assert set(FIRST) < names
     assert names - set(FIRST) == set(before), "declare it with before=..., see model/knob.py"
     assert before == {"tuned_layers": 0, "tuned_lr": 0.1}  # never a later default
+
+
+def test_an_encoder_that_is_older_than_a_knob_is_read_as_it_was_made():
+    older = {"join": "added"}
+    assert from_nested(UpperConfig, older, {"gate": 2.0, "lr": 1.0}).gate == 2.0
+    assert from_nested(ModelConfig, {"upper": older}, {"gate": 2.0}).upper.gate == 2.0
+    assert from_nested(UpperConfig, {"gate": 3.0}, {"gate": 2.0}).gate == 3.0
+    assert from_nested(UpperConfig, older).gate == UpperConfig().gate
 
 
 def test_an_output_that_is_older_than_a_knob_is_finished_where_all_is_as_before(written, tmp_path):
