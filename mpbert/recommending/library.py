@@ -116,14 +116,13 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
         f"{abstracts:,}, counted {TIMES[0]} times; texts of {bodies:,}; {citing:,} citing "
         f"sentences, counted {TIMES[1]} times"
     ]
-    if encoder and tables.matches is not None:
+    if encoder:
+        matches = " and exact matches" * (tables.matches is not None)
         lines.append(
-            f"and by vectors and exact matches of {encoder}, which counts half as much, since it "
-            f"was not trained on this library"
+            f"and by vectors{matches} of {encoder}, which counts half as much, since it was not "
+            f"trained on this library"
         )
-    elif encoder:
-        lines.append(f"and by vectors of {encoder}, fused by reciprocal ranks")
-    weighed = ", and the half with an encoder of the other corpus" * (tables.matches is not None)
+    weighed = ", and the half with encoders of other corpora" * bool(encoder)
     lines.append(
         f"chosen on validation contexts of RFCs and of the ACL, as the row 'BM25, fields weighed'"
         f"{weighed}; nothing was learnt from this library"

@@ -19,8 +19,8 @@ from mpbert.retrieval.ranking import at_most_kth, top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
-# of cosine and matches of an encoder that was trained elsewhere, beside words: chosen on validation
-# contexts of the RFCs with an encoder of the ACL, and of the ACL with one of the RFCs
+# of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
+# and of the ACL, with an encoder of the other corpus and with MiniLM
 _FOREIGN = 0.5
 _TOGETHER = 4  # questions of which one product costs less than as many single ones
 
@@ -62,9 +62,8 @@ class PaperRanker:
     first papers by learnt trees, see :mod:`mpbert.recommending.learnt` and
     :mod:`mpbert.recommending.learnt_trees`. Where none was learnt, it adds exact matches
     to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by
-    reciprocal ranks. Matches of an encoder that was trained on another corpus do not stand in place
-    of words: the sum of cosine and matches, as a share of its best, counts half as much as BM25, as
-    a share of its best.
+    reciprocal ranks. An encoder that was trained elsewhere counts half as much as words: its score,
+    the cosine with what matches, is a share of its best, as is that of ``words``.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks.
 
@@ -203,14 +202,16 @@ class PaperRanker:
         found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)
-            if ranker == "both" and self._matches is not None:
-                matches = self._matches.scores(self._encoder.weigh_manuscript(*asked))
+            if ranker == "both" and (self._matches is not None or self._is_foreign):
+                matches = 0.0
+                if self._matches is not None:
+                    matches = self._matches.scores(self._encoder.weigh_manuscript(*asked))
                 values = cosines(self._vectors, vector) if near is None else near.values
-                if self._is_foreign:
-                    words = self._words.bm25(*question.words, self._lookup.words)
-                    nears = [] if near is None else [near]
-                    return {"fused": _beside(words, lambda: matches + values, nears, allowed)}
-                return {"fused": lambda: matches + values}
+                if not self._is_foreign:
+                    return {"fused": lambda: matches + values}
+                words = self._words.bm25(*question.words, self._lookup.words)
+                nears = [] if near is None else [near]
+                return {"fused": _beside(words, lambda: matches + values, nears, allowed)}
             values = self._vectors @ vector if near is None else near.values
             found["dense"] = lambda: values
         if ranker != "dense":

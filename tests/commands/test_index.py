@@ -110,13 +110,22 @@ def test_a_pretrained_encoder_makes_means_of_sentences(library, small_encoder, t
     index = tmp_path / "index"
     code, out, _ = run("index", library, index, "--encoder", small_encoder)
     assert code == 0 and "ranked by words and small-encoder" in out
+    assert "and by vectors of small-encoder, which counts half as much, since it was not" in out
     recommender, encoder = IndexRecommender.open(index), SentenceEncoder(small_encoder)
     texts = [ROUTERS["title"], *ROUTERS["abstract"]]
     mean = encoder.encode(texts).mean(axis=0)
     row = recommender.paper_ids.index("routers")
     np.testing.assert_allclose(recommender.vectors[row], mean / np.linalg.norm(mean), atol=1e-5)
     assert len(recommender.recommend("Packets are lost", ranker="dense")) == 2
-    assert len(recommender.recommend("Packets are lost", ranker="both")) == 2
+    by_words = {p.paper_id: p.score for p in recommender.recommend("Packets are", ranker="words")}
+    by_vectors = recommender.recommend("Packets are", ranker="dense")
+    best = by_words["routers"], by_vectors[0].score
+    expected = {
+        paper.paper_id: by_words.get(paper.paper_id, 0.0) / best[0] + paper.score / best[1] / 2
+        for paper in by_vectors
+    }
+    found = {p.paper_id: p.score for p in recommender.recommend("Packets are", ranker="both")}
+    assert found == pytest.approx(expected, abs=1e-5)
     assert str(small_encoder) not in (index / "manifest.json").read_text()
     assert run("add", index, write(tmp_path / "new.jsonl", MAIL))[0] == 0
     alone = encoder.encode([MAIL["title"], *MAIL["abstract"]]).mean(axis=0)
