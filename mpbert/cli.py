@@ -18,6 +18,7 @@ from mpbert.foundation.errors import (
     OutputError,
     RowsFailedError,
     StoppedError,
+    Terminated,
     printable,
 )
 from mpbert.foundation.extras import missing_package
@@ -52,7 +53,8 @@ def _run(command: str, words: list[str]) -> int:
         return 141  # as a shell says of cat; the 1 of click and pip would be an error to report
     except KeyboardInterrupt as error:  # its text: of a command that has ended in its own way
         message = str(error) or "interrupted; nothing unfinished was kept"
-        return _failed(place, message, "KeyboardInterrupt", 130)
+        code = _CODES[StoppedError] if isinstance(error, Terminated) else 130
+        return _failed(place, message, type(error).__name__, code)
     except Exception as error:
         if missing := missing_package(error):
             return _failed(place, str(missing), type(missing).__name__, 2)

@@ -32,7 +32,7 @@ LAYERS = [
 HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in layer}
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
-    **{name: set() for name in ("archives", "arrays", "command_help", "errors", "processes")},
+    **{name: set() for name in ("archives", "arrays", "command_help", "errors")},
     **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
     "registry": {"errors"},
@@ -46,6 +46,7 @@ FOUNDATION = {
     "claims": {"errors"},
     "identity": {"checksums", "config", "renames"},
     "parts": {"archives", "claims", "identity"},
+    "processes": {"errors"},
     "engines": {"parts", "processes"},
     "ray_engine": {"engines", "errors", "objects", "parts"},
     "engine_choice": {"config", "engines", "ray_engine"},

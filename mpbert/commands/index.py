@@ -21,6 +21,7 @@ from mpbert.foundation.manifest import (
     output_directory,
     read_manifest,
 )
+from mpbert.foundation.processes import ended_by_sigterm
 from mpbert.recommending.directory import (
     ENCODER,
     FORMAT,
@@ -69,9 +70,12 @@ class Config:
         None,
         "first train this encoder on the citations of the library; a killed run goes on",
         choices=tuple(TRAINED),
+        before=None,
     )
     grobid: Optional[str] = option(
-        None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
+        None,
+        "address of a GROBID server to read the PDF files; without it, mpbert reads them",
+        before=None,
     )
     readings: int = option(
         3, "readings of a text, random samples of its sentences, by an encoder of mpbert"
@@ -96,6 +100,7 @@ def run(config: Config) -> None:
     :raises CorpusError: the library is broken or holds no paper, or its format cannot be told.
     :raises ConfigError: the index would lie in the library.
     :raises EncoderError: there is no such encoder.
+    :raises Terminated: SIGTERM came between two steps of a training.
     """
     reader = reader_name(config.library, config.reader)
     if config.output.resolve().is_relative_to(config.library.resolve()):
@@ -104,7 +109,8 @@ def run(config: Config) -> None:
             f"expected a directory outside, choose another output"
         )
     if config.train:
-        return _train(config, reader)
+        with ended_by_sigterm("stopped; run this again, and it goes on"):
+            return _train(config, reader)
     folder = _encoder_folder(config.encoder)
     inputs = [config.library, *_encoder_files(folder)]
     if is_finished(config.output, "index", config, inputs):

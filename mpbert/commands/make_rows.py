@@ -18,6 +18,7 @@ from mpbert.experiments.rows import choose_rows
 from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.processes import ended_by_sigterm
 from mpbert.retrieval.pool import pool_option
 
 
@@ -46,7 +47,13 @@ def run(config: Config) -> None:
 
     :raises ConfigError: a row is wrong; nothing was begun.
     :raises RowsFailedError: a row failed that is not optional.
+    :raises Terminated: SIGTERM came between two steps.
     """
+    with ended_by_sigterm("stopped; run this again, and it goes on"):
+        _make(config)
+
+
+def _make(config: Config) -> None:
     name = CorpusStore(config.corpus).path.name
     rows = read_rows(config.rows)
     choice = choose_rows(rows, name, config.only)

@@ -7,6 +7,7 @@ the trainings that were done here, in ``training.*``.
 """
 
 import dataclasses
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -28,6 +29,8 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory, read_manifest
 from mpbert.retrieval.pool import pool_option
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,13 @@ def run(config: Config) -> None:
         raise ConfigError(
             f"{config.rows}: found no row of task {config.task} for {config.corpus.name}"
         )
-    runs, kept = _runs(plan, variants)
+    runs, given, kept = _runs(plan, variants)
+    for path in given:
+        if not path.is_file():
+            logger.warning("%s: no such file; the row that names it is not run", path)
     chosen = tuned_file(config.tuned, config.corpus.name)
     files = filter(None, [chosen, config.claims, config.paper_tables])
-    inputs = [config.corpus, *row_files(config.rows), *files, *runs, *kept]
+    inputs = [config.corpus, *row_files(config.rows), *files, *runs, *given, *kept]
     made_by = dataclasses.replace(config, expected=None, replace=False)  # what the content is of
     reused = not config.replace and is_finished(config.output, "report", made_by, inputs)
     if config.replace and config.output.exists():
@@ -93,7 +99,7 @@ def run(config: Config) -> None:
     if reused and not expected:
         print(f"{config.output} exists, reused")
         return
-    check_inputs([config.corpus, *(path / f"{config.split}.run" for path in runs)])
+    check_inputs([config.corpus, *(path / f"{config.split}.run" for path in runs), *given])
     if not reused:
         with output_directory(config.output, "report", made_by, inputs, config.replace) as out:
             report = measure_rows(plan)
@@ -124,12 +130,14 @@ def _plan(config: Config) -> ReportPlan:
     )
 
 
-def _runs(plan: ReportPlan, variants: list[Variant]) -> tuple[list[Path], list[Path]]:
-    """Return the folders of all runs that are measured, and the files taken in place of others."""
+def _runs(plan: ReportPlan, variants: list[Variant]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Return what is measured: folders of runs, runs of other systems, and kept results."""
     others = [other for variant in variants for other in plan.other_seeds(variant)]
     kept = {variant.name: plan.kept_file(variant) for variant in (*variants, *others)}
-    runs = [plan.experiment.runs(each) for each in (*variants, *others) if not kept[each.name]]
-    return runs, [path for path in kept.values() if path]
+    here = [each for each in (*variants, *others) if not kept[each.name]]
+    runs = [plan.experiment.runs(each) for each in here if not each.row.run]
+    given = [plan.run_of(each) for each in here if each.row.run]
+    return runs, given, [path for path in kept.values() if path]
 
 
 def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Variant]) -> None:

@@ -11,7 +11,7 @@ from mpbert.corpus.trec import Qrels, Run
 from mpbert.evaluation.measures import depth_needed, mean_measure
 from mpbert.evaluation.subsets import subsets_by_num_gold
 from mpbert.foundation.errors import RunError
-from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 
 _NAMED = 3  # unknown ids that a message names
 
@@ -125,6 +125,19 @@ def part_in_qrels(run: Run, qrels: Qrels, source: str = "this run") -> Run:
             f"{_named(run.query_ids)}; expected a run of the same corpus and split"
         )
     return run if len(known) == len(run) else run.take(known)
+
+
+def part_in_pool(run: Run, pool: Sequence[str]) -> Run:
+    """Return the rankings without papers outside the pool; a list may have none left.
+
+    :param pool: ids of all candidates.
+    """
+    known = _places(run.paper_ids, pool) >= 0
+    kept = known[run.codes]
+    lengths = np.bincount(row_numbers(np.diff(run.offsets))[kept], minlength=len(run))
+    ids = [run.paper_ids[place] for place in np.flatnonzero(known)]
+    codes = (np.cumsum(known) - 1)[run.codes[kept]]
+    return Run(run.query_ids, offsets_of(lengths), ids, codes, run.scores[kept])
 
 
 def num_gold(qrels: Qrels) -> np.ndarray:

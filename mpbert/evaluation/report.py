@@ -18,8 +18,8 @@ from mpbert.evaluation.tuned import Budget, SettingValue, TunedRow
 DEPTH = {"local": 100, "global": 1000}  # task to ranks of the Recall@k curve
 MAIN = ("Recall@10", "MAP@10")
 MORE = ("MRR@10", "nDCG@10")
-FAMILIES = ("chance", "lexical", "trained", "reranker", "fusion")
-CHANCE, LEXICAL_ROW, TRAINED, RERANKER, FUSION = FAMILIES
+FAMILIES = ("chance", "lexical", "trained", "reranker", "fusion", "elsewhere")
+CHANCE, LEXICAL_ROW, TRAINED, RERANKER, FUSION, ELSEWHERE = FAMILIES
 OF_PAPERS = ("MRR", "Recall@10", "MAP@10", "Recall@100", "Recall@1000")  # of the global task
 
 
@@ -48,7 +48,7 @@ class MeasuredRow:
     """A row of the tables; its numbers are means over the seeds of its training.
 
     :param title: without the words on its seeds, see :attr:`full_title`.
-    :param family: one of ``FAMILIES``: what kind of method ranks last.
+    :param family: one of ``FAMILIES``: what kind of method ranks last, or that another system does.
     :param is_trained: whether it, or what it takes of other rows, depends on a seed of training.
     :param judged: its rankings; None: it was not run.
     :param other_seeds: its rankings after trainings with other seeds.

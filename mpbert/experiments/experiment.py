@@ -83,6 +83,10 @@ class Experiment:
         """Return where ``SPLIT.run`` lies."""
         return self.layout.runs(self.corpus.name, variant.name)
 
+    def run_of(self, variant: Variant, split: str) -> Path:
+        """Return the run of a split, ours or that of another system."""
+        return variant.row.given_run(split) or self.runs(variant) / f"{split}.run"
+
     def vectors(self, variant: Variant) -> Path:
         """Return the vectors that a row ranks by: its own, or those of another row."""
         if variant.row.vectors:

@@ -28,6 +28,7 @@ def identity_of(row: Row, settings: Settings) -> Hashable:
         return tuple(sorted((name, str(value)) for name, value in settings.items()))
     if row.method == INDEX:
         _check_index(row, settings)
+    if row.method == INDEX or row.run:
         return ()
     families = [family for family in _FAMILIES if row.method in family.names()]
     source = f"row {row.name}"

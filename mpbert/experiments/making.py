@@ -7,10 +7,11 @@ from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import check_row
 from mpbert.experiments.outputs import is_done, outdated
 from mpbert.experiments.processes import execute
+from mpbert.experiments.row_results import remarks_on_run
 from mpbert.experiments.rows import Choice, Row
 from mpbert.experiments.seeds import takes_seeds
 from mpbert.experiments.steps import steps_of
-from mpbert.foundation.errors import OutputError, RowsFailedError, StoppedError
+from mpbert.foundation.errors import OutputError, RowsFailedError, RunError, StoppedError
 from mpbert.foundation.manifest import claimed
 
 logger = logging.getLogger(__name__)
@@ -83,6 +84,8 @@ def _tell(failed: dict[str, bool], num_rows: int) -> None:
 def _make(experiment: Experiment, row: Row, seed: int, label: str) -> str:
     """Make what a row lacks; return what went wrong, or nothing."""
     variant = experiment.variant(row.name, seed)
+    if row.run:
+        return _check_given(experiment, variant, label)
     if problem := outdated(experiment, variant):
         return f"{problem}; remove what is named, and run this again"
     try:
@@ -90,6 +93,22 @@ def _make(experiment: Experiment, row: Row, seed: int, label: str) -> str:
             return _make_claimed(experiment, variant, label)
     except OutputError as error:
         return str(error)
+
+
+def _check_given(experiment: Experiment, variant: Variant, label: str) -> str:
+    """Tell what a run of another system lacks; return why it cannot be measured, or nothing."""
+    found = [(split, experiment.run_of(variant, split)) for split in ("valid", "test")]
+    found = [(split, path) for split, path in found if path.is_file()]
+    if not found:
+        return f"{experiment.run_of(variant, 'test')}: no such file; expected a TREC run"
+    for split, path in found:
+        try:
+            remarks = remarks_on_run(experiment, variant, split)
+        except RunError as error:
+            return str(error)
+        said = "; ".join(remarks) or "all queries are there"
+        logger.info("%s: made elsewhere, %s (%s): %s", label, path, split, said)
+    return ""
 
 
 def _make_claimed(experiment: Experiment, variant: Variant, label: str) -> str:

@@ -83,6 +83,8 @@ def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
     remarks = []
     if learns_from(row, variant.settings) == plan.split:
         remarks.append("learnt from these very queries, so it cannot be compared with the others")
+    if row.run:
+        remarks.append("another system made its run; training and tuning are not known here")
     remarks += remarks_on_reading(experiment.rows, row.name, experiment.corpus.name)
     return MeasuredRow(
         row.name,

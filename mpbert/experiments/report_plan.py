@@ -49,7 +49,7 @@ class ReportPlan:
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""
-        return self.experiment.runs(variant) / f"{self.split}.run"
+        return self.experiment.run_of(variant, self.split)
 
     def kept_file(self, variant: Variant) -> Path | None:
         """Return the file that is taken in place of the run, which is not here; None: no such."""
@@ -66,13 +66,17 @@ class ReportPlan:
         return read_kept(path, {}).cost if path else cost_with_inputs(self.experiment, name)
 
     def variants(self) -> list[Variant]:
-        """Return the rows of the task that are for the corpus, or were made there anyway."""
+        """Return the rows of the task that are for the corpus, or were made there anyway.
+
+        The run of another system is there whatever the corpus, so it has to be for it.
+        """
+        corpus = self.experiment.corpus.name
         chosen = [self.experiment.variant(name) for name in self.experiment.rows]
         return [
             variant
             for variant in chosen
             if variant.row.task == self.task
-            and (variant.row.is_for(self.experiment.corpus.name) or self.is_known(variant))
+            and (variant.row.is_for(corpus) or (not variant.row.run and self.is_known(variant)))
         ]
 
     def other_seeds(self, variant: Variant) -> list[Variant]:

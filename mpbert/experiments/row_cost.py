@@ -10,6 +10,8 @@ from mpbert.experiments.steps import steps_of
 def cost_of(experiment: Experiment, variant: Variant) -> RowCost | None:
     """Return what it took to make a row; None where that is not known."""
     steps = [step.name for step in steps_of(experiment, variant)]
+    if not steps:  # another system has made its run
+        return None
     return row_cost(read_records(experiment.cost(variant)), steps, resumes(variant.row))
 
 

@@ -11,6 +11,7 @@ with the vectors of another one.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,19 @@ import yaml
 
 from mpbert.experiments.entries import parse_entry
 from mpbert.experiments.row_values import KEYS, as_it_is
-from mpbert.experiments.rows import MODEL, Row
+from mpbert.experiments.rows import MODEL, RUN, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
-_OWN = ("title", "note", "order", "published", "developed")  # not those of the base
+_OWN = ("title", "note", "order", "published", "developed", "run")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "start", "sentences", "readings", "vocab_size_on")
 _GONE = {
     "recipe": "say 'method: mp_bert4cr' and 'config: NAME', with settings in place of flags",
     "expected": "leave it out, report --expected takes an earlier report.json",
-    "run": "leave it out, the run lies in trec/CORPUS/NAME below the root",
 }
+# keys of a row whose run another system has made
+_RUN_KEYS = ("run", "title", "note", "order", "task", "corpora", "optional", "published")
+_RUN_KEYS += ("pretrained_on",)
 Content = Mapping[str, Any]
 
 
@@ -49,7 +52,7 @@ def read_rows(path: Path) -> list[Row]:
     if not entries:
         raise ConfigError(f"{path}: found no *.yaml; expected one file per row")
     rows = [
-        parse_row(name, _with_base(content, source, file, entries), source)
+        _beside(file, parse_row(name, _with_base(content, source, file, entries), source))
         for name, (content, source, file) in entries.items()
     ]
     rows.sort(key=lambda row: (row.order, row.name))
@@ -79,11 +82,21 @@ def parse_row(name: str, content: object, source: str) -> Row:
     """
     for key in _GONE.keys() & set(content if isinstance(content, dict) else ()):
         raise ConfigError(f"{source}: unknown key {key!r}; {_GONE[key]}")
-    values = parse_entry(content, {"base": (str, as_it_is), **KEYS}, ("title", "method"), source)
+    is_given = isinstance(content, dict) and "run" in content
+    needed = ("title", "run" if is_given else "method")
+    values = parse_entry(content, {"base": (str, as_it_is), **KEYS}, needed, source)
     values.pop("base", None)  # the content holds what it takes over
+    if is_given:
+        _check_keys_beside_run(content, source)
+        values["method"] = RUN
     row = Row(name=name, **values)
     _check_keys(row, content, source)
     return row
+
+
+def _beside(file: Path, row: Row) -> Row:
+    """Return a row whose run, if another system made it, lies beside the file of the row."""
+    return replace(row, run=str(file.parent / row.run)) if row.run else row
 
 
 def _entries(file: Path) -> list[tuple[str, object, str]]:
@@ -171,6 +184,14 @@ def _check_keys(row: Row, content: Content, source: str) -> None:
         raise ConfigError(f"{source}: task is {row.task}; {MODEL} embeds contexts, leave it out")
 
 
+def _check_keys_beside_run(content: Content, source: str) -> None:
+    if wrong := [key for key in content if key not in _RUN_KEYS]:
+        raise ConfigError(
+            f"{source}: found {wrong[0]} beside run, which another system has made; expected no "
+            f"keys but {', '.join(sorted(_RUN_KEYS))}"
+        )
+
+
 def _check_order(rows: Sequence[Row], sources: Mapping[str, str]) -> None:
     """Check that rows stand after those they take something of."""
     made: dict[str, Row] = {}
@@ -180,6 +201,11 @@ def _check_order(rows: Sequence[Row], sources: Mapping[str, str]) -> None:
                 raise ConfigError(
                     f"{sources[row.name]}: takes something of {name!r}; expected a row of "
                     f"these files, of a smaller order"
+                )
+            if made[name].run:
+                raise ConfigError(
+                    f"{sources[row.name]}: takes something of {name!r}, whose run another system "
+                    f"has made; expected a row of ours: rerank --runs fuses any runs"
                 )
             if name in row.inputs and made[name].task != row.task:
                 raise ConfigError(

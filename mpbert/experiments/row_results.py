@@ -13,13 +13,14 @@ from mpbert.evaluation.evaluate import (
     Judged,
     citing_papers,
     judge,
+    part_in_pool,
     part_in_qrels,
     times_citing_paper_ranked,
     times_newer_ranked,
 )
 from mpbert.evaluation.report import DEPTH
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
-from mpbert.experiments.experiment import Variant
+from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.kept import KeptRun, read_kept, recipe_of, subject_of, write_kept
 from mpbert.experiments.outputs import outdated
 from mpbert.experiments.report_plan import ReportPlan
@@ -108,6 +109,16 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
     return dataclasses.replace(found, judged=found.judged.take(source.counted))
 
 
+def remarks_on_run(experiment: Experiment, variant: Variant, split: str) -> tuple[str, ...]:
+    """Return what a reader should know of the run of a row.
+
+    :raises RunError: it is malformed, or of another corpus or split.
+    """
+    plan = ReportPlan(experiment, split, variant.row.task)
+    source = source_of(plan, CorpusStore(experiment.corpus))
+    return _result_of_run(plan, variant, source).remarks
+
+
 def _refuse_other_pool(plan: ReportPlan, variant: Variant) -> None:
     """Refuse to keep a result under the name of a pool that its run does not rank.
 
@@ -129,16 +140,19 @@ def _result_of_run(plan: ReportPlan, variant: Variant, source: Source) -> KeptRu
     That is found for the first seed alone.
     """
     path, store, depth = plan.run_of(variant), source.store, DEPTH[plan.task]
-    given = read_run(path)
-    judged = judge(given, source.qrels_of_all, depth, str(path), pool=store.paper_ids)
+    given, pool = read_run(path), store.paper_ids
+    inside = part_in_pool(given, pool) if variant.row.run else given
+    of_others = variant.row.run and inside.paper_ids  # its papers need not all be known here
+    judged = judge(given, source.qrels_of_all, depth, str(path), None if of_others else pool)
     counted = judged.take(source.counted)
     remarks = [problem] if (problem := outdated(plan.experiment, variant)) else []
     if variant.seed > 1:
         return KeptRun(judged, remarks=(*remarks, *_missing(counted)))
     remarks = [f"the settings of this report are not those of its run; {each}" for each in remarks]
-    ranked, queries = part_in_qrels(given, source.qrels), store.queries(plan.split, plan.task)
+    ranked, queries = part_in_qrels(inside, source.qrels), store.queries(plan.split, plan.task)
     remarks += _remarks(plan, counted, ranked, store, source.qrels)
-    remarks += remark_on_learnt(path.parent)
+    remarks += _unknown_papers(given, inside)
+    remarks += [] if variant.row.run else remark_on_learnt(path.parent)
     if unknown := len(set(given.query_ids).difference(queries.query_ids)):
         remarks.append(f"{unknown:,} queries of its run are none of the split, and do not count")
     if not source.authors.nnz:
@@ -173,6 +187,18 @@ def _remarks(
     if newer and pool == "known":
         remarks.append(f"ranks papers newer than the manuscript for {newer:,} queries")
     return remarks
+
+
+def _unknown_papers(given: Run, inside: Run) -> list[str]:
+    """Return a remark where a run of another system ranks papers that the corpus lacks."""
+    unknown = sorted(set(given.paper_ids).difference(inside.paper_ids))
+    if not unknown:
+        return []
+    times = len(given.codes) - len(inside.codes)
+    return [
+        f"ranks {len(unknown):,} papers that the corpus lacks, such as {unknown[0]}, {times:,} "
+        f"times; they count as not relevant"
+    ]
 
 
 def _missing(judged: Judged) -> list[str]:

@@ -133,6 +133,13 @@ def _values(values: object, source: str) -> tuple[SettingValue, ...]:
     return tuple(_setting(value, source) for value in values)
 
 
+def path_of_run(value: str, source: str) -> str:
+    """Return the path of a run that another system has made."""
+    if not value.strip():
+        raise ConfigError(f"{source} is empty; expected a file, such as theirs.run")
+    return value
+
+
 KEYS: dict[str, tuple[type, Parser]] = {
     "title": (str, title),
     "method": (str, as_it_is),
@@ -154,6 +161,7 @@ KEYS: dict[str, tuple[type, Parser]] = {
     "space": (dict, space),
     "developed": (dict, by_corpus(hours)),
     "corpora": (list, texts),
+    "run": (str, path_of_run),
     "optional": (bool, as_it_is),
     "gpu": (bool, as_it_is),
     "note": (str, as_it_is),

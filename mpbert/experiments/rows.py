@@ -49,18 +49,25 @@ A row that ranks as the index of another row's encoder answers, by the code of `
     method: index
     vectors: token_bag_matches            # the row whose encoder and vectors the index is of
 
+A row of another system, whose run is a file in TREC form; a path beside the file of the row::
+
+    run: ../theirs/{split}.run            # or one file, that of the test split
+
 A row stands after those whose vectors or runs it takes.
 """
 
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from mpbert.evaluation.tuned import Settings, SettingValue
 from mpbert.foundation.errors import ConfigError
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
 INDEX = "index"  # that of rows which rank as an index answers
+RUN = "run"  # that of rows whose run another system has made
+SPLIT = "{split}"  # in the path of such a run: valid or test
 PARTS, TOP = 3, 10  # of lists that a reranker learns from, where ``training`` does not say
 
 
@@ -104,6 +111,7 @@ class Row:
     :param space: what tuning may try: name of a setting to its values.
     :param developed: corpus to the CPU hours that its own settings had cost on validation there.
     :param corpora: those on which it is made without being named; empty: all.
+    :param run: that another system has made: a path, perhaps with ``{split}``; empty: we make it.
     :param published: what its paper prints: its ``corpus``, and measure to value.
     :param pretrained_on: what its ready-made model has read; None: it has no such model.
     :param optional: whether it may fail.
@@ -131,6 +139,7 @@ class Row:
     space: Mapping[str, tuple[SettingValue, ...]] = field(default_factory=dict)
     developed: Mapping[str, float] = field(default_factory=dict)
     corpora: tuple[str, ...] = ()
+    run: str = ""
     pretrained_on: PretrainedOn | None = None
     optional: bool = False
     gpu: bool = False
@@ -146,6 +155,11 @@ class Row:
         """Return the row with its settings on a corpus."""
         there = self.settings_on.get(corpus, {})
         return replace(self, settings={**self.settings, **there}, settings_on={})
+
+    def given_run(self, split: str) -> Path | None:
+        """Return the run of another system for a split; None: the row names none."""
+        is_of_split = SPLIT in self.run or (self.run and split == "test")
+        return Path(self.run.replace(SPLIT, split)) if is_of_split else None
 
     @property
     def needs(self) -> list[str]:

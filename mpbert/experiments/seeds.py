@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-from mpbert.evaluation.report import CHANCE, FUSION, LEXICAL_ROW, RERANKER, TRAINED
-from mpbert.experiments.rows import INDEX, MODEL, Row
+from mpbert.evaluation.report import CHANCE, ELSEWHERE, FUSION, LEXICAL_ROW, RERANKER, TRAINED
+from mpbert.experiments.rows import INDEX, MODEL, RUN, Row
 from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 
 # methods of families that no registry tells
 _BY_NAME = {"chance": CHANCE, "fusion": FUSION, "lambdamart": FUSION, INDEX: FUSION}
+_BY_NAME |= {RUN: ELSEWHERE}
 
 
 def takes_seeds(rows: Mapping[str, Row], name: str) -> bool:

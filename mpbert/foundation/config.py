@@ -7,7 +7,7 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 import argparse
 import dataclasses
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -23,11 +23,6 @@ from mpbert.foundation.renames import SETTINGS, new_option
 C = TypeVar("C")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
-# newer than the first outputs, which were made as without them
-_NOTED_IF_GIVEN = (
-    *("dim", "add_cited", "scored_by", "train", "test_share", "grobid"),
-    *("all_contexts", "tuned_layers", "store"),
-)
 _NOT_NOTED = ("engine",)  # what changes no byte
 
 
@@ -46,7 +41,8 @@ def option(default: object, help_text: str, **metadata: object) -> Any:
 
     :param default: default value; must be immutable.
     :param help_text: one line for ``--help``, without the default.
-    :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``.
+    :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``; and
+        ``before`` of an option that outputs may be older than, see :func:`values_before`.
     """
     text = f"{help_text} (default: {_shown(default)})".replace("%", "%%")
     return dataclasses.field(default=default, metadata={"help": text, **metadata})
@@ -263,18 +259,31 @@ def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float
 
 
 def as_plain_dict(config: object) -> dict[str, Any]:
-    """Return a configuration as a dictionary of YAML's own types, in the order of its fields."""
+    """Return a configuration as a dictionary of YAML's own types, in the order of its fields.
+
+    An option that outputs may be older than is left out where its value is that of before.
+    """
     values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    noted = {name: _plain(value) for name, value in values.items() if name not in _NOT_NOTED}
+    return without(noted, values_before(config))
+
+
+def values_before(config: object) -> dict[str, Any]:
+    """Return the options that outputs may be older than, with what these were made as.
+
+    Such an option is declared with ``before``, the value with which a command does what it did when
+    there was no such option. It stays what it is when the default changes: then an older output is
+    one of another configuration.
+    """
+    fields = dataclasses.fields(config)
+    return {field.name: field.metadata["before"] for field in fields if "before" in field.metadata}
+
+
+def without(noted: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return noted values without those that are as before."""
     return {
-        name: _plain(value)
-        for name, value in values.items()
-        if name not in _NOT_NOTED and (_is_given(value) or name not in _NOTED_IF_GIVEN)
+        name: value for name, value in noted.items() if name not in before or value != before[name]
     }
-
-
-def _is_given(value: object) -> bool:
-    """Whether a flag stands for something; 0 does."""
-    return value is not None and value is not False and value != ""
 
 
 def _plain(value: object) -> Any:

@@ -6,6 +6,10 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came, wherever the work was; the command line alone catches it: exit code 143."""
+
+
 class MpbertError(Exception):
     """Wrong input data, configuration or file; the command line prints it and exits with 2."""
 

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from mpbert.foundation.errors import Terminated
+
 TERMINATED = 128 + signal.SIGTERM  # exit code of a program that SIGTERM ended, as a shell says it
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
@@ -49,3 +51,17 @@ def on_sigterm(act: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def ended_by_sigterm(message: str) -> Iterator[None]:
+    """Let SIGTERM end what is done inside as Ctrl+C does, but for what acts on it by itself.
+
+    :raises Terminated: it came; with the message.
+    """
+
+    def end() -> None:
+        raise Terminated(message)
+
+    with on_sigterm(end):
+        yield

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_format, fingerprint
 from mpbert.model.config import STACKED, Configuration, ModelConfig, ReadingConfig
-from mpbert.model.configuration import from_nested
+from mpbert.model.configuration import from_nested, knobs_before
 from mpbert.model.format_1 import upgraded
 
 # kinds: what pretraining leaves, and after fine-tuning the two towers
@@ -76,7 +76,8 @@ def read_description(path: Path) -> EncoderDescription:
         content = upgraded(content) if found == 1 else content
         kind = content.pop("kind")
         content.pop("format", None)
-        return EncoderDescription(kind, from_nested(Configuration, content), found)
+        made = from_nested(Configuration, content, knobs_before())
+        return EncoderDescription(kind, made, found)
     except (*_BROKEN, ConfigError) as error:
         raise EncoderError(
             f"{file}: not readable as an encoder ({error}); expected an output of "

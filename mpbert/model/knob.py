@@ -15,15 +15,19 @@ def knob(
     most: float | None = None,
     choices: tuple[str, ...] = (),
     stages: tuple[str, ...] = STAGES,
+    before: object = None,
 ) -> Any:
     """Return a field of a section.
 
     :param least: smallest number; ``most`` the largest; None: any.
     :param choices: what a text may be; empty: anything.
     :param stages: trainings that have this knob; none: the binary corpus gives the value.
+    :param before: of a knob that trainings may be older than: the value with which a training is
+        what it was without the knob, whatever becomes of the default; None: no training is older.
     """
     bounds = {"help": help_text, "least": least, "most": most, "choices": choices}
-    return dataclasses.field(default=default, metadata={**bounds, "stages": stages})
+    about = {**bounds, "stages": stages, "before": before}
+    return dataclasses.field(default=default, metadata=about)
 
 
 class Section:

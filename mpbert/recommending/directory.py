@@ -73,6 +73,7 @@ class IndexData:
     :param fields: words of fields apart, which the features of a learnt fusion need; ``contexts``
         known contexts by their words; None: the index holds none.
     :param learnt: weights of the fusion, ``trees`` over its first papers; None: nothing was learnt.
+    :param is_foreign: whether the encoder learnt from other contexts than those of the index.
     """
 
     tables: IndexTables
@@ -85,6 +86,7 @@ class IndexData:
     contexts: ContextWords | None = None
     learnt: LearntWeights | None = None
     trees: LearntTrees | None = None
+    is_foreign: bool = False
 
     @property
     def features(self) -> list[str]:
@@ -186,13 +188,10 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     matches = _matches(folder, papers.num_rows)
     lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
     tables = IndexTables(papers, contexts, vectors, matches, bodies)
+    made, takes_any = manifest["config"], manifest["command"] == "index"
     data = IndexData(
-        tables=tables,
-        lookup=lookup,
-        vocabulary=vocabulary,
-        generation=generation,
-        readings=manifest["config"]["readings"],
-        seed=manifest["config"]["seed"],
+        *(tables, lookup, vocabulary, generation, made["readings"], made["seed"]),
+        is_foreign=takes_any and not made.get("train"),  # build-index takes that of its corpus
     )
     data = _with_learnt(data, folder)
     check_fits(tables, lookup, vocabulary, data.fields, data.contexts, folder)

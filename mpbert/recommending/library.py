@@ -117,10 +117,15 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
         f"sentences, counted {TIMES[1]} times"
     ]
     if encoder:
-        lines.append(f"and by vectors of {encoder}, fused by reciprocal ranks")
+        matches = " and exact matches" * (tables.matches is not None)
+        lines.append(
+            f"and by vectors{matches} of {encoder}, which counts half as much, since it was not "
+            f"trained on this library"
+        )
+    weighed = ", and the half with encoders of other corpora" * bool(encoder)
     lines.append(
-        "chosen on validation contexts of RFCs and of the ACL, as the row 'BM25, fields weighed'; "
-        "nothing was learnt from this library"
+        f"chosen on validation contexts of RFCs and of the ACL, as the row 'BM25, fields weighed'"
+        f"{weighed}; nothing was learnt from this library"
     )
     if citing < ENOUGH:
         lines.append(

@@ -19,6 +19,9 @@ from mpbert.retrieval.ranking import at_most_kth, top_k
 
 RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
+# of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
+# and of the ACL, with an encoder of the other corpus and with MiniLM
+_FOREIGN = 0.5
 _TOGETHER = 4  # questions of which one product costs less than as many single ones
 
 
@@ -59,7 +62,8 @@ class PaperRanker:
     first papers by learnt trees, see :mod:`mpbert.recommending.learnt` and
     :mod:`mpbert.recommending.learnt_trees`. Where none was learnt, it adds exact matches
     to the cosine, or without them fuses the first 200 papers of ``dense`` and ``words`` by
-    reciprocal ranks.
+    reciprocal ranks. An encoder that was trained elsewhere counts half as much as words: its score,
+    the cosine with what matches, is a share of its best, as is that of ``words``.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks.
 
@@ -80,6 +84,7 @@ class PaperRanker:
         self._encoder, self._words = encoder, words
         self._learnt, self._trees = data.learnt, data.trees
         self._matches, self._papers_near = data.tables.matches, near
+        self._is_foreign = data.is_foreign
         self.features = None
         if data.fields is not None:
             self.features = PaperFeatures(data, encoder, words, years)
@@ -133,7 +138,8 @@ class PaperRanker:
     ) -> list[Ranking]:
         """Return the ranking of each part by the mean of its scores over the questions."""
         nears = [self._near(question, ranker) for question in questions]
-        found = [self._scores(*asked, ranker) for asked in zip(questions, nears, strict=True)]
+        asked = zip(questions, nears, strict=True)
+        found = [self._scores(*each, ranker, allowed) for each in asked]
         known, rankings = [near for near in nears if near is not None], []
         for name in found[0]:
             allowed_here = allowed & self._has_vector if name == "dense" else allowed
@@ -184,25 +190,47 @@ class PaperRanker:
         return self._papers_near.of(vector, question.year)
 
     def _scores(
-        self, question: Asked, near: Near | None, ranker: str
+        self, question: Asked, near: Near | None, ranker: str, allowed: np.ndarray
     ) -> dict[str, Callable[[], np.ndarray]]:
-        """Return what computes the (N,) scores of all papers by each part that a ranker fuses."""
+        """Return what computes the (N,) scores of all papers by each part that a ranker fuses.
+
+        :param allowed: (N,) whether a paper may be ranked.
+        """
         if ranker == "both" and self._learnt is not None:
             features = self.features.of(question, None if near is None else near.values)
             return {"fused": lambda: self._learnt.scores(features)}
         found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)
-            if ranker == "both" and self._matches is not None:
-                matches = self._matches.scores(self._encoder.weigh_manuscript(*asked))
+            if ranker == "both" and (self._matches is not None or self._is_foreign):
+                matches = 0.0
+                if self._matches is not None:
+                    matches = self._matches.scores(self._encoder.weigh_manuscript(*asked))
                 values = cosines(self._vectors, vector) if near is None else near.values
-                return {"fused": lambda: matches + values}
+                if not self._is_foreign:
+                    return {"fused": lambda: matches + values}
+                words = self._words.bm25(*question.words, self._lookup.words)
+                nears = [] if near is None else [near]
+                return {"fused": _beside(words, lambda: matches + values, nears, allowed)}
             values = self._vectors @ vector if near is None else near.values
             found["dense"] = lambda: values
         if ranker != "dense":
             words = self._words.bm25(*question.words, self._lookup.words)
             found["words"] = lambda: words
         return found
+
+
+def _beside(
+    words: np.ndarray, encoder: Callable[[], np.ndarray], nears: Sequence[Near], allowed: np.ndarray
+) -> Callable[[], np.ndarray]:
+    """Return what computes (N,) scores by words and by an encoder that was trained elsewhere.
+
+    :param words: (N,) scores by words; ``encoder`` computes those of the encoder, at ``nears``.
+    :param allowed: (N,) whether a paper may be ranked.
+    """
+    first = settled(encoder, nears, allowed, 1)  # the best is exact
+    best = [scores[allowed].max(initial=0.0) or 1.0 for scores in (words, first)]
+    return lambda: words / best[0] + _FOREIGN * encoder() / best[1]
 
 
 def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:

@@ -73,8 +73,9 @@ class IndexRecommender(IndexedPapers):
         of the three sentences around the place over title, abstract, citing sentences, and bodies
         where the index has them. ``both`` ranks by the fusion that the index learnt, and the first
         100 papers also by its trees (``mpbert.recommending.learnt_trees``). An index that
-        learnt none adds exact matches to the cosine; without these it fuses the first 200 papers
-        of ``dense`` and ``words`` by reciprocal ranks; without an encoder it ranks by words alone.
+        learnt none adds exact matches to the cosine; without matches it fuses the first 200 papers
+        of ``dense`` and ``words`` by reciprocal ranks. An encoder that was trained on another
+        corpus counts half as much as words; without an encoder it ranks by words alone.
         Papers that were accepted here are not returned; what is cited together with them gains, by
         a learnt weight, or as one more ranking that is fused by reciprocal ranks.
 

@@ -110,13 +110,22 @@ def test_a_pretrained_encoder_makes_means_of_sentences(library, small_encoder, t
     index = tmp_path / "index"
     code, out, _ = run("index", library, index, "--encoder", small_encoder)
     assert code == 0 and "ranked by words and small-encoder" in out
+    assert "and by vectors of small-encoder, which counts half as much, since it was not" in out
     recommender, encoder = IndexRecommender.open(index), SentenceEncoder(small_encoder)
     texts = [ROUTERS["title"], *ROUTERS["abstract"]]
     mean = encoder.encode(texts).mean(axis=0)
     row = recommender.paper_ids.index("routers")
     np.testing.assert_allclose(recommender.vectors[row], mean / np.linalg.norm(mean), atol=1e-5)
     assert len(recommender.recommend("Packets are lost", ranker="dense")) == 2
-    assert len(recommender.recommend("Packets are lost", ranker="both")) == 2
+    by_words = {p.paper_id: p.score for p in recommender.recommend("Packets are", ranker="words")}
+    by_vectors = recommender.recommend("Packets are", ranker="dense")
+    best = by_words["routers"], by_vectors[0].score
+    expected = {
+        paper.paper_id: by_words.get(paper.paper_id, 0.0) / best[0] + paper.score / best[1] / 2
+        for paper in by_vectors
+    }
+    found = {p.paper_id: p.score for p in recommender.recommend("Packets are", ranker="both")}
+    assert found == pytest.approx(expected, abs=1e-5)
     assert str(small_encoder) not in (index / "manifest.json").read_text()
     assert run("add", index, write(tmp_path / "new.jsonl", MAIL))[0] == 0
     alone = encoder.encode([MAIL["title"], *MAIL["abstract"]]).mean(axis=0)
@@ -139,8 +148,13 @@ def test_an_encoder_of_mpbert_makes_the_vectors_of_add(
 
 def test_exact_matches_of_an_encoder_are_kept(library, matching, tmp_path, run):
     index = tmp_path / "index"
-    assert run("index", library, index, "--encoder", matching.encoder)[0] == 0
-    assert len(IndexRecommender.open(index).recommend("Packets are lost")) == 2
+    code, out, _ = run("index", library, index, "--encoder", matching.encoder)
+    assert code == 0 and "and by vectors and exact matches of encoder, which counts half" in out
+    recommender = IndexRecommender.open(index)
+    assert len(recommender.recommend("Packets are lost")) == 2
+    for text, first in (("Zebrafish", "names"), ("What it cannot send", "routers")):
+        for ranker in ("words", "both"):  # the encoder knows neither library nor zebrafish
+            assert ids(recommender.recommend(text, ranker=ranker))[0] == first
 
 
 def test_citing_sentences_are_found_and_training_is_told_of(

@@ -1,6 +1,8 @@
 """Tests of ``index --train``: one command trains on a library, and goes on after a kill."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.experiments import library_training, outputs
 from mpbert.experiments.library_training import READINGS, TRAINED, LibraryTraining
 from mpbert.experiments.measured import Measured
+from mpbert.experiments.processes import step_environment
 from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.recommender import IndexRecommender
@@ -46,6 +49,26 @@ def execute(monkeypatch):
     return stopped
 
 
+# index, but SIGTERM comes when it is asked whether a step is done
+ENDED = """
+import os, signal, sys
+from mpbert.cli import main
+from mpbert.experiments import library_training
+library_training.is_done = lambda step: os.kill(os.getpid(), signal.SIGTERM)
+sys.exit(main(["index", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.fairseq
+def test_sigterm_between_two_steps_is_one_line_and_143(rfc_archive, tmp_path):
+    words = [str(rfc_archive), str(tmp_path / "index"), "--train", "token_bag"]
+    program = [sys.executable, "-c", ENDED, *words]
+    ended = subprocess.run(program, env=step_environment(), capture_output=True, text=True)
+    assert ended.returncode == 143
+    assert ended.stderr == "mpbert index: stopped; run this again, and it goes on\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.fairseq
 @pytest.mark.slow
 def test_a_library_is_trained_on_by_one_command_that_goes_on(
@@ -70,7 +93,8 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     assert manifest["command"] == "index" and manifest["counts"]["reader"] == "rfc"
     known = sum(len(rfc_store.contexts(split)) for split in SPLITS)
     assert manifest["counts"]["citing_sentences"] == known  # those of validation, too
-    assert read_index(index).learnt is not None
+    data = read_index(index)
+    assert data.learnt is not None and not data.is_foreign
     recommender = IndexRecommender.open(index)
     for ranker in ("both", "dense"):
         assert len(recommender.recommend("Mail is relayed by hosts", ranker=ranker)) == 10

@@ -43,6 +43,14 @@ Step.command = property(lambda step: ["bash", "-c", wait, "slow", *command(step)
                         if "tfidf" in step.words else command(step))
 sys.exit(main(["make-rows", *sys.argv[1:]]))
 """
+# make-rows, but SIGTERM comes when it is asked whether a step is done
+ENDED_ROWS = """
+import os, signal, sys
+from mpbert.cli import main
+from mpbert.experiments import making
+making.is_done = lambda step: os.kill(os.getpid(), signal.SIGTERM)
+sys.exit(main(["make-rows", *sys.argv[1:]]))
+"""
 TRAINING = pytest.mark.skipif(
     importlib.util.find_spec("mpbert.commands.finetune") is None,
     reason="needs the commands pretrain and finetune",
@@ -155,6 +163,15 @@ def test_sigterm_ends_the_step_that_runs_and_no_other_is_begun(rfc_corpus, place
     assert not _is_alive(int((place / "pid").read_text()))
     assert [record.get("exit_code") for record in _cost("slow")] == [None, -signal.SIGTERM]
     assert not Path("out/cost/rfc/bm25.jsonl").exists()
+
+
+def test_sigterm_between_two_steps_is_one_line_and_143(rfc_corpus, place):
+    _write(place, bm25=BM25)
+    words = [sys.executable, "-c", ENDED_ROWS, str(rfc_corpus), "rows", "out"]
+    ended = subprocess.run(words, env=step_environment(), capture_output=True, text=True)
+    assert ended.returncode == 143
+    assert ended.stderr == "mpbert make-rows: stopped; run this again, and it goes on\n"
+    assert list((place / "out").rglob("*")) == [place / "out" / "cost", place / "out/cost/rfc"]
 
 
 def test_trained_rows_are_made_with_each_seed(rfc_corpus, place, caplog, capfd):
@@ -282,6 +299,19 @@ def test_what_a_named_row_needs_is_made_first(rfc_corpus, place, caplog, capfd):
     _run(rfc_corpus, "again")
     assert caplog.messages[0] == "made first, since others need them: bm25, cited"
     assert {path.name for path in Path("out/trec/rfc").iterdir()} == {"bm25", "cited", "again"}
+
+
+def test_a_run_of_another_system_that_cannot_be_measured_fails_alone(rfc_corpus, place, caplog):
+    lost, broken = ({"title": t, "run": f"../{t}.run", "order": 1} for t in ("lost", "broken"))
+    _write(place, lost=lost, broken=broken, chance=CHANCE)
+    (place / "broken.run").write_text("nobody#1 Q0 RFC2119 1 1 t\n")
+    caplog.set_level("INFO", "mpbert")
+    with pytest.raises(RowsFailedError, match="2 of 3 rows failed: broken, lost"):
+        _run(rfc_corpus)
+    said = "\n".join(caplog.messages)
+    assert "lost: failed, rows/../lost.run: no such file; expected a TREC run" in said
+    assert "broken: failed, rows/../broken.run: found none of the " in said
+    assert Path("out/trec/rfc/chance/test.run").exists()
 
 
 def test_rows_of_other_corpora_are_counted_and_made_where_they_are_named(

@@ -8,8 +8,9 @@ import pytest
 from mpbert.cli import main
 from mpbert.commands import make_rows, report, retrieve
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import run_of_matrix, write_run
+from mpbert.corpus.trec import read_qrels, read_run, run_of_matrix, write_run
 from mpbert.evaluation import plots
+from mpbert.evaluation.compare import compare
 from mpbert.foundation.errors import ConfigError, OutputError, RunError
 from mpbert.foundation.training_log import for_tensorboard, loss_fields
 from mpbert.methods.learnt_features import write_learnt
@@ -260,6 +261,86 @@ def test_a_row_of_other_corpora_is_in_the_report_where_it_was_made(rfc_corpus, n
     found = json.loads((tmp_path / "report" / "report.json").read_text())
     assert [row["name"] for row in found["rows"]] == ["made"]
     assert [row["name"] for row in found["not_run"]] == ["ours"]
+
+
+def test_the_run_of_another_system_stands_beside_ours_as_compare_measures_it(
+    rfc_corpus, no_plots, tmp_path, caplog
+):
+    store = CorpusStore(rfc_corpus)
+    _write_row(tmp_path, "ours", order=1)
+    ours = _write_run(tmp_path, "ours", _rank(store, "test", 0.5, 1)) / "test.run"
+    theirs, qrels = tmp_path / "theirs.run", rfc_corpus / "qrels.test.txt"
+    theirs.write_text(_of_another_system(store, read_qrels(qrels)))
+    row = {"title": "Theirs", "run": "../theirs.run", "order": 2}
+    (tmp_path / "rows" / "theirs.yaml").write_text(json.dumps(row))
+    caplog.set_level("INFO", "mpbert")
+    make_rows.run(make_rows.Config(rfc_corpus, tmp_path / "rows", tmp_path / "out", ["theirs"]))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report"))
+
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert [(row["name"], row["family"]) for row in found["rows"]][1] == ("theirs", "elsewhere")
+    scores = compare(read_qrels(qrels), {"a": read_run(ours), "b": read_run(theirs)}, ["MAP@10"])
+    [expected] = [s for s in scores if (s.run, s.subset) == ("b", "P>=1")]
+    cell = found["tables"]["main"]["scores"]["theirs"]["MAP@10 P>=1"]
+    assert cell["mean"] == pytest.approx(expected.mean, abs=1e-6) and 0 < expected.mean < 0.5
+    remarks = [
+        f"{expected.missing:,} queries are missing in its run and count 0",
+        "ranks 1 papers that the corpus lacks, such as RFC0, 9 times; they count as not relevant",
+        "ranks papers newer than the manuscript for 9 queries",
+        "1 queries of its run are none of the split, and do not count",
+    ]
+    assert expected.missing == len(read_qrels(qrels)) - 9
+    assert set(remarks) < set(found["rows"][1]["remarks"])
+    [said] = [message for message in caplog.messages if "made elsewhere" in message]
+    assert said.startswith("[1/1] theirs: made elsewhere, ") and all(r in said for r in remarks)
+
+
+def test_the_result_of_a_run_of_another_system_is_kept(rfc_corpus, no_plots, tmp_path):
+    store, kept = CorpusStore(rfc_corpus), tmp_path / "kept"
+    theirs = tmp_path / "test.run"
+    theirs.write_text(_of_another_system(store, read_qrels(rfc_corpus / "qrels.test.txt")))
+    (tmp_path / "rows").mkdir()
+    row = {"title": "Theirs", "run": "../{split}.run"}
+    (tmp_path / "rows" / "theirs.yaml").write_text(json.dumps(row))
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "first", kept=kept))
+    theirs.unlink()
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "second", kept=kept))
+    first, second = (
+        json.loads((tmp_path / name / "report.json").read_text()) for name in ("first", "second")
+    )
+    assert first["tables"] == second["tables"]
+    assert set(first["rows"][0]["remarks"]) <= set(second["rows"][0]["remarks"])
+
+
+def _of_another_system(store, qrels):
+    """Return a run of nine queries: an unknown paper first, then a cited one among equals."""
+    newest, lines = store.paper_ids[int(np.argmax(store.years))], []
+    first = [i for i in range(len(qrels)) if not qrels.query_ids[i].startswith(f"{newest}#")][:9]
+    for place in first:
+        cited = qrels.paper_ids[qrels.codes[qrels.offsets[place]]]
+        larger = next(paper for paper in reversed(store.paper_ids) if paper != newest)
+        for paper, score in (("RFC0", 3), (larger, 2), (cited, 2), (newest, 1)):
+            lines.append(f"{qrels.query_ids[place]} Q0 {paper} 1 {score} theirs\n")
+    return "".join([*lines, f"nobody#1 Q0 {newest} 1 1 theirs\n"])
+
+
+def test_a_run_of_the_test_split_alone_is_not_in_the_report_of_the_other(
+    rfc_corpus, no_plots, tmp_path, caplog
+):
+    _write_row(tmp_path, "ours")
+    directory = _write_run(tmp_path, "ours", _rank(CorpusStore(rfc_corpus), "valid", 0.5, 1))
+    (directory / "test.run").rename(directory / "valid.run")
+    (tmp_path / "theirs.run").write_text("x")
+    row = {"title": "Theirs", "run": str(tmp_path / "theirs.run")}
+    (tmp_path / "rows" / "theirs.yaml").write_text(json.dumps(row))
+    other = {"title": "Other", "run": str(tmp_path / "{split}.run"), "corpora": ["acl"]}
+    (tmp_path / "rows" / "other.yaml").write_text(json.dumps(other))
+    (tmp_path / "valid.run").write_text("nobody#1 Q0 nothing 1 1 t\n")
+    report.run(_config(rfc_corpus, tmp_path, tmp_path / "report", split="valid"))
+    found = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert [row["name"] for row in found["not_run"]] == ["theirs"]
+    looked_for = tmp_path / "out" / "trec" / "rfc" / "theirs" / "valid.run"
+    assert caplog.messages[0] == f"{looked_for}: no such file; the row that names it is not run"
 
 
 def test_whole_papers_have_a_report_of_their_own_with_recall_further_down(

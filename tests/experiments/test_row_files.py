@@ -110,6 +110,21 @@ def test_inputs_are_of_the_same_task_and_vectors_come_with_their_settings(tmp_pa
         parse_row("x", {**GOOD, "vectors": "first", "settings": {"dim": 3}}, "x.yaml")
 
 
+def test_the_run_of_another_system_lies_beside_the_file_of_its_row(tmp_path):
+    (tmp_path / "rows").mkdir()
+    of_each = {"title": "A", "run": "../theirs/{split}.run"}
+    _write(tmp_path / "rows", a=of_each, b={"base": "a", "title": "B", "run": "b.run"})
+    a, b = read_rows(tmp_path / "rows")
+    assert a.given_run("valid") == tmp_path / "rows" / "../theirs/valid.run"
+    assert a.given_run("test") == tmp_path / "rows" / "../theirs/test.run"
+    assert b.given_run("test") == tmp_path / "rows" / "b.run"
+    assert b.given_run("valid") is None
+    fused = {"title": "C", "method": "fusion", "inputs": ["a", "b"]}
+    _write(tmp_path / "rows", c=fused)
+    with pytest.raises(ConfigError, match=r"c.yaml: takes something of 'a', whose run another"):
+        read_rows(tmp_path / "rows")
+
+
 def test_what_a_paper_prints_names_its_corpus_and_numbers():
     good = {"corpus": "AAN", "MRR": 0.3}
     assert parse_row("a", {**GOOD, "published": good}, "a.yaml").published == good
@@ -173,7 +188,10 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of base, config, corpora, dev"),
         ({**GOOD, "recipe": "x.sh"}, "unknown key 'recipe'"),
         ({**GOOD, "recipe": "x.sh"}, "; say 'method: mp_bert4cr' and 'config: NAME'"),
-        ({**GOOD, "run": "here"}, "; leave it out, the run lies in trec/CORPUS/NAME"),
+        ({**GOOD, "run": "x.run"}, "found method beside run, which another system has made; exp"),
+        ({"title": "x", "run": "a", "space": {"k": [1]}}, "found space beside run, which another"),
+        ({"title": "x", "run": " "}, "bm25.yaml: run is empty; expected a file, such as theirs.r"),
+        ({"run": "x.run"}, "bm25.yaml: found no title; expected a line 'title: ...'"),
         ({**GOOD, "order": "first"}, "order is 'first'; expected int"),
         ({**GOOD, "order": True}, "order is True; expected int"),
         ({**GOOD, "top": 0}, "bm25.yaml: top is 0; expected 1 or more"),

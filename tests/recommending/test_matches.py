@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from mpbert.commands import retrieve
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.errors import EncoderError, IndexFormatError
-from mpbert.recommending import directory
+from mpbert.recommending import directory, near
 from mpbert.recommending.directory import read_index
+from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.vectors.matches import load_matches, save_matches
@@ -103,6 +105,53 @@ def test_both_adds_what_matches_to_the_cosine_and_dense_is_the_cosine_alone(matc
         assert len(found) == 120
         assert [p.score for p in found] == pytest.approx([by_id[i] for i in ids(found)], abs=1e-5)
     assert matches.max() > 0.5
+
+
+@pytest.fixture
+def foreign(matching):
+    """What an index holds whose encoder was trained on other contexts."""
+    return replace(read_index(matching.index), learnt=None, fields=None, is_foreign=True)
+
+
+def test_words_count_twice_as_much_as_an_encoder_that_was_trained_elsewhere(matching, foreign):
+    encoder = encoder_of_index(matching.index, foreign)
+    recommender = IndexRecommender(foreign, encoder)
+    sentences = manuscript_at(TEXT, None).sentences
+    vectors = recommender.vectors @ encoder.embed_manuscript(sentences, 2)
+    asked = encoder.weigh_manuscript(sentences, 2).matrix()
+    vectors += (weights_of(matching.index) @ asked.T).toarray()[:, 0]
+    by_words = recommender.recommend(TEXT, top=120, ranker="words")
+    words = {paper.paper_id: paper.score for paper in by_words}
+    allowed = recommender.years <= 2005
+    best = vectors[allowed].max()
+    most = max(paper.score for paper in by_words if paper.year <= 2005)
+    expected = {
+        paper_id: words.get(paper_id, 0.0) / most + 0.5 * vectors[row] / best
+        for row, paper_id in enumerate(recommender.paper_ids)
+    }
+    found = recommender.recommend(TEXT, top=120, year=2005)
+    assert len(found) == allowed.sum() < 120
+    assert [p.score for p in found] == pytest.approx([expected[i] for i in ids(found)], abs=1e-5)
+    assert ids(found) != [paper_id for paper_id in ids(by_words) if paper_id in ids(found)]
+
+
+def test_beside_words_papers_that_a_store_proposes_are_ranked_as_all(
+    matching, foreign, monkeypatch
+):
+    class Store:
+        def propose(self, asked, depth, year):
+            found = np.where(years <= (year or 9999), vectors @ asked[0], -np.inf)
+            return np.argsort(-found, kind="stable")[None, :depth]
+
+    monkeypatch.setattr(near, "NEAREST", 4)
+    vectors, encoder = foreign.tables.vectors, encoder_of_index(matching.index, foreign)
+    every = IndexRecommender(foreign, encoder)
+    years = every.years
+    papers = near.NearPapers(Store(), vectors, years)
+    proposed = IndexRecommender(foreign, encoder, papers)
+    for year in (None, 2000):
+        expected = every.recommend(TEXT, top=20, year=year)
+        assert ids(proposed.recommend(TEXT, top=20, year=year)) == ids(expected)
 
 
 def test_years_and_accepted_papers_leave_as_without_matches(matching, unlearnt):

@@ -18,7 +18,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 def store_option() -> Any:
     """Return the field of ``--store``, the same in every command that has it."""
     kinds = " or ".join(KINDS.values())
-    return option("", f"search a vector database, {kinds}; without it, the files of vectors")
+    return option(
+        "", f"search a vector database, {kinds}; without it, the files of vectors", before=""
+    )
 
 
 def changed_store_option() -> Any:
