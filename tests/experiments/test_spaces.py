@@ -28,6 +28,7 @@ NO_SPACE = {
     "fusion_minilm": "as fusion",
     "lambdamart_hierarchical": "as fusion; the number of its trees is cross-validated",
     "lambdamart_contexts": "as lambdamart_hierarchical",
+    "lambdamart_late_interaction": "as lambdamart_hierarchical; its inputs have spaces",
     "lambdamart_metadata": "as lambdamart_hierarchical",
     "index_token_bag": "asks an index of token_bag_matches, which is tuned, and learns as fusion",
     "index_hierarchical": "as index_token_bag, of hierarchical_minilm",
