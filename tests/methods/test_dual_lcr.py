@@ -13,12 +13,12 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.dual_lcr.bibliography import Bibliography
-from mpbert.methods.dual_lcr.model import AdditiveAttention, States, margin_loss
+from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
+from mpbert.methods.dual_lcr.model import States, WordAttention, margin_loss
 from mpbert.methods.dual_lcr.reranker import DualLcr
-from mpbert.methods.dual_lcr.scoring import KeptStates, Pairs, context_vectors, read
+from mpbert.methods.dual_lcr.scoring import ContextPairs, KeptStates, context_vectors, read
 from mpbert.methods.dual_lcr.texts import TextReader
-from mpbert.methods.dual_lcr.trainer import DualLearner, Examples
+from mpbert.methods.dual_lcr.trainer import DualExamples, DualLearner
 from mpbert.methods.rankings import Ranking
 
 PAPERS = 20  # of each list
@@ -67,7 +67,7 @@ def trained(store, lists):
 class TestEquations:
     def test_attention_by_hand(self):
         torch.manual_seed(1)
-        attention = AdditiveAttention(4)
+        attention = WordAttention(4)
         query, words = torch.randn(2, 4), torch.randn(1, 3, 4)
         is_word = torch.tensor([[True, True, False]])
         found = attention(query, States(words, is_word), torch.tensor([0, 0]))
@@ -90,7 +90,7 @@ class TestEquations:
                 network, trained._texts.queries(queries), queries.citing_rows, papers
             )
             states = read(network, papers.take(rows))
-            pairs = Pairs(np.array([2, 0]), rows, np.array([1, 0]), queries.years[[2, 0]])
+            pairs = ContextPairs(np.array([2, 0]), rows, np.array([1, 0]), queries.years[[2, 0]])
             found = pairs.scores(network, vectors, states, trained._bibliography)
             for place, (context, row) in enumerate(((2, 9), (0, 5))):
                 alone = read(network, papers.take(np.array([row])))
@@ -132,7 +132,7 @@ class TestReading:
         assert (manuscripts.words.lengths == 2).all() and (manuscripts.marks == 1).all()
 
     def test_citations_of_the_last_years_by_hand(self, store):
-        found = Bibliography(store, 5)
+        found = AuthorsAndCitations(store, 5)
         training = store.manuscripts("train")
         years = np.repeat(training.years, np.diff(training.cited_offsets))
         last = int(training.years.max())
@@ -149,7 +149,7 @@ class TestReading:
                 assert row == pytest.approx(expected)
 
     def test_authors_of_several_training_papers_are_known(self, store):
-        found = Bibliography(store, 3)
+        found = AuthorsAndCitations(store, 3)
         training = np.flatnonzero(store.paper_splits == "train")
         first = [{n.strip().lower() for n in store.authors[row][:3]} for row in training]
         for row in range(store.num_papers):
@@ -172,7 +172,7 @@ class TestReading:
 class TestTraining:
     def test_no_negative_is_cited_by_the_manuscript_or_newer_or_the_manuscript(self, store, lists):
         queries, ranking = lists("train")
-        examples = Examples.of(store, queries, ranking, 8)
+        examples = DualExamples.of(store, queries, ranking, 8)
         everything = np.tile(np.arange(store.num_papers), (len(queries), 1))
         found = examples.is_negative(np.arange(len(queries)), everything)
         for i, row in enumerate(queries.citing_rows):
@@ -200,7 +200,7 @@ class TestTraining:
         cited = np.full_like(queries.cited_rows, other)
         queries = dataclasses.replace(queries, cited_rows=cited)
         with pytest.raises(RunError, match="no training query cites a training paper"):
-            Examples.of(store, queries, ranking, 8)
+            DualExamples.of(store, queries, ranking, 8)
 
 
 def test_papers_below_the_depth_stay_behind_in_their_order(trained, store, lists):

@@ -13,7 +13,7 @@ NUM_CITATIONS = YEARS + 1
 _FEWEST = 2  # training papers of an author who is known
 
 
-class Bibliography:
+class AuthorsAndCitations:
     """Authors and citations, both of the training split alone.
 
     :param most_authors: A, of a paper; the first ones.

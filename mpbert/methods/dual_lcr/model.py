@@ -35,7 +35,7 @@ class States:
     is_word: Tensor
 
 
-class AdditiveAttention(nn.Module):
+class WordAttention(nn.Module):
     """A(q, h), see the module.
 
     :param dim: D, of queries and states.
@@ -87,7 +87,7 @@ class DualNetwork(nn.Module):
         self.words = nn.Embedding.from_pretrained(vectors, freeze=False)
         self.lstm = nn.LSTM(vectors.shape[1], hidden, batch_first=True, bidirectional=True)
         dim, size = 2 * hidden, len(_KERNELS) * _CHANNELS + NUM_CITATIONS
-        self.of_context, self.of_citing, self.of_paper = (AdditiveAttention(dim) for _ in range(3))
+        self.of_context, self.of_citing, self.of_paper = (WordAttention(dim) for _ in range(3))
         self.authors = AuthorConvolution(num_authors, author_dim)
         self.inner, self.outer = nn.Linear(size, size // 2), nn.Linear(size // 2, 1)
         self.shares = nn.Linear(dim, 2)

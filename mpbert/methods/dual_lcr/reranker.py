@@ -105,17 +105,17 @@ class DualLcr(Reranker):
 
         :raises RunError: no training query cites a training paper.
         """
-        from mpbert.methods.dual_lcr.bibliography import Bibliography
+        from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
         from mpbert.methods.dual_lcr.texts import TextReader
-        from mpbert.methods.dual_lcr.trainer import DualLearner, Examples
+        from mpbert.methods.dual_lcr.trainer import DualExamples, DualLearner
         from mpbert.methods.training import train
 
         seed = int(rng.integers(2**31))
         self._vocabulary, vectors = self._words(store, seed)
-        self._bibliography = Bibliography(store, self.most_authors)
+        self._bibliography = AuthorsAndCitations(store, self.most_authors)
         self._texts = TextReader(store, self._vocabulary, self.longest)
         self._network = self._new_network(vectors, seed)
-        examples = Examples.of(store, queries, rankings[0], self.near)
+        examples = DualExamples.of(store, queries, rankings[0], self.near)
         learner = DualLearner(self._network, self, self._texts, self._bibliography, examples, seed)
         learnt = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
         updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *learnt))
@@ -156,14 +156,14 @@ class DualLcr(Reranker):
         self, vectors: "Tensor", kept: "KeptStates", years: np.ndarray, papers: np.ndarray
     ) -> np.ndarray:
         """Return (B, K) scores of the papers of a block; -inf for none."""
-        from mpbert.methods.dual_lcr.scoring import Pairs
+        from mpbert.methods.dual_lcr.scoring import ContextPairs
 
         scores, has = np.full(papers.shape, -np.inf), papers >= 0
         context, found = np.nonzero(has)[0], []
         for start in range(0, len(context), _PAIRS):
             part = slice(start, start + _PAIRS)
             rows, place = np.unique(papers[has][part], return_inverse=True)
-            pairs = Pairs(context[part], rows, place, years[context[part]])
+            pairs = ContextPairs(context[part], rows, place, years[context[part]])
             new = pairs.scores(self._network, vectors, kept.take(rows), self._bibliography)
             found.append(new.cpu().numpy())
         scores[has] = np.concatenate([np.zeros(0, np.float32), *found])

@@ -11,7 +11,7 @@ from torch import Tensor
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
 from mpbert.foundation.ragged_rows import Ragged
-from mpbert.methods.dual_lcr.bibliography import Bibliography
+from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
 from mpbert.methods.dual_lcr.model import DualNetwork, States
 from mpbert.methods.dual_lcr.texts import CitingTexts
 
@@ -19,8 +19,8 @@ _TEXTS = 256  # read at once
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Pairs of a context and a paper.
+class ContextPairs:
+    """ContextPairs of a context and a paper.
 
     :param context: (P,) which context; ``years`` (P,) of its paper.
     :param rows: (U,) of papers; ``paper`` (P,) which of them.
@@ -32,7 +32,11 @@ class Pairs:
     years: np.ndarray
 
     def scores(
-        self, network: DualNetwork, contexts: Tensor, papers: States, bibliography: Bibliography
+        self,
+        network: DualNetwork,
+        contexts: Tensor,
+        papers: States,
+        bibliography: AuthorsAndCitations,
     ) -> Tensor:
         """Return (P,) scores.
 

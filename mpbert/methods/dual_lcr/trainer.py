@@ -15,9 +15,9 @@ from torch import Tensor
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import row_numbers
-from mpbert.methods.dual_lcr.bibliography import Bibliography
+from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
 from mpbert.methods.dual_lcr.model import DualNetwork, margin_loss
-from mpbert.methods.dual_lcr.scoring import Pairs, context_vectors, read
+from mpbert.methods.dual_lcr.scoring import ContextPairs, context_vectors, read
 from mpbert.methods.dual_lcr.texts import TextReader
 from mpbert.methods.rankings import Ranking, places_of
 from mpbert.methods.torch_training import TorchLearner
@@ -36,8 +36,8 @@ class DualSettings(Protocol):
 
 
 @dataclass(frozen=True)
-class Examples:
-    """Pairs of a query and a paper that it cites, and what may be a negative.
+class DualExamples:
+    """ContextPairs of a query and a paper that it cites, and what may be a negative.
 
     :param queries: whose contexts are learnt from.
     :param query: (E,) their places; ``paper`` (E,) rows of what they cite.
@@ -56,7 +56,9 @@ class Examples:
     years: np.ndarray
 
     @classmethod
-    def of(cls, store: CorpusStore, queries: Queries, ranking: Ranking, near: int) -> "Examples":
+    def of(
+        cls, store: CorpusStore, queries: Queries, ranking: Ranking, near: int
+    ) -> "DualExamples":
         """Return the examples of training queries.
 
         :param near: papers of each list that are read.
@@ -109,8 +111,8 @@ class DualLearner(TorchLearner):
         network: DualNetwork,
         settings: DualSettings,
         texts: TextReader,
-        bibliography: Bibliography,
-        examples: Examples,
+        bibliography: AuthorsAndCitations,
+        examples: DualExamples,
         seed: int,
     ) -> None:
         self._optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
@@ -157,7 +159,7 @@ class DualLearner(TorchLearner):
             queries.citing_rows,
             self._papers,
         )
-        pairs = Pairs(example, rows, which, queries.years[example])
+        pairs = ContextPairs(example, rows, which, queries.years[example])
         states = read(self._network, self._papers.take(rows))
         found = pairs.scores(self._network, contexts, states, self._bibliography)
         compared = torch.from_numpy(is_read).to(found.device)
