@@ -22,6 +22,7 @@ NO_SPACE = {
     "fusion": "learns its weights from the queries that would measure it",
     "fusion_priors": "as fusion",
     "fusion_reranked": "as fusion",
+    "fusion_dual_lcr": "as fusion",
     "fusion_token_bag": "as fusion",
     "fusion_hierarchical": "as fusion",
     "fusion_bags": "as fusion",
