@@ -114,7 +114,9 @@ def run(config: Config) -> None:
     }
     with output_directory(config.output, "rerank", config, inputs) as out:
         with for_tensorboard(config.output, goes_on=reranker.checkpoint.exists()):
-            out.counts.update(_fit(reranker, store, config))
+            rng = named_rng(config.seed, f"rerank {config.reranker}")
+            out.counts.update(reranker.prepare(store, rng))
+            out.counts.update(_fit(reranker, store, config, rng))
         for split, (queries, rankings) in reranked.items():
             if config.scored_by:
                 from mpbert.retrieval.vector_search import VectorSearch  # faiss
@@ -150,7 +152,9 @@ def _files_of(config: Config) -> list[Path]:
     return [config.corpus, *runs, *training, *vectors, *paths_in(config.settings)]
 
 
-def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, int]:
+def _fit(
+    reranker: Reranker, store: CorpusStore, config: Config, rng: np.random.Generator
+) -> dict[str, int]:
     """Learn from the queries that repeat no other."""
     split = reranker.learns_from
     if not split:
@@ -166,7 +170,6 @@ def _fit(reranker: Reranker, store: CorpusStore, config: Config) -> dict[str, in
     if queries.is_repeat.any():
         distinct = np.flatnonzero(~queries.is_repeat)
         queries, rankings = queries.take(distinct), [each.take(distinct) for each in rankings]
-    rng = named_rng(config.seed, f"rerank {config.reranker}")
     return reranker.fit(store, queries, rankings, rng)
 
 

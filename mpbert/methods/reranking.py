@@ -40,6 +40,14 @@ class Reranker(Method):
         :raises CorpusError: it does.
         """
 
+    def prepare(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Load and read what it needs to rerank, whether it learns or not; ``fit`` comes after.
+
+        :param rng: goes on to ``fit``.
+        :returns: counts of what was read, for the manifest.
+        """
+        return {}
+
     def fit(
         self,
         store: CorpusStore,

@@ -117,9 +117,9 @@ class VectorSearch:
         return self._index.scores_of(vectors[self._places_of(queries, split)], asked, papers)
 
     def _places_of(self, queries: Queries, split: str) -> np.ndarray:
-        """Return (Q,) the places of queries, which may be some of those of the split, among all."""
+        """Return (Q,) the places of queries, which may be some of the split in any order."""
         ids = self._store.queries(split, self._task).query_ids
-        if len(queries) == len(ids):
+        if queries.query_ids == ids:
             return np.arange(len(ids))
         place_of = {query: place for place, query in enumerate(ids)}
         return np.array([place_of[query] for query in queries.query_ids], dtype=np.int64)

@@ -175,10 +175,11 @@ def reranker_of(name, store, runs, task, checkpoint=None, read=None):
     reranker = from_settings(RERANKERS[name], RERANKERS[name].quick, name)
     reranker.checkpoint = checkpoint
     reranker.check(store)
+    rng = named_rng(1, "test")
+    reranker.prepare(read or store, rng)
     if split := reranker.learns_from:
         inputs = runs(split, task)[: max(reranker.num_inputs[0], 1)]
-        queries = store.queries(split, task)
-        reranker.fit(read or store, queries, inputs, named_rng(1, "test"))
+        reranker.fit(read or store, store.queries(split, task), inputs, rng)
     return reranker
 
 

@@ -73,8 +73,9 @@ def lists(store, runs):
 def fitted(store, lists, *settings, checkpoint=None):
     reranker = from_settings(CrossEncoder, [*SMALL, *settings], "cross_encoder")
     reranker.checkpoint = checkpoint
-    queries, ranking = lists("train")
-    reranker.counts = reranker.fit(store, queries, [ranking], named_rng(1, "test"))
+    rng, (queries, ranking) = named_rng(1, "test"), lists("train")
+    counts = reranker.prepare(store, rng)
+    reranker.counts = counts | reranker.fit(store, queries, [ranking], rng)
     return reranker
 
 
@@ -410,6 +411,18 @@ class TestReranking:
         assert {p.name for p in tmp_path.iterdir()} == {"bm25", "out", "out.tensorboard"}
         assert (tmp_path / "out" / "model" / "model.safetensors").is_file()
         assert len(read_run(tmp_path / "out" / "test.run")) > 0
+
+    def test_the_command_takes_a_model_as_it_is(self, rfc_corpus, runs, store, lists):
+        config = rerank.Config(
+            rfc_corpus, runs.parent / "as-is", [runs], reranker="cross_encoder",
+            settings=[*SMALL, "epochs=0"], splits=["test"],
+        )  # fmt: skip
+        rerank.run(config)
+        queries, _ = lists("test")
+        found = read_run(config.output / "test.run")
+        ranked = matrices_of_run(found, queries.query_ids, store.paper_ids, "run")[0]
+        assert (np.sort(ranked) == np.sort(lists("test")[1].rows)).all()
+        assert (ranked != lists("test")[1].rows).any()
 
 
 class TestErrors:

@@ -491,7 +491,7 @@ class TestTraining:
         with pytest.raises(ZeroDivisionError):
             fit.run(config)
         monkeypatch.setattr(hatten_training, "train_encoder", train)
-        monkeypatch.setattr("mpbert.methods.hatten.words.train_words", lambda *a: 1 / 0)
+        monkeypatch.setattr("mpbert.methods.word_vectors.train_words", lambda *a: 1 / 0)
         fit.run(config)
         assert {path.name for path in tmp_path.iterdir()} == {"hatten", "hatten.tensorboard"}
         names = {path.name for path in (tmp_path / "hatten").iterdir()}

@@ -54,8 +54,9 @@ def lists(store, runs):
 def fitted(store, lists, *settings, checkpoint=None):
     reranker = from_settings(CrossEncoder, [*JOINED, *settings], "cross_encoder")
     reranker.checkpoint = checkpoint
-    queries, ranking = lists("train")
-    reranker.counts = reranker.fit(store, queries, [ranking], named_rng(1, "test"))
+    rng, (queries, ranking) = named_rng(1, "test"), lists("train")
+    counts = reranker.prepare(store, rng)
+    reranker.counts = counts | reranker.fit(store, queries, [ranking], rng)
     return reranker
 
 
@@ -100,7 +101,9 @@ def test_the_layers_lower_the_loss_on_the_lists_they_learn_from(store, lists):
     queries, ranking = queries.take(some), ranking.take(some)
     settings = [*JOINED, "epochs=12", "learning_rate=0.003", "matches=marked"]
     trained = from_settings(CrossEncoder, settings, "cross_encoder")
-    trained.fit(store, queries, [ranking], named_rng(1, "test"))
+    rng = named_rng(1, "test")
+    trained.prepare(store, rng)
+    trained.fit(store, queries, [ranking], rng)
     whole = training_lists(store, queries, ranking, 20)
     texts = trained._texts.queries(queries, "context", "sentence")
     of_list = trained._scorer.of_list(whole.old)

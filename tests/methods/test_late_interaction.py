@@ -9,7 +9,7 @@ from mpbert.commands import rerank, retrieve
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
-from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.late_interaction.max_sim import max_sim
 from mpbert.methods.late_interaction.reranker import LateInteraction
@@ -45,8 +45,15 @@ def lists(store, run):
 @pytest.fixture(scope="module")
 def fitted(store, lists):
     reranker = from_settings(LateInteraction, QUICK, "late_interaction")
-    queries, ranking = lists("valid")
-    reranker.fit(store, queries, [ranking], named_rng(1, "test"))
+    rng, (queries, ranking) = named_rng(1, "test"), lists("valid")
+    reranker.prepare(store, rng)
+    reranker.fit(store, queries, [ranking], rng)
+    return reranker
+
+
+def unlearnt(store, score):
+    reranker = from_settings(LateInteraction, [*QUICK, f"score={score}"], "late_interaction")
+    reranker.prepare(store, named_rng(1, "test"))
     return reranker
 
 
@@ -96,12 +103,50 @@ def test_only_the_first_papers_change_places(fitted, store, lists):
     assert (found.rows[:, :10] != ranking.rows[:, :10]).any()
 
 
+def test_one_score_alone_is_that_feature_and_learns_nothing(fitted, store, lists):
+    queries, ranking = lists("test")
+    queries, ranking = queries.take(np.arange(40)), ranking.take(np.arange(40))
+    candidates = fitted._candidates(store, queries, ranking)
+    features = {
+        (query, row): each[-3:]
+        for query, row, each in zip(
+            candidates.papers.queries, candidates.papers.rows, candidates.features, strict=True
+        )
+    }
+    dropped = 0
+    for score, column in (("abstract", 0), ("citing", 1)):
+        reranker = unlearnt(store, score)
+        assert reranker.learns_from == ""
+        found = reranker.rerank(store, queries, [ranking])
+        for query in range(len(queries)):
+            first = ranking.rows[query, : reranker.depth].tolist()
+            kept = [row for row in first if score == "abstract" or features[query, row][2]]
+            expected = sorted(kept, key=lambda row: (-features[query, row][column], row))
+            assert [row for row in found.rows[query].tolist() if row >= 0] == expected
+            scores = [features[query, row][column] for row in expected]
+            assert np.allclose(found.scores[query, : len(kept)], scores)
+            dropped += len(first) - len(kept)
+    assert dropped > 0
+
+
+def test_a_score_reads_no_more_than_it_asks_for(store):
+    assert not hasattr(unlearnt(store, "abstract"), "_sentences")
+    assert not hasattr(unlearnt(store, "citing"), "_papers")
+
+
+def test_the_score_of_sentences_needs_some():
+    with pytest.raises(ConfigError, match=r"citing=0: found score=citing.*choose score=abstract"):
+        from_settings(LateInteraction, ["score=citing", "citing=0"], "late_interaction")
+
+
 def test_global_queries_are_titles_and_abstracts(store, lists):
     reranker = from_settings(LateInteraction, [*QUICK, "citing=0"], "late_interaction")
     valid, test = store.manuscripts("valid"), store.manuscripts("test")
     rows = np.tile(np.arange(20), (len(valid), 1))
     everything = Ranking(rows, -rows.astype(float))
-    reranker.fit(store, valid, [everything], named_rng(1, "test"))
+    rng = named_rng(1, "test")
+    reranker.prepare(store, rng)
+    reranker.fit(store, valid, [everything], rng)
     found = reranker.rerank(store, test, [everything.take(np.zeros(len(test), np.int64))])
     assert (np.sort(found.rows[:, :20]) == np.arange(20)).all()
 
@@ -119,6 +164,16 @@ def test_the_command_keeps_the_weights_and_makes_the_same_run_again(rfc_corpus, 
     assert (tmp_path / "one" / "test.run").read_text().replace("one", "two") == (
         tmp_path / "two" / "test.run"
     ).read_text()
+
+
+def test_the_command_keeps_no_weights_where_nothing_is_learnt(rfc_corpus, run, tmp_path):
+    settings = [*QUICK, "score=citing"]
+    config = rerank.Config(
+        rfc_corpus, tmp_path / "citing", [run], reranker="late_interaction", settings=settings
+    )
+    rerank.run(config)
+    assert {"valid.run", "test.run"} <= {path.name for path in (tmp_path / "citing").iterdir()}
+    assert not (tmp_path / "citing" / "learnt.json").exists()
 
 
 def test_a_corpus_without_texts_is_refused(store):

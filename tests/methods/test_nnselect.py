@@ -6,8 +6,15 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.citeomatic import nnselect_training
+from mpbert.methods.citeomatic.field_bags import (
+    body_counts,
+    paper_fields,
+    training_vocabulary,
+    word_counts,
+)
 from mpbert.methods.citeomatic.nnselect_training import nearest
 from mpbert.methods.embedding import make_embedder
+from mpbert.methods.training_citations import training_citations
 
 QUICK = ["dim=32", "triplets=6000", "neighbours=10"]
 
@@ -77,6 +84,90 @@ def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(store, tmp_path,
     resumed = fitted(store, *settings, checkpoint=tmp_path)
     assert len(again) == 1
     assert np.array_equal(resumed.embed_papers(store).vectors, whole.embed_papers(store).vectors)
+
+
+def test_more_fields_and_the_negatives_of_the_batch_find_more(store):
+    settings = "epochs=2", "queries=both"
+    alone = recall_at_10(fitted(store, *settings), store, "local")
+    more = "fields=abstract+body+citing", "loss=batch", "temperature=0.1"
+    assert recall_at_10(fitted(store, *settings, *more), store, "local") > alone + 0.02
+
+
+@pytest.fixture(scope="module")
+def learner(store):
+    """The learner of a NNSelect that reads citing sentences, of local and global queries."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "train", lambda learner, *_: found.append(learner) or 0)
+        fitted(store, "epochs=1", "queries=both", "fields=abstract+citing", "word_dropout=0.0001")
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def batch(learner):
+    return learner.sample(200, np.random.default_rng(1))
+
+
+def test_a_cited_paper_is_read_without_the_sentences_of_the_manuscript(store, learner, batch):
+    texts, manuscripts, places = learner.texts_of(batch)
+    assert np.array_equal(texts[places], [batch.queries, batch.positives, batch.negatives])
+    own = np.concatenate([each.manuscripts for each in learner._examples])
+    own = own[batch.queries - store.num_papers]
+    assert np.array_equal(manuscripts[places], [np.full(200, -1), own, np.full(200, -1)])
+    learner._settings.word_dropout = 0.0
+    bags = learner.bags_of(texts, manuscripts, np.random.default_rng(1))
+    vocabulary = training_vocabulary(store, learner._settings.vocab_size)[0]
+    training_contexts = store.contexts("train")
+    taken_off = 0
+    for number in range(200):
+        place = places[1][number]
+        text = 3 * len(texts) + place  # the fourth field
+        of_text = slice(*bags.offsets[text : text + 2])
+        found = np.zeros(len(vocabulary))
+        found[bags.words[bags.places[of_text]]] = bags.counts[of_text]
+        expected, whole = np.zeros((2, len(vocabulary)))
+        for i in np.flatnonzero(
+            [
+                batch.positives[number] in training_contexts.cited(i)
+                for i in range(len(training_contexts))
+            ]
+        ):
+            row = store.sentence_offsets[training_contexts.citing_rows[i]]
+            sentence = store.sentence_texts(np.array([row + training_contexts.positions[i]]))
+            counts = word_counts(sentence, vocabulary).toarray()[0]
+            whole += counts
+            expected += counts * (training_contexts.citing_rows[i] != own[number])
+        assert np.array_equal(found, expected)
+        taken_off += (whole != expected).any()
+    assert taken_off > 100
+
+
+def test_no_paper_that_holds_a_sentence_of_a_manuscript_is_its_negative(store, learner, batch):
+    texts, _, places = learner.texts_of(batch)
+    papers = np.unique(places[1:])
+    known = learner.is_known(batch.queries, texts[papers])
+    own = np.concatenate([each.manuscripts for each in learner._examples])
+    own = own[batch.queries - store.num_papers]
+    cites = training_citations(store).toarray() > 0
+    expected = cites[own][:, texts[papers]] | (own[:, None] == texts[papers])
+    assert np.array_equal(known, expected)
+    held = learner._citing.of_manuscripts(
+        *(each.ravel() for each in np.broadcast_arrays(own[:, None], texts[papers]))
+    )
+    holds = (np.diff(held.indptr) > 0).reshape(known.shape)
+    assert holds.any() and not (holds & ~known).any()
+
+
+def test_bodies_are_what_whole_papers_hold_beside_title_and_abstract(store):
+    vocabulary, _ = training_vocabulary(store, 500)
+    papers = paper_fields(store, vocabulary)
+    bodies = body_counts(store, vocabulary, papers).toarray()
+    for row in (0, 7, 50):
+        sentences = np.arange(
+            store.sentence_offsets[row] + store.num_abstract[row], store.sentence_offsets[row + 1]
+        )
+        expected = word_counts([" ".join(store.sentence_texts(sentences))], vocabulary).toarray()
+        assert np.array_equal(bodies[row], expected[0]) and bodies[row].any()
 
 
 def test_nearest_are_the_largest_products():

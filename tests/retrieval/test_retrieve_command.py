@@ -8,6 +8,7 @@ from mpbert.foundation.errors import ConfigError, OutputError, VectorsError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.chance.embedder import Chance
+from mpbert.retrieval.vector_search import VectorSearch
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,15 @@ def test_every_query_of_the_qrels_is_ranked_without_its_own_paper(rfc_corpus, ve
             assert len(set(ranked)) == 30 and query.rpartition("#")[0] not in ranked
         counts = read_manifest(output)["counts"]
         assert counts[f"queries_{split}"] == counts[f"citing_papers_excluded_{split}"] == len(run)
+
+
+def test_all_queries_of_a_split_may_be_asked_in_any_order(rfc_corpus, vectors):
+    store = CorpusStore(rfc_corpus)
+    search, queries = VectorSearch(store, vectors, "local"), store.contexts("test")
+    order = np.random.default_rng(1).permutation(len(queries))
+    rows, scores = search.search(queries, "test", 9)
+    mixed_rows, mixed_scores = search.search(queries.take(order), "test", 9)
+    assert np.array_equal(mixed_rows, rows[order]) and np.array_equal(mixed_scores, scores[order])
 
 
 @pytest.mark.parametrize("words", [True, False])

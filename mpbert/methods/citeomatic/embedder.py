@@ -24,6 +24,11 @@ Where the paper is silent, or differs from its code (allenai/citeomatic), and wh
   citing paper's title and abstract are read beside it where ``query`` says so. With ``queries``
   local or both it learns from training contexts too; a paper that the manuscript cites elsewhere
   is never a negative.
+* *More fields*: not in the paper. ``fields`` adds a paper's body, and the training sentences that
+  cite it, each a field with its own scalar; manuscripts have neither. A cited paper is learnt from
+  without the sentences of the manuscript that cites it in the triplet.
+* *Negatives of the batch*: not in the paper either, see
+  :mod:`mpbert.methods.citeomatic.nnselect_training`.
 * *Left out*: the L2 penalty of directions, whose lengths do not matter, which the authors' tuning
   set to 0; the limit of 100 citations per query.
 """
@@ -38,6 +43,7 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.citeomatic.field_bags import (
+    body_counts,
     inverse_frequencies,
     paper_fields,
     query_fields,
@@ -49,6 +55,7 @@ from mpbert.vectors.store import VectorStore
 
 # torch is imported by the methods that need it: other methods shall not wait for it
 
+_FIELDS = ("abstract", "abstract+body", "abstract+citing", "abstract+body+citing")
 _NARROW = 0.05  # half the width of the uniform distribution of Keras
 
 
@@ -59,7 +66,9 @@ class NNSelect(Embedder):
 
     The settings: ``triplets`` sampled for each of the ``epochs`` (0: none, words as they start);
     ``batch`` triplets of an update; ``neighbours`` fetched per query at each epoch; ``margin``, the
-    multiplier γ; ``l1``, the penalty of magnitudes; ``queries`` to learn from.
+    multiplier γ; ``l1``, the penalty of magnitudes; ``queries`` to learn from; ``fields`` of a
+    paper, of which ``abstract`` is title and abstract; ``loss``, of triplets or with the negatives
+    of the whole ``batch``, by cosines over ``temperature``: that reads no margin and no boost.
     """
 
     name: ClassVar[str] = "nnselect"
@@ -80,6 +89,9 @@ class NNSelect(Embedder):
     start: str = setting("idf", choices=("idf", "uniform"))
     queries: str = setting("global", choices=("global", "local", "both"))
     query: str = setting("context", choices=("context", "context+abstract"))
+    fields: str = setting("abstract", choices=_FIELDS)
+    loss: str = setting("triplets", choices=("triplets", "batch"))
+    temperature: float = 0.05
 
     def __post_init__(self) -> None:
         """Check what single values cannot tell."""
@@ -98,13 +110,13 @@ class NNSelect(Embedder):
 
         seed = int(rng.integers(2**31))
         self._vocabulary, frequencies = training_vocabulary(store, self.vocab_size)
-        self._papers = paper_fields(store, self._vocabulary)
+        self._read(store)
         if self.start == "idf":
             magnitudes = inverse_frequencies(store, frequencies)
         else:
             magnitudes = np.random.default_rng(seed).uniform(-_NARROW, _NARROW, len(frequencies))
         words = MagnitudeDirection(magnitudes, self.dim, torch.Generator().manual_seed(seed))
-        self._embedder = FieldEmbedder(words, num_fields=3)
+        self._embedder = FieldEmbedder(words, len(self._papers))
         self._embedder.to(trained_on())
         updates = self._train(store, seed) if self.epochs else 0
         return {"words": len(self._vocabulary), "updates": updates}
@@ -130,6 +142,18 @@ class NNSelect(Embedder):
 
         save_words_and_weights(self._embedder, self._vocabulary, directory)
 
+    def _read(self, store: CorpusStore) -> None:
+        """Count the words of the fields of papers."""
+        from mpbert.methods.citeomatic.citing_words import CitingWords
+
+        self._papers = paper_fields(store, self._vocabulary)
+        more = self.fields.split("+")[1:]
+        if "body" in more:
+            self._papers.append(body_counts(store, self._vocabulary, self._papers))
+        self._citing = CitingWords(store, self._vocabulary) if "citing" in more else None
+        if self._citing:
+            self._papers.append(self._citing.counts)
+
     def _train(self, store: CorpusStore, seed: int) -> int:
         from mpbert.methods.citeomatic.nnselect_examples import TripletExamples
         from mpbert.methods.citeomatic.nnselect_training import NNSelectLearner
@@ -146,6 +170,6 @@ class NNSelect(Embedder):
             )
         in_citations = citations.sum(axis=0)
         learner = NNSelectLearner(
-            self._embedder, self, self._papers, examples, pool, in_citations, seed
+            self._embedder, self, self._papers, self._citing, examples, pool, in_citations, seed
         )
         return train(learner, learner.plan(), self.checkpoint_of(store, seed))

@@ -1,7 +1,7 @@
-"""Title and abstract as separate bags of words, for methods that weigh them separately.
+"""Title, abstract and body as separate bags of words, for methods that weigh them separately.
 
-The words are those of :func:`mpbert.corpus.text.words`. A vocabulary comes from training papers
-alone: words that most of them hold are left out, as stop words.
+The words are those of :func:`mpbert.corpus.text.words`. A vocabulary comes from titles and
+abstracts of training papers alone: words that most of them hold are left out, as stop words.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,12 @@ import pyarrow as pa
 from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
+from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, ranges
 
+TITLE, ABSTRACT, CONTEXT = range(3)  # places of the fields that all texts have
 _MAX_SHARE = 0.5  # of the training papers that hold a word
 _BLOCK = 1 << 14  # texts counted at once
 
@@ -83,6 +85,19 @@ def paper_fields(store: CorpusStore, vocabulary: pa.Array) -> list[sparse.csr_ar
     return [titles, abstracts, sparse.csr_array(titles.shape, dtype=np.float32)]
 
 
+def body_counts(
+    store: CorpusStore, vocabulary: pa.Array, papers: Sequence[sparse.csr_array]
+) -> sparse.csr_array:
+    """Return (N, V) float32 counts of the words of bodies: of whole papers, less these fields.
+
+    :param papers: what :func:`paper_fields` returns.
+    """
+    whole, _ = paper_counts(store, "text", vocabulary)
+    bodies = whole.astype(np.float32) - papers[TITLE] - papers[ABSTRACT]
+    bodies.eliminate_zeros()
+    return bodies
+
+
 def query_fields(
     store: CorpusStore,
     queries: Queries,
@@ -90,18 +105,21 @@ def query_fields(
     papers: Sequence[sparse.csr_array],
     query: str,
 ) -> list[sparse.csr_array]:
-    """Return (Q, V) counts of titles, abstracts and contexts; those that a query lacks are empty.
+    """Return (Q, V) counts of as many fields as papers have; those that a query lacks are empty.
 
-    :param papers: what :func:`paper_fields` returns.
+    :param papers: what :func:`paper_fields` returns, and further fields, which no query has.
     :param query: ``context``: contexts stand for themselves; ``context+abstract``: title and
         abstract of the citing paper too.
     """
     empty = sparse.csr_array((len(queries), len(vocabulary)), dtype=np.float32)
-    title, abstract, _ = (field[queries.citing_rows] for field in papers)
-    if not isinstance(queries, Contexts):
-        return [title, abstract, empty]
-    contexts = word_counts(store.local_texts(queries), vocabulary)
-    return [title, abstract, contexts] if query == "context+abstract" else [empty, empty, contexts]
+    fields = [empty] * len(papers)
+    is_local = isinstance(queries, Contexts)
+    if not is_local or query == "context+abstract":
+        for place in (TITLE, ABSTRACT):
+            fields[place] = papers[place][queries.citing_rows]
+    if is_local:
+        fields[CONTEXT] = word_counts(store.local_texts(queries), vocabulary)
+    return fields
 
 
 def take_bags(

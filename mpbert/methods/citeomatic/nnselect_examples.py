@@ -6,13 +6,14 @@ import numpy as np
 from scipy import sparse
 
 from mpbert.corpus.store import Queries
-from mpbert.methods.citeomatic.field_bags import jaccard_similarity
+from mpbert.methods.citeomatic.field_bags import CONTEXT, jaccard_similarity
 from mpbert.methods.citeomatic.triplets import TripletSampler, cited_matrix, percentile_per_row
 
 
 class TripletExamples:
     """Training queries of one task, with what may be sampled for them.
 
+    :ivar manuscripts: (Q,) row of the paper of each query.
     :param fields: (Q, V) counts of each field of the queries.
     :param papers: (N, V) counts of each field of all papers.
     :param citations: (N, N) of training papers: row cites column.
@@ -29,10 +30,11 @@ class TripletExamples:
         pool: np.ndarray,
         percentile: float,
     ) -> None:
-        self.fields = fields
+        self.fields, self.manuscripts = fields, queries.citing_rows
         cited = cited_matrix(queries, citations.shape[0])
         self.sampler = TripletSampler(cited, queries.citing_rows, citations, pool, whole=True)
-        self._words = sum(fields).tocsr(), sum(papers).tocsr()
+        texts = slice(CONTEXT + 1)  # App. C compares titles and abstracts
+        self._words = sum(fields[texts]).tocsr(), sum(papers[texts]).tocsr()
         query, paper = self.sampler.pairs
         order = np.argsort(query, kind="stable")
         lengths = np.bincount(query, minlength=len(queries))

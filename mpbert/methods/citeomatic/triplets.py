@@ -89,13 +89,14 @@ class TripletSampler:
         query, paper = excluded.nonzero()
         self._excluded = np.unique(query * shape[1] + paper)
         query, paper = (cited @ citations).nonzero()
-        allowed = in_pool[paper] & ~self._is_excluded(query, paper)
+        allowed = in_pool[paper] & ~self.is_excluded(query, paper)
         query, self._second = query[allowed], paper[allowed]
         order = np.lexsort((self._second, query))
         self._second = self._second[order]
         self._second_offsets = offsets_of(np.bincount(query, minlength=shape[0]))
 
-    def _is_excluded(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
+    def is_excluded(self, query: np.ndarray, paper: np.ndarray) -> np.ndarray:
+        """Return whether each paper is never a negative of the query; both of any one shape."""
         keys = query.astype(np.int64) * self._num_papers + paper
         at = np.minimum(np.searchsorted(self._excluded, keys), len(self._excluded) - 1)
         return self._excluded[at] == keys
@@ -125,7 +126,7 @@ class TripletSampler:
                 kinds[open_] = RANDOM
             query, kind = queries[open_], kinds[open_]
             found = self._sample(query, kind, rng, neighbours)
-            good = (found >= 0) & ~self._is_excluded(query, found)
+            good = (found >= 0) & ~self.is_excluded(query, found)
             near = np.flatnonzero(good & (kind == NEIGHBOUR))
             if accepts is not None:
                 good[near] = accepts(query[near], found[near])

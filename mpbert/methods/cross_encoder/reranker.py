@@ -127,17 +127,8 @@ class CrossEncoder(Reranker):
                 f"citing={self.citing}, choose --settings citing=0"
             )
 
-    def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
-    ) -> dict[str, int]:
-        """Load the model, and train it if there are epochs.
-
-        :raises RunError: the lists have no paper that their query cites.
-        """
+    def prepare(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+        """Load the model, and tokenise the texts of the corpus."""
         from mpbert.pretrained.encoder import PretrainedEncoder
         from mpbert.pretrained.models import load
         from mpbert.pretrained.texts import training_texts
@@ -151,8 +142,20 @@ class CrossEncoder(Reranker):
             model, tokenizer, "cls", self.batch_tokens, self.precision == "bfloat16"
         )
         self._make_scorer(store, encoder)
-        counts = {"parameters": sum(p.numel() for p in self._scorer.trained.model.parameters())}
-        return counts | (self._train(store, queries, rankings[0], rng) if self.epochs else {})
+        return {"parameters": sum(p.numel() for p in self._scorer.trained.model.parameters())}
+
+    def fit(
+        self,
+        store: CorpusStore,
+        queries: Queries,
+        rankings: Sequence[Ranking],
+        rng: np.random.Generator,
+    ) -> dict[str, int]:
+        """Train the model, if there are epochs.
+
+        :raises RunError: the lists have no paper that their query cites.
+        """
+        return self._train(store, queries, rankings[0], rng) if self.epochs else {}
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the first papers by the new score, then the others as they were."""

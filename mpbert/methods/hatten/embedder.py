@@ -17,7 +17,7 @@ Where they differ, and where we do:
 * *Queries.* The code trains a model of local or of global queries: ``train_on``. The vectors hold
   queries of both tasks either way. A global query is the document of the paper itself.
 * *Words.* Runs of letters and digits, not whitespace between them; vectors: see
-  :mod:`mpbert.methods.hatten.words`. Words without a vector are left out, as in the code.
+  :mod:`mpbert.methods.word_vectors`. Words without a vector are left out, as in the code.
 * *Start.* Word vectors of our size are fixed in the paper, and its vectors start almost alike:
   positions are added to the words, and the ReLU of the pooling keeps what all texts share.
   ``start=bag`` begins with a weighted bag of words instead, to which attention adds, from zero,
@@ -62,7 +62,7 @@ class Hatten(Embedder):
 
     The defaults are the paper's. ``dim``, ``word_epochs`` and ``min_count`` are of our word
     vectors; ``word_vectors``: a file or folder of one's own instead, see
-    :mod:`mpbert.methods.hatten.words`. ``longest``: words of a paragraph that are read. ``query``:
+    :mod:`mpbert.methods.word_vectors`. ``longest``: words of a paragraph that are read. ``query``:
     what a local query reads. ``loops`` of ``updates`` updates of ``batch`` queries; each has
     ``hard`` of its ``prefetched`` papers and ``easy`` random ones. ``mined``: most queries of a
     loop, for which papers are prefetched anew. ``average``: part of the moving average of the
@@ -235,16 +235,16 @@ class Hatten(Embedder):
         )
 
     def _load_words(self, store: CorpusStore, seed: int) -> tuple[pa.Array, np.ndarray]:
+        from mpbert.methods import word_vectors
         from mpbert.methods.checkpoint import State
-        from mpbert.methods.hatten import words as hatten_words
 
         if self.word_vectors:
-            return hatten_words.read_words(Path(self.word_vectors))
+            return word_vectors.read_words(Path(self.word_vectors))
         checkpoint = self.checkpoint_of(store, seed, part="words")
         if checkpoint and (found := checkpoint.load()):
             return pa.array(found.values["words"], pa.large_string()), found.arrays["vectors"]
         epochs = self.checkpoint_of(store, seed, part="word-epochs")
-        words, vectors = hatten_words.train_words(
+        words, vectors = word_vectors.train_words(
             store, self.dim, self.word_epochs, self.min_count, seed, epochs
         )
         if checkpoint:

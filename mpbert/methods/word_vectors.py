@@ -1,10 +1,11 @@
-"""Fixed word vectors for HAtten: trained on the corpus, or one's own in the format of word2vec.
+"""Word vectors for networks: trained on the corpus, or one's own in the format of word2vec.
 
-The paper reads GloVe's vectors of 200 dimensions (Pennington et al., EMNLP 2014), which are not to
-be had here. Ours are Word2Vec's (gensim), continuous bag of words with the window and the learning
-rate that served SIF, on the sentences of the training papers. Their size matters,
-since positions are added: with a root mean square of 1 a dimension, recall on the validation
-split of the RFC corpus was better than with 0.4 or 2. Vectors of one's own stay as they are.
+They stand in the place of pretrained ones, which are not to be had here: GloVe's vectors
+(Pennington et al., EMNLP 2014) in HAtten, those of Citeomatic in DualLCR. Ours are Word2Vec's
+(gensim), continuous bag of words with the window and the learning rate that served SIF, on the
+sentences of the training papers. Their size matters to HAtten, since positions are added: with a
+root mean square of 1 a dimension, recall on the validation split of the RFC corpus was better than
+with 0.4 or 2. Vectors of one's own stay as they are.
 """
 
 from pathlib import Path
