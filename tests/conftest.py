@@ -190,6 +190,16 @@ def two_threads() -> Iterator[None]:
     numba.set_num_threads(before)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Give OpenMP the threads that it had: a parallel loop of numba leaves it one for each core.
+
+    Where all cores are busy, threads of torch and LightGBM wait for one another from then on.
+    """
+    if "torch" in sys.modules and "OMP_NUM_THREADS" in os.environ:
+        sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+
 class Hung(BaseException):
     """An input took longer than it may; no handler of errors catches this."""
 
