@@ -201,10 +201,10 @@ async def _answer(edition: Edition, queue: Queue, question: Question) -> Respons
 
 async def _answer_directly(live: LiveIndex, queue: Queue, question: Question) -> Response | None:
     """Return an answer; None where there is none, and the framework must say so."""
-    edition = await live.edition()
-    if not edition.known.issuperset(question.accepted):
-        return None
     try:
+        edition = await live.edition()
+        if not edition.known.issuperset(question.accepted):
+            return None
         return await _answer(edition, queue, question)
     except Exception:  # asked again, it fails again, and is worded and logged
         return None

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from mpbert.cli import main
 from mpbert.foundation.checksums import fingerprint
+from mpbert.foundation.errors import StoreUnavailableError
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -94,4 +95,19 @@ def test_a_damaged_index_leaves_the_old_one_in_force_and_the_log_says_so(
     assert "found no readable manifest.json" in health["problem"]
     (tmp_path / "copy").rename(library_index)
     assert main(["add", str(library_index), mail]) == 0
+    assert found(live) == {"mail"}
+
+
+def test_a_store_that_is_away_when_the_index_was_changed_is_unavailable(
+    live, library_index, mail, monkeypatch
+):
+    def away(*_):
+        raise StoreUnavailableError("milvus://here: the store is unavailable")
+
+    assert main(["add", str(library_index), mail]) == 0
+    with monkeypatch.context() as without_store:
+        without_store.setattr(IndexRecommender, "open", away)
+        refused = live.post("/api/recommend", json={"text": "Hosts relay mail"})
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+        assert "the store is unavailable" in refused.json()["error"]
     assert found(live) == {"mail"}
