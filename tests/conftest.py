@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numba
 import pytest
-from threadpoolctl import threadpool_limits
 
 from mpbert.commands import binarize, build_corpus, index
 from mpbert.corpus.binary import BinaryCorpus
@@ -26,12 +25,6 @@ from mpbert.corpus.store import CorpusStore
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webdriver import WebDriver
-
-# numba's first parallel loop gives OpenMP a thread for each core, whatever OMP_NUM_THREADS says.
-# From then on torch and LightGBM would wait for threads without a core, and round differently.
-if "OMP_NUM_THREADS" in os.environ:
-    numba.get_num_threads()
-    threadpool_limits(int(os.environ["OMP_NUM_THREADS"]), user_api="openmp")
 
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
@@ -195,6 +188,16 @@ def two_threads() -> Iterator[None]:
     before = numba.get_num_threads()
     yield
     numba.set_num_threads(before)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Give OpenMP the threads that it had: a parallel loop of numba leaves it one for each core.
+
+    Where all cores are busy, threads of torch and LightGBM wait for one another from then on.
+    """
+    if "torch" in sys.modules and "OMP_NUM_THREADS" in os.environ:
+        sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
 class Hung(BaseException):
