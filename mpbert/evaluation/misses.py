@@ -12,6 +12,7 @@ _FEW_WORDS = 12  # of the citing sentence
 _SIMILAR = 100  # ranks that count as nearly found
 
 CAUSES = (
+    "the cited paper is newer than the manuscript, so it is no candidate",
     "the cited paper was never cited in training, and has no abstract",
     "the cited paper was never cited in training",
     f"the citing sentence has fewer than {_FEW_WORDS} words",
@@ -50,9 +51,11 @@ def find_misses(store: CorpusStore, contexts: Contexts, ranked: np.ndarray, top:
     papers, places, ranks = contexts.cited_rows[missed], owner[missed], ranks[missed]
     train = store.contexts("train")
     is_new = citation_counts(train.cited_rows, store.num_papers)[papers] == 0
-    citing = store.sentence_offsets[contexts.citing_rows[places]] + contexts.positions[places]
+    citing_rows = contexts.citing_rows[places]
+    citing = store.sentence_offsets[citing_rows] + contexts.positions[places]
     num_words = np.array([len(text.split()) for text in store.sentence_texts(citing)], dtype=int)
     holds = [
+        store.years[papers] > store.years[citing_rows],  # retrieval.pool leaves these out
         is_new & (store.num_abstract[papers] == 0),
         is_new,
         num_words < _FEW_WORDS,
