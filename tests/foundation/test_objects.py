@@ -3,10 +3,7 @@
 import json
 import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.manifest import check_inputs
 from mpbert.foundation.objects import store_of
+from tests.servers import NoServerError, Server, free_ports, listens
 
 YEARS = ["--valid-year=2006", "--test-year=2007"]
 
@@ -37,15 +35,17 @@ def s3(tmp_path_factory):
     """Address of a bucket in an S3 server of moto."""
     pytest.importorskip(
         "moto.server",
-        reason="the S3 server of these tests is moto: pip install moto[s3] flask flask-cors",
+        reason="the S3 server of these tests is moto, see tests/servers.txt",
     )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    log = (tmp_path_factory.mktemp("moto") / "log").open("w")
-    with subprocess.Popen(words, stdout=log, stderr=log) as server:
-        patch = pytest.MonkeyPatch()
+    (port,) = free_ports(1)
+    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port]
+    server = Server(words, tmp_path_factory.mktemp("moto") / "log")
+    patch = pytest.MonkeyPatch()
+    try:
+        try:
+            server.wait_until_up("the S3 server of moto", lambda: listens(port))
+        except NoServerError as error:
+            pytest.skip(str(error))
         for name, value in {
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
             "AWS_ACCESS_KEY_ID": "a",
@@ -53,17 +53,12 @@ def s3(tmp_path_factory):
             "AWS_DEFAULT_REGION": "us-east-1",
         }.items():
             patch.setenv(name, value)
-        for _ in range(600):
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        urllib.request.urlopen(
-            urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
-        )
+        made = urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
+        urllib.request.urlopen(made, timeout=60).close()
         yield "s3://bucket"
+    finally:
         patch.undo()
-        server.terminate()
+        server.end()
 
 
 @pytest.fixture(params=["file", "s3"])
