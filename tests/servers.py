@@ -22,10 +22,11 @@ for number in (signal.SIGINT, signal.SIGTERM):
 user = {"user": sys.argv[1]} if sys.argv[1] else {}
 program = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, **user)
 def end():
-    sys.stdin.buffer.read()
+    while os.read(0, 1):
+        pass
     os.killpg(0, signal.SIGKILL)
 threading.Thread(target=end, daemon=True).start()
-sys.exit(program.wait() and 1)
+os._exit(program.wait() and 1)
 """
 
 
@@ -76,7 +77,8 @@ class Server:
             if self.has_ended() or time.monotonic() > end:
                 what = "has ended" if self.has_ended() else f"is not up after {SECONDS} s"
                 self.kill()
-                said = " ".join(self.log.read_text(errors="replace")[-300:].split())
+                import shutil; shutil.copytree(self.log.parent, f"/tmp/scale31/dead{time.time():.0f}", ignore=shutil.ignore_patterns("bin","data","pg*"))
+                said = " ".join(self.log.read_text(errors="replace")[-500:].split())
                 raise NoServerError(f"{name} does not start here: it {what} ({said})")
             time.sleep(0.1)
 

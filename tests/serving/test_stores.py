@@ -65,6 +65,7 @@ class Milvus:
             "endpoints": f"127.0.0.1:{client}",
             "config": {"path": str(self.folder / "configs" / "etcd.yaml")},
         }
+        settings["common"]["session"] |= {"ttl": 20, "retryTimes": 100}  # a lease outlives a kill
         settings["rocksmq"]["lrucacheratio"] = 0.01  # of the memory of the machine
         place.write_text(yaml.safe_dump(settings))
         self.url = f"milvus://127.0.0.1:{ports['proxy_port']}"
