@@ -21,6 +21,7 @@ for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: None)  # they are for the program
 user = {"user": sys.argv[1]} if sys.argv[1] else {}
 program = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, **user)
+signal.signal(signal.SIGUSR1, lambda *_: program.kill())
 def end():
     while os.read(0, 1):
         pass
@@ -77,7 +78,6 @@ class Server:
             if self.has_ended() or time.monotonic() > end:
                 what = "has ended" if self.has_ended() else f"is not up after {SECONDS} s"
                 self.kill()
-                import shutil; shutil.copytree(self.log.parent, f"/tmp/scale31/dead{time.time():.0f}", ignore=shutil.ignore_patterns("bin","data","pg*"))
                 said = " ".join(self.log.read_text(errors="replace")[-500:].split())
                 raise NoServerError(f"{name} does not start here: it {what} ({said})")
             time.sleep(0.1)
@@ -90,16 +90,14 @@ class Server:
         self.kill()
 
     def kill(self) -> None:
-        """Kill all of its group, and wait until they are gone."""
+        """Kill it, wait until it is gone, and kill what it left in its group."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._keeper.send_signal(signal.SIGUSR1)
+            self._keeper.wait(60)  # it takes a while where all cores are busy
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._keeper.pid, signal.SIGKILL)
         self._keeper.wait()
         self._keeper.stdin.close()
-        end = time.monotonic() + 10
-        with contextlib.suppress(ProcessLookupError):
-            while time.monotonic() < end:
-                os.killpg(self._keeper.pid, 0)
-                time.sleep(0.05)
 
 
 def free_ports(number: int) -> list[int]:
