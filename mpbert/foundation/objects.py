@@ -19,7 +19,8 @@ from urllib.parse import urlencode, urlsplit
 
 from mpbert.foundation.checksums import MANIFEST
 from mpbert.foundation.claims import one_at_a_time
-from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.errors import MpbertError, OutputError
+from mpbert.foundation.object_claims import name_of_machine, stored_alone
 
 logger = logging.getLogger(__name__)
 C = TypeVar("C")
@@ -197,19 +198,45 @@ class _Remote:
         logger.info("%s: copied to %s", self._url, place)
 
     def store(self) -> None:
-        """Store what was written into the copy, unless the same is there; the manifest last."""
-        with self._told("written"):
-            if self._manifest() is not None or not (self._place / MANIFEST).exists():
-                return
-            files = sorted(path for path in self._place.rglob("*") if path.is_file())
-            files.sort(key=lambda path: path == self._place / MANIFEST)
-            for path in files:
-                target = f"{self._path}/{path.relative_to(self._place).as_posix()}"
-                if self._store.type_name == "local":  # an object store has no folders
-                    self._store.create_dir(target.rsplit("/", 1)[0], recursive=True)
-                with path.open("rb") as file, self._store.open_output_stream(target) as stream:
-                    shutil.copyfileobj(file, stream, 1 << 20)
+        """Store what was written into the copy, unless the same is there; the manifest last.
+
+        :raises OutputError: another machine stores this output, or has stored another one.
+        """
+        own = self._place / MANIFEST
+        if not own.exists() or self._is_stored(own.read_bytes()):
+            return
+        folder = self._place.parent
+        with one_at_a_time(folder), self._told("written"):
+            alone = stored_alone(self._store, self._path, name_of_machine(folder), self._url)
+            with alone:
+                if not self._is_stored(own.read_bytes()):
+                    self._put_files()
         logger.info("%s: stored", self._url)
+
+    def _is_stored(self, manifest: bytes) -> bool:
+        """Return whether the output with this manifest is there.
+
+        :raises OutputError: there is another one.
+        """
+        with self._told("read"):
+            found = self._manifest()
+        if found is not None and found != manifest:
+            raise OutputError(
+                f"{self._url}: another machine has stored another output there; "
+                f"expected none, or the same one: choose another URL"
+            )
+        return found is not None
+
+    def _put_files(self) -> None:
+        """Put each file, the manifest last."""
+        files = {path: f"{self._path}/{path.relative_to(self._place).as_posix()}"
+                 for path in sorted(self._place.rglob("*")) if path.is_file()}  # fmt: skip
+        files[self._place / MANIFEST] = files.pop(self._place / MANIFEST)
+        for path, target in files.items():
+            if self._store.type_name == "local":  # an object store has no folders
+                self._store.create_dir(target.rsplit("/", 1)[0], recursive=True)
+            with path.open("rb") as file, self._store.open_output_stream(target) as stream:
+                shutil.copyfileobj(file, stream, 1 << 20)
 
 
 def _cache() -> Path:

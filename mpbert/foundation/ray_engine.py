@@ -84,7 +84,6 @@ class RayEngine(Engine):
             if self._sent is None or self._sent[0] != work:
                 self._sent = work, _sent(work)
             tasks = _Tasks(work, self._sent[1], parts)
-            stack.callback(tasks.cancel)
             ready, given = 0, 0
             for place, item in enumerate(items):
                 while len(tasks.running) >= _WAITING * self._look():
@@ -117,7 +116,12 @@ class RayEngine(Engine):
 
 
 class _Tasks:
-    """The tasks of one work that were handed out and have not ended, by place."""
+    """The tasks of one work that were handed out and have not ended, by place.
+
+    None is cancelled: a task that ends while it is cancelled aborts this whole process (Ray 2.60,
+    "Tried to complete task that was not pending"). Those that nobody waits for any more write
+    nothing, and end with the job at the latest.
+    """
 
     def __init__(self, work: Job, sent: list[Any], parts: PartFiles) -> None:
         import ray
@@ -161,13 +165,6 @@ class _Tasks:
             place = self.running.pop(done)
             self._parts.save(place, made)
             self._places.remove(place)
-
-    def cancel(self) -> None:
-        """End all that still run: nobody waits for them."""
-        import ray
-
-        for task in self.running:
-            ray.cancel(task, force=True)
 
 
 def _sent(work: Job) -> list[Any]:

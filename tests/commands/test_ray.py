@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ray = pytest.importorskip("ray", reason="the engine of these tests is an extra: mpbert[ray]")
+ray = pytest.importorskip("ray", reason="ray is not installed, see tests/servers.txt")
 
 from mpbert.cli import main  # noqa: E402
 from mpbert.foundation.engines import Job, OwnProcesses  # noqa: E402
@@ -33,19 +33,23 @@ def cluster(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     patch.setenv("RAY_worker_niceness", "0")  # 15 is for machines that nobody else uses
+    patch.setenv("RAY_memory_monitor_refresh_ms", "0")  # it would end tasks for what others hold
     patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-    head = {**NODE, "num_cpus": 0, "include_dashboard": False}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    cluster = Cluster()
     try:
-        cluster = Cluster(initialize_head=True, head_node_args=head)
-    except Exception as error:
-        pytest.skip(f"no cluster of Ray starts here ({error})")
-    try:
-        cluster.nodes = [cluster.add_node(**NODE) for _ in range(2)]
-        cluster.wait_for_nodes()
+        try:  # each of them waits for a minute at most
+            cluster.add_node(**{**NODE, "num_cpus": 0, "include_dashboard": False})
+            cluster.nodes = [cluster.add_node(**NODE) for _ in range(2)]
+            cluster.wait_for_nodes()
+        except Exception as error:
+            pytest.skip(f"no cluster of Ray starts here ({error})")
         with RayEngine(cluster.address):  # all tests are one job, which shares its processes
             yield cluster
     finally:
         cluster.shutdown()
+        for number, handler in handlers.items():  # Ray has taken them
+            signal.signal(number, handler)
         patch.undo()
 
 

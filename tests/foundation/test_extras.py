@@ -196,12 +196,17 @@ def test_a_package_of_no_extra_is_an_error_of_the_program():
 # where a package is imported under another name than that by which pip knows it
 _IMPORTED = {"hydra": "hydra-core", "sklearn": "scikit-learn", "faiss": "faiss-cpu"}
 
-# no recipe needs them, so that setup.sh does not install them
+# no recipe needs them: tests/run.sh installs them, setup.sh does not
 _BESIDE = ("milvus", "pgvector", "ray", "servers")
 
 
 def names_of(requirements):
     return {re.match(r"[\w.-]+", line)[0].lower() for line in requirements}
+
+
+def required(name):
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return [line.partition(" #")[0] for line in lines if not line.startswith("#")]
 
 
 def test_the_extras_are_those_of_the_package():
@@ -213,5 +218,6 @@ def test_the_extras_are_those_of_the_package():
     everything = names_of(project["dependencies"])
     needed = {name: of for name, of in extras.items() if name not in _BESIDE}
     everything |= {name for names in needed.values() for name in names_of(names)} - {"mpbert"}
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert everything == names_of(line for line in lines if not line.startswith("#"))
+    assert everything == names_of(required("requirements.txt"))
+    beside = [line for name in _BESIDE for line in extras[name] if not line.startswith("mpbert[")]
+    assert sorted(beside) == sorted(required("tests/servers.txt"))

