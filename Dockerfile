@@ -12,8 +12,9 @@ RUN python -m venv /opt/mpbert && /opt/mpbert/bin/pip install --no-cache-dir ".$
 FROM python:3.11-slim
 COPY --from=build /opt/mpbert /opt/mpbert
 ENV PATH=/opt/mpbert/bin:$PATH
-RUN useradd --system --no-create-home mpbert
-USER mpbert
+# by its number: who runs it can tell that it is not root
+RUN useradd --uid 10001 --no-create-home mpbert
+USER 10001
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/health', timeout=4)"]
 ENTRYPOINT ["mpbert"]

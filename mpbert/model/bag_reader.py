@@ -161,7 +161,7 @@ class BagReader:
         lexical = self._config.lexical.exact_matches
         return self._config.vocab_size if lexical else 0
 
-    def read_ahead(self, texts: Sequence[str]) -> None:
+    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], SampledSentences]]) -> None:
         """Do nothing: to read texts together is no faster."""
 
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:

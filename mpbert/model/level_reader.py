@@ -31,10 +31,19 @@ class LevelReader:
         """Number of tokens V whose exact matches count; 0: they do not."""
         return self._model.config.vocab_size if self._model.lexical else 0
 
-    def read_ahead(self, texts: Sequence[str]) -> None:
-        """Let the pretrained encoder read texts, sorted by length; it remembers some thousands."""
-        if self._sentences.encoder is not None:
-            self._sentences.encoder.encode(texts)
+    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], SampledSentences]]) -> None:
+        """Let the pretrained encoder read its sentences of manuscripts, sorted by length.
+
+        The others are read by the bag alone. It remembers some thousands.
+        """
+        if self._sentences.encoder is None:
+            return
+        read = (
+            texts[number]
+            for texts, sampled in manuscripts
+            for number in sampled.sentences[self._sentences.is_upper(sampled)].tolist()
+        )
+        self._sentences.encoder.encode(list(dict.fromkeys(read)))
 
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of manuscripts; ``sampled`` are places in ``texts``."""

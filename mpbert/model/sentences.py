@@ -148,6 +148,10 @@ class TextSentences:
     upper_roles: Sequence[int] = ()
     encoder: LatestVectors | None = None
 
+    def is_upper(self, sampled: SampledSentences) -> np.ndarray:
+        """Return (S,) whether levels beside the bag read each sentence."""
+        return np.isin(sampled.roles, self.upper_roles)
+
     def of(self, texts: Sequence[str], numbers: np.ndarray) -> Sentences:
         """Return the sentences of a list by their places in it.
 

@@ -26,8 +26,8 @@ class TextEncoder(Protocol):
     def num_matched(self) -> int:
         """Number of tokens V whose exact matches count; 0: they do not."""
 
-    def read_ahead(self, texts: Sequence[str]) -> None:
-        """Read distinct texts that will be asked for, if that is faster together."""
+    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], SampledSentences]]) -> None:
+        """Read what :meth:`embed_manuscripts` will need for these, if that is faster together."""
 
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of manuscripts."""

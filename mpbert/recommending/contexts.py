@@ -6,6 +6,7 @@ next sentence.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from mpbert.recommending.questions import Asked
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.retrieval.pool import candidates_by_year
 
+_BLOCK = 48  # contexts whose sentences are read at once: fewer than are remembered
+
 
 def manuscripts_of(store: CorpusStore, contexts: Contexts) -> Iterator[Manuscript]:
     """Yield the manuscript of each context, with one place."""
@@ -31,6 +34,15 @@ def manuscripts_of(store: CorpusStore, contexts: Contexts) -> Iterator[Manuscrip
             paper, latest = store.paper(int(row)), row
             title, sentences = paper.title, paper.sentences
         yield Manuscript([title, *sentences], np.array([position + 1]), [()])
+
+
+def read_in_blocks(
+    recommender: IndexRecommender, manuscripts: Iterator[Manuscript]
+) -> Iterator[Manuscript]:
+    """Yield the same manuscripts; a pretrained encoder reads the sentences of many at once."""
+    while block := list(islice(manuscripts, _BLOCK)):
+        recommender.read_ahead(block)
+        yield from block
 
 
 class IndexSearch:
@@ -83,7 +95,7 @@ class IndexSearch:
         """Yield the questions of each query: one of a context, several of a whole paper."""
         years = [int(year) or None for year in queries.years]
         if isinstance(queries, Contexts):
-            manuscripts = manuscripts_of(self._store, queries)
+            manuscripts = read_in_blocks(self._recommender, manuscripts_of(self._store, queries))
             for year, manuscript in zip(years, manuscripts, strict=True):
                 yield [self._recommender.question(manuscript, 0, year)]
             return

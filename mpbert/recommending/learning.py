@@ -9,24 +9,20 @@ cites several papers, the first is taken as accepted, and the others are sought.
 rank the first papers of the fusion anew: :mod:`mpbert.recommending.tree_learning`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from mpbert.corpus.queries import Contexts, fixed_sample
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.progress import progress
-from mpbert.recommending.contexts import manuscripts_of
+from mpbert.recommending.contexts import manuscripts_of, read_in_blocks
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import COMPANIONS, FEATURES, LearntWeights
 from mpbert.recommending.learnt_trees import LearntTrees
-from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.recommender import IndexRecommender
 
 LEAST_CONTEXTS, MOST_CONTEXTS = 50, 5000  # to learn from; of more, a fixed random sample is asked
-_BLOCK = 48  # contexts whose sentences are read at once: fewer than are remembered
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ def _examples(
 ) -> tuple[Examples, Examples]:
     """Return all contexts, and again those that cite several papers, the first one accepted."""
     plain, accepting = Examples(with_signals), Examples()
-    manuscripts = _read_in_blocks(recommender, manuscripts_of(store, contexts))
+    manuscripts = read_in_blocks(recommender, manuscripts_of(store, contexts))
     for number in progress(range(len(contexts)), "learn to fuse", "context"):
         manuscript, year = next(manuscripts), int(contexts.years[number])
         allowed = store.years <= year if year else np.ones(store.num_papers, dtype=bool)
@@ -108,12 +104,3 @@ def _examples(
             allowed[cited[0]] = False
             accepting.add(recommender.features(question), allowed, cited[1:])
     return plain, accepting
-
-
-def _read_in_blocks(
-    recommender: IndexRecommender, manuscripts: Iterator[Manuscript]
-) -> Iterator[Manuscript]:
-    """Yield the same manuscripts; a pretrained encoder reads the sentences of many at once."""
-    while block := list(islice(manuscripts, _BLOCK)):
-        recommender.read_ahead(block)
-        yield from block

@@ -14,6 +14,7 @@ from mpbert.recommending.learnt import COMPANIONS, COSINE
 from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.near import Near, NearPapers, settled
 from mpbert.recommending.questions import Asked
+from mpbert.recommending.signals import DEPTH
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import at_most_kth, top_k
 
@@ -90,12 +91,9 @@ class PaperRanker:
             self.features = PaperFeatures(data, encoder, words, years)
 
     def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
-        """Return what several questions have in common, for ``both``; None: it would not pay.
-
-        Trees read where a paper stands among all by each feature, so they need exact cosines.
-        """
+        """Return what several questions have in common, for ``both``; None: it would not pay."""
         weights = {} if self._learnt is None else self._learnt.weights
-        is_whole = self._trees is None and self._papers_near is None and COSINE in weights
+        is_whole = self._papers_near is None and COSINE in weights
         if not is_whole or len(questions) < _TOGETHER:
             return [None] * len(questions)
         embed = self._encoder.embed_manuscript
@@ -154,16 +152,23 @@ class PaperRanker:
     def _estimated(
         self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate
     ) -> Ranking:
-        """Return the ranking by the learnt fusion, exact, of a question with an estimate."""
-        features = self.features.of(question, estimate.cosines)
-        about = self._learnt.scores(features)
+        """Return the ranking of a question with an estimate, exact, by fusion and trees."""
+        found = self.features.of(question, estimate.cosines.copy())
+        scores = self._learnt.scores(found)
         # the first papers are among those whose score may reach the last of the first
         slack = abs(self._learnt.weights[COSINE]) * estimate.slack
-        rows = _within(np.where(allowed, about, -np.inf), depth, 2 * slack)
-        features = {name: values[rows] for name, values in features.items()}
-        features[COSINE] = cosines(self._vectors[rows], estimate.vector)
-        found = _ranking(self._learnt.scores(features), np.ones(len(rows), dtype=bool), depth)
-        return Ranking(rows[found.rows], found.scores)
+        rows = _within(np.where(allowed, scores, -np.inf), depth, 2 * slack)
+        found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
+        scores[rows] = self._learnt.scores({name: values[rows] for name, values in found.items()})
+        fused = _ranking(scores[rows], np.ones(len(rows), dtype=bool), depth)
+        fused = Ranking(rows[fused.rows], fused.scores)
+        if self._trees is None:
+            return fused
+        # trees read where the first papers stand among all by their cosines
+        first = fused.first(DEPTH).rows[0]
+        rows = _beside_these(found[COSINE], first, allowed, estimate.slack)
+        found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
+        return self._reranked(question, found, fused, scores, allowed)
 
     @property
     def _weighs_companions(self) -> bool:
@@ -176,6 +181,20 @@ class PaperRanker:
         nears = [] if near is None else [near]
         scores = settled(lambda: self._learnt.scores(found), nears, allowed, depth)
         fused = _ranking(scores, allowed, depth)
+        return self._reranked(question, found, fused, scores, allowed)
+
+    def _reranked(
+        self,
+        question: Asked,
+        found: dict[str, np.ndarray],
+        fused: Ranking,
+        scores: np.ndarray,
+        allowed: np.ndarray,
+    ) -> Ranking:
+        """Return a ranking by the learnt fusion, its first papers by trees.
+
+        :param found: name to (N,) features; ``scores`` (N,) by the fusion.
+        """
         companions = self._learnt.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
         known, year = self.features.known, self.features.year_of(question)
         return self._trees.rerank(found, fused, scores - companions, allowed, known, year)
@@ -241,6 +260,22 @@ def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
     depth = min(depth, len(scores))
     last = at_most_kth(scores, depth)
     return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
+
+
+def _beside_these(
+    values: np.ndarray, first: np.ndarray, allowed: np.ndarray, slack: float
+) -> np.ndarray:
+    """Return allowed rows whose value may be above or below one of the first, or may be the best.
+
+    :param values: (N,), off by ``slack`` at most; those of the rows ``first`` are exact.
+    """
+    asked = np.sort(values[first].astype(np.float64))
+    best = values[allowed].max(initial=-np.inf) - 2 * slack
+    rows = np.flatnonzero(allowed & (values >= min(best, asked.min(initial=np.inf) - slack)))
+    here = values[rows].astype(np.float64)
+    begun = np.searchsorted(asked, here + slack, side="right")
+    ended = np.searchsorted(asked, here - slack, side="left")
+    return rows[(begun > ended) | (here >= best)]
 
 
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:

@@ -74,12 +74,8 @@ class EncoderReader:
 
     def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
         """Read sentences of manuscripts together, if each is read by a pretrained encoder."""
-        texts = [
-            sentences[number]
-            for sentences, place in manuscripts
-            for number in self._readings(sentences, place).sentences.tolist()
-        ]
-        self._encoder.read_ahead(list(dict.fromkeys(texts)))
+        read = [(sentences, self._readings(sentences, place)) for sentences, place in manuscripts]
+        self._encoder.read_ahead(read)
 
     def _readings(self, sentences: Sequence[str], place: int) -> SampledSentences:
         """Return the readings of a manuscript around one sentence."""

@@ -150,6 +150,22 @@ def test_no_configuration_needs_torch(scripts):
     assert (scripts / "imported torch").read_text() == ""
 
 
+def test_a_base_installation_has_every_command_and_the_flags_that_it_can_tell():
+    code = (
+        "import sys; sys.modules['jsonschema'] = None  # as where the extra is not installed\n"
+        "from mpbert.cli import main; sys.exit(main(['completion', 'bash']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in COMMANDS)
+    of_command = r"_shtab_mpbert_{}_option_strings=\(([^)]*)\)"
+    flags = re.search(of_command.format("recommend"), done.stdout)[1]
+    assert "--whole" in flags
+    assert "--config" in re.search(of_command.format("validate"), done.stdout)[1]
+    assert "validate is completed without its flags" in done.stderr
+    assert "pip install 'mpbert[corpus]'" in done.stderr and "recommend is" not in done.stderr
+
+
 def test_an_unknown_shell_is_refused_with_the_choices(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["completion", "fish"])

@@ -15,7 +15,8 @@ from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
-from mpbert.recommending import directory, learning
+from mpbert.recommending import contexts as asked_contexts
+from mpbert.recommending import directory
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
@@ -251,7 +252,7 @@ def test_weights_are_the_same_where_sentences_were_read_ahead(matching, store, m
     def learnt():
         return learn_weights(IndexRecommender.open(matching.index), store)
 
-    monkeypatch.setattr(learning, "_BLOCK", 7)
+    monkeypatch.setattr(asked_contexts, "_BLOCK", 7)
     ahead = learnt()
     monkeypatch.setattr(IndexRecommender, "read_ahead", lambda *_: None)
     alone = learnt()

@@ -12,15 +12,7 @@ from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.rankers import AskedFor
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.vectors.normal import normalized
-
-TEXTS = (
-    "A host sends mail to a relay.",
-    "The protocol names the sender.",
-    "A relay may refuse it. Keys are exchanged before.",
-    "Routers drop packets that are too large.",
-    "An agent reads the counters of a device.",
-    "zzz qqq",
-)
+from tests.recommending.texts import TEXTS, questions
 
 
 @pytest.fixture
@@ -32,20 +24,6 @@ def recommender(matching):
 def shallow(monkeypatch):
     """A ranking is no deeper than what is asked for, so that some papers are left out."""
     monkeypatch.setattr(rankers, "_DEPTH", 3)
-
-
-def questions(recommender):
-    ids, years = recommender.paper_ids, np.sort(recommender.years)
-    return [
-        {
-            **{"text": text, "top": top, "ranker": ranker},
-            "year": (None, int(years[60]), int(years[5]))[number % 3],
-            "accepted": ids[: number % 4],
-        }
-        for number, text in enumerate(TEXTS)
-        for top in (1, 7, 120)
-        for ranker in ("both", "both", "words", "dense")
-    ]
 
 
 def test_answers_are_those_of_single_questions(recommender, shallow):

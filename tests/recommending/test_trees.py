@@ -28,16 +28,17 @@ from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.methods.rankings import sorted_ranking
-from mpbert.recommending import directory, learning, tree_learning
+from mpbert.recommending import directory, learning, learnt_trees, rankers, tree_learning
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import LearntWeights
 from mpbert.recommending.learnt_trees import FILE
 from mpbert.recommending.manuscripts.sentences import manuscript_at
+from mpbert.recommending.matching import cosines
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.signals import RELATED, of_the_question, signal_names
-from tests.recommending.texts import NEW, TEXT
+from tests.recommending.texts import NEW, TEXT, TEXTS, questions
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +141,38 @@ def test_precisions_are_those_of_lightgbm():
     number, scores = cross_validated(lists, settings)
     assert number == 1
     np.testing.assert_allclose(scores, lists.start)
+
+
+class TestTogether:
+    """Trees read where a paper stands among all by its cosine; an estimate of it may not matter."""
+
+    @pytest.fixture
+    def recommender(self, index, monkeypatch):
+        monkeypatch.setattr(rankers, "_DEPTH", 12)  # some papers are left out, others no tree ranks
+        monkeypatch.setattr(rankers, "DEPTH", 9)
+        monkeypatch.setattr(learnt_trees, "DEPTH", 9)
+        return IndexRecommender.open(index)
+
+    def test_answers_are_those_of_single_questions(self, recommender):
+        asked = questions(recommender)
+        read = recommender.together([recommender.asked(**one) for one in asked])
+        assert {one.estimate is not None for one in read if one.ranker == "both"} == {True}
+        found = list(map(recommender.answer, read))
+        assert found == [recommender.recommend(**one) for one in asked]
+
+    @pytest.mark.parametrize("slack", [1e-6, 1e-3, 0.2])
+    def test_an_estimate_off_by_its_slack_changes_no_answer(self, recommender, slack):
+        rng = np.random.default_rng(1)
+        asked = [recommender.asked(text, top=20) for text in TEXTS]
+        for one, read in zip(asked, recommender.together(asked), strict=True):
+            exact = cosines(recommender.vectors, read.estimate.vector)
+            noise = slack * rng.choice([-1, 1], len(exact)).astype(np.float32)
+            estimate = dataclasses.replace(
+                read.estimate, cosines=exact + noise, slack=1.01 * slack + 1e-7
+            )
+            assert recommender.answer(
+                dataclasses.replace(one, estimate=estimate)
+            ) == recommender.answer(one)
 
 
 def test_the_error_of_a_gain_is_over_papers():

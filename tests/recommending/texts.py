@@ -1,4 +1,6 @@
-"""A text that asks, and a paper to add."""
+"""Texts that ask, and a paper to add."""
+
+import numpy as np
 
 TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
 NEW = {
@@ -6,3 +8,26 @@ NEW = {
     "abstract": ["Zebrafish quickly relay zymurgy.", "Zymurgy is what zebrafish relay."],
     "sections": [{"sentences": ["Zygotes of zebrafish know zymurgy [CITATION]."]}],
 }
+TEXTS = (
+    "A host sends mail to a relay.",
+    "The protocol names the sender.",
+    "A relay may refuse it. Keys are exchanged before.",
+    "Routers drop packets that are too large.",
+    "An agent reads the counters of a device.",
+    "zzz qqq",
+)
+
+
+def questions(recommender):
+    """Arguments of ``recommend``, of all kinds."""
+    ids, years = recommender.paper_ids, np.sort(recommender.years)
+    return [
+        {
+            **{"text": text, "top": top, "ranker": ranker},
+            "year": (None, int(years[60]), int(years[5]))[number % 3],
+            "accepted": ids[: number % 4],
+        }
+        for number, text in enumerate(TEXTS)
+        for top in (1, 7, 120)
+        for ranker in ("both", "both", "words", "dense")
+    ]

@@ -110,6 +110,8 @@ def test_texts_that_were_read_ahead_have_the_same_vectors(made, rfc_corpus):
     for sentences, place in asked:
         found = ahead.embed_manuscript(sentences, place)
         np.testing.assert_allclose(found, alone.embed_manuscript(sentences, place), atol=1e-5)
+    needed = alone._encoder._sentences.encoder._latest._known
+    assert set(encoder._latest._known) == set(needed)  # what the bag alone reads costs nothing
 
 
 def test_a_new_text_has_the_vector_that_it_would_have_in_the_corpus(made, rfc_corpus, rfc_binary):
