@@ -3,7 +3,7 @@ import pytest
 from numba import njit
 
 from mpbert.methods.hyperdoc2vec.lanes import add, dot, empty_rows, whole_blocks
-from mpbert.methods.hyperdoc2vec.together import run_together, wait_for_all
+from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
 
 
 @njit(fastmath={"contract"})
@@ -17,13 +17,25 @@ def add_row(matrix, row, factor, source, source_row):
 
 
 @njit(nogil=True)
-def count_in_turn(cells, num_threads, rounds, thread, barrier):
-    """Each thread writes what it read of its neighbour, in rounds: a race shows in the sums."""
+def pass_on(cells, read, rounds, counters):
+    """In each round a task reads its neighbour's cell; in a second stage each writes its own."""
+    num, end = len(cells), 0
     for turn in range(rounds):
-        read = cells[(thread + 1) % num_threads]
-        wait_for_all(barrier, num_threads)
-        cells[thread] = read + turn
-        wait_for_all(barrier, num_threads)
+        begin, end = end, end + num
+        task = take(counters, end)
+        while task >= 0:
+            read[turn, task - begin, 0] = cells[(task - begin + 1) % num] + turn
+            finish(counters)
+            task = take(counters, end)
+        wait_until_done(counters, end)
+        begin, end = end, end + num
+        task = take(counters, end)
+        while task >= 0:
+            cells[task - begin] = read[turn, task - begin, 0]
+            read[turn, task - begin, 1] += 1
+            finish(counters)
+            task = take(counters, end)
+        wait_until_done(counters, end)
 
 
 def rows_of(num, dim, seed):
@@ -35,6 +47,14 @@ def test_a_dot_product_of_blocks_is_that_of_the_rows(dim):
     one, other = rows_of(3, dim, 1), rows_of(4, dim, 2)
     found = dot_of_rows(whole_blocks(one), 1, whole_blocks(other), 3, dim)
     assert found == pytest.approx(float(one[1].astype(float) @ other[3]), abs=1e-4)
+
+
+@pytest.mark.parametrize("dim", [8, 16, 100, 112])
+def test_a_dot_product_reads_nothing_beside_the_rows(dim):
+    one, other = whole_blocks(rows_of(3, dim, 1)), whole_blocks(rows_of(3, dim, 2))
+    alone = dot_of_rows(one, 1, other, 1, dim)
+    one[[0, 2]] = other[[0, 2]] = np.nan
+    assert dot_of_rows(one, 1, other, 1, dim) == alone
 
 
 @pytest.mark.parametrize("dim", [5, 16, 100])
@@ -59,20 +79,20 @@ def test_rows_of_whole_blocks_are_not_copied_and_others_begin_on_lines():
 
 
 @pytest.mark.parametrize("num_threads", [1, 2, 5])
-def test_no_thread_passes_a_barrier_before_all_have_come(num_threads):
-    cells = np.arange(num_threads, dtype=np.int64)
+def test_each_task_is_done_once_after_the_stage_before(num_threads):
+    cells, rounds = np.arange(7, dtype=np.int64), 300
+    read = np.zeros((rounds, 7, 2), dtype=np.int64)
     expected = cells.copy()
-    for turn in range(300):
+    for turn in range(rounds):
         expected = np.roll(expected, -1) + turn
-    run_together(
-        lambda thread, barrier: count_in_turn(cells, num_threads, 300, thread, barrier), num_threads
-    )
+    run_together(lambda counters: pass_on(cells, read, rounds, counters), num_threads)
     assert np.array_equal(cells, expected)
+    assert (read[:, :, 1] == 1).all()
 
 
-def test_an_error_in_all_threads_is_raised():
-    def fail(thread, barrier):
-        raise ValueError(f"thread {thread}")
+def test_an_error_in_a_thread_is_raised():
+    def fail(counters):
+        raise ValueError("no core")
 
-    with pytest.raises(ValueError, match="thread 0"):
+    with pytest.raises(ValueError, match="no core"):
         run_together(fail, 2)

@@ -25,11 +25,11 @@ from mpbert.methods.hyperdoc2vec.negative_sampling import (
     list_change,
     make_changes,
     mix,
-    owner_of,
     prefetch_targets,
     score,
+    share_of,
 )
-from mpbert.methods.hyperdoc2vec.together import run_together, wait_for_all
+from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
 
 BATCH_CITATIONS = 16  # few: frequent words are in most windows, and their changes add up
 
@@ -74,12 +74,16 @@ def train_citations(
 @njit(cache=True, nogil=True)
 def _train_citations(
     tokens, citations, word_in, document_in, document_out, keep, other, window, rates, seed, free,
-    train_all, dim, h, backs, reach, targets, changes, num_threads, thread, barrier,
+    train_all, dim, h, backs, reach, targets, changes, num_threads, counters,
 ):  # fmt: skip
+    end = 0
     for batch in range(len(rates)):
         start = batch * BATCH_CITATIONS
         num = min(BATCH_CITATIONS, len(citations) - start)
-        for c in range(thread, num, num_threads):
+        begin, end = end, end + num
+        task = take(counters, end)
+        while task >= 0:
+            c = task - begin
             place, first, last, citing, cited = citations[start + c]
             state = mix(seed ^ uint64(start + c))
             half = window - below(state, window)
@@ -92,17 +96,36 @@ def _train_citations(
             for k in range(targets.rows.shape[1]):
                 if free[targets.rows[c, k]]:
                     list_change(changes, c, targets, c, k, num_threads)
-        wait_for_all(barrier, num_threads)
-        for c in range(num):
-            make_changes(changes, c, thread, document_out, h)
-            if train_all:
-                citing = citations[start + c, 3]
-                if owner_of(citing, num_threads) == thread:
-                    add(document_in, citing, float32(1), backs, c)
-                for p in range(reach[c, 0], reach[c, 1]):
-                    if owner_of(tokens[p], num_threads) == thread:
-                        add(word_in, tokens[p], float32(1), backs, c)
-        wait_for_all(barrier, num_threads)
+            finish(counters)
+            task = take(counters, end)
+        wait_until_done(counters, end)
+        begin, end = end, end + num_threads
+        task = take(counters, end)
+        while task >= 0:
+            _change(
+                tokens, citations[start : start + num], word_in, document_in, document_out,
+                train_all, h, backs, reach, changes, num_threads, task - begin,
+            )  # fmt: skip
+            finish(counters)
+            task = take(counters, end)
+        wait_until_done(counters, end)
+
+
+@njit(cache=True, nogil=True)
+def _change(
+    tokens, citations, word_in, document_in, document_out, train_all, h, backs, reach, changes,
+    num_shares, share,
+):  # fmt: skip
+    """Change the rows of a share, in the order of the batch."""
+    for c in range(len(citations)):
+        make_changes(changes, c, share, document_out, h)
+        if train_all:
+            citing = citations[c, 3]
+            if share_of(citing, num_shares) == share:
+                add(document_in, citing, float32(1), backs, c)
+            for p in range(reach[c, 0], reach[c, 1]):
+                if share_of(tokens[p], num_shares) == share:
+                    add(word_in, tokens[p], float32(1), backs, c)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

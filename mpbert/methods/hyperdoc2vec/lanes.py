@@ -174,13 +174,17 @@ def only(typing_context, number):
 
 
 @intrinsic
-def half(typing_context, values):
-    """Return the first 8 of 16 numbers, and 8 times 0."""
+def _load_half(typing_context, matrix, row, column):
+    """Return 8 numbers of a row from a column on, and 8 times 0."""
 
     def build(context, builder, signature, arguments):
-        return _shuffled(builder, arguments[0], _ZEROS, [*range(8), *[LANES] * 8])
+        pointer = _pointer(context, builder, signature, arguments)
+        kind = ir.VectorType(_FLOAT, LANES // 2)
+        numbers = builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)
+        nothing = ir.Constant(kind, [0.0] * (LANES // 2))
+        return _shuffled(builder, numbers, nothing, list(range(LANES)))
 
-    return lanes(lanes), build
+    return lanes(matrix, types.int64, types.int64), build
 
 
 @intrinsic
@@ -217,7 +221,7 @@ def dot(one, row, other, other_row, dim):
     if large < small:
         a = only(score)
         for j in range(large, small, 8):
-            a = plus_products(a, half(load(one, row, j)), load(other, other_row, j))
+            a = plus_products(a, _load_half(one, row, j), _load_half(other, other_row, j))
         score = added_up(a)
     for j in range(small, dim):
         score += one[row, j] * other[other_row, j]

@@ -8,11 +8,12 @@ above noise n sampled from count^power by steps of rate α,
 where, as in word2vec, the inputs get the whole sum, not its share of the mean.
 
 word2vec lets threads overwrite each other. Here a batch of a few hundred words, or 16 citations, is
-computed from vectors that nobody changes meanwhile, and then every row of a matrix is changed by
-one thread alone, in the order of the batch: the result does not depend on the number of threads.
+computed from vectors that nobody changes meanwhile; then the rows of each matrix are shared out, a
+share for each thread, and each share is changed in the order of the batch: the result does not
+depend on the number of threads, nor on who does what.
 Random numbers are hashes of (seed, place), so no thread has a generator.
 
-Symbols: V words, N documents, D dimensions, K noise samples, T threads.
+Symbols: V words, N documents, D dimensions, K noise samples, T shares.
 """
 
 from typing import NamedTuple
@@ -99,9 +100,9 @@ def subsample(tokens, offsets, keep, seed):
 
 
 @njit(inline="always")
-def owner_of(row, num_threads):
-    """Return the thread that changes a row: a hash, so that frequent rows are shared out."""
-    return below(uint64(row) * uint64(0x9E3779B97F4A7C15), num_threads)
+def share_of(row, num_shares):
+    """Return the share that a row is in: a hash, so that frequent rows are spread."""
+    return below(uint64(row) * uint64(0x9E3779B97F4A7C15), num_shares)
 
 
 class Targets(NamedTuple):
@@ -164,7 +165,7 @@ def change_of_inputs(targets, b, out, j):
 
 
 class Changes(NamedTuple):
-    """Changes of a matrix OUT: lists, one for each part of a batch and thread that makes them.
+    """Changes of a matrix OUT: lists, one for each part of a batch and share of the rows.
 
     :param rows: (S, T, M) int32 to change, ``steps`` (S, T, M) float32 and the ``sources``
         (S, T, M) int32, rows of h: o ← o + g · h.
@@ -177,33 +178,33 @@ class Changes(NamedTuple):
     counts: np.ndarray
 
     @classmethod
-    def empty(cls, parts: int, num_threads: int, most: int) -> "Changes":
+    def empty(cls, parts: int, num_shares: int, most: int) -> "Changes":
         """Return room for the lists of S parts, of at most M changes each."""
-        shape = parts, num_threads, most
-        counts = np.zeros((parts, -(-num_threads // _LINE) * _LINE), dtype=np.int32)
+        shape = parts, num_shares, most
+        counts = np.zeros((parts, -(-num_shares // _LINE) * _LINE), dtype=np.int32)
         rows, sources = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         return cls(rows, np.empty(shape, dtype=np.float32), sources, counts)
 
 
 @njit(inline="always")
-def list_change(changes, part, targets, b, k, num_threads):
-    """Put the change of target k of row b into the list of the thread that makes it."""
+def list_change(changes, part, targets, b, k, num_shares):
+    """Put the change of target k of row b into the list of its share."""
     row = targets.rows[b, k]
-    thread = owner_of(row, num_threads)
-    i = changes.counts[part, thread]
-    changes.rows[part, thread, i] = row
-    changes.steps[part, thread, i] = targets.steps[b, k]
-    changes.sources[part, thread, i] = b
-    changes.counts[part, thread] = i + 1
+    share = share_of(row, num_shares)
+    i = changes.counts[part, share]
+    changes.rows[part, share, i] = row
+    changes.steps[part, share, i] = targets.steps[b, k]
+    changes.sources[part, share, i] = b
+    changes.counts[part, share] = i + 1
 
 
 @njit(inline="always")
-def make_changes(changes, part, thread, out, h):
-    """Change the rows of a thread, in the order of its list, and empty the list."""
-    count = changes.counts[part, thread]
+def make_changes(changes, part, share, out, h):
+    """Change the rows of a share, in the order of its list, and empty the list."""
+    count = changes.counts[part, share]
     for i in range(count):
         if i + _AHEAD < count:
-            prefetch(out, changes.rows[part, thread, i + _AHEAD])
-        source = changes.sources[part, thread, i]
-        add(out, changes.rows[part, thread, i], changes.steps[part, thread, i], h, source)
-    changes.counts[part, thread] = 0
+            prefetch(out, changes.rows[part, share, i + _AHEAD])
+        source = changes.sources[part, share, i]
+        add(out, changes.rows[part, share, i], changes.steps[part, share, i], h, source)
+    changes.counts[part, share] = 0

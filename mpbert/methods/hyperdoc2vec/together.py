@@ -1,6 +1,10 @@
-"""Threads that run one compiled function together, and wait for one another in it."""
+"""Threads that share the tasks of one compiled function, stage by stage.
 
-import threading
+A stage is open when all tasks of the stages before it are done. Whoever is there takes the next
+task; a thread without a core holds nobody up, unless it lost its core within a task. Tasks are
+numbered through all stages, so two counters tell all: of tasks taken, and of tasks done.
+"""
+
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,68 +13,85 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-_SPINS = 4096  # looks at the counter before the core is offered to others
-_LINE = 8  # numbers of a cache line
+_SPINS = 1024  # looks at a counter before the core is offered to others
+_TAKEN, _DONE = 0, 8  # places of the counters, on cache lines of their own
 
 _give_way = types.ExternalFunction("sched_yield", types.int32())
 
 
-def run_together(task: Callable[[int, np.ndarray], None], num_threads: int) -> None:
-    """Run ``task(thread, barrier)`` in as many threads at the same time, and wait for all.
+def run_together(work: Callable[[np.ndarray], None], num_threads: int) -> None:
+    """Run ``work(counters)`` in as many threads at the same time, and wait for all.
 
-    :param task: compiled, without Python's lock; ``barrier`` is for :func:`wait_for_all`.
+    :param work: compiled, without Python's lock; see :func:`take`.
     """
-    barrier = np.zeros(_LINE, dtype=np.int64)
+    counters = np.zeros(2 * _DONE, dtype=np.int64)
     if num_threads == 1:
-        task(0, barrier)
+        work(counters)
         return
-    begun = threading.Barrier(num_threads)
-
-    def run(thread: int) -> None:
-        begun.wait()  # none begins where one cannot be started
-        task(thread, barrier)
-
     with ThreadPoolExecutor(num_threads) as pool:
-        try:
-            running = [pool.submit(run, thread) for thread in range(num_threads)]
-        except BaseException:
-            begun.abort()
-            raise
+        running = [pool.submit(work, counters) for _ in range(num_threads)]
         for each in running:
             each.result()
 
 
-def _counter(context, builder, array_type, array):
-    return context.make_array(array_type)(context, builder, array).data
+def _at(context, builder, signature, arguments):
+    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    return builder.gep(data, [arguments[1]])
 
 
 @intrinsic
-def _arrive(typing_context, barrier):
+def _look(typing_context, counters, place):
     def build(context, builder, signature, arguments):
-        counter = _counter(context, builder, signature.args[0], arguments[0])
+        return builder.load_atomic(_at(context, builder, signature, arguments), "acquire", 8)
+
+    return types.int64(counters, types.int64), build
+
+
+@intrinsic
+def _add_one(typing_context, counters, place):
+    def build(context, builder, signature, arguments):
+        counter = _at(context, builder, signature, arguments)
         return builder.atomic_rmw("add", counter, ir.IntType(64)(1), "acq_rel")
 
-    return types.int64(barrier), build
+    return types.int64(counters, types.int64), build
 
 
 @intrinsic
-def _arrived(typing_context, barrier):
+def _replace(typing_context, counters, place, old, new):
     def build(context, builder, signature, arguments):
-        counter = _counter(context, builder, signature.args[0], arguments[0])
-        return builder.load_atomic(counter, "acquire", 8)
+        counter = _at(context, builder, signature, arguments)
+        found = builder.cmpxchg(counter, *arguments[2:], "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
 
-    return types.int64(barrier), build
+    return types.boolean(counters, types.int64, types.int64, types.int64), build
+
+
+@njit(inline="always")
+def take(counters, end):
+    """Return the next task before number ``end``, of the stage that is open, or -1: all are taken.
+
+    A thread that took a task calls :func:`finish` after it, and one that found none
+    :func:`wait_until_done`.
+    """
+    task = _look(counters, _TAKEN)
+    while task < end:
+        if _replace(counters, _TAKEN, task, task + 1):
+            return task
+        task = _look(counters, _TAKEN)
+    return -1
+
+
+@njit(inline="always")
+def finish(counters):
+    """Say that a task is done, and show the other threads what it wrote."""
+    _add_one(counters, _DONE)
 
 
 @njit
-def wait_for_all(barrier, num_threads):
-    """Return when every thread has come here as often as this one."""
-    if num_threads == 1:
-        return
-    before = _arrive(barrier)
-    awaited = before - before % num_threads + num_threads
+def wait_until_done(counters, end):
+    """Return when all tasks before number ``end`` are done."""
     spins = 0
-    while _arrived(barrier) < awaited:
+    while _look(counters, _DONE) < end:
         spins += 1
         if spins % _SPINS == 0:
             _give_way()

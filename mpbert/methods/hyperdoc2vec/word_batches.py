@@ -33,11 +33,11 @@ from mpbert.methods.hyperdoc2vec.negative_sampling import (
     list_change,
     make_changes,
     mix,
-    owner_of,
     prefetch_targets,
     score,
+    share_of,
 )
-from mpbert.methods.hyperdoc2vec.together import run_together, wait_for_all
+from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
 
 BATCH_SEGMENTS = 8  # pieces of text in a batch: what the threads share
 _AHEAD = 12  # words whose vectors are fetched before they are read
@@ -111,35 +111,58 @@ def _width(window):
 @njit(cache=True, nogil=True)
 def _train_words(
     tokens, segments, word_in, word_out, document_in, keep, other, window, rates, seed, train_all,
-    dim, pieces, targets, changes, num_threads, thread, barrier,
+    dim, pieces, targets, changes, num_threads, counters,
 ):  # fmt: skip
+    end = 0
     for batch in range(len(rates)):
         start = batch * BATCH_SEGMENTS
         num = min(BATCH_SEGMENTS, len(segments) - start)
-        for s in range(thread, num, num_threads):
+        begin, end = end, end + num
+        task = take(counters, end)
+        while task >= 0:
             _compute(
-                tokens, segments[start + s], word_in, word_out, document_in, keep, other, window,
-                rates[batch], seed, train_all, dim, pieces, targets, changes, num_threads, s,
+                tokens, segments[start + task - begin], word_in, word_out, document_in, keep, other,
+                window, rates[batch], seed, train_all, dim, pieces, targets, changes, num_threads,
+                task - begin,
             )  # fmt: skip
-        wait_for_all(barrier, num_threads)
-        for s in range(num):
-            low, high, first, last, document = segments[start + s]
-            if owner_of(document, num_threads) == thread:
-                add(document_in, document, float32(1), pieces.own, s)
-            if train_all:
-                make_changes(changes, s, thread, word_out, pieces.h)
-                begin, finish = max(first, low - window), min(last, high + window)
-                for p in range(begin, finish):
-                    if owner_of(tokens[p], num_threads) == thread:
-                        row = s * _width(window) + p - begin
-                        add(word_in, tokens[p], float32(1), pieces.backs, row)
-        wait_for_all(barrier, num_threads)
+            finish(counters)
+            task = take(counters, end)
+        wait_until_done(counters, end)
+        begin, end = end, end + num_threads
+        task = take(counters, end)
+        while task >= 0:
+            _change(
+                tokens, segments[start : start + num], word_in, word_out, document_in, window,
+                train_all, pieces, changes, num_threads, task - begin,
+            )  # fmt: skip
+            finish(counters)
+            task = take(counters, end)
+        wait_until_done(counters, end)
+
+
+@njit(cache=True, nogil=True)
+def _change(
+    tokens, segments, word_in, word_out, document_in, window, train_all, pieces, changes,
+    num_shares, share,
+):  # fmt: skip
+    """Change the rows of a share, in the order of the batch."""
+    for s in range(len(segments)):
+        low, high, first, last, document = segments[s]
+        if share_of(document, num_shares) == share:
+            add(document_in, document, float32(1), pieces.own, s)
+        if train_all:
+            make_changes(changes, s, share, word_out, pieces.h)
+            begin, finish = max(first, low - window), min(last, high + window)
+            for p in range(begin, finish):
+                if share_of(tokens[p], num_shares) == share:
+                    row = s * _width(window) + p - begin
+                    add(word_in, tokens[p], float32(1), pieces.backs, row)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _compute(
     tokens, piece, word_in, word_out, document_in, keep, other, window, rate, seed, train_all, dim,
-    pieces, targets, changes, num_threads, s,
+    pieces, targets, changes, num_shares, s,
 ):  # fmt: skip
     """Compute what piece s of a batch changes, and put it into ``pieces`` and ``changes``."""
     low, high, first, last, document = piece
@@ -162,7 +185,7 @@ def _compute(
         _give_back(pieces, b, s, to + p, to, targets, word_out)
         if train_all:
             for k in range(targets.rows.shape[1]):
-                list_change(changes, s, targets, b, k, num_threads)
+                list_change(changes, s, targets, b, k, num_shares)
     for p in range(begin + 1, finish):
         add(pieces.backs, to + p, float32(1), pieces.backs, to + p - 1)
     add(pieces.own, s, float32(-1), document_in, document)
