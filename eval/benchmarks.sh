@@ -2,7 +2,8 @@
 # Run the benchmarks, each beside a peer or a bound in the same run, and write one table.
 #   usage:  eval/benchmarks.sh [NAME...]     e.g. eval/benchmarks.sh counts sampling
 #   reads:  tests/benchmarks/bench_NAME.py, all unless named; they need runs/corpus/rfc, runs/binarized/rfc,
-#           runs/binarized/acl, runs/sentences/acl/all-MiniLM-L6-v2, in RAW_ACL the path of the raw
+#           runs/binarized/acl, runs/sentences/acl/all-MiniLM-L6-v2, in VECTORS the vectors of ACL of an
+#           encoder, or runs/vectors/acl/mp_bert4cr_own_triplet, in RAW_ACL the path of the raw
 #           papers.jsonl.xz of ACL, in INDEX that of an index, or runs/index/rfc, and in STORES the URLs of
 #           servers of vectors, or none; ray needs pip install 'mpbert[ray]'; eval/publish.sh benchmarks puts
 #           the table on docs/benchmarks.md
