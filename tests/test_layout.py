@@ -86,7 +86,7 @@ PACKAGES = {
     "evaluation": NUMERIC | {"matplotlib", "ir_measures", "jinja2"},
     "methods": {
         *(NUMERIC | NEURAL),
-        *("bm25s", "gensim", "lightgbm", "numba", "sklearn", "sentence_transformers"),
+        *("bm25s", "gensim", "lightgbm", "llvmlite", "numba", "sklearn", "sentence_transformers"),
     },
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "yaml"},

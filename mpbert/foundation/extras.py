@@ -16,7 +16,7 @@ EXTRAS = {
         *("bitarray", "hydra", "omegaconf", "regex", "sacrebleu", "torch", "transformers"),
         *("fairseq", "fairseq_cli"),
     ),
-    "baselines": ("gensim", "lightgbm", "numba", "sentence_transformers"),
+    "baselines": ("gensim", "lightgbm", "llvmlite", "numba", "sentence_transformers"),
     "mcp": ("mcp",),
     "milvus": ("pymilvus",),
     "pdf": ("pypdfium2",),

@@ -1,8 +1,9 @@
 """Search of a part of the papers, and of short codes of these: IVF and PQ of FAISS.
 
 For millions of papers. A sample of the queries is searched exactly; the number of lists that are
-read is doubled until these queries find enough of their ten nearest papers. Scores are exact; what
-may happen is that a paper is missed.
+read is doubled until these queries find enough of their ten nearest papers, and then fewer
+candidates are scored as long as they still do. Scores are exact; what may happen is that a paper is
+missed.
 
 The lists are learnt at the first search, of the candidates alone: each part of the papers has lists
 of its own. Queries that are no more than the sample are all searched exactly.
@@ -27,7 +28,7 @@ _SAMPLE = 256  # queries searched exactly
 _NEAREST = 10  # of which so many must be found
 _PER_LIST = 64  # papers a list is learnt from
 _ROUNDS = 10  # of k-means
-_CANDIDATES = 20  # by codes, for each paper wanted
+_CANDIDATES = (20, 10, 5)  # by codes, for each paper wanted
 _FEWEST = 16  # papers that codes of four bits, and lists, are learnt from; fewer are all searched
 
 
@@ -64,7 +65,6 @@ class ApproximateIndex(DenseIndex):
         lists.cp.niter, lists.cp.seed = _ROUNDS, self._seed
         lists.cp.min_points_per_centroid = 1
         index = faiss.IndexRefineFlat(lists)
-        index.k_factor = _CANDIDATES
         chosen = named_rng(self._seed, "papers of lists").permutation(size)
         chosen = np.sort(chosen[: _PER_LIST * num_lists])
         index.train(self._unit(self._rows[chosen]))
@@ -81,24 +81,43 @@ class ApproximateIndex(DenseIndex):
         """
         if len(self._rows) < _FEWEST or len(queries) <= _SAMPLE:
             return super().search(queries, k, excluded_rows)
-        _, lists = self._learnt
         rng = named_rng(self._seed, "queries searched exactly")
         sample = np.sort(rng.permutation(len(queries))[:_SAMPLE])
         nearest = min(k, _NEAREST)
         excluded_rows = np.broadcast_to(excluded_rows, len(queries))
         exact, _ = super().search(queries[sample], nearest, excluded_rows[sample])
-        lists.nprobe = 1
-        while True:
-            found, _ = self._search_lists(queries[sample], nearest, excluded_rows[sample])
-            recall = (found[:, :, None] == exact[:, None]).any(2).mean() if exact.size else 1.0
-            if recall >= self._recall or lists.nprobe >= lists.nlist:
-                break
-            lists.nprobe = min(2 * lists.nprobe, lists.nlist)
-        logger.info(
-            "%d of %d lists: %.4f of the %d nearest papers found, by %d queries",
-            lists.nprobe, lists.nlist, recall, nearest, len(sample),
-        )  # fmt: skip
+        self._choose_effort(queries[sample], exact, excluded_rows[sample])
         return self._search_lists(queries, k, excluded_rows)
+
+    def _choose_effort(
+        self, queries: np.ndarray, exact: np.ndarray, excluded_rows: np.ndarray
+    ) -> None:
+        """Set how many lists are read, and how many candidates scored, by queries searched exactly.
+
+        :param exact: (Q, K) rows of their nearest papers.
+        """
+        index, lists = self._learnt
+
+        def recall_with(num_lists: int, num_candidates: int) -> float:
+            lists.nprobe, index.k_factor = num_lists, num_candidates
+            found, _ = self._search_lists(queries, exact.shape[1], excluded_rows)
+            return (found[:, :, None] == exact[:, None]).any(2).mean() if exact.size else 1.0
+
+        num_lists, num_candidates = 1, _CANDIDATES[0]
+        recall = recall_with(num_lists, num_candidates)
+        while recall < self._recall and num_lists < lists.nlist:
+            num_lists = min(2 * num_lists, lists.nlist)
+            recall = recall_with(num_lists, num_candidates)
+        for fewer in _CANDIDATES[1:]:
+            reached = recall_with(num_lists, fewer)
+            if reached < self._recall:
+                break
+            num_candidates, recall = fewer, reached
+        lists.nprobe, index.k_factor = num_lists, num_candidates
+        logger.info(
+            "%d of %d lists, %d candidates: %.4f of the %d nearest papers found, by %d queries",
+            num_lists, lists.nlist, num_candidates, recall, exact.shape[1], len(queries),
+        )  # fmt: skip
 
     def _search_lists(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray

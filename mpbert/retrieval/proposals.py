@@ -11,12 +11,14 @@ was rounded to is compared with the limit rounded alike, which keeps the order. 
 many papers stay, FAISS proposes.
 """
 
+import sys
 from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
 
-_PAYS = 1 << 36  # multiplications from which on a second of loading torch pays
+_PAYS = 1 << 35  # multiplications from which on a second of loading torch pays
+_PAYS_LOADED = 1 << 30  # the same where torch is there already
 _BLOCK = 4096  # queries at once for FAISS
 _QUERIES = 1024  # at once in bfloat16; with _PAPERS, their products are in the processor's cache
 _PAPERS = 8192
@@ -40,7 +42,8 @@ class Proposals:
         self._queries = queries
         self.rows = np.zeros((len(queries), depth), dtype=np.int64)
         self.scores = np.full((len(queries), depth), -np.inf, dtype=np.float32)
-        pays = queries.size * num_papers >= _PAYS and _multiplies_bfloat16()
+        least = _PAYS_LOADED if "torch" in sys.modules else _PAYS
+        pays = queries.size * num_papers >= least and _multiplies_bfloat16()
         self._rounded = Rounded(queries) if pays else None
 
     def add(self, papers: np.ndarray, rows: np.ndarray) -> None:

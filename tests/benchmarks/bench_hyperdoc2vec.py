@@ -5,13 +5,15 @@ default is runs/corpus/rfc. Both train on the same words of the training papers,
 vocabulary, dimension, negatives, subsampling and threads; the best of three epochs counts, of each
 in turn, since machines are noisy. Words are counted before subsampling. gensim reads the text from
 a file (``corpus_file``, its fastest way, though in 4.4 its windows are then not sampled) and one by
-one (``corpus_iterable``).
+one (``corpus_iterable``). Two threads are also set beside one, and the tasks of an epoch are shared
+out again without work: what equal bits cost in waiting.
 """
 
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -19,10 +21,14 @@ import numpy as np
 from contest import print_row
 from gensim.models import Doc2Vec
 from gensim.models.doc2vec import TaggedLineDocument
+from numba import njit
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+from mpbert.methods.hyperdoc2vec.examples import SEGMENT
+from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
 from mpbert.methods.hyperdoc2vec.trainer import WordPhase
+from mpbert.methods.hyperdoc2vec.word_batches import BATCH_SEGMENTS
 from mpbert.methods.hyperdoc2vec.word_stream import WordStream, read_words
 
 DIM, NEGATIVES, SAMPLE, MOST_WORDS = 100, 5, 1e-3, 8_000_000
@@ -53,6 +59,36 @@ def prepare_ours(stream: WordStream, window: int, threads: int) -> Callable[[], 
         phase.run_epoch(0, rng)
 
     return epoch
+
+
+@njit(nogil=True)
+def _pass_stages(batches: int, tasks: tuple[int, ...], counters: np.ndarray) -> None:
+    """Take and finish all tasks of the stages, without work."""
+    end = 0
+    for _ in range(batches):
+        for count in tasks:
+            end += count
+            while take(counters, end) >= 0:
+                finish(counters)
+            wait_until_done(counters, end)
+
+
+def print_scaling(num_words: int, window: int, best: dict[int, float]) -> None:
+    """Print the row of two threads beside one, and what it costs to share out an epoch's tasks."""
+    batches = num_words // (SEGMENT * BATCH_SEGMENTS)  # at most: subsampling leaves fewer
+    run_together(partial(_pass_stages, 1, (BATCH_SEGMENTS, 2)), 2)  # compiles
+    pass_all = partial(_pass_stages, batches, (BATCH_SEGMENTS, 2))
+    waiting = min(seconds(lambda: run_together(pass_all, 2)) for _ in range(3))
+    print(f"tasks of {batches:,} batches: {waiting:.4f} s, {waiting / best[2]:.1%} of an epoch")
+    print_row(
+        f"HyperDoc2Vec, window {window}, two threads, same bits",
+        "one thread",
+        "2",
+        best[1] / best[2],
+        f"{num_words / best[2]:,.0f} words/s",
+        f"{num_words / best[1]:,.0f} words/s",
+        "-",
+    )
 
 
 def prepare_gensim(path: Path, window: int, threads: int, by_file: bool) -> Callable[[], None]:
@@ -95,6 +131,7 @@ def main(corpus: str = "runs/corpus/rfc") -> None:
                     words = stream.tokens[place : min(place + LINE, end)]
                     file.write(" ".join(map(str, words)) + "\n")
         for window in (5, 20):
+            ours = {}
             for threads in (1, 2):
                 contestants = {
                     "ours": prepare_ours(stream, window, threads),
@@ -117,6 +154,8 @@ def main(corpus: str = "runs/corpus/rfc") -> None:
                     f"{rates[peer]:,.0f} words/s",
                     "-",
                 )
+                ours[threads] = best["ours"]
+            print_scaling(num_words, window, ours)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,10 @@ import numba
 import numpy as np
 import pytest
 
-from mpbert.methods.hyperdoc2vec import negative_sampling
-from mpbert.methods.hyperdoc2vec.negative_sampling import (
-    alias_table,
-    subsample,
-    train_citations,
-    train_words,
-)
+from mpbert.methods.hyperdoc2vec.citation_batches import train_citations
+from mpbert.methods.hyperdoc2vec.examples import SEGMENT
+from mpbert.methods.hyperdoc2vec.negative_sampling import alias_table, subsample
+from mpbert.methods.hyperdoc2vec.word_batches import BATCH_SEGMENTS, train_words
 
 MASK = (1 << 64) - 1
 DIM, NOISE, WINDOW, RATE, SEED = 6, 3, 2, 0.5, np.uint64(99)
@@ -147,12 +144,12 @@ def test_a_batch_of_citations_changes_the_matrices_as_the_equation_says(
 def test_the_number_of_threads_does_not_change_a_bit(matrices, two_threads):
     rng = np.random.default_rng(7)
     tokens = rng.integers(30, size=5000).astype(np.int32)
-    starts = np.arange(0, 5000, negative_sampling.SEGMENT)
-    ends = np.minimum(starts + negative_sampling.SEGMENT, 5000)
+    starts = np.arange(0, 5000, SEGMENT)
+    ends = np.minimum(starts + SEGMENT, 5000)
     whole = np.zeros_like(starts)
     segments = np.stack([starts, ends, whole, whole + 5000, starts % 4], axis=1)
     keep, other = alias_table(np.ones(30))
-    rates = np.full(-(-len(segments) // negative_sampling.BATCH_SEGMENTS), 0.05, np.float32)
+    rates = np.full(-(-len(segments) // BATCH_SEGMENTS), 0.05, np.float32)
     results = []
     for threads in (1, 2):
         numba.set_num_threads(threads)

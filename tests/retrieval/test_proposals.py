@@ -15,6 +15,7 @@ NOBODY = np.array([-1])
 def rounding(monkeypatch):
     """Let products be rounded however few, on a processor that need not be fast at it."""
     monkeypatch.setattr(proposals, "_PAYS", 0)
+    monkeypatch.setattr(proposals, "_PAYS_LOADED", 0)
     monkeypatch.setattr(proposals, "_multiplies_bfloat16", lambda: True)
     monkeypatch.setattr(proposals, "_QUERIES", 48)
     monkeypatch.setattr(proposals, "_PAPERS", 512)

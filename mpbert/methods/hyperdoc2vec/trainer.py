@@ -7,15 +7,10 @@ import numba
 import numpy as np
 
 from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.hyperdoc2vec.citation_batches import BATCH_CITATIONS, train_citations
 from mpbert.methods.hyperdoc2vec.examples import Citations, pieces_of
-from mpbert.methods.hyperdoc2vec.negative_sampling import (
-    BATCH_CITATIONS,
-    BATCH_SEGMENTS,
-    alias_table,
-    subsample,
-    train_citations,
-    train_words,
-)
+from mpbert.methods.hyperdoc2vec.negative_sampling import alias_table, subsample
+from mpbert.methods.hyperdoc2vec.word_batches import BATCH_SEGMENTS, train_words
 from mpbert.methods.hyperdoc2vec.word_stream import WordStream
 from mpbert.methods.training import Learner, Plan, train
 
