@@ -37,7 +37,9 @@ def test_what_is_copied_is_what_the_wheel_is_built_from_and_is_not_ignored():
 def test_nobody_is_root_and_no_version_of_python_is_untried():
     stages = re.findall(r"^FROM (\S+)", TEXT, re.MULTILINE)
     assert stages == ["python:3.11-slim"] * 2
-    assert TEXT.index("\nUSER mpbert\n") > TEXT.rindex("\nFROM ")
+    user = re.search(r"^USER (\d+)$", TEXT, re.MULTILINE)
+    assert user and int(user[1]) > 0 and user.start() > TEXT.rindex("\nFROM ")
+    assert f"useradd --uid {user[1]} " in TEXT
 
 
 @pytest.fixture

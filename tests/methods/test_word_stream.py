@@ -4,8 +4,7 @@ import pytest
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
-from mpbert.methods.hyperdoc2vec.examples import Citations, pieces_of
-from mpbert.methods.hyperdoc2vec.negative_sampling import SEGMENT
+from mpbert.methods.hyperdoc2vec.examples import SEGMENT, Citations, pieces_of
 from mpbert.methods.hyperdoc2vec.word_stream import read_words
 
 
