@@ -7,8 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from mpbert.citations.records import Marker, RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.raw.files import read_lines, walk
@@ -61,7 +59,9 @@ def _refuse_constant(name: str) -> None:
 
 
 @cache
-def _validator() -> Draft202012Validator:
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator  # takes a moment
+
     schema = json.loads(files(__package__).joinpath("jsonl.schema.json").read_text("utf-8"))
     return Draft202012Validator(schema)
 
