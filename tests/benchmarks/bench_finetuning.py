@@ -24,6 +24,7 @@ from mpbert.model.objectives import mpt_src_tgt
 from mpbert.model.packing import pack
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import CitingSentences
+from mpbert.model.sentences import Sentences
 
 BATCH_TOKENS, ROUNDS = 65536, 5  # as in finetune/configs/small.yaml
 PADDED_TOKENS = 12288  # padded, the whole batch would need some 25 GiB
@@ -41,7 +42,10 @@ def main() -> None:
         Reading(ReadingConfig(16, 10, 10), 1),
         CitingSentences.of(train, corpus.num_papers),
     )
-    examples = CitationExamples(corpus, train, noise, reading, citing, shuffle=True)
+    source = Sentences(corpus.gather)
+    examples = CitationExamples(
+        corpus, train, noise, reading, citing, source, None, None, shuffle=True
+    )
     _beside_padded(config, _Batch(examples, PADDED_TOKENS))
     _beside_apart(config, _Batch(examples, BATCH_TOKENS))
 
