@@ -19,6 +19,7 @@ from mpbert.model.config import ModelConfig, ReadingConfig
 from mpbert.model.embedding import embed_sampled
 from mpbert.model.encoder import PaperEncoder
 from mpbert.model.reading import Reading
+from mpbert.model.sentences import Sentences
 
 PAPERS, BATCH_TOKENS, ROUNDS = 64, 16384, 3
 
@@ -39,7 +40,9 @@ def main() -> None:
         theirs = _sentence_transformer(corpus.vocab_size, Path(folder))
 
     def ours() -> np.ndarray:
-        return embed_sampled(tower, read, corpus.gather, BATCH_TOKENS, autocast_bf16=True)
+        return embed_sampled(
+            tower, read, Sentences(corpus.gather), BATCH_TOKENS, autocast_bf16=True
+        )
 
     costs = contest({"ours": ours, "theirs": lambda: theirs.encode(texts)}, ROUNDS)
     what = f"embed, {len(read.sentences) / len(rows):.0f} sentences a paper, `small`"

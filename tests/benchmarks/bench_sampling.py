@@ -71,8 +71,8 @@ def main(num_contexts: int = 1_000_000, num_looped: int = 2_000) -> None:
         }
     )
     factor = num_contexts / num_looped
-    loop = costs["loop"]
-    scaled = Cost(loop.seconds * factor, loop.peak_mib, None, loop.computed * factor)
+    theirs = costs["loop"]
+    scaled = Cost(theirs.seconds * factor, theirs.peak_mib, None, theirs.computed * factor)
     what = f"{num_contexts:,} positives, {NEGATIVES * num_contexts:,} negatives"
     against = f"numpy.random.choice, {num_looped:,} contexts, scaled"
     print_contest(what, against, ">= 100", costs["ours"], scaled)
