@@ -52,13 +52,15 @@ def logged(save):
     return losses, [float(log["bsz"]) for log in logs if "bsz" in log]
 
 
-def assert_same(one, several, most_of_queries=1e-5):
-    """Weights are equal; of queries and keys that see nothing yet, Adam enlarges the rounding."""
+def assert_same(one, several, step=0.003):
+    """Weights differ by less than a fifth of one step of Adam, which `--lr` bounds.
+
+    Where a gradient is near zero, Adam enlarges its rounding, and how much depends on the CPU.
+    """
     expected, found = weights(one), weights(several)
     assert expected.keys() == found.keys()
     for name, value in expected.items():
-        most = most_of_queries if ".qkv." in name else 1e-5
-        assert (value - found[name]).abs().max() < most, name
+        assert (value - found[name]).abs().max() < step / 5, name
 
 
 @pytest.mark.parametrize("objective", PARTS)
@@ -82,7 +84,7 @@ def test_two_processes_tune_the_layers_of_a_sentence_encoder_as_one_does(
     two = trainer.run("tuned-two", "finetune", *tuning, environments=processes(2))
     assert "training on 2 devices" in (two / "train.log").read_text()
     assert any(name.startswith("tuned.layers.0.") for name in weights(two))
-    assert_same(tuned_at_once, two, 5e-4)
+    assert_same(tuned_at_once, two)
 
 
 def test_processes_without_an_example_of_a_batch_change_nothing(trainer):
