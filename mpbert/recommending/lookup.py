@@ -4,12 +4,14 @@ All are ragged arrays: row i owns ``values[offsets[i]:offsets[i + 1]]``.
 """
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
 # how often title and abstract, and citing sentences count beside a body: as in the row bm25_fields,
 # for which they were chosen on the validation of both corpora
 TIMES = 3, 5
+_MOST_BYTES = 64 << 20  # of the rows of common words, which each process keeps for itself
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,39 @@ class Postings:
     def scores(self, words: np.ndarray, counts: np.ndarray, num_papers: int) -> np.ndarray:
         """Return (N,) float64: Σ_word count in the question · weight in the paper.
 
-        Word after word is added to all papers that hold it: nothing but their weights is copied.
+        Word after word is added to all papers that hold it. A word that more than half of them hold
+        is added to all from a row of its weights: to add 0 costs less than to look for the papers.
 
         :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
         """
         scores = np.zeros(num_papers)
         starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
-        for start, end, count in zip(starts, ends, counts.astype(np.float64), strict=True):
-            parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
-            np.add.at(scores, self.papers[start:end], parts)
+        each = words.tolist(), starts, ends, counts.astype(np.float64).tolist()
+        for word, start, end, count in zip(*each, strict=True):
+            row = None
+            if 2 * (end - start) > num_papers:
+                row = self._row(word, start, end, num_papers)
+            weights = self.weights[start:end] if row is None else row
+            if count != 1:
+                weights = np.multiply(weights, count, dtype=np.float64)
+            if row is None:
+                np.add.at(scores, self.papers[start:end], weights)
+            else:
+                scores += weights
         return scores
+
+    def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray | None:
+        """Return the (N,) weights of a word, 0 where a paper lacks it; None: too many are kept."""
+        row = self._rows.get(word)
+        if row is None and (len(self._rows) + 1) * num_papers * 4 <= _MOST_BYTES:
+            row = np.zeros(num_papers, dtype=np.float32)
+            row[self.papers[start:end]] = self.weights[start:end]
+            self._rows[word] = row
+        return row
+
+    @cached_property
+    def _rows(self) -> dict[int, np.ndarray]:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -65,7 +90,7 @@ class Lookup:
     cocited_papers: np.ndarray
     cocited_counts: np.ndarray
 
-    @property
+    @cached_property
     def words(self) -> Postings:
         """Papers by the words of all that is searched."""
         return Postings(self.word_offsets, self.word_papers, self.word_weights)
@@ -88,14 +113,14 @@ class FieldWords:
     citing_word_papers: np.ndarray
     citing_word_weights: np.ndarray
 
-    @property
+    @cached_property
     def abstract(self) -> Postings:
         """Papers by the words of title and abstract."""
         return Postings(
             self.abstract_word_offsets, self.abstract_word_papers, self.abstract_word_weights
         )
 
-    @property
+    @cached_property
     def citing(self) -> Postings:
         """Papers by the words of the known sentences that cite them."""
         return Postings(self.citing_word_offsets, self.citing_word_papers, self.citing_word_weights)
@@ -112,7 +137,7 @@ class ContextWords:
     context_word_contexts: np.ndarray
     context_word_weights: np.ndarray
 
-    @property
+    @cached_property
     def words(self) -> Postings:
         """Contexts by their words."""
         return Postings(

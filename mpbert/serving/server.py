@@ -1,4 +1,4 @@
-"""Listening, processes and a clean stop."""
+"""Processes and a clean stop."""
 
 import dataclasses
 import ipaddress
@@ -15,13 +15,13 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
-from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.processes import end_with_parent
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
 from mpbert.serving.guard import LOOPBACK, Access
 from mpbert.serving.limits import Limits
+from mpbert.serving.listening import listen
 from mpbert.serving.live import LiveIndex
 
 
@@ -58,8 +58,8 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     :raises MpbertError: the index cannot be read, or the address cannot be listened on.
     :raises KeyboardInterrupt: SIGINT came, and all is stopped.
     """
-    listener = listen(host, port)
-    address, port = listener.getsockname()[:2]
+    listeners = listen(host, port, workers)
+    address, port = listeners[0].getsockname()[:2]
     is_open_to_all = not ipaddress.ip_address(address).is_loopback
     name = f"[{address}]" if ":" in address else address
     hosts = None if is_open_to_all else LOOPBACK | {name, host.lower()}
@@ -70,24 +70,27 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
         # to refuse a wrong index before any process starts, and to bring a store up to date once
         IndexRecommender.open(service.index, service.store)
     app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
-    config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers)
-    listener.listen()  # from here on clients wait instead of being refused
+    config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers, len(listeners))
+    for listener in listeners:  # from here on clients wait instead of being refused
+        listener.listen()
     _announce(name, port, service, is_open_to_all)
-    if _run(config, listener) == signal.SIGINT:
+    if _run(config, listeners) == signal.SIGINT:
         raise KeyboardInterrupt("stopped")
     print("stopped", flush=True)
 
 
-def _run(config: uvicorn.Config, listener: socket.socket) -> int:
+def _run(config: uvicorn.Config, listeners: list[socket.socket]) -> int:
     """Serve until a signal comes, and return its number."""
     came: list[int] = []
     if config.workers == 1:
         # uvicorn raises the signals again when it has stopped; by then there is nothing left to do
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, _: came.append(number))
-        uvicorn.Server(config).run([listener])
+        uvicorn.Server(config).run(listeners)
         return came[0] if came else signal.SIGTERM
-    supervisor = Multiprocess(config, [listener])
+    supervisor = Multiprocess(config, listeners)
+    if len(listeners) > 1:  # at this signal it would end a process, whose socket nobody would serve
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGINT):  # it took both, and does not tell which came
         take = signal.getsignal(number)
         signal.signal(
@@ -97,12 +100,15 @@ def _run(config: uvicorn.Config, listener: socket.socket) -> int:
     return came[0] if came else signal.SIGTERM
 
 
-def _uvicorn_config(app: Callable[..., Any], seconds: int, workers: int) -> uvicorn.Config:
+def _uvicorn_config(
+    app: Callable[..., Any], seconds: int, workers: int, sockets: int
+) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         factory=workers > 1,
         workers=workers,
         lifespan="off",
+        loop="mpbert.serving.listening:SharingLoop" if sockets > 1 else "auto",
         http=TimedConnection,
         timeout_keep_alive=seconds,
         ws="none",
@@ -113,28 +119,6 @@ def _uvicorn_config(app: Callable[..., Any], seconds: int, workers: int) -> uvic
         timeout_graceful_shutdown=seconds + 1,
         timeout_worker_healthcheck=60,  # opening an index may keep a process busy for long
     )
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket bound to an address.
-
-    :raises ConfigError: the address is taken, or none of this machine's.
-    """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        family, kind, protocol, _, address = found
-        # asyncio switches off Nagle's waiting, 40 ms an answer, only where TCP is said by name
-        listener = socket.socket(family, kind, protocol)
-        if os.name == "posix":  # on Windows it would let two programs have one address
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except (OSError, UnicodeError) as error:  # UnicodeError: the name of a host is too long
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"--host {host[:60]} --port {port}: {reason}; choose another --port, or 0 for any "
-            f"free one"
-        ) from error
-    return listener
 
 
 def _announce(name: str, port: int, service: Service, is_open_to_all: bool) -> None:

@@ -18,7 +18,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
-from mpbert.serving.server import listen
+from mpbert.serving.listening import listen
 
 PATIENT = Limits(seconds=120)  # a machine that runs tests may be busy
 
@@ -168,7 +168,7 @@ def served() -> Callable[[ASGIApp], AbstractContextManager[str]]:
         config = uvicorn.Config(
             app, lifespan="off", log_config=None, log_level="warning", **settings
         )
-        server, listener = uvicorn.Server(config), listen("127.0.0.1", 0)
+        server, [listener] = uvicorn.Server(config), listen("127.0.0.1", 0)
         listener.listen()
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

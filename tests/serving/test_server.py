@@ -16,10 +16,8 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.commands.serve import Config
-from mpbert.foundation.errors import ConfigError
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
-from mpbert.serving.server import listen
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
@@ -236,24 +234,6 @@ def test_what_cannot_be_served_is_refused_in_one_line(flags, line, capsys):
     error = capsys.readouterr().err
     assert error.startswith("mpbert serve: ") and line in error
     assert error.count("\n") == 1
-
-
-def test_a_port_that_is_taken_is_named():
-    with listen("127.0.0.1", 0) as taken:
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(ConfigError, match=rf"--port {port}: .*choose another --port"):
-            listen("127.0.0.1", port)
-
-
-def test_a_host_that_no_network_knows_by_name_is_refused():
-    with pytest.raises(ConfigError, match=r"--host xxx.* --port 0: .*label"):
-        listen("x" * 5000, 0)
-
-
-def test_small_answers_are_sent_at_once():
-    with listen("127.0.0.1", 0) as listener:
-        assert listener.proto == socket.IPPROTO_TCP
 
 
 def test_it_listens_on_this_machine_alone_unless_told_otherwise():

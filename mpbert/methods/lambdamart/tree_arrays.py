@@ -6,6 +6,7 @@ goes as LightGBM says: where the node knows none, it counts as 0.
 """
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,16 +56,32 @@ class TreeArrays:
         :param features: (M, F) float64, NaN where one is not known.
         """
         num_papers, num_trees = len(features), len(self)
-        nodes = np.tile(self.roots, num_papers)  # (M · T,)
-        papers = np.repeat(np.arange(num_papers), num_trees)
         flat, width = features.ravel(), features.shape[1]
-        open_places = np.flatnonzero(nodes >= 0)
-        while len(open_places):
-            at = nodes[open_places]
-            found = flat[papers[open_places] * width + self.features[at]]
-            nodes[open_places] = np.where(self._goes_left(found, at), self.left[at], self.right[at])
-            open_places = open_places[nodes[open_places] >= 0]
-        return self.values[-1 - nodes].reshape(num_papers, num_trees).sum(axis=1)
+        all_known = not (np.any(self.unknown == _ZERO) or np.isnan(flat).any())
+        leaves = np.empty(num_papers * num_trees, dtype=np.intp)
+        places = np.arange(len(leaves))  # of papers that are still on their way, each in a tree
+        nodes = np.tile(self.roots.astype(np.intp), num_papers)
+        starts = np.repeat(np.arange(num_papers) * width, num_trees)  # of a paper's features
+        while len(places):
+            found = nodes < 0
+            if found.any():
+                leaves[places[found]] = -1 - nodes[found]
+                places, nodes, starts = (each[~found] for each in (places, nodes, starts))
+            values = flat.take(starts + self._columns.take(nodes))
+            if all_known:
+                goes_right = values > self.thresholds.take(nodes)
+            else:
+                goes_right = ~self._goes_left(values, nodes)
+            nodes = self._children.take(2 * nodes + goes_right)
+        return self.values[leaves].reshape(num_papers, num_trees).sum(axis=1)
+
+    @cached_property
+    def _columns(self) -> np.ndarray:  # (I,) as take() wants them
+        return self.features.astype(np.intp)
+
+    @cached_property
+    def _children(self) -> np.ndarray:  # (2I,) left and right of each inner node
+        return np.stack([self.left, self.right], axis=1).ravel().astype(np.intp)
 
     def _goes_left(self, found: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         kind, is_nan = self.unknown[nodes], np.isnan(found)
