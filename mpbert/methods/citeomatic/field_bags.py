@@ -6,16 +6,19 @@ abstracts of training papers alone: words that most of them hold are left out, a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, ranges
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 TITLE, ABSTRACT, CONTEXT = range(3)  # places of the fields that all texts have
 _MAX_SHARE = 0.5  # of the training papers that hold a word
@@ -67,27 +70,36 @@ def inverse_frequencies(store: CorpusStore, frequencies: np.ndarray) -> np.ndarr
     return np.log((store.paper_splits == "train").sum() / frequencies)
 
 
-def word_counts(texts: Sequence[str], vocabulary: pa.Array) -> sparse.csr_array:
+def word_counts(texts: Sequence[str], vocabulary: pa.Array) -> "sparse.csr_array":
     """Return (M, V) float32 counts of the words of texts."""
     parts = [
         count_matrix(pa.array(texts[start : start + _BLOCK], pa.large_string()), vocabulary)[0]
         for start in range(0, len(texts), _BLOCK)
     ]
-    none = sparse.csr_array((0, len(vocabulary)), dtype=np.float32)
+    from scipy import sparse
+
+    none = _empty_counts(0, len(vocabulary))
     return sparse.vstack([none, *parts], format="csr").astype(np.float32)
 
 
-def paper_fields(store: CorpusStore, vocabulary: pa.Array) -> list[sparse.csr_array]:
+def _empty_counts(num_texts: int, num_words: int) -> "sparse.csr_array":
+    """Return (M, V) float32 counts of texts without a word."""
+    from scipy import sparse
+
+    return sparse.csr_array((num_texts, num_words), dtype=np.float32)
+
+
+def paper_fields(store: CorpusStore, vocabulary: pa.Array) -> "list[sparse.csr_array]":
     """Return (N, V) counts of titles, abstracts and contexts of all papers; the last are empty."""
     titles = word_counts(store.titles, vocabulary)
     abstracts = word_counts(store.abstract_texts(np.arange(store.num_papers)), vocabulary) - titles
     abstracts.eliminate_zeros()
-    return [titles, abstracts, sparse.csr_array(titles.shape, dtype=np.float32)]
+    return [titles, abstracts, _empty_counts(*titles.shape)]
 
 
 def body_counts(
-    store: CorpusStore, vocabulary: pa.Array, papers: Sequence[sparse.csr_array]
-) -> sparse.csr_array:
+    store: CorpusStore, vocabulary: pa.Array, papers: "Sequence[sparse.csr_array]"
+) -> "sparse.csr_array":
     """Return (N, V) float32 counts of the words of bodies: of whole papers, less these fields.
 
     :param papers: what :func:`paper_fields` returns.
@@ -102,16 +114,16 @@ def query_fields(
     store: CorpusStore,
     queries: Queries,
     vocabulary: pa.Array,
-    papers: Sequence[sparse.csr_array],
+    papers: "Sequence[sparse.csr_array]",
     query: str,
-) -> list[sparse.csr_array]:
+) -> "list[sparse.csr_array]":
     """Return (Q, V) counts of as many fields as papers have; those that a query lacks are empty.
 
     :param papers: what :func:`paper_fields` returns, and further fields, which no query has.
     :param query: ``context``: contexts stand for themselves; ``context+abstract``: title and
         abstract of the citing paper too.
     """
-    empty = sparse.csr_array((len(queries), len(vocabulary)), dtype=np.float32)
+    empty = _empty_counts(len(queries), len(vocabulary))
     fields = [empty] * len(papers)
     is_local = isinstance(queries, Contexts)
     if not is_local or query == "context+abstract":
@@ -123,7 +135,7 @@ def query_fields(
 
 
 def take_bags(
-    fields: Sequence[sparse.csr_array],
+    fields: "Sequence[sparse.csr_array]",
     rows: np.ndarray,
     dropout: float = 0.0,
     rng: np.random.Generator | None = None,
@@ -155,7 +167,7 @@ def take_bags(
 
 
 def jaccard_similarity(
-    queries: sparse.csr_array, papers: sparse.csr_array, query: np.ndarray, paper: np.ndarray
+    queries: "sparse.csr_array", papers: "sparse.csr_array", query: np.ndarray, paper: np.ndarray
 ) -> np.ndarray:
     """Return |A ∩ B| / |A ∪ B| of the words of queries and papers; 0 where both are empty.
 
@@ -171,7 +183,7 @@ def jaccard_similarity(
 
 
 def shared_words(
-    queries: sparse.csr_array, papers: sparse.csr_array, query: np.ndarray, paper: np.ndarray
-) -> sparse.csr_array:
+    queries: "sparse.csr_array", papers: "sparse.csr_array", query: np.ndarray, paper: np.ndarray
+) -> "sparse.csr_array":
     """Return (P, V), not 0 where both texts of a pair hold the word; see the function above."""
     return queries[query].multiply(papers[paper]).tocsr()

@@ -1,14 +1,17 @@
 """What NNRank reads of pairs of a query and a paper, before anything is learnt."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.citations_by_year import CitationsByYear
 from mpbert.methods.citeomatic.field_bags import shared_words
 from mpbert.methods.rankings import Ranking, places_of
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 _MOST_NAMES = 8  # authors of a paper: App. A, Table 8
 _SCALE = 50  # papers of a list that its scores are scaled by
@@ -28,17 +31,19 @@ class PairFeatures:
 
     def __init__(
         self,
-        queries: Sequence[sparse.csr_array],
-        papers: Sequence[sparse.csr_array],
+        queries: "Sequence[sparse.csr_array]",
+        papers: "Sequence[sparse.csr_array]",
         field_pairs: Sequence[tuple[int, int]],
-        names: Sequence[sparse.csr_array],
+        names: "Sequence[sparse.csr_array]",
         citing_rows: np.ndarray,
-        citations: sparse.csr_array,
+        citations: "sparse.csr_array",
         years: np.ndarray,
     ) -> None:
         self.queries, self.papers, self.names = queries, papers, names
         self.field_pairs, self.citing_rows = list(field_pairs), citing_rows
         both = zip(papers, queries, strict=True)
+        from scipy import sparse
+
         self.texts = [sparse.vstack(field, format="csr") for field in both]  # papers, then queries
         self.num_papers = papers[0].shape[0]
         self.in_citations = citations.sum(axis=0)
@@ -96,7 +101,7 @@ class PairFeatures:
         return words.astype(np.int64), offsets_of(lengths)
 
 
-def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> sparse.csr_array:
+def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> "sparse.csr_array":
     """Return (N, A), 1 where a paper has a name; names that no training paper has are left out.
 
     :param names: (N,) of each paper, of which the first eight are read.
@@ -113,6 +118,8 @@ def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> spa
     number = np.cumsum(known) - 1
     ones = np.ones(int(kept.sum()), dtype=np.float32)
     shape = len(names), int(known.sum())
+    from scipy import sparse
+
     matrix = sparse.csr_array((ones, (paper[kept], number[column[kept]])), shape)
     matrix.data[:] = 1  # a name that stands twice
     return matrix

@@ -7,13 +7,16 @@ one that the query cites. A query that has none of the kind gets any paper inste
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.store import Queries
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 RANDOM, NEIGHBOUR, CITED_BY_CITED = KINDS = range(3)
 _ROUNDS = 5  # samples before a kind is given up, then as many of any paper
@@ -65,9 +68,9 @@ class TripletSampler:
 
     def __init__(
         self,
-        cited: sparse.csr_array,
+        cited: "sparse.csr_array",
         citing_rows: np.ndarray,
-        citations: sparse.csr_array,
+        citations: "sparse.csr_array",
         pool: np.ndarray,
         whole: bool,
         kinds: Sequence[int] = KINDS,
@@ -84,6 +87,8 @@ class TripletSampler:
                 "no training query cites a training paper; expected citations within the training "
                 "split, choose other years"
             )
+        from scipy import sparse
+
         own = sparse.csr_array((np.ones(shape[0]), (np.arange(shape[0]), citing_rows)), shape)
         excluded = cited + own + (own @ citations if whole else 0 * own)
         query, paper = excluded.nonzero()
@@ -148,10 +153,12 @@ class TripletSampler:
         return found
 
 
-def cited_matrix(queries: Queries, num_papers: int) -> sparse.csr_array:
+def cited_matrix(queries: Queries, num_papers: int) -> "sparse.csr_array":
     """Return (Q, N), 1 where a query cites a paper."""
     ones = np.ones(len(queries.cited_rows), dtype=np.float32)
     places = row_numbers(np.diff(queries.cited_offsets)), queries.cited_rows
+    from scipy import sparse
+
     return sparse.csr_array((ones, places), shape=(len(queries), num_papers))
 
 
