@@ -1,15 +1,18 @@
 """Parts of a corpus: the papers of each author, which overlap, and the papers of each venue."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, row_numbers
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 PARTS = ("authors", "venue")
 
@@ -27,8 +30,10 @@ class Parts:
     ids: np.ndarray
     num_parts: int
 
-    def matrix(self) -> sparse.csr_array:
+    def matrix(self) -> "sparse.csr_array":
         """Return (N, M), 1 where a paper is in a part."""
+        from scipy import sparse
+
         shape = len(self.offsets) - 1, self.num_parts
         return sparse.csr_array((np.ones(len(self.ids)), self.ids, self.offsets), shape=shape)
 

@@ -1,14 +1,20 @@
 """The citations of training papers: as a matrix, and counted up to a year."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.methods.citations_by_year import CitationsByYear
 
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
-def training_citations(store: CorpusStore, dtype: type = np.float32) -> sparse.csr_array:
+
+def training_citations(store: CorpusStore, dtype: type = np.float32) -> "sparse.csr_array":
     """Return (N, N), 1 where a training paper, the row, cites a paper."""
+    from scipy import sparse
+
     manuscripts = store.manuscripts("train")
     citing = np.repeat(manuscripts.citing_rows, np.diff(manuscripts.cited_offsets))
     ones = np.ones(len(citing), dtype=dtype)
