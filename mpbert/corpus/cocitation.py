@@ -31,14 +31,18 @@ def cocitation_counts(
     :param cited_offsets: (Q + 1,) unit i cites ``cited_rows[cited_offsets[i]:cited_offsets[i+1]]``,
         each paper once.
     """
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import coo_matrix
 
     cited_rows = np.asarray(cited_rows, dtype=np.int32)  # half the memory of int64
     places = np.arange(1, len(cited_rows) + 1)
     later = np.repeat(cited_offsets[1:], np.diff(cited_offsets)) - places  # (M,) in the same unit
-    pairs = np.repeat(cited_rows, later), cited_rows[ranges(places, later)]
+    pairs = cited_rows[ranges(places, later)], np.repeat(cited_rows, later)
     seen = np.ones(len(pairs[0]), dtype=np.int32)
-    counts = csr_matrix((seen, pairs), shape=(num_papers, num_papers))  # adds up equal pairs
+    unsorted = coo_matrix((seen, pairs), shape=(num_papers, num_papers))
+    unsorted.has_canonical_format = True  # else scipy would compare what is counted below
+    # by one paper, then by the other: each row is in order when both were counted
+    counts = unsorted.tocsr().tocsc().T
+    counts.sum_duplicates()
     return counts + counts.T.tocsr()
 
 
