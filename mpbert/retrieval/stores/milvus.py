@@ -8,6 +8,7 @@ waits until the server can find everything.
 import logging
 import os
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,12 @@ from mpbert.retrieval.stores.base import Mark, StoredRows, unavailable
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
 
+logger = logging.getLogger(__name__)
+
 _STATE = "mpbert.state"
 _SECONDS, _BULK_SECONDS = 5.0, 300.0  # that a question, and what is of many papers, may take
-_REACH_SECONDS = 1.0
+_REACH_SECONDS, _POLL_SECONDS = 1.0, 0.5
+_MANY = 1024  # papers; of fewer, the server makes no lists
 _ID_BYTES = 1024
 _PAGE = 4096  # ids listed at once
 _LIST = {"index_type": "HNSW", "metric_type": "IP", "params": {"M": 16, "efConstruction": 200}}
@@ -40,6 +44,7 @@ class MilvusStore:
     def __init__(self, host: str, port: int, collection: str) -> None:
         self._host, self._port, self._name = host, port, collection
         self._held_client: MilvusClient | None = None
+        self._num_put, self._is_new = 0, False  # papers put, into a collection that we made
 
     def mark(self) -> Mark | None:
         """Return what the collection holds, loaded; None: there is none."""
@@ -69,11 +74,14 @@ class MilvusStore:
                 consistency_level="Bounded",
                 timeout=_BULK_SECONDS,
             )
+        self._is_new = True
 
     def note(self, state: str) -> None:
         """Note the state, when all that was put and dropped can be found."""
         with self._client() as client:
             self._count(client)
+            if self._num_put >= _MANY:
+                self._make_lists(client)
             properties = {_STATE: state}
             client.alter_collection_properties(self._name, properties, timeout=_SECONDS)
 
@@ -109,6 +117,7 @@ class MilvusStore:
         with self._client() as client:
             data = [dict(zip(names, row, strict=True)) for row in columns]
             client.upsert(self._name, data, timeout=_BULK_SECONDS)
+        self._num_put += len(data)
 
     def drop(self, ids: Sequence[str]) -> None:
         """Remove papers."""
@@ -128,6 +137,23 @@ class MilvusStore:
                 timeout=_SECONDS if len(queries) == 1 else _BULK_SECONDS,
             )
         return [[hit["id"] for hit in hits] for hits in found]
+
+    def _make_lists(self, client: Any) -> None:
+        """Wait for the lists of what was put; until the server has them, it searches coarser ones.
+
+        It makes them of what is flushed, which it does by itself after many minutes.
+        """
+        client.flush(self._name, timeout=_BULK_SECONDS)
+        end = time.monotonic() + _BULK_SECONDS
+        while client.describe_index(self._name, "vector", timeout=_SECONDS)["pending_index_rows"]:
+            if time.monotonic() > end:
+                logger.warning("%s: its lists are not made yet; it may find less", self._where)
+                break
+            time.sleep(_POLL_SECONDS)
+        if self._is_new:  # loaded anew, it has them at once; others that ask would be refused
+            client.release_collection(self._name, timeout=_BULK_SECONDS)
+            client.load_collection(self._name, timeout=_BULK_SECONDS)
+        self._num_put, self._is_new = 0, False
 
     @property
     def _where(self) -> str:
