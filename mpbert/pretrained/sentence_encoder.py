@@ -19,7 +19,8 @@ from mpbert.pretrained.frozen_layers import top_layers
 from mpbert.pretrained.model_files import sha256_of_model
 from mpbert.pretrained.models import load
 
-BATCH_TOKENS = 4096  # more are no faster on a CPU
+BATCH_TOKENS = 4096
+_CPU_TOKENS = 1024  # of a batch on a CPU: more leave its caches
 _LAYERS = ("Transformer", "Pooling", "Normalize")  # of sentence-transformers, that are known here
 _POOLINGS = ("cls", "mean")
 
@@ -32,6 +33,7 @@ class SentenceEncoder:
     :param folder: of the model, see :func:`mpbert.pretrained.folders.folder_of`.
     :param device: where it runs; None: the GPU where there is one.
     :param batch_tokens: most tokens of a batch, padding included: memory and speed, not results.
+        On a CPU there are never more than 1,024.
     :param bfloat16: whether matrix products are in bfloat16.
     :raises EncoderError: there is no such model, or its vectors are made in a way unknown here.
     """
@@ -45,9 +47,14 @@ class SentenceEncoder:
     ) -> None:
         self.folder, self.pooling = folder, pooling_of(folder)
         self.model_sha256 = sha256_of_model(folder)
+        device = device or trained_on()
         model, tokenizer = load(str(folder), "none", 0, 0, list)
+        if device.type == "cpu":
+            batch_tokens = min(batch_tokens, _CPU_TOKENS)
+            # of rows as short as sentences, two products are faster than the fused kernel
+            model.set_attn_implementation("eager")
         self._encoder = PretrainedEncoder(
-            model, tokenizer, self.pooling, batch_tokens, bfloat16, device or trained_on()
+            model, tokenizer, self.pooling, batch_tokens, bfloat16, device
         )
         said = _read(folder / "sentence_bert_config.json").get("max_seq_length")
         self.longest = min(said or self._encoder.longest, self._encoder.longest)
