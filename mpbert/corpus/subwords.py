@@ -1,9 +1,10 @@
 """The subword tokenizer, trained on the training split of a corpus, and sentences as token ids."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
@@ -15,6 +16,7 @@ from mpbert.foundation.ragged import offsets_of, ranges
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 WORD_MARK = "▁"
+_AT_ONCE = 10_000  # texts whose letters are counted together
 MAX_LETTERS = 500  # the Latin, Greek and mathematical letters of papers
 
 
@@ -51,11 +53,13 @@ def train_tokenizer(
 
 def _letters(texts: Iterable[str], normalizer: normalizers.Normalizer) -> list[str]:
     """Return the mark of words and the most frequent letters, ties in the order of Unicode."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(text)
+    counts, rest = np.zeros(sys.maxunicode + 1, dtype=np.int64), iter(texts)
+    while some := list(islice(rest, _AT_ONCE)):
+        codes = np.frombuffer("".join(some).encode("utf-32-le"), dtype="<u4")
+        counts += np.bincount(codes, minlength=len(counts))
     folded: Counter[str] = Counter()
-    for letter, count in counts.items():
+    for code in np.flatnonzero(counts).tolist():
+        letter, count = chr(code), int(counts[code])
         for part in normalizer.normalize_str(letter).split():
             folded.update(dict.fromkeys(part, count))
     ranked = sorted(folded, key=lambda letter: (-folded[letter], letter))
