@@ -41,13 +41,13 @@ class Postings:
             row = None
             if 2 * (end - start) > num_papers:
                 row = self._row(word, start, end, num_papers)
-            weights = self.weights[start:end] if row is None else row
-            if count != 1:
-                weights = np.multiply(weights, count, dtype=np.float64)
             if row is None:
-                np.add.at(scores, self.papers[start:end], weights)
+                parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
+                np.add.at(scores, self.papers[start:end], parts)  # slow where it must convert
+            elif count == 1:
+                scores += row
             else:
-                scores += weights
+                scores += np.multiply(row, count, dtype=np.float64)
         return scores
 
     def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray | None:
