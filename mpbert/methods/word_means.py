@@ -1,8 +1,9 @@
 """Means of word vectors, the query vectors of several methods."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.fields import plain_texts
@@ -10,10 +11,13 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import CorpusError
 from mpbert.vectors.store import VectorStore
 
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
+
 QUERIES = ("mean", "centred")
 
 
-def means_of_counts(counts: sparse.csr_array, vectors: np.ndarray) -> np.ndarray:
+def means_of_counts(counts: "sparse.csr_array", vectors: np.ndarray) -> np.ndarray:
     """Return (M, D) float64 means of the word vectors of texts; zero for a text without words.
 
     :param counts: (M, V) how often each text holds each word.

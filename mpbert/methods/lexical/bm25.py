@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.index import LEXICAL, LexicalMethod
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 
 @LEXICAL.register
@@ -35,9 +37,10 @@ class Bm25(LexicalMethod):
         if self.b > 1:
             raise ConfigError(f"b={self.b}: found more than 1; expected a number from 0 to 1")
 
-    def weigh_papers(self, counts: sparse.csr_array) -> sparse.sparray:
+    def weigh_papers(self, counts: "sparse.csr_array") -> "sparse.sparray":
         """Return the part of each word in a paper's score, for a query that holds it once."""
         import bm25s  # half a second, which search by vectors need not wait for
+        from scipy import sparse
 
         num_papers, num_words = counts.shape
         index = bm25s.BM25(self.k1, self.b, method="lucene", dtype="float64", csc_backend="scipy")
@@ -51,7 +54,7 @@ class Bm25(LexicalMethod):
 class _PaperWords:
     """Columns of the words of each paper, as often as it holds them: lists made one at a time."""
 
-    def __init__(self, counts: sparse.csr_array) -> None:
+    def __init__(self, counts: "sparse.csr_array") -> None:
         self._counts = counts
 
     def __len__(self) -> int:

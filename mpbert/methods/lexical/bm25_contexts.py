@@ -1,11 +1,10 @@
 """BM25 over training contexts: papers that were cited where it was said alike, ours."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.fields import query_texts
@@ -16,6 +15,9 @@ from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LEXICAL
 from mpbert.methods.lexical.votes import NEIGHBOURS, SHARPNESS, votes_of
 from mpbert.retrieval.ranking import top_k
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 
 @LEXICAL.register
@@ -37,8 +39,10 @@ class Bm25Contexts(Bm25):
     neighbours: int = setting(NEIGHBOURS, minimum=1)
     sharpness: float = setting(SHARPNESS, minimum=0)
 
-    def count_words(self, store: CorpusStore) -> tuple[sparse.csr_array, pa.Array]:
+    def count_words(self, store: CorpusStore) -> "tuple[sparse.csr_array, pa.Array]":
         """Return how often each training context holds each stem, (C, V), and the (V,) stems."""
+        from scipy import sparse
+
         contexts = store.contexts("train")
         texts = query_texts(store, contexts, self.citing_weight)
         counts, vocabulary = count_matrix(pa.array(texts, pa.large_string()), stemmed=True)
@@ -54,6 +58,8 @@ class Bm25Contexts(Bm25):
 
     def score_papers(self, scores: np.ndarray) -> np.ndarray:
         """Return (Q, N) sums of votes from (Q, C) scores of contexts; -inf without a vote."""
+        from scipy import sparse
+
         num_queries, num_contexts = scores.shape
         near, found = top_k(
             scores, min(self.neighbours, num_contexts), np.full(num_queries, -1, dtype=np.int64)

@@ -6,13 +6,16 @@ training split, but the anchor's own, are its negatives.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 _BLOCK = 512  # anchors compared with all papers at once
 
@@ -67,7 +70,9 @@ def shortest_paths(
     return Positives(known[order] // num_papers, known[order] % num_papers, distances[order])
 
 
-def _matrix(keys: np.ndarray, num_papers: int) -> sparse.csr_array:
+def _matrix(keys: np.ndarray, num_papers: int) -> "sparse.csr_array":
+    from scipy import sparse
+
     places = keys // num_papers, keys % num_papers
     return sparse.csr_array((np.ones(len(keys), np.int32), places), shape=(num_papers, num_papers))
 

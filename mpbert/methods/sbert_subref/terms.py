@@ -1,9 +1,9 @@
 """The terms of SubRef's functions: relevance, similarity, influence, history of authors."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
@@ -11,6 +11,9 @@ from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.paper_parts import read_parts
 from mpbert.methods.training_citations import training_citations
 from mpbert.vectors.store import VectorStore, check_ids
+
+if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
+    from scipy import sparse
 
 _OWN_PAPER, _REFERENCE = 2.0, 1.0  # as in the authors' code
 _SHORTEST = 1e-9  # length of a vector that has a direction
@@ -26,13 +29,15 @@ def unit_relevance(scores: np.ndarray) -> np.ndarray:
     return (scores - lowest) / (highest - lowest)
 
 
-def tfidf(counts: sparse.csr_array) -> sparse.csr_array:
+def tfidf(counts: "sparse.csr_array") -> "sparse.csr_array":
     """Return TF-IDF rows of length 1: Manning, Raghavan and Schütze (2008), Sec. 6.4.1.
 
         weight(w, d) = (1 + ln count(w, d)) · (1 + ln((1 + N) / (1 + df(w))))
 
     :param counts: (N, V) how often each paper holds each word.
     """
+    from scipy import sparse
+
     num_papers, num_words = counts.shape
     weights = sparse.csr_array(counts, dtype=np.float64, copy=True)
     frequencies = np.bincount(weights.indices, minlength=num_words)
@@ -44,7 +49,7 @@ def tfidf(counts: sparse.csr_array) -> sparse.csr_array:
     return weights
 
 
-def paper_vectors(store: CorpusStore, source: str) -> sparse.csr_array | np.ndarray:
+def paper_vectors(store: CorpusStore, source: str) -> "sparse.csr_array | np.ndarray":
     """Return (N, D) rows of length 1, or 0 for a paper without words or vector.
 
     :param source: ``tfidf`` of title and abstract, or a vectors directory.
@@ -58,11 +63,13 @@ def paper_vectors(store: CorpusStore, source: str) -> sparse.csr_array | np.ndar
     return np.where(lengths > _SHORTEST, found.vectors / np.maximum(lengths, _SHORTEST), 0.0)
 
 
-def cosines(vectors: sparse.csr_array | np.ndarray, rows: np.ndarray) -> np.ndarray:
+def cosines(vectors: "sparse.csr_array | np.ndarray", rows: np.ndarray) -> np.ndarray:
     """Return (n, n) float64 cosines between papers, 0 where they are negative.
 
     A negative one would make a step value grow, and the function not submodular.
     """
+    from scipy import sparse
+
     of_rows = vectors[rows]
     found = of_rows @ of_rows.T
     dense = found.toarray() if sparse.issparse(found) else found
@@ -77,11 +84,13 @@ def per_year(num_citing: np.ndarray, ages: np.ndarray) -> np.ndarray:
     return num_citing / np.maximum(ages, 1)
 
 
-def author_history(store: CorpusStore, citing_rows: np.ndarray) -> sparse.csr_array:
+def author_history(store: CorpusStore, citing_rows: np.ndarray) -> "sparse.csr_array":
     """Return (U, N): what the authors of U papers wrote and cited in the years before each.
 
     history(q, k) = Σ_{a writes q} Σ_{p by a, year p < year q} ( 2·[p = k] + [p cites k] )
     """
+    from scipy import sparse
+
     written = read_parts(store, "authors").matrix()  # (N, A)
     together = (written[citing_rows] @ written.T).tocoo()  # (U, N): authors in common
     is_earlier = store.years[together.col] < store.years[citing_rows][together.row]
