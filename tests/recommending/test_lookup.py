@@ -1,0 +1,34 @@
+"""Scores by the words of a question: rows of common words change no digit of a score."""
+
+import numpy as np
+import pytest
+
+from mpbert.foundation.ragged import offsets_of
+from mpbert.recommending import lookup
+from mpbert.recommending.lookup import Postings
+
+PAPERS, WORDS = 40, 30
+
+
+@pytest.fixture
+def weights():
+    """(V, N), 0 where a paper lacks a word: the first words are held by nearly all."""
+    rng = np.random.default_rng(1)
+    held = rng.random((WORDS, PAPERS)) < np.linspace(1, 0.05, WORDS)[:, None]
+    return np.where(held, rng.random((WORDS, PAPERS)), 0).astype(np.float32)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 3 * PAPERS * 4, 1 << 20])  # no row, three, all
+def test_a_score_is_the_sum_over_words_in_their_order(weights, most_bytes, monkeypatch):
+    monkeypatch.setattr(lookup, "_MOST_BYTES", most_bytes)
+    words, papers = np.nonzero(weights)
+    offsets = offsets_of(np.bincount(words, minlength=WORDS))
+    postings = Postings(offsets, papers.astype(np.int32), weights[words, papers])
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        asked = np.sort(rng.choice(WORDS, 8, replace=False))
+        counts = rng.integers(1, 4, 8)
+        expected = np.zeros(PAPERS)
+        for word, count in zip(asked.tolist(), counts.tolist(), strict=True):
+            expected += weights[word].astype(np.float64) * count
+        assert postings.scores(asked, counts, PAPERS).tolist() == expected.tolist()
