@@ -78,7 +78,7 @@ def check_row(experiment: Experiment, name: str) -> None:
         raise ConfigError(f"{error} (settings that tuning chose)") from error
     check_pretrained_on(row, variant.settings)
     if "row" in row.training:
-        _check_held_out(row, experiment.rows[str(row.training["row"])])
+        _check_held_out(row, experiment, str(row.training["row"]))
     for stage, config in (("finetune", row.config), ("pretrain", row.pretrained)):
         file = experiment.config_file(stage, config)
         if config and not file.is_file():
@@ -132,15 +132,22 @@ def _check_index(row: Row, settings: Settings) -> None:
             raise ConfigError(f"row {row.name}: {INDEX} has no {key}; leave it out")
 
 
-def _check_held_out(row: Row, ranked: Row) -> None:
+def _check_held_out(row: Row, experiment: Experiment, name: str) -> None:
     """Check that a row can be made anew without a part of the training papers."""
     parts = row.training.get("parts", PARTS)
     if not isinstance(parts, int) or parts < 2:
         raise ConfigError(f"row {row.name}: training, parts is {parts!r}; expected 2 or more")
-    if ranked.method in RERANKERS.names() or ranked.start or ranked.task != row.task:
+    ranked = experiment.rows[name]
+    made = [ranked]
+    if ranked.method in RERANKERS.names():
+        made = [experiment.rows[each] for each in ranked.inputs]
+    by_itself = not any(each.method in RERANKERS.names() or each.start for each in made)
+    learns = learns_from(ranked, experiment.variant(name).settings) or ranked.start
+    if not by_itself or learns or ranked.task != row.task:
         raise ConfigError(
-            f"row {row.name}: training, row is {ranked.name}; expected a row of the {row.task} "
-            f"task that ranks by words or by vectors, and starts from no other row"
+            f"row {row.name}: training, row is {name}; expected a row of the {row.task} task that "
+            f"ranks by words or by vectors and starts from no other row, or one that sorts the "
+            f"lists of such rows and learns nothing"
         )
 
 

@@ -191,7 +191,12 @@ def _training_steps_of(experiment: Experiment, variant: Variant) -> list[Step]:
 def _held_out_steps(without: Experiment, variant: Variant, top: int, runs: Path) -> list[Step]:
     """Return the steps of a row that learns from all parts but one and ranks for this one."""
     variant = replace(variant, row=replace(variant.row, top=top))
-    ranked = [*_flags("--splits", ["test"]), "--add-cited"]
+    held_out = _flags("--splits", ["test"])
+    if variant.row.method in RERANKERS.names():
+        inputs = [without.needed(name, variant.seed) for name in variant.row.inputs]
+        made = [step for each in inputs for step in steps_of(without, each, ["test"])]
+        return [*made, *_rerank_steps(without, variant, runs, held_out)]
+    ranked = [*held_out, "--add-cited"]
     if variant.row.method in LEXICAL.names():
         return [_lexical(without, variant, runs, ranked)]
     owner = variant.row.vectors

@@ -39,6 +39,7 @@ NO_SPACE = {
     "global_fusion_reciprocal": "as fusion_reciprocal",
     "global_nnselect": "ranks with the vectors of nnselect, which is tuned",
     "global_sbert": "ranks with the vectors of sbert, which is tuned",
+    "global_sbert_minilm": "ranks with the vectors of sbert_minilm, which is tuned",
     "global_hatten": "ranks with the vectors of hatten, which is tuned",
 }
 

@@ -110,10 +110,37 @@ def test_a_reranker_learns_from_lists_of_a_row_made_anew_without_each_part():
         assert f"--training {lists}" in words[-1]
 
 
+def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_part():
+    rows = {
+        "b": {"method": "bm25"},
+        "n": {"method": "navigation", "inputs": ["b"], "settings": {"share": 0.6}},
+        "x": {
+            "method": "nnrank",
+            "inputs": ["n"],
+            "training": {"row": "n", "parts": 2, "top": 7},
+        },
+    }
+    check_row(_experiment(**rows), "x")
+    words = _words(_experiment(**rows), "x")
+    expected = []
+    for part in (1, 2):
+        root = f"out/parts/{part}-of-2"
+        corpus, runs = f"{root}/corpus/rfc", f"{root}/trec/rfc"
+        expected += [
+            f"hold-out data/rfc {corpus} --part {part} --parts 2",
+            f"retrieve {corpus} {runs}/b --lexical bm25 --splits test",
+            f"rerank {corpus} {runs}/n-top-7 --reranker navigation --runs {runs}/b --top 7 "
+            f"--settings share=0.6 --splits test",
+        ]
+    assert words[:-2] == expected
+    assert words[-2].startswith("join-parts data/rfc out/trec/rfc/training-local-parts-2-row-n")
+
+
 @pytest.mark.parametrize(
     ("training", "said"),
     [
-        ({"row": "y"}, "expected a row of the local task that ranks by words or by vectors"),
+        ({"row": "f"}, "or one that sorts the lists of such rows and learns nothing"),
+        ({"row": "z"}, "or one that sorts the lists of such rows and learns nothing"),
         ({"row": "g"}, "expected a row of the local task that ranks by words or by vectors"),
         ({"row": "b", "parts": 1}, "parts is 1; expected 2 or more"),
     ],
@@ -122,7 +149,9 @@ def test_rows_that_cannot_be_made_without_a_part_are_refused(training, said):
     rows = {
         "b": {"method": "bm25"},
         "g": {"method": "bm25", "task": "global"},
+        "f": {"method": "fusion", "inputs": ["b"]},
         "y": {"method": "navigation", "inputs": ["b"]},
+        "z": {"method": "navigation", "inputs": ["y"]},
         "x": {"method": "nnrank", "inputs": ["b"], "training": training},
     }
     with pytest.raises(ConfigError, match=said):
