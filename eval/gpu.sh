@@ -2,6 +2,7 @@
 # Train and measure the paper's model on a borrowed GPU in short calls: call it until it says that all is done.
 # Each call goes on where the last one stopped, and puts what is to be taken home into OUT.
 #   usage:  eval/gpu.sh CORPUS [CONFIG] [SECONDS]   e.g. eval/gpu.sh acl; without a GPU: eval/gpu.sh rfc tiny 60
+#           ROWS="NAME NAME" names further rows; with CONFIG paper these are rows of other papers, at their full size
 #   reads:  runs/corpus/CORPUS, or its parts runs/sent/CORPUS.tar.gz.*; eval/rows, */configs; runs/sent/*.whl, if any:
 #           what the python3 of a machine without a network lacks
 #   writes: what make-rows writes; runs/report/CORPUS-CONFIG; OUT (runs/gpu unless set), see eval/bring.sh
@@ -11,6 +12,9 @@ cd "$(dirname "$0")/.."
 corpus=${1:?"CORPUS is missing; see the usage line in $0"}
 config=${2:-paper} limit=${3:-480} out=${OUT:-runs/gpu}
 row=mp_bert4cr_${config}_mpt_src_tgt
+others="hatten_paper dual_lcr_paper sbert_paper global_navigation_cross_encoder_paper"
+[[ $config == paper ]] || others=
+read -ra others <<<"${ROWS-$others}"
 refuse() { echo "$0: $*" >&2 && exit 2; }
 step() { # one command, for what is left of this call
   local code=0 left=$((limit - SECONDS))
@@ -31,7 +35,7 @@ step ./setup.sh
 [[ -d runs/corpus/$corpus || ! -e runs/sent/$corpus.tar.gz.sha256 ]] || step eval/parts.sh join "runs/sent/$corpus.tar.gz"
 [[ -d runs/corpus/$corpus ]] || refuse "runs/corpus/$corpus: not there; build it, or bring it in parts (eval/parts.sh)"
 trap 'eval/bring.sh "$corpus" "$config" "$out"' EXIT # tells how far it is
-step "$python" -m mpbert make-rows "runs/corpus/$corpus" eval/rows runs --tuned eval/tuned --only "$row"
+step "$python" -m mpbert make-rows "runs/corpus/$corpus" eval/rows runs --tuned eval/tuned --only "$row" "${others[@]}"
 step "$python" -m mpbert report "runs/corpus/$corpus" eval/rows runs "runs/report/$corpus-$config" --tuned eval/tuned \
   --kept "runs/kept/$corpus-$config" --replace
 step "$python" -m mpbert export-encoder "runs/finetuned/$corpus/$row/checkpoint_best.pt" "runs/binarized/$corpus" \

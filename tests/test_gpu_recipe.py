@@ -90,6 +90,24 @@ def test_a_call_stops_in_time_and_later_ones_go_on_until_all_is_home(call, tmp_p
     ).read_text() == "begun\n" * 2  # as it was brought
 
 
+def test_with_the_size_of_the_paper_rows_of_other_papers_are_made_too(call, tmp_path):
+    (tmp_path / "ready").touch()
+    (tmp_path / "runs/finetuned/mine/mp_bert4cr_paper_mpt_src_tgt/tensorboard").mkdir(parents=True)
+    made = []
+    for words, variables in (
+        (["mine"], {}),
+        (["mine"], {"ROWS": "hatten_paper"}),
+        (["mine", "tiny"], {}),
+    ):
+        (tmp_path / "calls").unlink(missing_ok=True)
+        assert call("eval/gpu.sh", *words, **variables).returncode == 0
+        [rows] = [line for line in (tmp_path / "calls").read_text().splitlines() if "only" in line]
+        made.append(rows.split("--only ")[1].split())
+    names = {path.stem for path in (ROOT / "eval/rows").glob("*_paper.yaml")}
+    assert len(made[0]) > 3 and set(made[0][1:]) <= names
+    assert made[1:] == [["mp_bert4cr_paper_mpt_src_tgt", "hatten_paper"], [ROW]]
+
+
 def test_a_row_that_fails_fails_the_call_and_what_it_left_is_brought(call, tmp_path):
     (tmp_path / "failing").touch()
     (tmp_path / "runs/finetuned/mine" / ROW).mkdir(parents=True)
