@@ -113,6 +113,7 @@ class HattenLearner(TorchLearner):
             _groups(encoder, schedule.learning_rate, schedule.bag_rate),
             betas=_BETAS,
             weight_decay=schedule.weight_decay,
+            fused=True,  # one pass over the word vectors, most of which have no gradient
         )
         super().__init__(encoder, [self._optimizer])
         self._examples, self._schedule, self._seed = examples, schedule, seed
