@@ -210,6 +210,16 @@ class TestTraining:
         counts = made("epochs=1", "max_positives=40", "batch=16").fit(store, named_rng(1, "test"))
         assert counts["positives"] == 40 and counts["updates"] == 5  # 8 positives, 8 negatives
 
+    def test_of_a_part_of_the_positives_no_other_context_is_read(self, store, monkeypatch):
+        read, rows = [], sbert.Sbert._rows
+        monkeypatch.setattr(
+            sbert.Sbert, "_rows", lambda *words: read.append(words[1]) or rows(*words)
+        )
+        embedder = made("epochs=1", "max_positives=40", "batch=16", "pairs=contexts")
+        embedder.fit(store, named_rng(1, "test"))
+        papers, contexts = map(len, read)
+        assert papers == store.num_papers and 20 < contexts <= 40
+
 
 class TestModel:
     def test_vectors_are_those_of_sentence_transformers(self, trained, store, tmp_path):

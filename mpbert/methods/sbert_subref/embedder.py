@@ -39,6 +39,7 @@ import numpy as np
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import offsets_of
 from mpbert.foundation.ragged_rows import Ragged, stacked
 from mpbert.methods.embedding import EMBEDDERS, Embedder
 from mpbert.methods.sbert_subref import pairs as sbert_pairs
@@ -146,12 +147,9 @@ class Sbert(Embedder):
         from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
         from mpbert.methods.sbert_subref.trainer import PairObjective
 
-        texts, own = self._papers, np.arange(store.num_papers)
+        own = np.arange(store.num_papers)
         if self.pairs != "papers":
-            contexts = store.contexts("train")
-            of_contexts = self._rows(store.local_texts(contexts), self.context_tokens)
-            texts = stacked([texts, of_contexts])
-            own = np.concatenate([own, contexts.citing_rows])
+            own = np.concatenate([own, store.contexts("train").citing_rows])
         found = self._positives(store)
         negatives = Negatives(np.flatnonzero(store.paper_splits == "train"), found, own)
         positives = found.take(np.flatnonzero(negatives.sizes[found.anchors] > 0))
@@ -165,6 +163,7 @@ class Sbert(Embedder):
                 f"pairs={self.pairs}; expected 2 or more: choose other years, other pairs, or "
                 f"--settings epochs=0"
             )
+        texts = self._texts_of(store, positives)
         sample = self._sampler(texts, positives, negatives)
         objective = PairObjective(
             self._encoder, texts, positives, sample, self.objective, self.decay, self.margin
@@ -178,6 +177,18 @@ class Sbert(Embedder):
             "positives": len(positives),
             "positives_without_negatives": without_negatives,
         }
+
+    def _texts_of(self, store: CorpusStore, positives: Positives) -> Ragged:
+        """Return the tokens of anchors and papers by number; none of contexts without positives."""
+        if self.pairs == "papers":
+            return self._papers
+        contexts = store.contexts("train")
+        read = np.unique(positives.anchors)
+        read = read[read >= store.num_papers] - store.num_papers
+        rows = self._rows(store.local_texts(contexts.take(read)), self.context_tokens)
+        lengths = np.zeros(len(contexts), dtype=np.int64)
+        lengths[read] = rows.lengths
+        return stacked([self._papers, Ragged(rows.items, offsets_of(lengths))])
 
     def _sampler(
         self, texts: Ragged, positives: Positives, negatives: Negatives
