@@ -5,19 +5,15 @@ The formulas are those of :mod:`~mpbert.model.bag`, :mod:`~mpbert.model.encoder`
 Symbols: N tokens, S sentences, B papers or manuscripts, D dim, V vocabulary, R roles.
 """
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from mpbert.corpus.binary import SPECIAL_TOKENS
-from mpbert.corpus.subwords import tokenize
-from mpbert.foundation.latest import Latest
+from mpbert.corpus.subwords import TextTokenizer
 from mpbert.foundation.ragged import budget_batches, offsets_of, ranges, row_numbers
 from mpbert.model.config import ROLES, STEP, ModelConfig
 from mpbert.model.description import (
@@ -34,8 +30,7 @@ from mpbert.vectors.matches import TokenWeights
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
 _ROWS = 256  # token vectors that are added up at once, in the caches of a core
-_BLOCK = 512  # sentences that a thread reads at once
-_SENTENCES = 4096  # whose tokens are remembered, 1 MiB
+_SENTENCES = 512  # that are read at once
 
 
 class BagTower:
@@ -167,10 +162,7 @@ class BagReader:
 
     def __init__(self, path: Path, description: EncoderDescription) -> None:
         self._file, self._config = path / WEIGHTS, description.model
-        self._sentence_tokens = description.reading.sentence_tokens
-        self._tokenizer = read_tokenizer(path)
-        # a question is read for its vector and for its matches, the next one on the same text
-        self._latest: Latest[np.ndarray] = Latest(self._tokenized, _SENTENCES)
+        self._tokenize = TextTokenizer(read_tokenizer(path), description.reading.sentence_tokens)
         self._names = self._checked_names(description.format)
 
     @property
@@ -201,28 +193,18 @@ class BagReader:
     def _embed(
         self, tower: BagTower, texts: Sequence[str], sampled: SampledSentences
     ) -> np.ndarray:
-        """Return (B, D) vectors; of many sentences, one block is split while another is summed."""
+        """Return (B, D) vectors, made in blocks that fit the caches."""
         per_item, ends = sampled.per_item, offsets_of(sampled.per_item)
-
-        def embed(items: np.ndarray) -> np.ndarray:
+        vectors = []
+        for items in budget_batches(per_item, np.arange(len(per_item)), _SENTENCES, None):
             part = slice(ends[items[0]], ends[items[-1] + 1])
             block = SampledSentences(sampled.sentences[part], per_item[items], sampled.roles[part])
-            return self._read(tower.embed, texts, block)
-
-        blocks = budget_batches(per_item, np.arange(len(per_item)), _BLOCK, None)
-        if len(blocks) == 1:
-            return embed(blocks[0])
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return np.concatenate(list(threads.map(embed, blocks)))
+            vectors.append(self._read(tower.embed, texts, block))
+        return np.concatenate(vectors)
 
     def _read(self, compute: Callable, texts: Sequence[str], sampled: SampledSentences) -> object:
-        tokens = self._latest.of([texts[number] for number in sampled.sentences.tolist()])
-        lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-        return compute(np.concatenate(tokens), lengths, sampled.per_item, sampled.roles)
-
-    def _tokenized(self, texts: Sequence[str]) -> list[np.ndarray]:
-        tokens, lengths = tokenize(self._tokenizer, texts, self._sentence_tokens)
-        return [tokens[start:end].copy() for start, end in pairwise(offsets_of(lengths))]
+        tokens, lengths = self._tokenize([texts[number] for number in sampled.sentences.tolist()])
+        return compute(tokens, lengths, sampled.per_item, sampled.roles)
 
     @cached_property
     def _manuscript(self) -> BagTower:
