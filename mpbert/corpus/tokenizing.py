@@ -8,7 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.subwords import tokenize
+from mpbert.corpus.subwords import TextTokenizer
 from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.parts import Arrays
 
@@ -47,10 +47,10 @@ class Tokenizing(Job):
     def open(self) -> Maker:
         """Open the corpus, of which no more than the papers of an item is read at once."""
         store, tokenizer = CorpusStore(self.corpus), Tokenizer.from_str(self.tokenizer)
+        tokenize = TextTokenizer(tokenizer, self.sentence_tokens)
 
         def make(papers: tuple[int, np.ndarray]) -> Arrays:
-            texts = _texts(store, *papers)
-            tokens, lengths = tokenize(tokenizer, texts, self.sentence_tokens)
+            tokens, lengths = tokenize(_texts(store, *papers))
             return {
                 "tokens": tokens.astype(token_type(tokenizer)),
                 "lengths": lengths.astype(np.uint16),

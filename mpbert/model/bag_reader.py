@@ -5,19 +5,16 @@ The formulas are those of :mod:`~mpbert.model.bag`, :mod:`~mpbert.model.encoder`
 Symbols: N tokens, S sentences, B papers or manuscripts, D dim, V vocabulary, R roles.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from mpbert.corpus.binary import SPECIAL_TOKENS
-from mpbert.corpus.subwords import tokenize
-from mpbert.foundation.latest import Latest
-from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.corpus.subwords import TextTokenizer
+from mpbert.foundation.ragged import budget_batches, offsets_of, ranges, row_numbers
 from mpbert.model.config import ROLES, STEP, ModelConfig
 from mpbert.model.description import (
     WEIGHTS,
@@ -32,8 +29,8 @@ from mpbert.vectors.matches import TokenWeights
 
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
-_TOKENS = 1 << 14  # whose vectors lie in memory at once
-_SENTENCES = 4096  # whose tokens are remembered, 1 MiB
+_ROWS = 256  # token vectors that are added up at once, in the caches of a core
+_SENTENCES = 512  # that are read at once
 
 
 class BagTower:
@@ -67,23 +64,39 @@ class BagTower:
         # each distinct token of a text is read once
         texts, vocab_size = row_numbers(np.diff(ends)), len(self._table)
         keys, places = np.unique(texts * vocab_size + tokens, return_inverse=True)
-        weights, distinct = np.bincount(places, weights=weights), keys % vocab_size
+        weights = np.bincount(places, weights=weights).astype(np.float32)
         ends = np.searchsorted(keys, vocab_size * np.arange(len(ends)))
-        sums = np.stack([self._sum(distinct[a:b], weights[a:b]) for a, b in pairwise(ends)])
-        return self._norm(math.sqrt(self._table.shape[1]) * sums).astype(np.float32)
+        return self._norm(self._sums_of(keys % vocab_size, weights, ends))
 
-    def _sum(self, tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return (D,) float64 weighted sum of token vectors."""
-        total = np.zeros(self._table.shape[1])
-        for start in range(0, len(tokens), _TOKENS):
-            part = slice(start, start + _TOKENS)
-            total += np.einsum("n,nd->d", weights[part], self._table[tokens[part]])
-        return total
+    def _sums_of(self, tokens: np.ndarray, weights: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return (B, D) float32 weighted sums of token vectors.
+
+        A text is added up in pieces, which are its own: the others do not change its sum.
+
+        :param tokens: (M,) text after text, ``weights`` (M,) of them; text i ends before
+            ``ends[i + 1]``.
+        """
+        counts = -(-np.diff(ends) // _ROWS)  # pieces of each text
+        first = _ROWS * ranges(np.zeros(len(counts)), counts) + np.repeat(ends[:-1], counts)
+        last = np.minimum(first + _ROWS, np.repeat(ends[1:], counts))
+        sums = np.empty((len(first), self._table.shape[1]), dtype=np.float32)
+        memory = np.empty((_ROWS, sums.shape[1]), dtype=np.float32)
+        for some in budget_batches(last - first, np.arange(len(first)), _ROWS, None):
+            start, end = first[some[0]], last[some[-1]]
+            rows = memory[: end - start]
+            self._table.take(tokens[start:end], axis=0, out=rows, mode="clip")  # fast, unlike raise
+            for piece, a, b in zip(some, first[some].tolist(), last[some].tolist(), strict=True):
+                np.einsum("n,nd->d", weights[a:b], rows[a - start : b - start], out=sums[piece])
+        return sums if len(sums) == len(counts) else np.add.reduceat(sums, offsets_of(counts)[:-1])
 
     def _norm(self, sums: np.ndarray) -> np.ndarray:
-        centred = sums - sums.mean(axis=1, keepdims=True)
-        spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + _EPSILON)
-        return centred / spread * self._gain + self._shift
+        """Return (B, D) LayerNorm of sums times √D, which stand in the same memory."""
+        sums -= sums.mean(axis=1, keepdims=True)
+        squares = np.einsum("bd,bd->b", sums, sums)  # (B,); the mean of those times √D
+        sums *= np.sqrt(sums.shape[1] / (squares + _EPSILON))[:, None]
+        sums *= self._gain
+        sums += self._shift
+        return sums
 
 
 class BagMatches:
@@ -149,10 +162,7 @@ class BagReader:
 
     def __init__(self, path: Path, description: EncoderDescription) -> None:
         self._file, self._config = path / WEIGHTS, description.model
-        self._sentence_tokens = description.reading.sentence_tokens
-        self._tokenizer = read_tokenizer(path)
-        # a question is read for its vector and for its matches, the next one on the same text
-        self._latest: Latest[np.ndarray] = Latest(self._tokenized, _SENTENCES)
+        self._tokenize = TextTokenizer(read_tokenizer(path), description.reading.sentence_tokens)
         self._names = self._checked_names(description.format)
 
     @property
@@ -166,11 +176,11 @@ class BagReader:
 
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of manuscripts; ``sampled`` are places in ``texts``."""
-        return self._read(self._manuscript.embed, texts, sampled)
+        return self._embed(self._manuscript, texts, sampled)
 
     def embed_papers(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of papers that may be cited."""
-        return self._read(self._citation.embed, texts, sampled)
+        return self._embed(self._citation, texts, sampled)
 
     def weigh_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> TokenWeights:
         """Return (B, V) weights of the tokens of manuscripts, for search."""
@@ -180,14 +190,21 @@ class BagReader:
         """Return (B, V) weights of the tokens of papers."""
         return self._read(self._matches.weigh_papers, texts, sampled)
 
-    def _read(self, compute: Callable, texts: Sequence[str], sampled: SampledSentences) -> object:
-        tokens = self._latest.of([texts[number] for number in sampled.sentences.tolist()])
-        lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-        return compute(np.concatenate(tokens), lengths, sampled.per_item, sampled.roles)
+    def _embed(
+        self, tower: BagTower, texts: Sequence[str], sampled: SampledSentences
+    ) -> np.ndarray:
+        """Return (B, D) vectors, made in blocks that fit the caches."""
+        per_item, ends = sampled.per_item, offsets_of(sampled.per_item)
+        vectors = []
+        for items in budget_batches(per_item, np.arange(len(per_item)), _SENTENCES, None):
+            part = slice(ends[items[0]], ends[items[-1] + 1])
+            block = SampledSentences(sampled.sentences[part], per_item[items], sampled.roles[part])
+            vectors.append(self._read(tower.embed, texts, block))
+        return np.concatenate(vectors)
 
-    def _tokenized(self, texts: Sequence[str]) -> list[np.ndarray]:
-        tokens, lengths = tokenize(self._tokenizer, texts, self._sentence_tokens)
-        return [tokens[start:end].copy() for start, end in pairwise(offsets_of(lengths))]
+    def _read(self, compute: Callable, texts: Sequence[str], sampled: SampledSentences) -> object:
+        tokens, lengths = self._tokenize([texts[number] for number in sampled.sentences.tolist()])
+        return compute(tokens, lengths, sampled.per_item, sampled.roles)
 
     @cached_property
     def _manuscript(self) -> BagTower:

@@ -84,7 +84,7 @@ class TwoTowerModule(InputModule):
         tuned = read_tuned(self._path) if upper.tuned_layers else None
         with TemporaryDirectory() as directory:
             tokenizer = Path(directory) / "tokenizer.json"
-            self._sentences.tokenizer.save(str(tokenizer))
+            self._sentences.tokenize.tokenizer.save(str(tokenizer))
             save_encoder(Path(output_path), self._description, state, tokenizer, folder, tuned)
 
     def get_embedding_dimension(self) -> int:

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.corpus.subwords import tokenize
+from mpbert.corpus.subwords import TextTokenizer
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.model.config import UpperConfig
@@ -138,13 +137,12 @@ def pretrained_encoder(path: Path, upper: UpperConfig, device: object = None) ->
 class TextSentences:
     """Where an encoder gets sentences that are texts, and in no corpus.
 
-    :param sentence_tokens: longest sentence, as in training.
+    :param tokenize: cuts sentences as in training.
     :param upper_roles: as of :class:`Sentences`.
     :param encoder: the pretrained one; None: there is none.
     """
 
-    tokenizer: Tokenizer
-    sentence_tokens: int
+    tokenize: TextTokenizer
     upper_roles: Sequence[int] = ()
     encoder: LatestVectors | None = None
 
@@ -159,7 +157,7 @@ class TextSentences:
         """
         read = np.unique(numbers)
         wanted = [texts[number] for number in read]
-        tokens, lengths = tokenize(self.tokenizer, wanted, self.sentence_tokens)
+        tokens, lengths = self.tokenize(wanted)
         starts = offsets_of(lengths)[:-1]
 
         def gather(sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -182,4 +180,4 @@ def text_sentences(path: Path, description: EncoderDescription) -> TextSentences
     if upper.pretrained_sha256:
         encoder = LatestVectors(pretrained_encoder(path, upper).encode)
     most = description.reading.sentence_tokens
-    return TextSentences(read_tokenizer(path), most, upper.roles, encoder)
+    return TextSentences(TextTokenizer(read_tokenizer(path), most), upper.roles, encoder)

@@ -131,8 +131,9 @@ class PretrainedEncoder:
         self.model.eval()
         vectors = np.empty((len(rows), self.dim), dtype=np.float32)
         parts = length_batches(rows.lengths, self.batch_tokens)
-        for part in progress(parts, what, "part") if what else parts:
-            vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
+        with self.precision():  # around all batches: weights are rounded once
+            for part in progress(parts, what, "part") if what else parts:
+                vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
         return vectors
 
     def states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:

@@ -75,9 +75,10 @@ class SentenceEncoder:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return (K, E) float32 vectors of length 1; a text is cut at the model's most tokens."""
         rows, vectors = self.rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
-        for part in length_batches(rows.lengths, self._encoder.batch_tokens):
-            pooled = self._encoder.pool(*self._encoder.batch(rows.take(part)))
-            vectors[part] = normalize(pooled, dim=1).cpu().numpy()
+        with self._encoder.precision():  # around all batches: weights are rounded once
+            for part in length_batches(rows.lengths, self._encoder.batch_tokens):
+                pooled = self._encoder.pool(*self._encoder.batch(rows.take(part)))
+                vectors[part] = normalize(pooled, dim=1).cpu().numpy()
         return vectors
 
     @torch.inference_mode()
@@ -88,17 +89,17 @@ class SentenceEncoder:
         """
         rows, vectors = self.rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
         states = np.empty((len(rows.items), self.dim), dtype=np.float16)
-        for part in length_batches(rows.lengths, self._encoder.batch_tokens):
-            tokens, is_token = self._encoder.batch(rows.take(part))
-            with self._encoder.precision():
+        with self._encoder.precision():
+            for part in length_batches(rows.lengths, self._encoder.batch_tokens):
+                tokens, is_token = self._encoder.batch(rows.take(part))
                 found = self._encoder.body(
                     tokens, attention_mask=is_token.long(), output_hidden_states=True
                 )
-            pooled = self._encoder.pooled(found.last_hidden_state.float(), is_token)
-            vectors[part] = normalize(pooled, dim=1).cpu().numpy()
-            entered = found.hidden_states[-1 - layers][is_token].half()
-            places = ranges(rows.offsets[:-1][part], rows.lengths[part])
-            states[places] = entered.cpu().numpy()
+                pooled = self._encoder.pooled(found.last_hidden_state.float(), is_token)
+                vectors[part] = normalize(pooled, dim=1).cpu().numpy()
+                entered = found.hidden_states[-1 - layers][is_token].half()
+                places = ranges(rows.offsets[:-1][part], rows.lengths[part])
+                states[places] = entered.cpu().numpy()
         return vectors, Ragged(states, rows.offsets)
 
     def rows(self, texts: Sequence[str]) -> Ragged:

@@ -5,14 +5,16 @@ Forward and backward passes of the configurations ``small`` (width 256) and ``pa
 on the same real tokens: at most 50 of each of at most 30 sentences of a paper. The operations
 counted are those of the matrix products that the model needs, three times the forward pass; the
 bound is the rate of a plain bfloat16 product of rows of this width, measured in the same run.
+One row sets the step beside one that reads values without attention, which no attention can beat.
 """
 
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import torch
-from contest import contest, print_rates, print_row
+from contest import contest, print_processor_rates, print_rates, print_row
 from padded import SENTENCES, PaddedMaskedSentences, cut, pad
 from torch.nn import functional
 
@@ -68,6 +70,10 @@ def _measure(
             logits = ours(packed, masked)
         masked_sentence_loss(logits, masked.targets, 0.1).backward()
 
+    def step_without_attention() -> None:
+        with patch("mpbert.model.blocks.attend", lambda qkv, *_: qkv[:, 2].flatten(1)):
+            step_ours()
+
     def step_theirs() -> None:
         logits = theirs(padded, is_real, rows, inputs, is_target)
         masked_sentence_loss(logits[is_target], targets[is_target], 0.1).backward()
@@ -79,9 +85,17 @@ def _measure(
         for _ in range(PRODUCTS):
             halves[0] @ halves[1]
 
-    costs = contest({"ours": step_ours, "theirs": step_theirs, "bound": bound}, rounds)
+    contestants = {
+        "ours": step_ours,
+        "theirs": step_theirs,
+        "none": step_without_attention,
+        "bound": bound,
+    }
+    costs = contest(contestants, rounds)
     what, peer = f"pretraining, `{name}`", "padded to 30 x 50, float32"
     print_rates(what, peer, ">= 5", costs["ours"], costs["theirs"], len(tokens), "tokens/s")
+    pair = costs["ours"], costs["none"]
+    print_processor_rates(what, "no attention at all", "-", *pair, len(tokens), "tokens/s")
     rate = operations(config, packed, masked) / costs["ours"].seconds
     fastest = PRODUCTS * 2 * 8192 * width * 4 * width / costs["bound"].seconds
     print_row(

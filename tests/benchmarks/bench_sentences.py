@@ -3,9 +3,10 @@
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_sentences.py [MODEL] [CORPUS]
 [sentences]``; the defaults are sentence-transformers/all-MiniLM-L6-v2, runs/corpus/rfc and 512.
 The peer has the best of several batch sizes. Both run in float32 and in bfloat16; a row compares
-the same precision. Rates are of processor seconds. A second row of each precision sets the
-operations of our matrix products, padding not counted, beside those of a large product alone: no
-encoder in that precision can be faster than that.
+the same precision. Rates of one core are of processor seconds, others of the clock. A row tells how
+far the farthest of our vectors, and of theirs, is from theirs in float32. The last row of each
+precision sets the operations of our matrix products, padding not counted, beside those of a large
+product alone: no encoder in that precision can be faster than that.
 """
 
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from contest import contest, print_processor_rates, print_row
+from contest import contest, print_processor_rates, print_rates, print_row
 from torch.nn.functional import linear
 from transformers import AutoConfig
 
@@ -54,13 +55,15 @@ def main(
         peer = min(costs, key=lambda each: costs[each].computed)
         vectors = {"ours": found.result, "theirs": costs[peer].result}
         exact = vectors["theirs"] if exact is None else exact
-        for whose, result in vectors.items():
-            far = np.linalg.norm(result - exact, axis=1).max()
-            print(f"{name}, {whose}: at most {far:.1e} from sentence-transformers in float32")
+        far = {k: f"{np.linalg.norm(v - exact, axis=1).max():.1e}" for k, v in vectors.items()}
         what = f"embed, {Path(model).name}, {len(texts):,} sentences, {name}"
+        about, goal = f"{what}, farthest vector", "<= 1e-3" if name == "float32" else "-"
+        print_row(about, "sentence-transformers, float32", goal, "-", *far.values(), "-")
         against = f"sentence-transformers, {name}, {peer}"
         pair = found, costs[peer]
         print_processor_rates(what, against, ">= 1.5", *pair, len(texts), "sentences/s")
+        about = f"{what}, {torch.get_num_threads()} threads"
+        print_rates(about, against, ">= 1.5", *pair, len(texts), "sentences/s")
         rate = operations(folder, ours.rows(texts).lengths) / found.computed
         fastest = PRODUCTS * 2 * ROWS * width * 4 * width / product.computed
         print_row(

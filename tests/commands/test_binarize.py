@@ -5,16 +5,16 @@ from mpbert.cli import main
 from mpbert.commands import binarize
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.subwords import tokenize
+from mpbert.corpus.subwords import TextTokenizer
 from mpbert.model.description import read_tokenizer
 
 
 def test_tokens_are_those_of_title_and_sentences_paper_by_paper(rfc_corpus, rfc_binary):
     store, corpus = CorpusStore(rfc_corpus), BinaryCorpus(rfc_binary)
-    tokenizer = read_tokenizer(rfc_binary)
+    tokenize = TextTokenizer(read_tokenizer(rfc_binary), 12)
     for row in (0, 60, 119):
         paper = store.paper(row)
-        expected, _ = tokenize(tokenizer, [paper.title, *paper.sentences], 12)
+        expected, _ = tokenize([paper.title, *paper.sentences])
         first, last = corpus.sentence_offsets[row : row + 2]
         assert corpus.gather(np.arange(first, last))[0].tolist() == expected.tolist()
         assert corpus.num_abstract[row] == paper.num_abstract + 1

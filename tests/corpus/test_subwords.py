@@ -2,12 +2,14 @@ import hashlib
 import random
 import subprocess
 import sys
+from itertools import chain
 
 import pytest
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, pre_tokenizers
 
+from mpbert.corpus import subwords
 from mpbert.corpus.binary import END, SENTENCE_MASK, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
-from mpbert.corpus.subwords import MAX_LETTERS, tokenize, train_tokenizer
+from mpbert.corpus.subwords import MAX_LETTERS, TextTokenizer, train_tokenizer
 
 TEXTS = ["The parser parses Parsing, parsers; ﬁne naïve.", "a parse of the fine text"] * 5
 
@@ -27,14 +29,14 @@ def test_special_tokens_have_the_ids_that_the_arrays_use(tokenizer):
 
 
 def test_words_are_folded_and_begin_with_a_mark(tokenizer):
-    tokens, lengths = tokenize(tokenizer, ["The FINE ﬁne parse"], 50)
+    tokens, lengths = TextTokenizer(tokenizer, 50)(["The FINE ﬁne parse"])
     text = "".join(pieces(tokenizer, tokens[:-1]))
     assert text == "▁the▁fine▁fine▁parse"
     assert lengths.tolist() == [len(tokens)]
 
 
 def test_every_sentence_ends_with_a_separator_and_long_ones_are_cut(tokenizer):
-    tokens, lengths = tokenize(tokenizer, ["the text", "", "the " * 30, "日本"], 5)
+    tokens, lengths = TextTokenizer(tokenizer, 5)(["the text", "", "the " * 30, "日本"])
     assert lengths.tolist()[1:3] == [1, 6]
     ends = lengths.cumsum() - 1
     assert (tokens[ends] == SEPARATOR).all()
@@ -43,15 +45,61 @@ def test_every_sentence_ends_with_a_separator_and_long_ones_are_cut(tokenizer):
 
 
 def test_no_text_gives_no_token(tokenizer):
-    tokens, lengths = tokenize(tokenizer, [], 5)
+    tokens, lengths = TextTokenizer(tokenizer, 5)([])
     assert (len(tokens), len(lengths)) == (0, 0)
+
+
+def drawn_texts(number):
+    """Texts of words, spaces of all kinds, punctuation, and letters that normalisation moves."""
+    draw = random.Random(7)
+    letters = [*"the parser TEXT,.;:-()[]<>/'\"", " ", " ", " ", "  ", "\t", "\n", "\x1c", "\x85"]
+    letters += [
+        "\u00a0",
+        "\u2003",
+        "\u0301",
+        "\u00a8",
+        "ﬁ",
+        "é",
+        "ß",
+        "Σ",
+        "日",
+        "각",
+        "\u1100",
+        "\u1161",
+    ]
+    letters += [*SPECIAL_TOKENS, "▁", "½", "𝔸", "\u200d", "ǅ", "İ"]
+    return ["".join(draw.choices(letters, k=draw.randrange(60))) for _ in range(number)]
+
+
+def test_word_by_word_the_tokens_are_those_of_the_library(tokenizer, monkeypatch):
+    monkeypatch.setattr(subwords, "_TEXTS", 64)
+    monkeypatch.setattr(subwords, "_LETTERS", 2000)  # what is known is forgotten now and then
+    texts = drawn_texts(3000) + TEXTS
+    by_word = TextTokenizer(tokenizer, 12)
+    assert by_word._by_word
+    for _ in range(2):  # unknown words, then known ones
+        tokens, lengths = by_word(texts)
+        whole = [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
+        expected = [[*ids[:12], SEPARATOR] for ids in whole]
+        assert lengths.tolist() == list(map(len, expected))
+        assert tokens.tolist() == list(chain.from_iterable(expected))
+
+
+def test_a_tokenizer_whose_tokens_may_hold_spaces_reads_whole_texts(tokenizer):
+    other = Tokenizer.from_str(tokenizer.to_str())
+    other.pre_tokenizer = pre_tokenizers.Metaspace("▁", "never", split=False)
+    text = "the text of the parser"
+    tokens, _ = TextTokenizer(other, 50)([text])
+    whole, *words = (other.encode(one).ids for one in (text, *text.split(" ")))
+    assert tokens.tolist() == [*whole, SEPARATOR]
+    assert whole != list(chain.from_iterable(words))
 
 
 @pytest.mark.parametrize("special", SPECIAL_TOKENS)
 def test_special_tokens_in_a_text_are_plain_text(tokenizer, special):
     reloaded = Tokenizer.from_str(tokenizer.to_str())
     for one in (tokenizer, reloaded):
-        tokens, _ = tokenize(one, [f"the {special} text"], 50)
+        tokens, _ = TextTokenizer(one, 50)([f"the {special} text"])
         inside = set(tokens[:-1].tolist())
         assert not inside & {END, SEPARATOR, SENTENCE_MASK}
 

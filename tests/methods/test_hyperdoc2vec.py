@@ -48,16 +48,31 @@ def test_one_thread_and_two_give_the_same_bits(store, settings, two_threads):
         assert one.any()
 
 
-def test_training_brings_contexts_near_what_they_cite(store):
+def mean_advantage(store, fitted):
+    """By how much the score of a cited paper is above the mean of all papers."""
     contexts = store.contexts("train")
     each = np.repeat(np.arange(len(contexts)), np.diff(contexts.cited_offsets))
+    scores = fitted.embed_contexts(store, "train").vectors @ fitted.document_out.T
+    return (scores[each, contexts.cited_rows] - scores.mean(axis=1)[each]).mean()
 
-    def mean_advantage(fitted):
-        scores = fitted.embed_contexts(store, "train").vectors @ fitted.document_out.T
-        return (scores[each, contexts.cited_rows] - scores.mean(axis=1)[each]).mean()
 
+def test_training_brings_contexts_near_what_they_cite(store):
     short, long = fit(store, citation_epochs=1), fit(store, citation_epochs=20)
-    assert mean_advantage(long) > 2 * mean_advantage(short) > 0
+    assert mean_advantage(store, long) > 2 * mean_advantage(store, short) > 0
+
+
+def test_changes_at_once_teach_as_much_as_changes_in_order(store, two_threads):
+    in_order = fit(store, epochs=10, citation_epochs=20)
+    at_once = fit(store, epochs=10, citation_epochs=20, updates="at_once")
+    expected, found = (mean_advantage(store, fitted) for fitted in (in_order, at_once))
+    assert found == pytest.approx(expected, rel=0.1)
+    near = [
+        np.argsort(-(vectors @ vectors.T)[:20, :200], axis=1)[:, 1:11]
+        for vectors in (in_order.word_in, at_once.word_in)
+    ]
+    shared = [len(set(a) & set(b)) for a, b in zip(*near, strict=True)]
+    assert np.mean(shared) > 7  # of the ten nearest words
+    assert not np.array_equal(in_order.word_in, at_once.word_in)
 
 
 def test_noise_of_sources_reaches_papers_that_are_never_cited_and_noise_of_citations_does_not(

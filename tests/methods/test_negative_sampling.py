@@ -80,32 +80,36 @@ def test_subsampling_keeps_the_order():
     assert np.array_equal(offsets, [0, (tokens[:20] % 2).sum(), 25])
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("train_all", [True, False])
-def test_a_batch_of_words_changes_the_matrices_as_the_equation_says(matrices, tokens, train_all):
+def test_words_change_the_matrices_as_the_equation_says(matrices, tokens, train_all, at_once):
     segments = np.array([[0, 20, 0, 25, 2], [20, 25, 0, 25, 2], [25, 40, 25, 40, 0]])
     keep, other = alias_table(np.arange(1.0, 31.0))
     expected = {name: matrix.astype(float) for name, matrix in matrices.items()}
     old = {name: matrix.copy() for name, matrix in expected.items()}
+    read = expected if at_once else old
     for low, high, first, last, document in segments:
-        own = old["document_in"][document].copy()
+        before = read["document_in"][document].copy()
+        own, words = before.copy(), np.zeros((30, DIM))
         for p in range(low, high):
             state = mix(int(SEED) ^ p)
             reach = 1 + (((state >> 32) * WINDOW) >> 32)
             around = [q for q in range(max(first, p - reach), min(last, p + reach + 1)) if q != p]
-            inputs = [old["word_in"][tokens[q]] for q in around]
+            inputs = [read["word_in"][tokens[q]] for q in around]
             h = np.mean([*inputs, own], axis=0)
-            changes, back = one_step(h, old["word_out"], tokens[p], keep, other, state)
-            own += back  # a document is changed at once, words after the batch
+            changes, back = one_step(h, read["word_out"], tokens[p], keep, other, state)
+            own += back  # a document is changed at once, words after the piece or the batch
             if train_all:
                 for row, change in changes:
                     expected["word_out"][row] += change
                 for q in around:
-                    expected["word_in"][tokens[q]] += back
-        expected["document_in"][document] += own - old["document_in"][document]
+                    words[tokens[q]] += back
+        expected["word_in"] += words
+        expected["document_in"][document] += own - before
     rates = np.array([RATE], dtype=np.float32)
     train_words(
         *(tokens, segments, matrices["word_in"], matrices["word_out"], matrices["document_in"]),
-        *(keep, other, NOISE, WINDOW, rates, SEED, train_all, 2),
+        *(keep, other, NOISE, WINDOW, rates, SEED, train_all, 1 if at_once else 2, at_once),
     )
     for name, matrix in matrices.items():
         assert np.allclose(matrix, expected[name], atol=0.02), name  # σ comes from a table
@@ -156,7 +160,7 @@ def test_the_number_of_threads_does_not_change_a_bit(matrices, two_threads):
         word_in, word_out, document_in, _ = (matrix.copy() for matrix in matrices.values())
         train_words(
             *(tokens, segments, word_in, word_out, document_in, keep, other, 5, 4, rates, SEED),
-            *(True, threads),
+            *(True, threads, False),
         )
         results.append({"word_in": word_in, "word_out": word_out, "document_in": document_in})
     for name, matrix in results[0].items():

@@ -20,7 +20,8 @@ its sentences; titles are not read.
 document IN. The published code compares by dot product, MP-BERT4CR by cosine: see ``retrieve
 --similarity``. Documents that are no source and never cited have zero OUT vectors.
 
-The result is the same bit for bit for any number of threads.
+The result is the same bit for bit for any number of threads. ``updates=at_once`` lets the threads
+of phase 1 change vectors under each other's hands: faster, and two runs with two threads differ.
 """
 
 import dataclasses
@@ -72,6 +73,7 @@ class HyperDoc2Vec(Embedder):
     noise: str = setting("sources", choices=("sources", "citations"))
     query: str = setting("mean", choices=QUERIES)
     scoring: str = setting("out", choices=("out", "both"))
+    updates: str = setting("in_order", choices=("in_order", "at_once"))
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train both phases on the training papers and their citation contexts."""

@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 _SPINS = 1024  # looks at a counter before the core is offered to others
-_TAKEN, _DONE = 0, 8  # places of the counters, on cache lines of their own
+_TAKEN, _DONE, _THREADS = 0, 8, 16  # places of the counters, on cache lines of their own
 
 _give_way = types.ExternalFunction("sched_yield", types.int32())
 
@@ -24,7 +24,7 @@ def run_together(work: Callable[[np.ndarray], None], num_threads: int) -> None:
 
     :param work: compiled, without Python's lock; see :func:`take`.
     """
-    counters = np.zeros(2 * _DONE, dtype=np.int64)
+    counters = np.zeros(_THREADS + _DONE, dtype=np.int64)
     if num_threads == 1:
         work(counters)
         return
@@ -79,6 +79,12 @@ def take(counters, end):
             return task
         task = _look(counters, _TAKEN)
     return -1
+
+
+@njit(inline="always")
+def number_of_this_thread(counters):
+    """Return 0, 1, ... in the order in which the threads ask; each asks once."""
+    return _add_one(counters, _THREADS)
 
 
 @njit(inline="always")

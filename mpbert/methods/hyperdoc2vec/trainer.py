@@ -76,7 +76,7 @@ class WordPhase:
         train_words(
             tokens, segments, m.word_in, m.word_out, m.document_in, *self._noise,
             m.negatives, m.window, rates_of(m, number, m.epochs, num_batches),
-            seeds[1], self._train_all, numba.get_num_threads(),
+            seeds[1], self._train_all, numba.get_num_threads(), m.updates == "at_once",
         )  # fmt: skip
 
 

@@ -37,18 +37,26 @@ from mpbert.methods.hyperdoc2vec.negative_sampling import (
     score,
     share_of,
 )
-from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
+from mpbert.methods.hyperdoc2vec.together import (
+    finish,
+    number_of_this_thread,
+    run_together,
+    take,
+    wait_until_done,
+)
 
 BATCH_SEGMENTS = 8  # pieces of text in a batch: what the threads share
 _AHEAD = 12  # words whose vectors are fetched before they are read
 
 
 class _Pieces(NamedTuple):
-    """What the pieces of a batch compute; row b of h is word b % SEGMENT of piece b // SEGMENT.
+    """What S pieces compute, those of a batch or one of each thread.
+
+    Row b of h is word b % SEGMENT of piece b // SEGMENT.
 
     :param h: (B, D) inputs; ``sums`` of the words IN before each word, ``backs`` what the words IN
         change by, as differences and then as sums, both with a border on each side of a piece.
-    :param own: (BATCH_SEGMENTS, D) document of a piece, changed at each word.
+    :param own: (S, D) document of a piece, changed at each word.
     :param reach: (B, 2) first and last+1 token of a window.
     """
 
@@ -59,18 +67,18 @@ class _Pieces(NamedTuple):
     reach: np.ndarray
 
     @classmethod
-    def empty(cls, window: int, dim: int) -> "_Pieces":
-        size, width = BATCH_SEGMENTS * SEGMENT, BATCH_SEGMENTS * _width(window)
+    def empty(cls, number: int, window: int, dim: int) -> "_Pieces":
+        size, width = number * SEGMENT, number * _width(window)
         sums, backs = empty_rows(width, dim), empty_rows(width, dim)
         sums[:] = 0  # the border before a piece stays so
         reach = np.empty((size, 2), dtype=np.int64)
-        return cls(empty_rows(size, dim), sums, backs, empty_rows(BATCH_SEGMENTS, dim), reach)
+        return cls(empty_rows(size, dim), sums, backs, empty_rows(number, dim), reach)
 
 
 def train_words(
     tokens: np.ndarray, segments: np.ndarray, word_in: np.ndarray, word_out: np.ndarray,
     document_in: np.ndarray, keep: np.ndarray, other: np.ndarray, num_noise: int, window: int,
-    rates: np.ndarray, seed: np.uint64, train_all: bool, num_threads: int,
+    rates: np.ndarray, seed: np.uint64, train_all: bool, num_threads: int, at_once: bool,
 ) -> None:  # fmt: skip
     """Change all matrices so that a word follows from its neighbours and its document: PV-DM.
 
@@ -85,15 +93,19 @@ def train_words(
     :param window: most words on each side; each place chooses its own from 1 to this.
     :param rates: (P / BATCH_SEGMENTS,) float32, learning rate of each batch.
     :param train_all: whether words are changed too, not the documents alone.
+    :param at_once: whether a piece changes the matrices at once, under the hands of other threads
+        (Recht et al., NIPS 2011): faster, but the bits depend on who comes first. Else a batch does
+        when all of it is computed, and the bits do not depend on the number of threads.
     """
     dim = word_in.shape[1]
-    pieces = _Pieces.empty(window, dim)
+    pieces = _Pieces.empty(num_threads if at_once else BATCH_SEGMENTS, window, dim)
     targets = Targets.empty(len(pieces.h), num_noise)
     changes = Changes.empty(BATCH_SEGMENTS, num_threads, SEGMENT * (num_noise + 1))
     matrices = word_in, word_out, document_in
     blocks = [whole_blocks(matrix) for matrix in matrices]
+    train = _train_words_at_once if at_once else _train_words
     task = partial(
-        _train_words, tokens, segments, *blocks, keep, other, window, rates, seed, train_all, dim,
+        train, tokens, segments, *blocks, keep, other, window, rates, seed, train_all, dim,
         pieces, targets, changes, num_threads,
     )  # fmt: skip
     run_together(task, num_threads)
@@ -123,7 +135,7 @@ def _train_words(
             _compute(
                 tokens, segments[start + task - begin], word_in, word_out, document_in, keep, other,
                 window, rates[batch], seed, train_all, dim, pieces, targets, changes, num_threads,
-                task - begin,
+                False, task - begin,
             )  # fmt: skip
             finish(counters)
             task = take(counters, end)
@@ -138,6 +150,28 @@ def _train_words(
             finish(counters)
             task = take(counters, end)
         wait_until_done(counters, end)
+
+
+@njit(cache=True, nogil=True)
+def _train_words_at_once(
+    tokens, segments, word_in, word_out, document_in, keep, other, window, rates, seed, train_all,
+    dim, pieces, targets, changes, num_threads, counters,
+):  # fmt: skip
+    s = number_of_this_thread(counters)
+    task = take(counters, len(segments))
+    while task >= 0:
+        low, high, first, last, document = segments[task]
+        _compute(
+            tokens, segments[task], word_in, word_out, document_in, keep, other, window,
+            rates[task // BATCH_SEGMENTS], seed, train_all, dim, pieces, targets, changes,
+            num_threads, True, s,
+        )  # fmt: skip
+        add(document_in, document, float32(1), pieces.own, s)
+        if train_all:
+            begin, finish = max(first, low - window), min(last, high + window)
+            for p in range(begin, finish):
+                add(word_in, tokens[p], float32(1), pieces.backs, s * _width(window) + p - begin)
+        task = take(counters, len(segments))
 
 
 @njit(cache=True, nogil=True)
@@ -162,7 +196,7 @@ def _change(
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _compute(
     tokens, piece, word_in, word_out, document_in, keep, other, window, rate, seed, train_all, dim,
-    pieces, targets, changes, num_shares, s,
+    pieces, targets, changes, num_shares, at_once, s,
 ):  # fmt: skip
     """Compute what piece s of a batch changes, and put it into ``pieces`` and ``changes``."""
     low, high, first, last, document = piece
@@ -185,7 +219,10 @@ def _compute(
         _give_back(pieces, b, s, to + p, to, targets, word_out)
         if train_all:
             for k in range(targets.rows.shape[1]):
-                list_change(changes, s, targets, b, k, num_shares)
+                if at_once:
+                    add(word_out, targets.rows[b, k], targets.steps[b, k], pieces.h, b)
+                else:
+                    list_change(changes, s, targets, b, k, num_shares)
     for p in range(begin + 1, finish):
         add(pieces.backs, to + p, float32(1), pieces.backs, to + p - 1)
     add(pieces.own, s, float32(-1), document_in, document)
