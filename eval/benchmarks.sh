@@ -8,7 +8,9 @@
 #           URLs of servers of vectors, or none; ray needs pip install 'mpbert[ray]', words tantivy, bag model2vec;
 #           counts takes polars and duckdb where they are; eval/publish.sh benchmarks puts the table on docs/benchmarks.md
 #   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
-#   cost:   half an hour, 5 GiB, on a machine that does nothing else; exit code 3 where one failed
+#           binarize takes runs/corpus/acl, too, where it is there
+#   cost:   an hour and a half, 5 GiB, on a machine that does nothing else, of it quickstart 15 minutes and
+#           binarize of ACL 30; exit code 3 where one failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh
