@@ -30,7 +30,7 @@ def main(directory: str = VECTORS, num_papers: str = "1000000") -> None:
     papers = _repeated(VectorStore.load(Path(directory), "papers").vectors, int(num_papers))
     queries = np.array(VectorStore.load(Path(directory), "contexts.test").vectors[:QUERIES])
     ours, start = ApproximateIndex(papers), time.process_time()
-    index, _ = ours._learnt
+    index = ours._learnt.index
     building = time.process_time() - start
     held = faiss.serialize_index(index).nbytes / 2**20
     print(f"lists made in {building:.0f} s of one core; they hold {held:,.0f} MiB")
