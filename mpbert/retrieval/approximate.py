@@ -2,8 +2,8 @@
 
 For millions of papers. A sample of the queries is searched exactly. The fewest lists are read with
 which these queries find enough of their ten nearest papers, less one standard error; then fewer
-candidates are scored as long as they still do. Scores are exact; what may happen is that a paper is
-missed.
+candidates are scored as long as they still do. Where a large part of the lists is needed, all
+papers are searched exactly. Scores are exact; what may happen is that a paper is missed.
 
 The lists are learnt at the first search, of the candidates alone: each part of the papers has lists
 of its own. Queries that are no more than the sample are all searched exactly.
@@ -28,7 +28,8 @@ _SAMPLE = 256  # queries searched exactly
 _NEAREST = 10  # of which so many must be found
 _PER_LIST = 64  # papers a list is learnt from
 _ROUNDS = 10  # of k-means
-_CANDIDATES = (20, 10, 5)  # by codes, for each paper wanted
+_CANDIDATES = (20, 10, 5, 3)  # by codes, for each paper wanted
+_MOST = 4  # a part of the lists so large costs as much as exact search
 _NEAR = 8  # lists are found to an eighth of their number
 _FEWEST = 16  # papers that codes of four bits, and lists, are learnt from; fewer are all searched
 
@@ -36,7 +37,7 @@ _FEWEST = 16  # papers that codes of four bits, and lists, are learnt from; fewe
 class ApproximateIndex(DenseIndex):
     """All papers by their vectors, in about 4 sqrt(N) lists; a copy is held in memory.
 
-    A code has 2 bits for each of the D dimensions; candidates by codes are then scored in float32.
+    A code has 4 bits for each of the D dimensions; candidates by codes are then scored in bfloat16.
 
     :param recall: share of the ten nearest papers that the sample must find.
     """
@@ -68,13 +69,14 @@ class ApproximateIndex(DenseIndex):
 
     def _propose(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         """As :meth:`DenseIndex._propose`, by the rounded papers that are held, if any."""
-        if "_learnt" in self.__dict__:
-            proposals = Proposals(normalized(queries), depth, len(self._rows))
-            if proposals.rounds:
-                kept = self._learnt.rounded()
-                proposals.add_kept(kept, lambda places: self._unit(self._rows[places]), self._rows)
-                return proposals.rows, proposals.scores.min(axis=1)
-        return super()._propose(queries, depth)
+        if "_learnt" not in self.__dict__:
+            return super()._propose(queries, depth)
+        proposals = Proposals(normalized(queries), depth, len(self._rows))
+        if not proposals.rounds:
+            return super()._propose(queries, depth)
+        kept = self._learnt.rounded()
+        proposals.add_kept(kept, lambda places: self._unit(self._rows[places]), self._rows)
+        return proposals.rows, proposals.scores.min(axis=1)
 
     def search(
         self, queries: np.ndarray, k: int, excluded_rows: np.ndarray
@@ -85,18 +87,21 @@ class ApproximateIndex(DenseIndex):
         """
         if len(self._rows) < _FEWEST or len(queries) <= _SAMPLE:
             return super().search(queries, k, excluded_rows)
+        _ = self._learnt  # first: it holds rounded papers, by which the sample is searched
         rng = named_rng(self._seed, "queries searched exactly")
         sample = np.sort(rng.permutation(len(queries))[:_SAMPLE])
         nearest = min(k, _NEAREST)
         excluded_rows = np.broadcast_to(excluded_rows, len(queries))
         exact, _ = super().search(queries[sample], nearest, excluded_rows[sample])
-        self._choose_effort(queries[sample], exact)
+        if not self._choose_effort(queries[sample], exact):
+            return super().search(queries, k, excluded_rows)
         return self._search_lists(queries, k, excluded_rows)
 
-    def _choose_effort(self, queries: np.ndarray, exact: np.ndarray) -> None:
+    def _choose_effort(self, queries: np.ndarray, exact: np.ndarray) -> bool:
         """Set how many lists are read, and how many candidates scored, by queries searched exactly.
 
         :param exact: (Q, K) rows of their nearest papers.
+        :returns: whether this is less work than exact search.
         """
         index, lists = self._learnt.index, self._learnt.lists
 
@@ -106,8 +111,12 @@ class ApproximateIndex(DenseIndex):
             return bool(recalls.mean() - recalls.std() / math.sqrt(len(recalls)) >= self._recall)
 
         too_few, num_lists, num_candidates = 0, 1, _CANDIDATES[0]
-        while num_lists < lists.nlist and not is_enough(num_lists, num_candidates):
-            too_few, num_lists = num_lists, min(2 * num_lists, lists.nlist)
+        most = max(1, lists.nlist // _MOST)
+        while not is_enough(num_lists, num_candidates):
+            if num_lists == most:
+                logger.info("so many of %d lists are needed that all are searched", lists.nlist)
+                return False
+            too_few, num_lists = num_lists, min(2 * num_lists, most)
         while num_lists - too_few > 1 + num_lists // _NEAR:
             between = (too_few + num_lists) // 2
             if is_enough(between, num_candidates):
@@ -124,6 +133,7 @@ class ApproximateIndex(DenseIndex):
             num_lists, lists.nlist, num_candidates, self._recalls(queries, exact).mean(),
             exact.shape[1], len(queries),
         )  # fmt: skip
+        return True
 
     def _recalls(self, queries: np.ndarray, exact: np.ndarray) -> np.ndarray:
         """Return (Q,) shares of the nearest papers that are found with the present effort."""
@@ -152,22 +162,20 @@ class _Lists:
     """
 
     def __init__(self, dim: int, num_lists: int, seed: int) -> None:
-        codes = dim // 2 if dim % 2 == 0 else dim
-        what = f"IVF{num_lists},PQ{codes}x4fs,Refine(SQbf16)"
+        what = f"IVF{num_lists},PQ{dim}x4fs,Refine(SQbf16)"
         self.index = faiss.index_factory(dim, what, faiss.METRIC_INNER_PRODUCT)
         self.lists = faiss.downcast_index(self.index.base_index)
         self._held = faiss.downcast_index(self.index.refine_index)
         self.lists.cp.niter, self.lists.cp.seed = _ROUNDS, seed
         self.lists.cp.min_points_per_centroid = 1
-        self._lost: list[np.ndarray] = []
+        self._lost: list[np.ndarray] = []  # (P,) each: the length of what was rounded off
 
     def add(self, papers: np.ndarray) -> None:
         """Add papers, (P, D) float32, no longer than 1."""
         self.index.add(papers)
         rounded = self._bits()[-len(papers) :]
-        rounded[:] = (
-            papers.view(np.uint32) + 0x8000
-        ) >> 16  # FAISS cuts off, and errs twice as far
+        # FAISS cuts digits off, which errs twice as far
+        rounded[:] = (papers.view(np.uint32) + 0x8000) >> 16
         lost = papers - (rounded.astype(np.uint32) << 16).view(np.float32)
         self._lost.append(np.sqrt(np.einsum("pd,pd->p", lost, lost)))
 
@@ -177,6 +185,5 @@ class _Lists:
 
     def _bits(self) -> np.ndarray:
         codes = self._held.codes
-        return (
-            faiss.rev_swig_ptr(codes.data(), codes.size()).view(np.uint16).reshape(-1, self._held.d)
-        )
+        held = faiss.rev_swig_ptr(codes.data(), codes.size())
+        return held.view(np.uint16).reshape(-1, self._held.d)
