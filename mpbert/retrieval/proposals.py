@@ -12,10 +12,15 @@ many papers stay, FAISS proposes.
 """
 
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, cached_property
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 _PAYS = 1 << 35  # multiplications from which on a second of loading torch pays
 _PAYS_LOADED = 1 << 30  # the same where torch is there already
@@ -55,17 +60,32 @@ class Proposals:
             for block in parts_of(len(self._queries), _BLOCK):
                 self._add_by_faiss(block, papers, rows)
             return
-        rounded = Rounded(papers)
+        self.add_kept(Rounded(papers), papers.__getitem__, rows)
+
+    @property
+    def rounds(self) -> bool:
+        """Whether papers are sorted out by rounded products, so that kept ones are of use."""
+        return self._rounded is not None
+
+    def add_kept(
+        self, kept: "Rounded", unit: Callable[[np.ndarray | slice], np.ndarray], rows: np.ndarray
+    ) -> None:
+        """Propose some of the papers that were rounded before; only where :attr:`rounds`.
+
+        :param unit: returns the papers of some places, (P, D) float32, no longer than 1.
+        :param rows: (M,) their rows.
+        """
         for block in parts_of(len(self._queries), _QUERIES):
-            for part in parts_of(len(papers), _PAPERS):
+            for part in parts_of(len(rows), _PAPERS):
                 left = None
                 if self.scores[block].min() > -np.inf:
                     least = self.scores[block].min(axis=1)
-                    left = self._rounded.at_least(least, block, rounded, part)
+                    left = self._rounded.at_least(least, block, kept, part)
                 if left is None:
-                    self._add_by_faiss(block, papers[part], rows[part])
+                    self._add_by_faiss(block, unit(part), rows[part])
                 else:
-                    self._add_pairs(block, *left, papers[part], rows[part])
+                    asked, places = left
+                    self._add_pairs(block, asked, places + part.start, unit, rows)
 
     def _add_by_faiss(self, block: slice, papers: np.ndarray, rows: np.ndarray) -> None:
         import faiss
@@ -80,7 +100,7 @@ class Proposals:
         block: slice,
         asked: np.ndarray,
         places: np.ndarray,
-        papers: np.ndarray,
+        unit: Callable[[np.ndarray | slice], np.ndarray],
         rows: np.ndarray,
     ) -> None:
         """Score pairs in float32 and keep the best.
@@ -90,7 +110,7 @@ class Proposals:
         queries = self._queries[block]
         scores = np.empty(len(asked), dtype=np.float32)
         for part in parts_of(len(asked), _PAIRS):
-            np.einsum("md,md->m", queries[asked[part]], papers[places[part]], out=scores[part])
+            np.einsum("md,md->m", queries[asked[part]], unit(places[part]), out=scores[part])
         with_pairs, first, counts = np.unique(asked, return_index=True, return_counts=True)
         if not len(counts):
             return
@@ -121,12 +141,30 @@ class Rounded:
         import torch
 
         self._vectors = torch.empty(vectors.shape, dtype=torch.bfloat16)
-        self._products = torch.empty(_QUERIES * _PAPERS, dtype=torch.bfloat16)  # used when asked
         self._lost = np.empty(len(vectors))  # (M,) the length of what was rounded off
         for part in parts_of(len(vectors), _ROUNDED):
             some = torch.from_numpy(vectors[part])
             self._vectors[part] = some
             self._lost[part] = torch.linalg.vector_norm(some - self._vectors[part], dim=1)
+
+    @classmethod
+    def kept(cls, bits: np.ndarray, lost: np.ndarray) -> Self:
+        """Return vectors that were rounded before; they are not copied.
+
+        :param bits: (M, D) int16, those of bfloat16 numbers.
+        :param lost: (M,) the length of what was rounded off.
+        """
+        import torch
+
+        rounded = cls(np.zeros((0, bits.shape[1]), dtype=np.float32))
+        rounded._vectors, rounded._lost = torch.from_numpy(bits).view(torch.bfloat16), lost
+        return rounded
+
+    @cached_property
+    def _products(self) -> "torch.Tensor":
+        import torch
+
+        return torch.empty(_QUERIES * _PAPERS, dtype=torch.bfloat16)
 
     def at_least(
         self, least: np.ndarray, block: slice, papers: "Rounded", part: slice

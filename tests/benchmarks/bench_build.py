@@ -52,7 +52,7 @@ def build_acl() -> None:
         output = Path(folder) / "corpus"
         seconds, peak = run_command("build-corpus", raw_acl(), output, "--reader=acl")
     print_row(
-        "build-corpus, ACL", "-", "<= 240 s, 3 GiB", "-", f"{seconds:.0f} s", "-", f"{peak:,.0f}"
+        "build-corpus, ACL", "-", "<= 100 s, 3 GiB", "-", f"{seconds:.0f} s", "-", f"{peak:,.0f}"
     )
 
 

@@ -101,7 +101,7 @@ def _measure(
     print_row(
         f"pretraining, `{name}`, operations",
         f"bfloat16 product, width {width}",
-        ">= 60 %" if width == 768 else ">= 30 %",
+        ">= 60 %" if width == 768 else ">= 45 %",
         f"{rate / fastest:.0%}",
         f"{rate / 1e9:,.0f} GFLOP/s",
         f"{fastest / 1e9:,.0f} GFLOP/s",

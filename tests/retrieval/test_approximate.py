@@ -30,6 +30,26 @@ def test_the_recall_asked_for_is_reached_and_scores_are_exact(recall, caplog):
     assert "papers found, by 256 queries" in caplog.text
 
 
+def test_vectors_without_neighbourhoods_are_searched_exactly(caplog):
+    rng = np.random.default_rng(3)
+    papers, queries = rng.standard_normal((2000, 64)), rng.standard_normal((300, 64))
+    with caplog.at_level(logging.INFO):
+        rows, scores = ApproximateIndex(papers).search(queries, 10, np.array([-1]))
+    exact, best = DenseIndex(papers).search(queries, 10, np.array([-1]))
+    assert (rows.tolist(), scores.tolist()) == (exact.tolist(), best.tolist())
+    assert "so many of 178 lists are needed" in caplog.text
+
+
+def test_no_more_lists_are_read_than_the_recall_needs(caplog):
+    papers, queries = clustered(5000, 1), clustered(400, 2)
+    read = []
+    for recall in (0.5, 0.98):
+        with caplog.at_level(logging.INFO):
+            ApproximateIndex(papers, recall=recall).search(queries, 10, np.array([-1]))
+        read.append(int(caplog.messages[-1].split()[0]))
+    assert read[0] < read[1] < 282 // 4
+
+
 def test_the_excluded_paper_is_never_ranked():
     papers = clustered(3000, 1)
     rows, _ = ApproximateIndex(papers).search(papers[:300], 5, np.arange(300))

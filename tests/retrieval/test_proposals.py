@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from mpbert.retrieval import proposals
+from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import DenseIndex
 from mpbert.retrieval.proposals import Proposals, Rounded
 from mpbert.vectors.normal import normalized
@@ -37,6 +38,17 @@ def clustered(rng, size, dim=64, spread=0.3):
     return (centers[rng.integers(0, 40, size)] + noise).astype(np.float32)
 
 
+def _rounding_only(most):
+    """Return the making of rounded vectors, which fails where there are more."""
+    make = Rounded.__init__
+
+    def made(self, vectors):
+        assert len(vectors) <= most, "papers are rounded again"
+        make(self, vectors)
+
+    return made
+
+
 @pytest.mark.parametrize("similarity", ["cosine", "dot"])
 @pytest.mark.parametrize("spread", [0.3, 3.0])
 def test_rounding_changes_no_bit(similarity, spread, rounding, by_faiss, monkeypatch):
@@ -48,6 +60,20 @@ def test_rounding_changes_no_bit(similarity, spread, rounding, by_faiss, monkeyp
     again_rows, again_scores = DenseIndex(papers, similarity).search(queries, 10, NOBODY)
     assert np.array_equal(rows, again_rows)
     assert np.array_equal(scores, again_scores)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+def test_papers_that_were_rounded_before_change_no_bit(similarity, rounding, monkeypatch):
+    rng = np.random.default_rng(5)
+    papers, queries = 3 * clustered(rng, 5000), clustered(rng, 100)
+    kept, fresh = ApproximateIndex(papers, similarity), DenseIndex(papers, similarity)
+    asked = np.concatenate([queries, papers[::20]])
+    kept.search(asked, 10, NOBODY)  # learns
+    expected = fresh.search(queries, 10, NOBODY)
+    monkeypatch.setattr(Rounded, "__init__", _rounding_only(len(queries)))
+    found = kept.search(queries, 10, NOBODY)
+    assert np.array_equal(found[0], expected[0])
+    assert np.array_equal(found[1], expected[1])
 
 
 def test_no_pair_above_the_least_score_is_sorted_out():
