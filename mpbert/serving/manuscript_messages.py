@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from mpbert.serving.messages import (
     MAX_PLACES,
     MAX_TOP,
-    Asked,
+    AskedManuscript,
     AskedText,
     PaperId,
     RecommendationMessage,
@@ -66,7 +66,7 @@ class ManuscriptQuestion(AskedText):
         return self
 
 
-class WholeQuestion(Asked):
+class WholeQuestion(AskedManuscript):
     """A whole paper by its title and abstract, one of which may be empty."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_WHOLE]})

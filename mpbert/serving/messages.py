@@ -67,7 +67,7 @@ _PAPER = {
 _ANSWER = {"papers": [_PAPER], "warning": "", "milliseconds": 12.3}
 
 
-class Asked(BaseModel):
+class AskedManuscript(BaseModel):
     """A manuscript, and what is asked for it."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -79,7 +79,7 @@ class Asked(BaseModel):
     ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
 
 
-class AskedText(Asked):
+class AskedText(AskedManuscript):
     """A text, and what is asked for it."""
 
     text: Text = Field(description="the manuscript, or a part of it")
