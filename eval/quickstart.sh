@@ -37,4 +37,4 @@ cmp -s "runs/encoders/rfc/$answers/model.safetensors" runs/index/rfc/encoder/mod
   rm -rf runs/index/rfc # of another encoder
 "$python" -m mpbert build-index runs/corpus/rfc "runs/encoders/rfc/$answers" "runs/vectors/rfc/$answers" runs/index/rfc
 cat "$example" && "$python" -m mpbert recommend runs/index/rfc "$example" --top 5
-printf '\nreport: runs/report/rfc/report.html   a page to write in: .venv/bin/python -m mpbert serve runs/index/rfc\nnext: your own papers, see datasets/README.md\n'
+printf '\nreport: runs/report/rfc/report.html   a page to write in: mpbert serve runs/index/rfc\nnext: your own papers, see datasets/README.md\n'

@@ -26,7 +26,7 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_tables_of_a_page_are_those_of_the_results_files(page):
-    command = "run: python -m mpbert fill-tables README.md docs/benchmarks.md docs/results/*.md"
+    command = "run: mpbert fill-tables README.md docs/benchmarks.md docs/results/*.md"
     assert page.read_text(encoding="utf-8") == filled(page), command
 
 

@@ -7,12 +7,14 @@ from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import check_row
 from mpbert.experiments.outputs import is_done, outdated
 from mpbert.experiments.processes import execute
+from mpbert.experiments.remaining import Remaining
 from mpbert.experiments.row_results import remarks_on_run
 from mpbert.experiments.rows import Choice, Row
 from mpbert.experiments.seeds import takes_seeds
 from mpbert.experiments.steps import steps_of
 from mpbert.foundation.errors import OutputError, RowsFailedError, RunError, StoppedError
 from mpbert.foundation.manifest import claimed
+from mpbert.foundation.progress import time_left
 
 logger = logging.getLogger(__name__)
 
@@ -37,17 +39,20 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1) -> None:
     if choice.needed:
         logger.info("made first, since others need them: %s", ", ".join(choice.needed))
     planned = [
-        (row, seed)
+        experiment.variant(row.name, seed)
         for seed in range(1, seeds + 1)
         for row in rows
         if seed == 1 or takes_seeds(experiment.rows, row.name)
     ]
+    kept = [variant for variant in planned if not left_out(variant.row, choice.named)]
+    remaining = Remaining(experiment, kept)
     failed: dict[str, bool] = {}  # name of a row to whether it may fail
-    for number, (row, seed) in enumerate(planned, start=1):
+    for number, variant in enumerate(planned, start=1):
+        row, seed = variant.row, variant.seed
         label = f"[{number}/{len(planned)}] {row.name}" + f", seed {seed}" * (seed > 1)
         if reason := left_out(row, choice.named):
             logger.info("%s: left out, %s", label, reason)
-        elif problem := _missing(row, failed) or _make(experiment, row, seed, label):
+        elif problem := _missing(row, failed) or _make(experiment, variant, label, remaining):
             logger.info("%s: failed, %s", label, problem)
             failed[row.name] = row.optional
     _tell(failed, len(rows))
@@ -81,16 +86,15 @@ def _tell(failed: dict[str, bool], num_rows: int) -> None:
     logger.info(message)
 
 
-def _make(experiment: Experiment, row: Row, seed: int, label: str) -> str:
+def _make(experiment: Experiment, variant: Variant, label: str, remaining: Remaining) -> str:
     """Make what a row lacks; return what went wrong, or nothing."""
-    variant = experiment.variant(row.name, seed)
-    if row.run:
+    if variant.row.run:
         return _check_given(experiment, variant, label)
     if problem := outdated(experiment, variant):
         return f"{problem}; remove what is named, and run this again"
     try:
         with claimed(experiment.cost(variant)):
-            return _make_claimed(experiment, variant, label)
+            return _make_claimed(experiment, variant, label, remaining)
     except OutputError as error:
         return str(error)
 
@@ -111,12 +115,17 @@ def _check_given(experiment: Experiment, variant: Variant, label: str) -> str:
     return ""
 
 
-def _make_claimed(experiment: Experiment, variant: Variant, label: str) -> str:
-    seconds = []
-    for step in steps_of(experiment, variant):
+def _make_claimed(
+    experiment: Experiment, variant: Variant, label: str, remaining: Remaining
+) -> str:
+    seconds: list[float] = []
+    steps = steps_of(experiment, variant)
+    for number, step in enumerate(steps):
         if is_done(step):
             continue
-        logger.info("%s: %s ...", label, step.name)
+        left = remaining.seconds(variant, steps[number:], sum(seconds))
+        for_all = f"{time_left(left)} for all rows" if left is not None else ""
+        logger.info("%s: %s ...%s", label, step.name, for_all)
         found = execute(step, experiment.cost(variant))
         seconds.append(found.seconds)
         if found.was_stopped:

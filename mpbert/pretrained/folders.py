@@ -9,7 +9,7 @@ from mpbert.pretrained import package_index
 
 _FETCHED = ("*.json", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
 _HUB_SECONDS = 5  # in which the hub has to answer; its library would wait without end
-_WAY_OUT = "give a local folder as --settings model=/path, or in its place"
+_WAY_OUT = "give a local folder in its place"
 
 
 def folder_of(name: str) -> Path:

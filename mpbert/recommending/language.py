@@ -4,7 +4,8 @@ Two shares of the words around a place tell: ``known``, those that some paper of
 and ``common``, those that three papers in ten hold, which are the small words of its language. A
 text in the language of the library has a fair share of both, whatever it is about; a library that
 quotes other languages knows their words, but they are common in none. The limits were set on
-validation contexts of RFCs and of the ACL, against libraries of 10 papers and more.
+validation contexts of RFCs and of the ACL, against libraries of 10 papers and more. Fewer papers
+know too few words to tell; there only a text of which they know no word is another language.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from mpbert.recommending.words import Words
 _COMMON = 0.3  # part of the papers that hold a common word
 _FEW, _MORE = 8, 16  # words from which on the shares of a text tell something
 _KNOWN, _COMMON_OF_FEW = 0.45, 0.12
+_LEAST_PAPERS = 10  # whose words tell something
 _QUOTED, _COMMON_OF_MORE = 0.95, 0.06
 
 
@@ -23,15 +25,19 @@ class Shared:
 
     :param number: of words of the text.
     :param known: part of them that a paper holds, ``common``: that many papers hold.
+    :param papers: of the library.
     """
 
     number: int
     known: float
     common: float
+    papers: int = _LEAST_PAPERS
 
     @property
     def has_language(self) -> bool:
         """Whether the text may be in a language of the library; a text without words may."""
+        if self.papers < _LEAST_PAPERS:
+            return self.known > 0 or self.number < _FEW
         if not self.number or not self.known:
             return not self.number
         is_foreign = self.known < _KNOWN and self.common < _COMMON_OF_FEW
@@ -58,4 +64,5 @@ def shared(text: str, words: Words) -> Shared:
     found = words.frequencies(text)
     if not len(found):
         return Shared(0, 0.0, 0.0)
-    return Shared(len(found), float((found > 0).mean()), float((found > _COMMON).mean()))
+    known, common = float((found > 0).mean()), float((found > _COMMON).mean())
+    return Shared(len(found), known, common, words.num_papers)

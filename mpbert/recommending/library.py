@@ -109,7 +109,7 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
 
     :param encoder: its name; empty: there is none.
     """
-    abstracts, bodies = (_filled(tables.papers["abstract"]), _filled(tables.bodies["body"]))
+    abstracts, bodies = _number_of_abstracts(tables.papers), _filled(tables.bodies["body"])
     citing = tables.contexts.num_rows
     lines = [
         f"ranked by words of: titles of {tables.papers.num_rows:,} papers and abstracts of "
@@ -133,6 +133,12 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
             f"sentences, this library has {citing:,}"
         )
     return lines
+
+
+def _number_of_abstracts(papers: pa.Table) -> int:
+    """Return how many papers have one; of a paper known by its title alone, it is the title."""
+    pairs = zip(papers["title"].to_pylist(), papers["abstract"].to_pylist(), strict=True)
+    return sum(abstract.rstrip(".") not in ("", title.rstrip(".")) for title, abstract in pairs)
 
 
 def _filled(column: pa.ChunkedArray) -> int:

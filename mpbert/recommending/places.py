@@ -119,12 +119,13 @@ def whole_answer(
     top: int,
     year: int | None = None,
     ranker: str = "both",
+    accepted: Sequence[str] = (),
 ) -> PlaceAnswer:
     """Return the papers to read for a whole paper, as those of one place with its first sentence.
 
     :param sentences: of title and abstract; all else as of :meth:`IndexRecommender.recommend`.
     """
-    papers = recommender.recommend_whole(sentences, top, year, (), ranker)
+    papers = recommender.recommend_whole(sentences, top, year, accepted, ranker)
     warning = recommender.warning_of(" ".join(sentences))
     return PlaceAnswer(1, sentences[0], (), 0, (), papers, warning)
 

@@ -66,7 +66,7 @@ class PaperRanker:
     reciprocal ranks. An encoder that was trained elsewhere counts half as much as words: its score,
     the cosine with what matches, is a share of its best, as is that of ``words``.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
-    their ranking is fused with the other by reciprocal ranks.
+    their ranking is fused with the other by reciprocal ranks. Without companions scores stay.
 
     :param years: (N,) of papers; 0 where a paper has none.
     :param near: proposes papers by their vectors; None: the cosines of all are computed.
@@ -126,7 +126,8 @@ class PaperRanker:
             rankings = self._averaged(questions, allowed, depth, ranker)
         if len(accepted) and not (ranker == "both" and self._weighs_companions):
             scores = companion_scores(self._lookup, accepted, len(allowed))
-            rankings.append(_ranking(scores, allowed & (scores > 0), depth))
+            if (may_rank := allowed & (scores > 0)).any():
+                rankings.append(_ranking(scores, may_rank, depth))
         if len(rankings) == 1:
             return rankings[0]
         return fuse_reciprocal(rankings, len(allowed))

@@ -11,7 +11,9 @@ from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
+from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.language import shared
+from mpbert.recommending.lookup import Postings
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.near import NearPapers, read_stored
 from mpbert.recommending.papers import IndexedPapers
@@ -56,6 +58,11 @@ class IndexRecommender(IndexedPapers):
         """(N, D) float32 citation vectors of length 1, in the order of ``paper_ids``, mapped."""
         return self._data.tables.vectors
 
+    @property
+    def word_postings(self) -> Postings:
+        """Papers by the words of all that is searched."""
+        return self._data.lookup.words
+
     def recommend(
         self,
         text: str,
@@ -89,11 +96,9 @@ class IndexRecommender(IndexedPapers):
         :returns: up to ``top`` papers; fewer where the index is small, or no word is known.
         :raises ManuscriptError: the place is outside of the text, or there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
-        :raises ConfigError: ``top`` is less than 1, or there is no such ranker, or the index has no
-            vectors for ``dense``.
+        :raises ConfigError: ``top`` is below 1, no such ranker, or no vectors for ``dense``.
         """
-        asked = self.asked(text, place, title, abstract, top, year, accepted, ranker)
-        return self.answer(asked)
+        return self.answer(self.asked(text, place, title, abstract, top, year, accepted, ranker))
 
     def asked(
         self,
@@ -146,9 +151,7 @@ class IndexRecommender(IndexedPapers):
         accepted: Sequence[str] = (),
         ranker: str = "both",
     ) -> list[Recommendation]:
-        """Return papers to read for a whole paper, best first.
-
-        Each of the first ten sentences is asked for, and the scores of all are averaged.
+        """Return papers to read for a whole paper: the first ten sentences are asked, and averaged.
 
         :param sentences: of title and abstract, one at least.
         :param accepted: ids of papers that are known already; all else as :meth:`recommend`.
@@ -243,19 +246,18 @@ class IndexRecommender(IndexedPapers):
 
         :raises ConfigError: the index holds nothing to learn from.
         """
-        if self._ranker.features is None:
-            raise ConfigError("the index holds no words of fields apart; build it with build-index")
-        return self._ranker.features.of(question)
+        return self._features.of(question)
 
     @property
     def known_citations(self) -> KnownCitations:
-        """The citations of known contexts, which trees ask about the first papers.
+        """The citations of known contexts, which trees ask about; errors as :meth:`features`."""
+        return self._features.known
 
-        :raises ConfigError: the index holds nothing to learn from.
-        """
+    @property
+    def _features(self) -> PaperFeatures:
         if self._ranker.features is None:
             raise ConfigError("the index holds no words of fields apart; build it with build-index")
-        return self._ranker.features.known
+        return self._ranker.features
 
     def _explained(
         self,

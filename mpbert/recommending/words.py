@@ -12,11 +12,12 @@ class Words:
     """The stems of an index.
 
     :param vocabulary: (V,) stems in the order of the arrays.
+    :ivar num_papers: of the index.
     """
 
     def __init__(self, lookup: Lookup, vocabulary: pa.Array, num_papers: int) -> None:
         self._lookup = lookup
-        self._num_papers = num_papers
+        self.num_papers = num_papers
         self._columns = {word: column for column, word in enumerate(vocabulary.to_pylist())}
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +29,7 @@ class Words:
         """Return (T,) parts of the papers that hold each word of a text; 0 for an unknown one."""
         columns, offsets = self._columns_of(text), self._lookup.word_offsets
         holding = offsets[columns + 1] - offsets[np.maximum(columns, 0)]
-        return np.where(columns >= 0, holding, 0) / self._num_papers
+        return np.where(columns >= 0, holding, 0) / self.num_papers
 
     def _columns_of(self, text: str) -> np.ndarray:
         """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
@@ -42,7 +43,7 @@ class Words:
         :param columns: (U,) stems of the question, ``counts`` (U,) how often each occurs.
         :param papers: by the words of some field; those of no other word are read.
         """
-        return papers.scores(columns, counts, self._num_papers)
+        return papers.scores(columns, counts, self.num_papers)
 
     def similarities(
         self, columns: np.ndarray, counts: np.ndarray, contexts: np.ndarray

@@ -186,7 +186,7 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
 
     @app.get("/api/map", response_model=Positions, responses=problems())
     async def positions_of_papers() -> Response:
-        """Return where papers lie on a flat map of their vectors."""
+        """Return where papers lie on a flat map of their vectors, or else of their words."""
         edition = await live.edition()
         found = await queue.run(lambda: edition.positions)
         return Response(found, media_type="application/json")

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 import mpbert
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.recommending.manuscripts.marks import PLACE
-from mpbert.recommending.manuscripts.sentences import manuscript_at
+from mpbert.recommending.manuscripts.sentences import manuscript_at, whole_sentences
+from mpbert.recommending.places import whole_answer
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.live import LiveIndex
@@ -20,9 +21,11 @@ from mpbert.serving.messages import MAX_TOP, CitingSentenceMessage, Top, Year
 
 _INSTRUCTIONS = (
     "Finds papers to cite, in one collection of papers on this machine. Ask recommend_papers with "
-    f"a paragraph in which {PLACE} marks where the citation belongs."
+    f"a paragraph in which {PLACE} marks where the citation belongs, or recommend_for_paper with "
+    "title and abstract of a whole paper."
 )
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+Ranker = Annotated[Literal["dense", "words", "both"], Field(description="vectors, words, or both")]
 T = TypeVar("T")
 
 
@@ -57,39 +60,13 @@ class FoundPapers(BaseModel):
 
 
 def create_assistant(live: LiveIndex) -> MCPServer:
-    """Return the server of an index: three tools that read, and change nothing."""
+    """Return the server of an index: four tools that read, and change nothing."""
     server = MCPServer(
         "mpbert", instructions=_INSTRUCTIONS, version=mpbert.__version__, log_level="WARNING"
     )
 
-    @server.tool(annotations=_READ_ONLY)
-    async def recommend_papers(
-        text: Annotated[
-            str,
-            Field(description=f"a part of a manuscript; {PLACE} marks the place, else its end is"),
-        ],
-        title: Annotated[str, Field(description="title of the manuscript")] = "",
-        abstract: Annotated[str, Field(description="abstract of the manuscript")] = "",
-        top: Top = 10,
-        year: Year = None,
-        ranker: Annotated[
-            Literal["dense", "words", "both"], Field(description="vectors, words, or both")
-        ] = "both",
-    ) -> RecommendedPapers:
-        """Recommend papers to cite at a place of a text, best first, with title and abstract."""
-        recommender = (await live.edition()).recommender
-        before, mark, after = text.partition(PLACE)
-
-        def act() -> RecommendedPapers:
-            if PLACE in after:
-                raise ConfigError(f"text: found {text.count(PLACE)} times {PLACE}; expected one")
-            place = len(before) if mark else None
-            manuscript = manuscript_at(before + after, place, title, abstract)
-            found = recommender.recommend_at(manuscript, 0, top, year, ranker=ranker)
-            papers = [_recommended(recommender, paper) for paper in found]
-            return RecommendedPapers(papers=papers, warning=recommender.warning(manuscript))
-
-        return await _told(act)
+    _add_places(server, live)
+    _add_whole(server, live)
 
     @server.tool(annotations=_READ_ONLY)
     async def search_titles(
@@ -112,6 +89,55 @@ def create_assistant(live: LiveIndex) -> MCPServer:
         return await _told(lambda: "\n\n".join(map(recommender.bibtex, paper_ids)))
 
     return server
+
+
+def _add_places(server: MCPServer, live: LiveIndex) -> None:
+    @server.tool(annotations=_READ_ONLY)
+    async def recommend_papers(
+        text: Annotated[
+            str,
+            Field(description=f"a part of a manuscript; {PLACE} marks the place, else its end is"),
+        ],
+        title: Annotated[str, Field(description="title of the manuscript")] = "",
+        abstract: Annotated[str, Field(description="abstract of the manuscript")] = "",
+        top: Top = 10,
+        year: Year = None,
+        ranker: Ranker = "both",
+    ) -> RecommendedPapers:
+        """Recommend papers to cite at a place of a text, best first, with title and abstract."""
+        recommender = (await live.edition()).recommender
+        before, mark, after = text.partition(PLACE)
+
+        def act() -> RecommendedPapers:
+            if PLACE in after:
+                raise ConfigError(f"text: found {text.count(PLACE)} times {PLACE}; expected one")
+            place = len(before) if mark else None
+            manuscript = manuscript_at(before + after, place, title, abstract)
+            found = recommender.recommend_at(manuscript, 0, top, year, ranker=ranker)
+            papers = [_recommended(recommender, paper) for paper in found]
+            return RecommendedPapers(papers=papers, warning=recommender.warning(manuscript))
+
+        return await _told(act)
+
+
+def _add_whole(server: MCPServer, live: LiveIndex) -> None:
+    @server.tool(annotations=_READ_ONLY)
+    async def recommend_for_paper(
+        title: Annotated[str, Field(description="title of the paper")],
+        abstract: Annotated[str, Field(description="abstract of the paper")] = "",
+        top: Top = 10,
+        year: Year = None,
+        ranker: Ranker = "both",
+    ) -> RecommendedPapers:
+        """Recommend papers to read for a whole paper, by its title and abstract, best first."""
+        recommender = (await live.edition()).recommender
+
+        def act() -> RecommendedPapers:
+            answer = whole_answer(recommender, whole_sentences(title, abstract), top, year, ranker)
+            papers = [_recommended(recommender, paper) for paper in answer.papers]
+            return RecommendedPapers(papers=papers, warning=answer.warning)
+
+        return await _told(act)
 
 
 async def _told(act: Callable[[], T]) -> T:

@@ -22,6 +22,7 @@ _PROBLEMS = {
     401: ("the token is missing or wrong",
           "token missing or wrong; send the header Authorization: Bearer TOKEN"),
     404: ("no such paper", "no paper 'RFC99999' among 593"),
+    405: ("the address does not take this method", "'/api/index' does not take PUT; see /docs"),
     415: ("the body is no PDF file",
           "the body is not said to be PDF; send content-type: application/pdf"),
     413: ("the body is too large", Limits().too_large),

@@ -6,6 +6,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from mpbert.serving.messages import (
     MAX_PLACES,
+    MAX_TOP,
+    AskedManuscript,
     AskedText,
     PaperId,
     RecommendationMessage,
@@ -16,6 +18,14 @@ from mpbert.serving.messages import (
 
 MAX_KEYS = 20_000
 _TEXT = r"Large packets vanish. Path MTU discovery prevents fragmentation \cite{mogul}."
+
+
+_WHOLE = {
+    "title": "Sizing packets",
+    "abstract": "We measure which packets are lost. Path MTU discovery finds their largest size.",
+    "top": 3,
+    "year": 2015,
+}
 
 
 def _few(keys: dict[str, str]) -> dict[str, str]:
@@ -54,6 +64,16 @@ class ManuscriptQuestion(AskedText):
     def _cursor_is_in_text(self) -> "ManuscriptQuestion":
         check_place(self.cursor or 0, self.text)
         return self
+
+
+class WholeQuestion(AskedManuscript):
+    """A whole paper by its title and abstract, one of which may be empty."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_WHOLE]})
+
+    accepted: list[PaperId] = Field(
+        [], max_length=MAX_TOP, description="papers that are known already"
+    )
 
 
 class SiteMessage(BaseModel):
@@ -104,6 +124,14 @@ class ManuscriptAnswer(BaseModel):
     title: str = Field(description="that the text gives itself; empty if none")
     num_places: int = Field(description="of the whole manuscript")
     places: list[ManuscriptPlace]
+    milliseconds: float = Field(description="time to read and rank, without waiting")
+
+
+class WholeAnswer(BaseModel):
+    """Papers to read for a whole paper, best first."""
+
+    papers: list[PaperCard]
+    warning: UnsharedLanguage = ""
     milliseconds: float = Field(description="time to read and rank, without waiting")
 
 

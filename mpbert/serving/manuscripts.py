@@ -1,4 +1,4 @@
-"""Addresses for the page: a manuscript's places with their papers, and its bibliography."""
+"""Addresses for the page: papers for a manuscript's places or for all of it; its bibliography."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from mpbert.foundation.extras import missing_package
 from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
 from mpbert.recommending.dois import doi_of, doi_url
 from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_at
-from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender
+from mpbert.recommending.manuscripts.sentences import whole_sentences
+from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender, whole_answer
 from mpbert.serving.description import problems
 from mpbert.serving.live import Edition, LiveIndex
 from mpbert.serving.manuscript_messages import (
@@ -23,6 +24,8 @@ from mpbert.serving.manuscript_messages import (
     ManuscriptQuestion,
     PaperCard,
     SiteMessage,
+    WholeAnswer,
+    WholeQuestion,
 )
 from mpbert.serving.messages import RecommendationMessage
 
@@ -43,6 +46,14 @@ def add_manuscripts(app: FastAPI, live: LiveIndex, run: Run) -> None:
         recommended, but help to rank the others.
         """
         return await run(_answered, await live.edition(), question)
+
+    @app.post("/api/paper", responses=problems())
+    async def recommend_whole(question: WholeQuestion) -> WholeAnswer:
+        """Return papers to read for a whole paper, by its title and abstract, and why.
+
+        Each of the first ten sentences is asked for, and the scores of all are averaged.
+        """
+        return await run(_answered_whole, await live.edition(), question)
 
     @app.post("/api/bibliography", responses=problems())
     async def match_bibliography(bibliography: BibliographyText) -> KnownEntries:
@@ -70,6 +81,16 @@ def _answered(edition: Edition, question: ManuscriptQuestion) -> ManuscriptAnswe
         places=found,
         milliseconds=round(milliseconds, 1),
     )
+
+
+def _answered_whole(edition: Edition, question: WholeQuestion) -> WholeAnswer:
+    start = time.perf_counter()
+    sentences = whole_sentences(question.title, question.abstract)
+    asked = question.top, question.year, question.ranker, question.accepted
+    answer = whole_answer(edition.recommender, sentences, *asked)
+    papers = [_card(edition, answer, paper) for paper in answer.papers]
+    milliseconds = round(1000 * (time.perf_counter() - start), 1)
+    return WholeAnswer(papers=papers, warning=answer.warning, milliseconds=milliseconds)
 
 
 def _known(edition: Edition, pasted: Pasted, question: ManuscriptQuestion) -> dict[str, str]:

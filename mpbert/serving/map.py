@@ -1,7 +1,8 @@
 """A flat map of paper vectors: their two directions of largest variance.
 
 Pearson (Philosophical Magazine 1901). Rows are scaled to length 1 first, as in the search, so that
-near on the map means near in cosine as far as two dimensions can show it.
+near on the map means near in cosine as far as two dimensions can show it. Papers of an index
+without vectors have those of their words.
 """
 
 import numpy as np
@@ -10,6 +11,7 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.messages import Positions
 from mpbert.serving.topics import topics_of
+from mpbert.serving.word_vectors import word_vectors
 from mpbert.vectors.normal import normalized
 
 MAX_POINTS = 50_000  # what a browser draws at once without a stutter
@@ -67,8 +69,11 @@ def project(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def positions_of(recommender: IndexRecommender) -> Positions:
     """Return the map of an index, as the API answers it."""
-    rows = map_rows(recommender.vectors)
-    positions = project(recommender.vectors, rows).round(4)
+    vectors = recommender.vectors
+    if not vectors.shape[1]:
+        vectors = word_vectors(recommender.word_postings, len(recommender.paper_ids))
+    rows = map_rows(vectors)
+    positions = project(vectors, rows).round(4)
     x, y = positions.T.tolist()
     titles, years = recommender.titles, recommender.years[rows].tolist()
     shown = [titles[row] for row in rows]

@@ -67,17 +67,22 @@ _PAPER = {
 _ANSWER = {"papers": [_PAPER], "warning": "", "milliseconds": 12.3}
 
 
-class AskedText(BaseModel):
-    """A text, and what is asked for it."""
+class AskedManuscript(BaseModel):
+    """A manuscript, and what is asked for it."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    text: Text = Field(description="the manuscript, or a part of it")
     title: Text = Field("", description="title of the manuscript")
     abstract: Text = Field("", description="abstract of the manuscript")
     top: Top = 10
     year: Year = None
     ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
+
+
+class AskedText(AskedManuscript):
+    """A text, and what is asked for it."""
+
+    text: Text = Field(description="the manuscript, or a part of it")
 
 
 class Question(AskedText):

@@ -18,7 +18,7 @@ COMMITTED = ROOT / "docs" / "commands"
 
 def test_the_committed_pages_are_those_of_the_commands():
     found = {path.name: path.read_text(encoding="utf-8") for path in COMMITTED.glob("*.md")}
-    assert found == docs.pages(), "run: python -m mpbert docs docs/commands"
+    assert found == docs.pages(), "run: mpbert docs docs/commands"
 
 
 def test_the_command_replaces_its_own_pages_and_no_others(tmp_path, capsys):

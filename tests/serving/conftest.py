@@ -59,6 +59,13 @@ class ScriptedRecommender:
         asked = {"place": place, "top": top, "year": year, "accepted": accepted, "ranker": ranker}
         return self.answer({"text": " ".join(manuscript.sentences), **asked})
 
+    def warning_of(self, text) -> str:
+        return ""
+
+    def recommend_whole(self, sentences, top, year, accepted, ranker) -> list[Recommendation]:
+        asked = {"top": top, "year": year, "accepted": accepted, "ranker": ranker}
+        return self.answer({"sentences": sentences, **asked})
+
     def asked(self, **question) -> "Question":
         return Question(question)
 

@@ -16,7 +16,11 @@ from mpbert.recommending.recommender import IndexRecommender
 from mpbert.serving.app import create_app
 from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
-from mpbert.serving.manuscript_messages import BibliographyText, ManuscriptQuestion
+from mpbert.serving.manuscript_messages import (
+    BibliographyText,
+    ManuscriptQuestion,
+    WholeQuestion,
+)
 from mpbert.serving.messages import Answer, Problem, Question, Questions
 
 SECRET = {"Authorization": "Bearer secret"}
@@ -199,12 +203,12 @@ def test_a_failure_shows_no_traceback(client, recommender):
 def test_the_api_describes_every_answer_it_gives(client):
     described = client.get("/openapi.json").json()
     names = ("index", "recommend", "recommend-places", "papers", "bibtex", "map")
-    names += ("manuscript", "bibliography", "pdf")
+    names += ("manuscript", "paper", "bibliography", "pdf")
     assert set(described["paths"]) == {"/health", *(f"/api/{name}" for name in names)}
     for path in described["paths"].values():
         for operation in path.values():
             responses = operation["responses"]
-            assert {"200", "400", "401", "413", "422", "500", "503"} <= set(responses)
+            assert {"200", "400", "401", "405", "413", "422", "500", "503"} <= set(responses)
             for code in set(responses) - {"200"}:
                 (problem,) = responses[code]["content"].items()
                 assert problem[0] == "application/json"
@@ -220,6 +224,7 @@ def test_what_the_api_gives_as_examples_is_right(client):
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     models = {model.__name__: model for model in (Question, Questions, Answer)}
     models |= {"ManuscriptQuestion": ManuscriptQuestion, "BibliographyText": BibliographyText}
+    models["WholeQuestion"] = WholeQuestion
     assert {name for name, schema in schemas.items() if "examples" in schema} == set(models)
     for name, model in models.items():
         for example in schemas[name]["examples"]:
@@ -227,6 +232,7 @@ def test_what_the_api_gives_as_examples_is_right(client):
     for address, model in (
         *(("recommend", "Question"), ("recommend-places", "Questions")),
         *(("manuscript", "ManuscriptQuestion"), ("bibliography", "BibliographyText")),
+        ("paper", "WholeQuestion"),
     ):
         asked = {**schemas[model]["examples"][0]}
         assert client.post(f"/api/{address}", json=asked).status_code == 200

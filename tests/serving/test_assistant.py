@@ -37,20 +37,23 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
         text = "Servers resolve names [CITATION]. Unrelated words."
         found = await call("recommend_papers", text=text, top=1)
         at_end = await call("recommend_papers", text="Routers drop packets")
+        whole = await call("recommend_for_paper", title="Routers", abstract="They drop.", top=1)
         titles = await call("search_titles", query="rout")
         entries = await call("bibtex", paper_ids=["routers", "names"])
         assert await asyncio.to_thread(main, ["add", str(library_index), mail]) == 0
         later = await call("recommend_papers", text="Hosts relay mail [CITATION].")
-        return tools, found, at_end, titles, entries, later
+        return tools, found, at_end, whole, titles, entries, later
 
-    tools, found, at_end, titles, entries, later = asked(library_index, use)
-    assert {tool.name for tool in tools} == {"recommend_papers", "search_titles", "bibtex"}
+    tools, found, at_end, whole, titles, entries, later = asked(library_index, use)
+    names = {"recommend_papers", "recommend_for_paper", "search_titles", "bibtex"}
+    assert {tool.name for tool in tools} == names
     assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
     (names,) = found["papers"]
     assert names.pop("score") > 0
     about = {"paper_id": "names", "title": "Names", "authors": [], "year": 2003}
     assert names == {**about, "abstract": "Servers resolve names.", "citing": []}
     assert [paper["paper_id"] for paper in at_end["papers"]] == ["routers"]
+    assert [paper["paper_id"] for paper in whole["papers"]] == ["routers"]
     assert [paper["title"] for paper in titles["papers"]] == ["Routers"]
     assert entries.startswith("@misc{routers,") and "\n\n@misc{names," in entries
     assert [paper["paper_id"] for paper in later["papers"]] == ["mail"]
@@ -63,6 +66,7 @@ def test_wrong_questions_of_an_assistant_are_told_in_one_line(library_index):
             await client.call_tool("bibtex", {"paper_ids": ["none"]}),
             await client.call_tool("recommend_papers", twice),
             await client.call_tool("recommend_papers", {"text": "..."}),
+            await client.call_tool("recommend_for_paper", {"title": " "}),
             await client.call_tool("recommend_papers", {"text": "Names", "top": 0}),
         ]
         assert all(answer.is_error for answer in wrong)
@@ -70,10 +74,11 @@ def test_wrong_questions_of_an_assistant_are_told_in_one_line(library_index):
         assert not right.is_error
         return [answer.content[0].text for answer in wrong]
 
-    unknown, twice, empty, top = asked(library_index, use)
+    unknown, twice, empty, no_paper, top = asked(library_index, use)
     assert "no paper 'none' among the 2 of the index" in unknown and "\n" not in unknown
     assert "found 2 times [CITATION]; expected one" in twice
     assert "\n" not in empty
+    assert "expected a title, an abstract, or both" in no_paper and "\n" not in no_paper
     assert "greater than or equal to 1" in top
 
 

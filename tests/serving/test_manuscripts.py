@@ -49,6 +49,32 @@ def test_a_place_in_another_language_is_told_so(planted):
     assert ask(planted, number=1)["places"][0]["warning"] == ""
 
 
+def test_a_whole_paper_has_papers_to_read_as_the_recommender_answers(planted, planted_index):
+    asked = {"title": "Attacks of pages", "abstract": "Markup attacks pages. Faces are drawn."}
+    answer = planted.post("/api/paper", json={**asked, "top": 3, "accepted": ["attack"]}).json()
+    recommender = IndexRecommender.open(planted_index)
+    sentences = ["Attacks of pages", "Markup attacks pages.", "Faces are drawn."]
+    expected = recommender.recommend_whole(sentences, top=3, accepted=["attack"])
+    assert [p["paper_id"] for p in answer["papers"]] == [p.paper_id for p in expected]
+    scores = [paper.score for paper in expected]
+    assert [p["score"] for p in answer["papers"]] == pytest.approx(scores, rel=1e-6)
+    first = recommender.paper(expected[0].paper_id)
+    assert answer["papers"][0]["abstract"] == first.abstract and answer["warning"] == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({}, "the text holds no word; expected a title, an abstract, or both"),
+        ({"title": "a", "text": "b"}, "text: Extra inputs are not permitted; found 'b'"),
+        ({"title": "Pages", "accepted": ["none"]}, "no paper 'none' among the 8 of the index"),
+    ],
+)
+def test_a_wrong_question_for_a_whole_paper_is_refused_in_one_line(planted, asked, line):
+    refused = planted.post("/api/paper", json=asked)
+    assert refused.status_code == 422 and refused.json()["error"].startswith(line)
+
+
 def test_places_come_in_parts(planted):
     whole = ask(planted)["places"]
     parts = [ask(planted, first=n, number=1)["places"] for n in range(4)]

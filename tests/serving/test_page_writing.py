@@ -103,6 +103,23 @@ def test_a_place_that_was_deleted_keeps_the_text_as_it_is(page):
     assert page.text() == "Something else." and bibtex(page).count("@misc") == 1
 
 
+def test_a_whole_paper_is_asked_for_by_its_title_and_abstract(page):
+    page["#ask-paper"].click()
+    assert page.focused() == page["#title"]
+    assert "give the title of your paper" in page["#wrong"].text
+    page.press("Layout of pages in browsers")
+    page["#ask-paper"].click()
+    page.until_state("answered")
+    assert not page["#wrong"].is_displayed()
+    assert page["#places h3"].text == "To read for the whole paper"
+    assert "Layout of pages in browsers" in page["#places blockquote"].text
+    first, second, *_ = page.titles()
+    page["#places .accept"].click()
+    page.until(lambda: page.titles()[0] == second)
+    assert f"Accepted: {first}" in page["#status"].text
+    assert page["#cited-papers span"].text.startswith(first) and page.text() == ""
+
+
 def test_all_marked_places_are_answered_each_with_its_list(page):
     page.ask_all(MARKED)
     assert [h.text for h in page.all(".place h3")] == [f"Place {n} of 3" for n in (1, 2, 3)]

@@ -32,6 +32,8 @@ from mpbert.model.fairseq_plugin.flags import flags_of
 logger = logging.getLogger(__name__)
 LAUNCHER = "mpbert.model.fairseq_plugin.compat"
 _ERROR = "mpbert training: "  # what the launcher's line of wrong input begins with
+# at 80 columns it holds the loss and the last validation, too
+_BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
 _MAY_GROW = ("max_epoch", "max_update")  # a training may go on for longer than it was meant to
 
 
@@ -198,6 +200,7 @@ class Progress:
         self._bar: tqdm | None = None
         self._has_bar = sys.stderr.isatty() and not is_json()
         self._told = "no update yet"
+        self._scores = ""  # of the last validation
         self._first: tuple[float, int] | None = None  # when the first line came, and its update
         self._ended = threading.Event()
         self._teller = threading.Thread(target=self._tell, daemon=True)
@@ -224,37 +227,60 @@ class Progress:
         if total is not None and update > first:
             left = (now - start) * (total - update) / (update - first)
         of = "" if total is None else f" of {total:,}"
-        self._told = f"update {update:,}{of}, loss {loss:.3f}{time_left(left)}"
+        self._told = f"update {update:,}{of}, loss {loss:.3f}{self._scores}{time_left(left)}"
 
     def take(self, line: str) -> None:
-        """Move the bar if the line tells of updates."""
-        place = line.find("| train_inner | {")
-        if place < 0:
-            return
+        """Move the bar if the line tells of updates, and keep what one tells of a validation."""
         try:
-            found = json.loads(line[line.index("{", place) :])
-            update, epoch = int(found["num_updates"]), float(found["update"])
-            loss = float(found["loss"])
+            if found := _logged(line, "valid"):
+                self._scores = _valid_scores(found)
+            if found := _logged(line, "train_inner"):
+                update, epoch = int(found["num_updates"]), float(found["update"])
+                self._move(update, epoch, float(found["loss"]))
         except (ValueError, KeyError):
             return
+
+    def _move(self, update: int, epoch: float, loss: float) -> None:
+        """Show how far the training is.
+
+        :param epoch: a fraction.
+        """
         total = expected_updates(update, epoch, self._limits.max_update, self._limits.max_epoch)
         self._note(update, total, loss)
         if self._bar is None:  # a resumed training does not begin with its first update
             self._bar = tqdm(
                 desc=self._stage,
                 total=total,
-                unit=" update",
                 initial=update,
+                bar_format=_BAR,
+                dynamic_ncols=True,
                 disable=not self._has_bar,
                 file=sys.stderr,
             )
         self._bar.total = total
-        self._bar.set_postfix(loss=f"{loss:.3f}", epoch=f"{epoch:.2f}", refresh=False)
+        self._bar.set_postfix_str(f"loss {loss:.3f}{self._scores}", refresh=False)
         self._bar.update(update - self._bar.n)
         if is_json():
             message = "%s: update %d, loss %.3f"
             fields = loss_fields(self._stage, update, loss)
             logger.info(message, self._stage, update, loss, extra=fields)
+
+
+def _logged(line: str, tag: str) -> dict[str, Any]:
+    """Return the values that fairseq logs under a tag; none in other lines.
+
+    :raises ValueError: the line was cut short.
+    """
+    place = line.find(f"| {tag} | {{")
+    return {} if place < 0 else json.loads(line[line.index("{", place) :])
+
+
+def _valid_scores(found: dict[str, Any]) -> str:
+    """Return ``, valid 2.345, accuracy 0.61``: the loss of a validation, and what else it says."""
+    scores = f", valid {float(found['valid_loss']):.3f}"
+    if "valid_accuracy" in found:
+        scores += f", accuracy {float(found['valid_accuracy']):.2f}"
+    return scores
 
 
 def expected_updates(update: int, epochs: float, max_update: int, max_epoch: int) -> int | None:

@@ -13,6 +13,13 @@ import re
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.document_commands import (
+    CONDITIONS,
+    chosen_branch,
+    read_argument,
+    read_document_command,
+    read_newcommandx,
+)
 from mpbert.recommending.manuscripts.macros import (
     Definition,
     Frame,
@@ -35,9 +42,25 @@ _MOST_INPUTS = 1000  # files that include others twice each would never end
 _MOST_CALLS, _CALLS_PER_CHARACTER = 20_000, 0.25
 _MOST_CHARACTERS, _PER_CHARACTER = 200_000, 10
 _MOST_DEEP = 500  # calls within calls
-_DEFINING = frozenset("newcommand renewcommand providecommand DeclareRobustCommand".split())
-_OPERATORS = frozenset(["DeclareMathOperator"])
 _DEFS = frozenset("def gdef edef xdef".split())
+# command that defines -> what reads the definition behind it
+_READERS = {
+    **dict.fromkeys(
+        "newcommand renewcommand providecommand DeclareRobustCommand".split(), read_newcommand
+    ),
+    **dict.fromkeys(
+        "NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand "
+        "DeclareDocumentCommand NewExpandableDocumentCommand".split(),
+        read_document_command,
+    ),
+    **dict.fromkeys("newcommandx renewcommandx providecommandx".split(), read_newcommandx),
+    **dict.fromkeys(_DEFS, read_def),
+    "DeclareMathOperator": read_operator,
+}
+_PROVIDING = frozenset("providecommand ProvideDocumentCommand providecommandx".split())
+_BODY_IS_GONE = frozenset(
+    name for name, reader in _READERS.items() if reader not in (read_newcommand, read_operator)
+)
 _ENVIRONMENTS = frozenset("newenvironment renewenvironment".split())
 _INPUTS = frozenset("input include subfile".split())
 _URLS = frozenset("url path nolinkurl href".split())
@@ -46,8 +69,8 @@ _LITERAL = frozenset(
 )
 _BARE_NAME = re.compile(r"[^\s\\{}%]*")
 _FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
-_XSPACE_BEFORE = re.compile(r"[\w(\[\\$]")
-_OWN = _DEFINING | _OPERATORS | _DEFS | _ENVIRONMENTS | _INPUTS | _URLS
+_SPACE = of_one_origin(" ", NOWHERE)
+_OWN = frozenset(_READERS) | _ENVIRONMENTS | _INPUTS | _URLS | CONDITIONS
 _OWN |= {"let", "begin", "end", "verb", "lstinline", "xspace", "iffalse"}
 
 
@@ -111,8 +134,10 @@ class Expander:
             frame.position = _FI.search(frame.text, frame.position).end()
         elif name == "xspace":
             self._xspace()
-        elif name == "let" or name in _DEFINING | _OPERATORS | _DEFS | _ENVIRONMENTS:
+        elif name == "let" or name in _READERS or name in _ENVIRONMENTS:
             self._define(frame, name)
+        elif name in CONDITIONS:
+            self._decide(frame, command, name)
         elif name in self._macros:
             self._call(self._macros[name], command)
         else:
@@ -130,20 +155,32 @@ class Expander:
             found: Definition | None = None
         elif name == "let":
             found = read_let(frame, self._macros)
-        elif name in _DEFS:
-            found = read_def(frame)
         else:
-            found = (read_operator if name in _OPERATORS else read_newcommand)(frame)
+            found = _READERS[name](frame)
         if found is None:
-            if name not in _DEFS:  # of \def the body is gone, too
+            if name not in _BODY_IS_GONE:
                 frame.position = before  # pylatexenc tries open braces of it twice
         elif found[0] not in self._kept and (
-            name != "providecommand" or found[0] not in self._macros
+            name not in _PROVIDING or found[0] not in self._macros
         ):
             self._macros[found[0]] = found[1]
 
-    def _call(self, macro: Macro, command: Traced) -> None:
-        """Go on with what a macro leaves."""
+    def _decide(self, frame: Frame, command: Traced, condition: str) -> None:
+        r"""Go on with the branch of ``\IfBooleanTF`` and the like that counts."""
+        before = frame.position
+        branch = chosen_branch(frame, condition)
+        if branch is None:
+            frame.position = before
+            self._out.append(command)
+            return
+        self._count(branch)
+        self._frames.append(Frame(branch))
+
+    def _call(self, macro: Macro, command: Traced, apart: str = "") -> None:
+        """Go on with what a macro leaves.
+
+        :param apart: ``begin`` or ``end`` of an environment, whose text stays apart from this.
+        """
         arguments = self._arguments(macro)
         if arguments is None:
             self._out.append(command)
@@ -151,6 +188,8 @@ class Expander:
         start = int(command.origins[0])
         origin = self.origins.call(start, start + len(command))
         left = macro.filled(arguments, origin)
+        if apart == "end" or (apart and self._frames[-1].has_word_ahead):
+            left = joined([left, _SPACE] if apart == "begin" else [_SPACE, left])
         self._count(left)
         if macro.is_final:
             self._out.append(left)
@@ -174,14 +213,9 @@ class Expander:
     def _arguments(self, macro: Macro) -> list[Traced] | None:
         """Return the arguments of a macro that stand here; None: some lack."""
         found: list[Traced] = []
-        while len(found) < macro.num_arguments:
+        for parameter in macro.parameters:
             self._close_ended()
-            frame = self._frames[-1]
-            argument = None
-            if macro.default is not None and not found:
-                argument = frame.bracket() or of_one_origin(macro.default, NOWHERE)
-            else:
-                argument = frame.token()
+            argument = read_argument(self._frames[-1], parameter)
             if argument is None:
                 return None
             found.append(argument)
@@ -194,9 +228,8 @@ class Expander:
 
     def _xspace(self) -> None:
         self._close_ended()
-        frame = self._frames[-1]
-        if _XSPACE_BEFORE.match(frame.text, frame.position):
-            self._out.append(of_one_origin(" ", NOWHERE))
+        if self._frames[-1].has_word_ahead:
+            self._out.append(_SPACE)
 
     def _environment(self, frame: Frame, command: Traced, name: str) -> None:
         r"""Expand the beginning or the end of an environment; copy one whose text is literal."""
@@ -205,7 +238,7 @@ class Expander:
         environment = "" if group is None else group.text.strip()
         if environment in self._environments:
             whole = frame.traced.slice(before - len(command), frame.position)
-            self._call(self._environments[environment][name == "end"], whole)
+            self._call(self._environments[environment][name == "end"], whole, apart=name)
             return
         if name == "begin" and environment in _LITERAL:
             closing = f"\\end{{{environment}}}"

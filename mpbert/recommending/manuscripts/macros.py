@@ -16,8 +16,21 @@ _ESCAPED_OR_BRACE = re.compile(r"\\.|%[^\n]*|[{}]", re.DOTALL)
 _BLANK = r"(?:[ \t]|%[^\n]*(?:\n|\Z))*+"
 _SPACE = re.compile(rf"{_BLANK}(?:\n(?![ \t]*+\n))?{_BLANK}")
 _PARAMETER = re.compile(r"#(#|[1-9])")
+_WORD = re.compile(r"[\w(\[\\$]")
 _LONGEST_OPTION = 2000  # characters in brackets
 _PLAIN_PARAMETERS = re.compile(r"(?:#[1-9])*")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """How an argument of a command is given.
+
+    :param default: of one in brackets that may lack; None: it must be there.
+    :param is_star: whether it is a star, which may lack.
+    """
+
+    default: str | None = None
+    is_star: bool = False
 
 
 @dataclass(frozen=True)
@@ -25,14 +38,12 @@ class Macro:
     r"""A command that a manuscript defines.
 
     :param body: what it leaves, ``#1`` for its first argument.
-    :param num_arguments: with the optional one.
-    :param default: of the first argument, where that is optional; else None.
+    :param parameters: of its arguments, in their order.
     :param is_final: whether its body is a command that TeX knows, after ``\let``.
     """
 
     body: str
-    num_arguments: int = 0
-    default: str | None = None
+    parameters: tuple[Parameter, ...] = ()
     is_final: bool = False
 
     @cached_property
@@ -62,6 +73,11 @@ class Frame:
     def is_at_end(self) -> bool:
         """Whether nothing is left."""
         return self.position >= len(self.text)
+
+    @property
+    def has_word_ahead(self) -> bool:
+        """Whether a word, a formula or a command follows at once, and no stop or space."""
+        return _WORD.match(self.text, self.position) is not None
 
     @cached_property
     def _closing(self) -> dict[int, int]:
@@ -121,9 +137,11 @@ class Frame:
         name = NAME.match(self.text, self.position)
         return self.take(name.end() if name else self.position + 1)
 
-    def star(self) -> None:
-        """Go on behind a star, if there is one."""
-        self.position += self.text.startswith("*", self.position)
+    def star(self) -> bool:
+        """Go on behind a star, and return whether there is one."""
+        found = self.text.startswith("*", self.position)
+        self.position += found
+        return found
 
 
 Definition = tuple[str, Macro]
@@ -132,18 +150,18 @@ Definition = tuple[str, Macro]
 def read_newcommand(frame: Frame) -> Definition | None:
     r"""Return the name and the macro of what follows ``\newcommand``; None: it is none."""
     frame.star()
-    name = _name(frame.token())
-    arguments = _count_and_default(frame)
+    name = command_name(frame.token())
+    parameters = _parameters(frame)
     body = frame.token()
-    if name is None or body is None or arguments is None:
+    if name is None or body is None or parameters is None:
         return None
-    return name, Macro(body.text, *arguments)
+    return name, Macro(body.text, parameters)
 
 
 def read_operator(frame: Frame) -> Definition | None:
     r"""Return the same for ``\DeclareMathOperator``."""
     frame.star()
-    name, body = _name(frame.token()), frame.token()
+    name, body = command_name(frame.token()), frame.token()
     return None if name is None or body is None else (name, Macro(f"{{{body.text}}}"))
 
 
@@ -160,12 +178,12 @@ def read_def(frame: Frame) -> Definition | None:
     body = frame.group()
     if body is None or not _PLAIN_PARAMETERS.fullmatch(parameters.strip()):
         return None
-    return name[1], Macro(body.text, parameters.count("#"))
+    return name[1], Macro(body.text, (Parameter(),) * parameters.count("#"))
 
 
 def read_let(frame: Frame, macros: dict[str, Macro]) -> Definition | None:
     r"""Return the same for ``\let``: a copy of a macro, or a command of TeX."""
-    name = _name(frame.token())
+    name = command_name(frame.token())
     frame.skip_space()
     frame.position += frame.text.startswith("=", frame.position)
     target = frame.token()
@@ -179,24 +197,31 @@ def read_environment(frame: Frame) -> tuple[str, Macro, Macro] | None:
     r"""Return the name, beginning and end of what follows ``\newenvironment``; None: it is none."""
     frame.star()
     name = frame.token()
-    arguments = _count_and_default(frame)
+    parameters = _parameters(frame)
     begin, end = frame.token(), frame.token()
-    if name is None or begin is None or end is None or arguments is None:
+    if name is None or begin is None or end is None or parameters is None:
         return None
-    return name.text.strip(), Macro(begin.text, *arguments), Macro(end.text)
+    return name.text.strip(), Macro(begin.text, parameters), Macro(end.text)
 
 
-def _count_and_default(frame: Frame) -> tuple[int, str | None] | None:
-    count, default = frame.bracket(), None
+def read_count(frame: Frame) -> int | None:
+    """Return the number in the brackets here, 0 where there are none; None: it is no digit."""
+    count = frame.bracket()
+    number = "0" if count is None else count.text.strip()
+    return int(number) if number in set("0123456789") else None
+
+
+def _parameters(frame: Frame) -> tuple[Parameter, ...] | None:
+    count, default = read_count(frame), frame.bracket()
     if count is None:
-        return 0, None
-    default = frame.bracket()
-    number = count.text.strip()
-    if number not in set("0123456789"):
         return None
-    return int(number), None if default is None else default.text
+    parameters = (Parameter(),) * count
+    if default is None or not count:
+        return parameters
+    return Parameter(default.text), *parameters[1:]
 
 
-def _name(token: Traced | None) -> str | None:
+def command_name(token: Traced | None) -> str | None:
+    """Return the name of a command without its backslash; None: it is no command."""
     found = None if token is None else NAME.fullmatch(token.text.strip())
     return None if found is None else found[1]

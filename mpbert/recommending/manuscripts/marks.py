@@ -33,7 +33,7 @@ VOLUME_CITE_COMMANDS = frozenset(
 _ALL = "|".join(sorted(CITE_COMMANDS | MULTI_CITE_COMMANDS | VOLUME_CITE_COMMANDS))
 _NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\))"
 _KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
-_TEX = re.compile(rf"~?\\(?:{_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
+TEX_CITATION = re.compile(rf"~?\\(?:{_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _PANDOC = re.compile(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
 _PANDOC_KEY = re.compile(r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?))")
@@ -115,7 +115,7 @@ def find_places(text: str, in_text_keys: bool = False) -> list[tuple[int, int, t
 
     :param in_text_keys: whether ``@key`` without brackets is a place too, as in pandoc's Markdown.
     """
-    spans = [(*m.span(), _tex_keys(m[0])) for m in _TEX.finditer(text)]
+    spans = [(*m.span(), _tex_keys(m[0])) for m in TEX_CITATION.finditer(text)]
     spans += [(*m.span(), ()) for m in BARE.finditer(text)]
     for pattern in (_PANDOC, _IN_TEXT) if in_text_keys else (_PANDOC,):
         spans += [(*m.span(), keys) for m in pattern.finditer(text) if (keys := _pandoc_keys(m[0]))]

@@ -15,6 +15,7 @@ _ITEM = re.compile(
     r"\\bibitem\s*(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*+\})*+\])?\s*\{([^{}]+)\}"
 )
 _ENTRY = re.compile(r"\\entry\{([^{}]+)\}")
+_END = re.compile(r"\\end\{thebibliography\}.*", re.DOTALL)
 _LONGEST = 4000  # characters of a reference that are read
 
 
@@ -30,7 +31,7 @@ def about_tex(text: str) -> About:
 
 def printed_references(text: str) -> dict[str, str]:
     r"""Return key -> reference, in TeX, of each ``\bibitem`` of BibTeX or ``\entry`` of biber."""
-    found: dict[str, str] = {}
+    text, found = _END.sub("", text), {}
     for pattern in (_ITEM, _ENTRY):
         matches = list(pattern.finditer(text))
         ends = [*(match.start() for match in matches), len(text)][1:]

@@ -2,11 +2,13 @@ r"""Manuscripts in TeX, read with pylatexenc: text without commands, one mark fo
 
 Left out are comments, headings without a citation, displayed and long formulas, rows of tables
 without a citation, notes to oneself such as ``\todo``, listings and the list of references;
-footnotes stand at the end. Commands that the manuscript defines are expanded first, and ``\input``
-is followed within the folder: see :mod:`mpbert.recommending.manuscripts.expand`.
+footnotes stand at the end. Of algorithms captions are read. Citations in formulas, algorithms,
+drawings and listings are counted. Commands that the manuscript defines are expanded first, and
+``\input`` is followed within the folder: see :mod:`mpbert.recommending.manuscripts.expand`.
 """
 
 import logging
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -30,6 +32,7 @@ from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.expand import Expander
+from mpbert.recommending.manuscripts.left_out import LeftOut
 from mpbert.recommending.manuscripts.marks import (
     CITE_COMMANDS,
     MARK,
@@ -43,18 +46,22 @@ from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import Draft
 from mpbert.recommending.manuscripts.source_text import SourceText
 from mpbert.recommending.manuscripts.tex_commands import (
+    ALGORITHMS,
+    COUNTED,
     DROPPED,
-    DROPPED_ENVIRONMENTS,
     HEADINGS,
     KEPT,
     LAYOUT,
+    LISTINGS,
     TABLES,
+    UNPRINTED,
     walker_context,
 )
 from mpbert.recommending.manuscripts.tex_sites import MarkedTex, marked_tex
 
 logger = logging.getLogger(__name__)
 
+_PARAMETER = re.compile(r"#+[1-9]")
 _LONGEST_FORMULA = 20  # characters
 _NAMED = 5  # commands that a warning names
 # pylatexenc accents every character of an argument, accents too: each of \c{\c{\c{...}}} doubled it
@@ -70,7 +77,8 @@ _ACCENTS = {
 def read_tex(source: SourceText, includes: bool = True) -> Draft:
     r"""Return the draft in a TeX file: what stands in ``document`` where there is one.
 
-    Commands that nobody defines and pylatexenc does not know are counted in one warning.
+    Commands that nobody defines and pylatexenc does not know are counted in one warning, citations
+    that are left out in another.
 
     :param source: the file; ``\input`` is followed within its folder.
     :param includes: whether it is; a text that came over the network names no files of ours.
@@ -94,6 +102,7 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
             f"{source.path}: cannot be read as TeX ({reason}); mend it, or pass plain text"
         ) from error
     _warn(source, converter.unread)
+    converter.left_out.warn(source.path)
     title, abstract, text = (
         mark_places(part, marks)
         for part in (
@@ -121,6 +130,7 @@ class _Converter(LatexNodes2Text):
     """Converts nodes to text; collects places, abstracts and footnotes on the way.
 
     :ivar unread: how often each unknown command stood in the text.
+    :ivar left_out: citations in parts that are not read.
     """
 
     def __init__(self, marked: MarkedTex, marks: Marks) -> None:
@@ -129,6 +139,7 @@ class _Converter(LatexNodes2Text):
         self.abstracts: list[str] = []
         self.footnotes: list[str] = []
         self.unread: Counter[str] = Counter()
+        self.left_out = LeftOut(marked.line_at)
 
     def last_argument(self, node: LatexMacroNode) -> str:
         """Return the text of a command's last argument, which may lack."""
@@ -148,9 +159,10 @@ class _Converter(LatexNodes2Text):
     def math_node_to_text(self, node: LatexNode) -> str:
         """Return a short formula within a line as text, and nothing for others."""
         if getattr(node, "displaytype", "display") == "display":
+            self.left_out.add(node, "formula")
             return " "
         text = self.nodelist_to_text(node.nodelist)
-        return text if len(text) <= _LONGEST_FORMULA else " "
+        return text if len(text) <= _LONGEST_FORMULA else " " + "".join(MARK.findall(text))
 
     def _text_context(self) -> LatexContextDb:
         context = get_default_latex_context_db()
@@ -160,7 +172,7 @@ class _Converter(LatexNodes2Text):
             **dict.fromkeys(VOLUME_CITE_COMMANDS, self._cite),
             **dict.fromkeys(HEADINGS.split(), self._heading),
             **dict.fromkeys(("footnote", "footnotetext", "tablefootnote"), self._footnote),
-            **dict.fromkeys(("multicolumn", "multirow"), self.last_argument),
+            **dict.fromkeys(("multicolumn", "multirow", "href"), self.last_argument),
             "abstract": self._abstract,
             **dict.fromkeys(("caption", "captionof"), self._caption),
             **dict.fromkeys(("item", "par"), lambda node: "\n\n"),
@@ -168,7 +180,8 @@ class _Converter(LatexNodes2Text):
         own |= {name: partial(self._accented, accent) for name, accent in _ACCENTS.items()}
         macros = [MacroTextSpec(name, simplify_repl=repl) for name, repl in own.items()]
         macros += [MacroTextSpec(name, discard=True) for name in (*DROPPED, "title")]
-        environments = [EnvironmentTextSpec(name, discard=True) for name in DROPPED_ENVIRONMENTS]
+        environments = [EnvironmentTextSpec(name, discard=True) for name in UNPRINTED]
+        environments += [EnvironmentTextSpec(name, simplify_repl=self._drop) for name in COUNTED]
         environments += [
             EnvironmentTextSpec("abstract", simplify_repl=self._abstract_environment),
             *(EnvironmentTextSpec(name, simplify_repl=self._table) for name in TABLES),
@@ -194,6 +207,8 @@ class _Converter(LatexNodes2Text):
         groups = _arguments(node)
         verbatim = [group.latex_verbatim() for group in groups]
         keys = tuple(key for text in verbatim for key in split_keys(text.strip("{}")))
+        if any(_PARAMETER.match(key) for key in keys):
+            return ""  # it stands in a definition that is not understood
         site = None
         if groups and verbatim[-1][:1] == "{" and verbatim[-1][-1:] == "}":
             start, end = groups[-1].pos + 1, groups[-1].pos + groups[-1].len - 1
@@ -206,6 +221,20 @@ class _Converter(LatexNodes2Text):
 
     def _caption(self, node: LatexNode) -> str:
         return f"\n\n{self.last_argument(node)}\n\n"
+
+    def _drop(self, node: LatexEnvironmentNode) -> str:
+        """Return the captions of an algorithm, and nothing of others; count what they cite."""
+        name = node.environmentname
+        if name not in ALGORITHMS:
+            self.left_out.add(node, name.rstrip("*"), name not in LISTINGS)
+            return " "
+        captions = []
+        for child in node.nodelist:
+            if isinstance(child, LatexMacroNode) and child.macroname == "caption":
+                captions.append(self._caption(child))
+            else:
+                self.left_out.add(child, name.rstrip("*"))
+        return "".join(captions)
 
     def _footnote(self, node: LatexNode) -> str:
         self.footnotes.append(self.last_argument(node))

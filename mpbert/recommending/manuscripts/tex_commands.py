@@ -58,12 +58,15 @@ LAYOUT = frozenset(
     "endinput LaTeX TeX LaTeXe BibTeX and email date today thepage csname endcsname "
     "verb lstinline".split()
 )
-DROPPED_ENVIRONMENTS = (
+# of formulas and drawings, and of programs, where % begins no comment
+_FORMULAS = (
     "equation equation* align align* alignat alignat* gather gather* multline multline* eqnarray "
-    "eqnarray* flalign flalign* displaymath math "
-    "tikzpicture pgfpicture thebibliography verbatim verbatim* lstlisting minted filecontents "
-    "filecontents* algorithm algorithm* algorithmic comment CCSXML"
+    "eqnarray* flalign flalign* displaymath math tikzpicture pgfpicture algorithmic"
 ).split()
+LISTINGS = ("lstlisting", "minted")
+ALGORITHMS = ("algorithm", "algorithm*")  # of which the caption is read
+UNPRINTED = "thebibliography verbatim verbatim* filecontents filecontents* comment CCSXML".split()
+COUNTED = (*_FORMULAS, *LISTINGS, *ALGORITHMS)  # left out, but their citations are counted
 # environments of rows, and their arguments
 TABLES = {
     **{"tabular": "[{", "tabular*": "{[{", "tabularx": "{[{", "tabulary": "{[{"},
@@ -74,7 +77,7 @@ KEPT = (
     CITE_COMMANDS
     | MULTI_CITE_COMMANDS
     | VOLUME_CITE_COMMANDS
-    | {*DROPPED, *HEADINGS.split(), *TABLES, *DROPPED_ENVIRONMENTS}
+    | {*DROPPED, *HEADINGS.split(), *TABLES, *COUNTED, *UNPRINTED}
     | {"title", "abstract", "caption", "captionof", "footnote", "footnotetext", "item", "par"}
     | {"document", "figure", "figure*", "table", "table*", "multicolumn", "multirow", "bibitem"}
 )
@@ -134,11 +137,13 @@ def walker_context() -> LatexContextDb:
         *(MacroSpec(n, "[{") for n in ("title", "footnote", "footnotetext", "tablefootnote")),
         *(MacroSpec(name, "{") for name in ("abstract", "operatorname", "underline", "mbox")),
         MacroSpec("captionof", "{[{"),
+        MacroSpec("href", args_parser=_CiteArguments(2)),
         MacroSpec("multicolumn", "{{{"),
         MacroSpec("multirow", "[{[{[{"),
         MacroSpec("cmidrule", args_parser=_CiteArguments(0)),
     ]
-    environments = [EnvironmentSpec(name, "[") for name in ("figure", "figure*", "table", "table*")]
+    floats = ("figure", "figure*", "table", "table*", *ALGORITHMS)
+    environments = [EnvironmentSpec(name, "[") for name in floats]
     environments += [EnvironmentSpec(name, arguments) for name, arguments in TABLES.items()]
     context.add_context_category(
         "manuscript", macros=macros, environments=environments, prepend=True

@@ -3,12 +3,13 @@ r"""TeX whose open places are marked, and where each citation of it stands in th
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from mpbert.recommending.manuscripts.marks import BARE, Marks
 from mpbert.recommending.manuscripts.sites import Site, site_of_keys
-from mpbert.recommending.manuscripts.traced import Origins, Traced, joined, of_one_origin
+from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
 
 _COMMAND_BEFORE = re.compile(r"\\[A-Za-z@]*\*?\Z")  # whose option it may be
 _LONGEST_NAME = 40
@@ -25,6 +26,19 @@ class MarkedTex:
     def text(self) -> str:
         """The text."""
         return self.traced.text
+
+    def line_at(self, place: int) -> tuple[Path, int] | None:
+        """Return the file in which a character of the text stands, and the line, from 1.
+
+        Of what a command leaves, it is where the command stands; None: it stands nowhere.
+        """
+        origin = int(self.traced.origins[place])
+        if origin < NOWHERE:
+            origin = self.origins.span_of_call(origin)[0]
+        if origin == NOWHERE:
+            return None
+        source, start = self.origins.in_file(origin)
+        return source.path, source.text.count("\n", 0, start) + 1
 
     def site_of_keys(self, start: int, end: int, command: str) -> Site | None:
         r"""Return where the last keys of a ``\cite`` stand; None where no file has them so.

@@ -8,6 +8,7 @@ const element = (id) => document.getElementById(id);
 const text = element("text");
 const places = element("places");
 const AT_ONCE = 4; // places of one request, so that the first come soon
+const MOST_QUOTED = 100; // characters of an abstract
 const NARROW = matchMedia("(width < 60rem)");
 const WAITING = "body, #text, #question button, h2"; // where the focus is after asking
 const running = new Set(); // AbortControllers of the requests under way
@@ -53,12 +54,12 @@ function advance(done, all) {
 }
 
 // Send a question. One about all lists takes the place of those under way.
-async function send(question, isOfOneList) {
+async function send(question, isOfOneList, path = "api/manuscript") {
   if (!isOfOneList) for (const other of running) other.abort();
   const controller = new AbortController();
   running.add(controller);
   try {
-    return await postJson("api/manuscript", question, controller.signal);
+    return await postJson(path, question, controller.signal);
   } finally {
     running.delete(controller);
   }
@@ -111,6 +112,23 @@ export async function askAll(question) {
   }
 }
 
+// Ask for a whole paper by its title and abstract; its list belongs to no place of the text.
+export async function askPaper(question) {
+  show("loading", "Searching…");
+  clearSites();
+  try {
+    const answer = await send(question, false, "api/paper");
+    const quote = [question.title || `${question.abstract.slice(0, MOST_QUOTED)}…`];
+    const heading = "To read for the whole paper";
+    const item = placeItem({ ...answer, heading, quote, cited: [], site: null, isWhole: true });
+    places.replaceChildren(item);
+    show("answered", found([item], answer.milliseconds));
+    focusOn(item, text.value);
+  } catch (error) {
+    if (error.name !== "AbortError") show("error", error.message);
+  }
+}
+
 function itemOf(place, asked, all, instead = null) {
   const site = addSite(place.site, asked);
   const quote = site ? quoteAt(site) : [place.sentence];
@@ -155,6 +173,13 @@ function moveTo(item) {
   if (!item) return;
   for (const other of item.parentElement.children) other.tabIndex = other === item ? 0 : -1;
   item.focus();
+}
+
+// Take a paper out of its list, and go on with the next one.
+export function takeOut(item) {
+  const next = item.nextElementSibling ?? item.previousElementSibling;
+  item.remove();
+  moveTo(next);
 }
 
 function moveToPlace(item, step) {

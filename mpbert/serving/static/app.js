@@ -1,6 +1,17 @@
 // The page: ask, read, accept. Text of papers enters it as textContent alone.
 
-import { askAll, askAt, complain, listen, placesShown, say, show, shownIds } from "./answers.js";
+import {
+  askAll,
+  askAt,
+  askPaper,
+  complain,
+  listen,
+  placesShown,
+  say,
+  show,
+  shownIds,
+  takeOut,
+} from "./answers.js";
 import { copyText, getJson, postFile, postJson } from "./api.js";
 import * as cited from "./cited.js";
 import { follow, formatOf, removeKeys, setText, writeKey, writtenKeys } from "./editor.js";
@@ -17,17 +28,22 @@ let file = NO_FILE; // that the text came from
 let onMap = null; // paper_id to show when the map opens
 let waiting = 0; // timer: what is written is remembered when typing rests
 
+function refuse(field, message) {
+  field.closest("details").open = true; // a folded field can show no message
+  element("wrong").hidden = false;
+  element("wrong").textContent = message;
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", "wrong");
+  field.focus();
+}
+
 // Return what is asked; null, with the reason on the page, where a field is wrong.
 function question() {
   const wrong = [...element("question").elements].find((field) => !field.validity.valid);
   element("wrong").hidden = !wrong;
   for (const id of FIELDS) element(id).removeAttribute("aria-invalid");
   if (wrong) {
-    wrong.closest("details").open = true; // a folded field can show no message
-    element("wrong").textContent = `${wrong.labels[0].textContent}: ${wrong.validationMessage}`;
-    wrong.setAttribute("aria-invalid", "true");
-    wrong.setAttribute("aria-describedby", "wrong");
-    wrong.focus();
+    refuse(wrong, `${wrong.labels[0].textContent}: ${wrong.validationMessage}`);
     return null;
   }
   return {
@@ -52,6 +68,14 @@ function askEverywhere() {
   if (asked) askAll(asked);
 }
 
+function askWhole() {
+  const asked = question();
+  if (!asked) return;
+  const { title, abstract, top, year, ranker } = asked;
+  if (title.trim() || abstract.trim()) return askPaper({ title, abstract, top, year, ranker });
+  refuse(element("title"), "Title: give the title of your paper, its abstract, or both.");
+}
+
 async function accept(item) {
   const { paper } = item;
   const place = item.closest(".place");
@@ -59,6 +83,11 @@ async function accept(item) {
   place.isBusy = true;
   try {
     const key = await cited.add(paper);
+    if (place.place.isWhole) {
+      showCited();
+      takeOut(item);
+      return say(`Accepted: ${paper.title}. Its key is ${key}.`);
+    }
     const at = writeKey(place.place.site, key, paper.paper_id);
     showCited();
     element("answer-heading").focus({ preventScroll: true }); // the list goes
@@ -252,6 +281,7 @@ element("question").addEventListener("submit", (event) => {
   askAtCursor();
 });
 element("ask-all").onclick = askEverywhere;
+element("ask-paper").onclick = askWhole;
 
 function route() {
   const isMap = location.hash === "#map";

@@ -24,7 +24,7 @@ export async function openMap(recommended, cited, paperId) {
       return;
     }
     if (!papers.paper_ids.length) {
-      say("This index has no vectors, and so no map; mpbert index --encoder makes them.");
+      say("This index has neither vectors nor words that papers share, and so no map.");
       return;
     }
     plot = new Plot(canvas, papers);

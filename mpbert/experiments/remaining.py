@@ -1,0 +1,57 @@
+"""How long rows will take yet, from what the same rows or others took."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from mpbert.experiments.cost import read_records
+from mpbert.experiments.experiment import Experiment, Variant
+from mpbert.experiments.row_cost import cost_of
+from mpbert.experiments.steps import Step
+
+
+class Remaining:
+    """The rows that are to be made, of which some are made already.
+
+    :param planned: in their order; rows that are left out are not among them.
+    """
+
+    def __init__(self, experiment: Experiment, planned: Sequence[Variant]) -> None:
+        self._experiment, self._planned = experiment, planned
+
+    def seconds(self, variant: Variant, steps: Sequence[Step], spent: float) -> float | None:
+        """Return how long a row and those behind it will take; None: no row is known to have ended.
+
+        A row takes what it took the last time, or with its first seed; any other what the known
+        rows took on average.
+
+        :param steps: of the row that are not made yet.
+        :param spent: seconds on steps of the row that are made.
+        """
+        known = [self._cost(each) for each in self._planned]
+        told = [cost for cost in known if cost is not None]
+        records = read_records(self._experiment.cost(variant))
+        took = {r["step"]: r["seconds"] for r in records if r.get("exit_code") == 0}
+        number = self._planned.index(variant)
+        behind = [
+            cost
+            for each, cost in zip(self._planned[number + 1 :], known[number + 1 :], strict=True)
+            if not self._is_made(each)
+        ]
+        is_known = all(step.name in took for step in steps)
+        if not told and (behind or not is_known):
+            return None
+        mean = fmean(told) if told else 0.0
+        if is_known:
+            here = sum(took[step.name] for step in steps)
+        else:
+            here = max((mean if known[number] is None else known[number]) - spent, 0.0)
+        return here + sum(mean if cost is None else cost for cost in behind)
+
+    def _cost(self, variant: Variant) -> float | None:
+        """Return what a row took, or what it took with its first seed."""
+        first = self._experiment.variant(variant.row.name)
+        found = cost_of(self._experiment, variant) or cost_of(self._experiment, first)
+        return None if found is None else found.seconds
+
+    def _is_made(self, variant: Variant) -> bool:
+        return bool(variant.row.run) or self._experiment.runs(variant).exists()
