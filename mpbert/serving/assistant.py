@@ -33,6 +33,7 @@ class FoundPaper(BaseModel):
     title: str
     authors: list[str]
     year: int | None
+    doi: str | None
     abstract: str
 
 
@@ -131,6 +132,7 @@ def _found(paper: IndexedPaper) -> FoundPaper:
         title=paper.title,
         authors=list(paper.authors),
         year=paper.year,
+        doi=paper.doi,
         abstract=paper.abstract,
     )
 
