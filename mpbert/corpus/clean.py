@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from mpbert.citations.records import RawSentence
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.records import UNKNOWN_YEAR, RawPaper
 from mpbert.corpus.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.foundation.errors import CorpusError
@@ -33,7 +33,7 @@ class CleanPaper:
     cited: list[tuple[int, list[str]]]
     references: tuple[str, ...]
     split: str | None = None
-    published: Published = Published()
+    published: Publication = Publication()
 
 
 def clean_paper(

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class Publication:
     """Where a paper appeared, as libraries and publishers say it; texts, empty where unknown.
 
     :param kind: type of the entry in BibTeX, such as ``article``.
@@ -26,21 +26,21 @@ class Published:
     publisher: str = ""
     id_is_key: bool = True
 
-    def with_texts(self, change: Callable[[str], str]) -> "Published":
+    def with_texts(self, change: Callable[[str], str]) -> "Publication":
         """Return the same with each text changed."""
         return replace(self, **{name: change(getattr(self, name)) for name in TEXTS})
 
-    def filled(self, other: "Published") -> "Published":
+    def filled(self, other: "Publication") -> "Publication":
         """Return the same, with what another source says where this one says nothing."""
         return replace(self, **{n: getattr(self, n) or getattr(other, n) for n in TEXTS})
 
 
-TEXTS = tuple(field.name for field in fields(Published) if field.type is str)
+TEXTS = tuple(field.name for field in fields(Publication) if field.type is str)
 PUBLISHED = pa.struct([(name, pa.string()) for name in TEXTS] + [("id_is_key", pa.bool_())])
 """Type of a column of tables; null where a table was made without."""
 
 
-def column_of_published(all_published: Sequence[Published]) -> pa.Array:
+def column_of_published(all_published: Sequence[Publication]) -> pa.Array:
     """Return (N,) records as a column."""
     kinds = {field.name: field.type for field in PUBLISHED}
     columns = [
@@ -50,6 +50,6 @@ def column_of_published(all_published: Sequence[Published]) -> pa.Array:
     return pa.StructArray.from_arrays(columns, fields=list(PUBLISHED))
 
 
-def published_of(value: Mapping[str, Any] | None) -> Published:
+def published_of(value: Mapping[str, Any] | None) -> Publication:
     """Return a record from a value of a column; what a table lacks is unknown."""
-    return Published() if value is None else Published(**value)
+    return Publication() if value is None else Publication(**value)

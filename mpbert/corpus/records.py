@@ -8,7 +8,7 @@ turns the one into the other.
 from dataclasses import dataclass, field
 
 from mpbert.citations.records import RawSentence
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 
 UNKNOWN_YEAR = 0  # in a corpus store that is not split by year
 
@@ -41,7 +41,7 @@ class RawPaper:
     venue: str = ""
     references: tuple[str, ...] = ()
     split: str | None = None
-    published: Published = Published()
+    published: Publication = Publication()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Paper:
     num_abstract: int
     authors: list[str] = field(default_factory=list)
     venue: str = ""
-    published: Published = Published()
+    published: Publication = Publication()
 
     @property
     def abstract(self) -> list[str]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.foundation.errors import CorpusError
 
 _SCHEMA = pa.schema([("text", pa.string()), ("section", pa.int16())])
@@ -39,7 +39,7 @@ def _paper_of(batch: pa.RecordBatch, metadata: Any) -> CleanPaper:
     rest = json.loads(metadata["paper"])
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
-    rest["published"] = Published(**rest["published"])
+    rest["published"] = Publication(**rest["published"])
     return CleanPaper(sentences=batch.column(0), sections=batch.column(1).to_numpy(), **rest)
 
 

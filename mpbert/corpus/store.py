@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from mpbert.corpus.published import Published, published_of
+from mpbert.corpus.published import Publication, published_of
 from mpbert.corpus.queries import TASKS, Contexts, Manuscripts, Queries
 from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
@@ -173,9 +173,9 @@ class CorpusStore:
             published=self._published(row),
         )
 
-    def _published(self, row: int) -> Published:
+    def _published(self, row: int) -> Publication:
         if "published" not in self._papers.column_names:  # of format 1 or 2
-            return Published()
+            return Publication()
         return published_of(self._papers["published"][row].as_py())
 
     def papers(self, split: str | None = None) -> Iterator[Paper]:

@@ -66,7 +66,7 @@ def arrivals(
     :param merges: whether papers with the DOI or the title of one of the index are that one.
     :raises CorpusError: an id occurs twice; or is in the index with another record.
     """
-    known = _Known(tables)
+    known = _Indexed(tables)
     same = known.copies(papers) if merges else {}
     found = Arrivals()
     others: list[str] = []  # ids with other records
@@ -99,7 +99,7 @@ def arrivals(
     return found
 
 
-class _Known:
+class _Indexed:
     """The papers of an index.
 
     :ivar row_of: row of each id.

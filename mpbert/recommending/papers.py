@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.published import Published, published_of
+from mpbert.corpus.published import Publication, published_of
 from mpbert.foundation.errors import UnknownPaperError
 from mpbert.recommending.bibtex import bibtex_entry
 from mpbert.recommending.citation_keys import bibtex_key
@@ -90,7 +90,7 @@ class IndexedPapers:
     def _doi(self, row: int) -> str | None:
         return self._published(row).doi or doi_of(self.paper_ids[row])
 
-    def _published(self, row: int) -> Published:
+    def _published(self, row: int) -> Publication:
         return published_of(self._columns["published"][row].as_py())
 
     def row_of(self, paper_id: str) -> int:

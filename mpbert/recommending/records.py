@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class IndexedPaper:
     venue: str
     abstract: str
     doi: str | None = None
-    published: Published = Published()
+    published: Publication = Publication()
 
 
 @dataclass(frozen=True, slots=True)

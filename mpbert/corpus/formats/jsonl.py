@@ -9,7 +9,7 @@ from typing import Any
 
 from mpbert.citations.records import Marker, RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import read_lines, walk
 from mpbert.corpus.raw.identifiers import plain_doi
 from mpbert.corpus.records import RawPaper, RawSection
@@ -108,7 +108,7 @@ def _raw_paper(record: dict[str, Any]) -> RawPaper:
         authors=tuple(record.get("authors", [])),
         venue=record.get("venue", ""),
         references=tuple(record.get("references", [])),
-        published=Published(doi=plain_doi(record.get("doi", ""))),
+        published=Publication(doi=plain_doi(record.get("doi", ""))),
     )
 
 

@@ -17,7 +17,7 @@ from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.guess import Unit, units_of
 from mpbert.corpus.formats.pdf.grobid import Grobid
 from mpbert.corpus.formats.pdf.reader import PdfReader
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import FileSet, Source, walk
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.records import RawPaper
@@ -156,7 +156,7 @@ class MixedReader(Reader):
             authors=next((paper.authors for paper in papers if paper.authors), ()),
             venue=next((paper.venue for paper in papers if paper.venue), ""),
             references=tuple(references),
-            published=reduce(Published.filled, (paper.published for paper in papers)),
+            published=reduce(Publication.filled, (paper.published for paper in papers)),
         )
 
     def _take_counts(self, reader: Reader) -> None:

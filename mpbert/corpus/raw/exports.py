@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import PACKED, FileSet, Source, open_file, too_large, walk
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, plain_doi
 from mpbert.corpus.raw.keys import made_key
@@ -176,8 +176,8 @@ class ExportReader(Reader):
                 published=self._published(found),
             )
 
-    def _published(self, found: Export) -> Published:
-        known = Published(
+    def _published(self, found: Export) -> Publication:
+        known = Publication(
             *(found.kind, found.doi, found.volume, found.number, found.pages, found.publisher)
         )
         known = replace(known.with_texts(self._plain), doi=plain_doi(found.doi))

@@ -13,7 +13,7 @@ from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
 from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of, plain_text
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.kinds import page_range
 
@@ -131,14 +131,14 @@ class JatsReader(XmlReader):
         yield heading, blocks
 
 
-def _published(head: etree._Element, meta: etree._Element) -> Published:
+def _published(head: etree._Element, meta: etree._Element) -> Publication:
     """Return the issue that the article is in."""
 
     def text(place: etree._Element, path: str) -> str:
         return " ".join((place.findtext(path) or "").split())
 
     first = text(meta, "{*}fpage") or text(meta, "{*}elocation-id")
-    return Published(
+    return Publication(
         kind="article",
         volume=text(meta, "{*}volume"),
         number=text(meta, "{*}issue"),

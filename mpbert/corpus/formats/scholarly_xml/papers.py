@@ -19,7 +19,7 @@ from mpbert.corpus.formats.scholarly_xml.citations import mark_blocks
 from mpbert.corpus.formats.scholarly_xml.files import read_head, read_root
 from mpbert.corpus.formats.scholarly_xml.references import Entry, ReferenceList
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
 from mpbert.corpus.raw.identifiers import Identifiers, plain_doi
 from mpbert.corpus.raw.linkage import Linker
@@ -44,7 +44,7 @@ class Head:
     authors: tuple[str, ...]
     venue: str
     identifiers: Identifiers
-    published: Published = Published()
+    published: Publication = Publication()
 
 
 class XmlReader(Reader):

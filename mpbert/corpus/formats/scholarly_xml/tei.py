@@ -14,7 +14,7 @@ from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
 from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of
-from mpbert.corpus.published import Published
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.kinds import page_range
 
@@ -107,14 +107,14 @@ def _title(entry: etree._Element) -> str:
     return ""
 
 
-def _published(source: etree._Element) -> Published:
+def _published(source: etree._Element) -> Publication:
     """Return the journal's issue or the book's pages, as far as GROBID found them."""
     scopes = {s.get("unit"): s for s in source.iterfind("{*}monogr/{*}imprint/{*}biblScope")}
     pages = scopes.get("page")
     journal = source.find("{*}monogr/{*}title[@level='j']")
     meeting = source.find("{*}monogr/{*}meeting")
     range_of = ("", "") if pages is None else (pages.get("from", ""), pages.get("to", ""))
-    return Published(
+    return Publication(
         kind="article" if _text(journal) else "inproceedings" if meeting is not None else "",
         volume=_text(scopes.get("volume")),
         number=_text(scopes.get("issue")),
