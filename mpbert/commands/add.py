@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.formats.mixed import MERGED
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.recommending.changes import added
@@ -29,6 +30,9 @@ class Config:
     grobid: Optional[str] = option(
         None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
+    update: bool = option(
+        False, "replace papers of the index whose record has changed; without it, they are refused"
+    )
     store: str = changed_store_option()
 
     def __post_init__(self) -> None:
@@ -47,19 +51,21 @@ def run(config: Config) -> None:
         check_reached(config.index, config.store)
     data = read_index(config.index)
     counts: Counter[str] = Counter()
-    reader = reader_name(config.papers, config.reader)
+    reader = reader_name(config.papers, config.reader, counts)
     papers = read_library(config.papers, reader, OwnProcesses(), counts, config.grobid or "")
     encoder = encoder_of_index(config.index, data)
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
-        result = added(tables, papers, encoder, counts)
+        result = added(tables, papers, encoder, counts, config.update, reader in MERGED)
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
 
     total = change_index(config.index, change)
     if config.store:
         read_stored(config.index, config.store)
+    replaced = f"{counts['papers_replaced']:,} replaced, " if config.update else ""
     print(
         f"{config.index}: {total['papers']:,} papers, {counts['papers_added']:,} of them new, "
+        f"{replaced}"
         f"{counts['papers_already_there']:,} given were there already, "
         f"{counts['papers_without_text']:,} without text dropped"
     )

@@ -102,7 +102,8 @@ def run(config: Config) -> None:
     :raises EncoderError: there is no such encoder.
     :raises Terminated: SIGTERM came between two steps of a training.
     """
-    reader = reader_name(config.library, config.reader)
+    counts: Counter[str] = Counter()
+    reader = reader_name(config.library, config.reader, counts)
     if config.output.resolve().is_relative_to(config.library.resolve()):
         raise ConfigError(
             f"{config.output}: lies in the library {config.library}, which it would change; "
@@ -117,7 +118,6 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     check_inputs(inputs)
-    counts: Counter[str] = Counter()
     with engine_of(config.engine, os.cpu_count() or 1) as engine:
         library = path_for(config.engine, config.library)
         papers = read_library(library, reader, engine, counts, config.grobid or "")

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from mpbert.citations.records import RawSentence
+from mpbert.corpus.published import Publication
 from mpbert.corpus.records import UNKNOWN_YEAR, RawPaper
 from mpbert.corpus.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.foundation.errors import CorpusError
@@ -32,6 +33,7 @@ class CleanPaper:
     cited: list[tuple[int, list[str]]]
     references: tuple[str, ...]
     split: str | None = None
+    published: Publication = Publication()
 
 
 def clean_paper(
@@ -67,6 +69,7 @@ def clean_paper(
         cited=kept.cited,
         references=paper.references,
         split=paper.split,
+        published=paper.published.with_texts(clean_characters),
     )
 
 

@@ -8,6 +8,7 @@ turns the one into the other.
 from dataclasses import dataclass, field
 
 from mpbert.citations.records import RawSentence
+from mpbert.corpus.published import Publication
 
 UNKNOWN_YEAR = 0  # in a corpus store that is not split by year
 
@@ -28,6 +29,7 @@ class RawPaper:
     :param abstract: its sentences; may hold markers too.
     :param references: ids of all papers it cites, resolved or not to a place in the text.
     :param split: ``train``, ``valid`` or ``test`` where the raw corpus itself says so.
+    :param published: where it appeared.
     """
 
     paper_id: str
@@ -39,6 +41,7 @@ class RawPaper:
     venue: str = ""
     references: tuple[str, ...] = ()
     split: str | None = None
+    published: Publication = Publication()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Paper:
     num_abstract: int
     authors: list[str] = field(default_factory=list)
     venue: str = ""
+    published: Publication = Publication()
 
     @property
     def abstract(self) -> list[str]:

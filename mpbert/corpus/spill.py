@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.published import Publication
 from mpbert.foundation.errors import CorpusError
 
 _SCHEMA = pa.schema([("text", pa.string()), ("section", pa.int16())])
@@ -27,6 +29,7 @@ def _batch_of(paper: CleanPaper) -> tuple[pa.RecordBatch, dict[str, str]]:
     """Return a paper as Arrow has it: its sentences, and all else as JSON beside them."""
     rest: dict[str, Any] = {name: getattr(paper, name) for name in _FIELDS}
     rest |= {"references": paper.references, "split": paper.split}
+    rest["published"] = asdict(paper.published)
     batch = pa.record_batch([paper.sentences, pa.array(paper.sections)], schema=_SCHEMA)
     return batch, {"paper": json.dumps(rest)}
 
@@ -36,6 +39,7 @@ def _paper_of(batch: pa.RecordBatch, metadata: Any) -> CleanPaper:
     rest = json.loads(metadata["paper"])
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
+    rest["published"] = Publication(**rest["published"])
     return CleanPaper(sentences=batch.column(0), sections=batch.column(1).to_numpy(), **rest)
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mpbert.corpus.published import Publication, published_of
 from mpbert.corpus.queries import TASKS, Contexts, Manuscripts, Queries
 from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
@@ -169,7 +170,13 @@ class CorpusStore:
             num_abstract=int(self.num_abstract[row]),
             authors=self._papers["authors"][row].as_py(),
             venue=self._papers["venue"][row].as_py(),
+            published=self._published(row),
         )
+
+    def _published(self, row: int) -> Publication:
+        if "published" not in self._papers.column_names:  # of format 1 or 2
+            return Publication()
+        return published_of(self._papers["published"][row].as_py())
 
     def papers(self, split: str | None = None) -> Iterator[Paper]:
         """Yield all papers, or those of one split, in row order."""

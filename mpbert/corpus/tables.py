@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import Links
+from mpbert.corpus.published import PUBLISHED, column_of_published
 from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.repeats import Repeats, find_repeats
 from mpbert.corpus.spill import StoredPapers
@@ -34,6 +35,7 @@ _PAPERS = pa.schema(
         ("split", pa.string()),
         ("num_abstract", pa.int32()),
         ("num_sentences", pa.int32()),
+        ("published", PUBLISHED),
     ]
 )
 _SECTIONS = pa.schema(
@@ -162,6 +164,7 @@ def _paper_columns(papers: list[CleanPaper], splits: np.ndarray) -> list[object]
         pa.array(splits.tolist(), pa.string()),
         pa.array([p.num_abstract for p in papers], pa.int32()),
         pa.array([len(p.sentences) for p in papers], pa.int32()),
+        column_of_published([p.published for p in papers]),
     ]
 
 

@@ -43,16 +43,18 @@ except ImportError:  # Windows
 
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
-    **{"build-corpus": 2, "binarize": 2},  # 1 does not know which contexts repeat another
+    # 1 does not know which contexts repeat another, corpora of 2 not where papers appeared
+    **{"build-corpus": 3, "binarize": 2},
     **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
-    **{"rerank": 1, "answer": 1, "build-index": 5, "index": 1, "report": 1},
+    **{"rerank": 1, "answer": 1, "build-index": 6, "index": 2, "report": 1},
     **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
 }
 _OLDER = {
-    "build-corpus": (1,),
+    "build-corpus": (1, 2),
     "binarize": (1,),
     "export-encoder": (1,),
-    "build-index": (1, 2, 3, 4),
+    "build-index": (1, 2, 3, 4, 5),
+    "index": (1,),
 }  # older formats that are read, too
 
 

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.raw.exports import read_text
-from mpbert.corpus.raw.identifiers import normal_doi, normal_title
+from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.extras import missing_package
-from mpbert.recommending.bibtex import bibtex_key
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import About
 from mpbert.recommending.recommender import IndexRecommender
@@ -40,6 +39,7 @@ class OwnReference:
     """What a manuscript says of a paper that it cites; empty where it does not.
 
     :param title: letters and digits, as of :func:`normal_title`.
+    :param doi: in small letters.
     :param years: that it may have been published in.
     :param printed: of a reference without fields, all of it, in the same form as the title.
     """
@@ -104,16 +104,31 @@ def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnRefer
         logger.warning("%s: its keys are not matched to papers: %s", path, missing or error)
     except CorpusError as error:
         logger.warning("%s; its keys behind this are not matched to papers", error)
+    else:
+        if reader.problems:
+            logger.warning("%s", told_problems(reader.problems))
 
 
-def read_bibtex(text: str) -> Iterator[tuple[str, OwnReference]]:
-    """Yield the references of a text of BibTeX, with their keys.
+def told_problems(problems: Sequence[CorpusError]) -> str:
+    """Return one line that says what is wrong with the first broken entry, and how many there are.
 
-    :raises CorpusError: an entry is broken; those before it were yielded.
+    Empty for none.
+    """
+    said = f"broken entries, not matched to papers: {len(problems)}"
+    return f"{problems[0]}; {said}" if problems else ""
+
+
+def read_bibtex(text: str) -> tuple[dict[str, OwnReference], str]:
+    """Return the references of a text of BibTeX by their keys, and what is wrong with others.
+
+    :raises CorpusError: an entry has text that cannot be decoded.
     :raises ModuleNotFoundError: pybtex is missing.
     """
     reader = _reader(".bib")
-    yield from _of_records(reader, reader.exports_in(Path("bibliography"), text))
+    found: dict[str, OwnReference] = {}
+    for key, reference in _of_records(reader, reader.exports_in(Path("bibliography"), text)):
+        found.setdefault(key, reference)
+    return found, told_problems(reader.problems)
 
 
 def _reader(suffix: str) -> Any:
@@ -126,7 +141,7 @@ def _of_records(reader: Any, records: Iterator[Any]) -> Iterator[tuple[str, OwnR
         paper = reader.parse((place, record.key, record))
         if paper is not None:
             years = (paper.year,) if paper.year else ()
-            doi = normal_doi(record.doi) or ""
+            doi = paper.published.doi.lower()
             yield record.key, OwnReference(normal_title(paper.title) or "", years, doi)
 
 
@@ -151,7 +166,7 @@ def of_print(text: str) -> OwnReference:
     except Exception:  # broken TeX, in which pylatexenc fails in many ways
         plain = text
     years = tuple(map(int, _YEAR.findall(plain)))
-    return OwnReference("", years, normal_doi(plain) or "", normal_title(plain) or "")
+    return OwnReference("", years, plain_doi(plain).lower(), normal_title(plain) or "")
 
 
 class PaperMatcher:
@@ -160,6 +175,7 @@ class PaperMatcher:
     def __init__(self, recommender: IndexRecommender) -> None:
         self._ids, self._years = recommender.paper_ids, recommender.years
         self._printed_titles = recommender.titles
+        self._recommender = recommender
 
     @cached_property
     def _titles(self) -> list[str]:
@@ -174,20 +190,23 @@ class PaperMatcher:
 
     @cached_property
     def _row_of_id(self) -> dict[str, int]:
-        """Rows by id, by key of BibTeX and by DOI."""
-        folded = Counter(map(str.casefold, self._ids))
-        found: dict[str, int] = {}
-        for row, paper_id in enumerate(self._ids):
-            found.setdefault(bibtex_key(paper_id, folded[paper_id.casefold()] > 1), row)
-            found.setdefault(normal_doi(paper_id) or paper_id, row)
+        """Rows by id, and by key to cite them by."""
+        found = {key: row for row, key in enumerate(self._recommender.keys)}
         return found | {paper_id: row for row, paper_id in enumerate(self._ids)}
+
+    @cached_property
+    def _row_of_doi(self) -> dict[str, int]:
+        """Rows by DOI in small letters; one that papers share, as that of a book, tells none."""
+        dois = [(doi or "").lower() for doi in self._recommender.dois]
+        shared = Counter(dois)
+        return {doi: row for row, doi in enumerate(dois) if doi and shared[doi] == 1}
 
     def paper_id(self, key: str, reference: OwnReference) -> str | None:
         """Return the id of a paper: by DOI, by title and year, or by a key that is its id.
 
         Years may differ by one, as those of a preprint do. A key counts where titles do not differ.
         """
-        row = self._row_of_id.get(reference.doi) if reference.doi else None
+        row = self._row_of_doi.get(reference.doi) if reference.doi else None
         if row is None and reference.title:
             rows = self._row_of_title.get(reference.title, [])
             row = next((row for row in rows if self._fits(row, reference.years)), None)

@@ -9,37 +9,35 @@ from mpbert.recommending.records import IndexedPaper
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
 
-_KEY_SAFE = re.compile(r"[A-Za-z0-9_.:/-]")
+# field of the venue, by the type of an entry; of others howpublished
+_VENUE = {
+    "article": "journal",
+    **dict.fromkeys(("inproceedings", "conference", "incollection", "inbook"), "booktitle"),
+    **dict.fromkeys(("phdthesis", "mastersthesis"), "school"),
+    **dict.fromkeys(("techreport", "report", "thesis"), "institution"),
+    **dict.fromkeys(("book", "proceedings", "collection"), "publisher"),
+}
+_DASHES = re.compile(r"\s*[-\u2010-\u2015]+\s*")
 
 
 def bibtex_entry(paper: IndexedPaper, key: str) -> str:
-    """Return the entry of a paper, of type misc, since a corpus does not say where it appeared."""
+    """Return the entry of a paper: of the type that its library says, or else misc."""
+    known = paper.published
+    venue = _VENUE.get(known.kind, "howpublished")
     fields = {
         "title": f"{{{escape(paper.title)}}}",  # a second pair of braces keeps capitals
         "author": " and ".join(map(_author, paper.authors)),
         "year": str(paper.year) if paper.year else "",
-        "howpublished": escape(paper.venue),
+        venue: escape(paper.venue),
+        "volume": escape(known.volume),
+        "number": escape(known.number),
+        "pages": escape(_DASHES.sub("--", known.pages)),
     }
+    fields["publisher"] = escape(known.publisher) or fields.get("publisher", "")
+    # as it is: packages for links read no commands in it
+    fields["doi"] = "" if re.search(r"[{}\\]", paper.doi or "") else paper.doi or ""
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@misc{{{key},", *lines, "}"])
-
-
-def bibtex_key(paper_id: str, with_case: bool = False) -> str:
-    """Return a key of letters, digits and ``_.:/+-`` that no other id has.
-
-    A character that may not stand in a key becomes its number in hexadecimal between two ``+``.
-
-    :param with_case: whether another id differs in case alone. BibTeX ignores case, so a capital X
-        becomes ``++x``.
-    """
-    return "".join(
-        f"++{character.lower()}"
-        if with_case and "A" <= character <= "Z"
-        else character
-        if _KEY_SAFE.fullmatch(character)
-        else f"+{ord(character):x}+"
-        for character in paper_id
-    )
+    return "\n".join([f"@{known.kind or 'misc'}{{{key},", *lines, "}"])
 
 
 def escape(text: str) -> str:

@@ -11,8 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.foundation.errors import ConfigError, CorpusError, UnknownPaperError
+from mpbert.corpus.published import column_of_published
+from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
+from mpbert.recommending.arrivals import Arrival, arrivals
+from mpbert.recommending.citation_keys import Keyless, bibtex_key, citation_keys
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import (
@@ -20,7 +23,6 @@ from mpbert.recommending.tables import (
     CONTEXTS,
     PAPERS,
     IndexTables,
-    digest,
     lists_of,
     table_of,
 )
@@ -32,6 +34,8 @@ def added(
     papers: Sequence[CleanPaper],
     encoder: IndexEncoder,
     counts: Counter[str],
+    updates: bool = False,
+    merges: bool = False,
 ) -> IndexTables:
     """Return the tables with more papers, and the sentences in which they cite papers of the index.
 
@@ -39,41 +43,59 @@ def added(
     that cite the new papers are added, so that what ``removed`` took away comes back.
 
     :param encoder: makes vectors, and weights of exact matches, of new papers from their own text.
-    :param counts: receives what is added and dropped.
+    :param counts: receives what is added, replaced, merged and dropped.
+    :param updates: whether a paper whose record has changed replaces the old one.
+    :param merges: whether papers with the DOI or the title of one of the index are that one.
     :raises CorpusError: an id occurs twice, or is in the index with another record.
     """
-    new = _new_papers(tables, papers, counts)
-    if not new:
+    found = arrivals(tables, papers, counts, updates, merges)
+    written = found.papers()
+    if not written:
         return tables
-    ids = tables.papers["paper_id"].to_pylist() + [paper.paper_id for paper in new]
+    new = [each.paper for each in written]
+    old_ids = tables.papers["paper_id"].to_pylist()
+    kept = np.array([row for row in range(len(old_ids)) if row not in found.changed], dtype=int)
+    ids = [old_ids[row] for row in kept] + [paper.paper_id for paper in new]
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
-    row_of = np.empty(len(ids), dtype=np.int64)  # (N,) new row of each old or added paper
-    row_of[order] = np.arange(len(ids))
-    read = [(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in new]
-    vectors, matches = encoder.embed_papers(read), tables.matches
-    if matches is not None:
-        from scipy import sparse
-
-        weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
-        together = sparse.vstack([matches.matrix(), *weights], format="csr")
-        matches = PapersByToken.of(TokenWeights.of(together[order]))
-    counts["papers_added"] += len(new)
-    rows = {ids[old]: row for row, old in enumerate(order)}
-    new_rows = {paper.paper_id: rows[paper.paper_id] for paper in new}
-    there = {p.paper_id: p for p in papers if p.paper_id not in new_rows}  # one may be given twice
-    contexts = [
-        _moved(tables, row_of, np.ones(len(ids), dtype=bool)),
-        _contexts_of(list(there.values()), rows, new_rows),
-        _contexts_of(new, rows, rows, counts),
+    rows = {ids[place]: row for row, place in enumerate(order)}
+    vectors, matches = _read(new, encoder, tables.matches, kept, order)
+    counts["papers_added"] += len(found.new)
+    new_rows = {paper_id: rows[paper_id] for paper_id in found.new}
+    stays = np.ones(len(old_ids), dtype=bool)
+    stays[[row for row, each in found.changed.items() if not each.keeps_citations]] = False
+    before = [
+        _moved(tables, np.array([rows[i] for i in old_ids], dtype=int), np.ones_like(stays), stays),
+        _contexts_of(list(found.there.values()), rows, new_rows),
     ]
+    contexts = [*before, _contexts_of(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
+    table = pa.concat_tables([tables.papers.take(kept), _papers_table(written, tables.papers)])
     return IndexTables(
-        pa.concat_tables([tables.papers, _papers_table(new)]).take(order).combine_chunks(),
+        table.take(order).combine_chunks(),
         _merged(pa.concat_tables(contexts)),
-        np.concatenate([tables.vectors, vectors])[order],
+        np.concatenate([np.asarray(tables.vectors)[kept], vectors])[order],
         matches,
-        _with_bodies(tables.bodies, new, order),
+        _with_bodies(tables.bodies, kept, new, order),
     )
+
+
+def _read(
+    papers: Sequence[CleanPaper],
+    encoder: IndexEncoder,
+    matches: PapersByToken | None,
+    kept: np.ndarray,
+    order: np.ndarray,
+) -> tuple[np.ndarray, PapersByToken | None]:
+    """Return (M, D) vectors of papers, and the weights of old and new papers in their order."""
+    read = [(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in papers]
+    vectors = encoder.embed_papers(read)
+    if matches is None:
+        return vectors, None
+    from scipy import sparse
+
+    weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
+    together = sparse.vstack([matches.matrix()[kept], *weights], format="csr")
+    return vectors, PapersByToken.of(TokenWeights.of(together[order]))
 
 
 def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
@@ -95,7 +117,7 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     if not is_kept.any():
         raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
     kept = np.flatnonzero(is_kept)
-    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept)
+    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, is_kept)
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
     counts["papers_removed"] = len(gone)
@@ -108,50 +130,36 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
 
-def _new_papers(
-    tables: IndexTables, papers: Sequence[CleanPaper], counts: Counter[str]
-) -> list[CleanPaper]:
-    columns = tables.papers["paper_id"].to_pylist(), tables.papers["digest"].to_pylist()
-    known = dict(zip(*columns, strict=True))
-    new: dict[str, CleanPaper] = {}
-    for paper in papers:
-        if paper.paper_id in new:
-            raise CorpusError(
-                f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
-                f"remove one of the two papers"
-            )
-        if paper.paper_id not in known:
-            new[paper.paper_id] = paper
-        elif known[paper.paper_id] == _digest(paper):
-            counts["papers_already_there"] += 1
-        else:
-            raise CorpusError(
-                f"paper {paper.paper_id!r} is in the index with another record; give it another "
-                f"id, or remove the old one with mpbert remove"
-            )
-    return list(new.values())
-
-
-def _papers_table(papers: Sequence[CleanPaper]) -> pa.Table:
-    records = [
-        (
-            *(p.paper_id, p.title, p.authors, p.year, p.venue),
-            " ".join(_texts(p)[: p.num_abstract]),
-            _digest(p),
-        )
-        for p in papers
+def _papers_table(written: Sequence[Arrival], old: pa.Table) -> pa.Table:
+    """Return the rows of papers; one that replaces another keeps its key."""
+    papers = [each.paper for each in written]
+    ids, keys = old["paper_id"].to_pylist(), old["key"].to_pylist()
+    held = dict(zip(ids, keys, strict=True))
+    taken = [key or bibtex_key(paper_id) for paper_id, key in held.items()]
+    fresh = [paper for paper in papers if paper.paper_id not in held]
+    keyless = [
+        Keyless(p.paper_id, p.authors, p.year, p.title, p.published.id_is_key) for p in fresh
     ]
-    return table_of(list(zip(*records, strict=True)), PAPERS)
+    held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, taken), strict=True))
+    columns = [
+        *([getattr(p, name) for p in papers] for name in PAPERS.names[:5]),
+        [" ".join(_texts(p)[: p.num_abstract]) for p in papers],
+        [each.digest for each in written],
+        [held[p.paper_id] for p in papers],
+        column_of_published([p.published for p in papers]),
+    ]
+    return table_of(columns, PAPERS)
 
 
 def _with_bodies(
-    bodies: pa.Table | None, papers: Sequence[CleanPaper], order: np.ndarray
+    bodies: pa.Table | None, kept: np.ndarray, papers: Sequence[CleanPaper], order: np.ndarray
 ) -> pa.Table | None:
     """Return the bodies of old and new papers in their order; None where the index has none."""
     if bodies is None:
         return None
     texts = [" ".join(_texts(paper)[paper.num_abstract :]) for paper in papers]
-    return pa.concat_tables([bodies, table_of([texts], BODIES)]).take(order).combine_chunks()
+    together = pa.concat_tables([bodies.take(kept), table_of([texts], BODIES)])
+    return together.take(order).combine_chunks()
 
 
 def _contexts_of(
@@ -193,15 +201,18 @@ def _merged(contexts: pa.Table) -> pa.Table:
     return table_of([*columns, lists_of(lengths, lists.flatten())], CONTEXTS)
 
 
-def _moved(tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray) -> pa.Table:
+def _moved(
+    tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray, cites: np.ndarray
+) -> pa.Table:
     """Return the contexts with other rows, without papers that are not kept.
 
-    :param row_of: new row of each old one, ``is_kept`` whether it has one.
+    :param row_of: new row of each old one, ``is_kept`` whether it has one, ``cites`` whether the
+        sentences stay in which it cites.
     """
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"].to_numpy()
     owner = row_numbers(np.diff(offsets))
-    stays = is_kept[cited] & is_kept[citing[owner]]
+    stays = is_kept[cited] & cites[citing[owner]]
     lengths = np.bincount(owner[stays], minlength=len(citing))
     kept = np.flatnonzero(lengths)
     columns = [
@@ -224,8 +235,3 @@ def _neighbours(paper: CleanPaper, position: int) -> str:
 
 def _texts(paper: CleanPaper) -> list[str]:
     return paper.sentences.to_pylist()
-
-
-def _digest(paper: CleanPaper) -> bytes:
-    about = paper.title, paper.authors, paper.year, paper.venue, paper.num_abstract
-    return digest(*about, _texts(paper))

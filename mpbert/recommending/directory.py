@@ -42,21 +42,14 @@ from mpbert.recommending.lookup import (
     Postings,
 )
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.tables import (
-    BODIES,
-    CONTEXTS,
-    PAPERS,
-    WITHOUT_NEIGHBOURS,
-    IndexTables,
-    with_neighbours,
-)
+from mpbert.recommending.older_formats import read_papers_and_contexts
+from mpbert.recommending.tables import BODIES, IndexTables
 from mpbert.vectors.matches import read_weights
 
-FORMAT = 5
+FORMAT = 6
 # 1 holds no exact matches, 2 nothing learnt, 3 the matches paper after paper, to be sorted, 4 no
-# bodies, no votes and no trees
-_READ = (1, 2, 3, 4, FORMAT)
-_WITH_NEIGHBOURS = 5  # the first format whose contexts hold the sentences around them
+# bodies, no votes and no trees, 5 neither keys nor where papers appeared
+_READ = (1, 2, 3, 4, 5, FORMAT)
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
@@ -175,11 +168,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     generation = manifest["counts"]["generation"]
     folder = data_folder(path, generation)
     check_inputs([path], _MOST_BYTES)
-    papers = read_table(folder / "papers.arrow", PAPERS)
-    has_neighbours = manifest["counts"]["index_format"] >= _WITH_NEIGHBOURS
-    schema = CONTEXTS if has_neighbours else WITHOUT_NEIGHBOURS
-    contexts = read_table(folder / "contexts.arrow", schema)
-    contexts = contexts if has_neighbours else with_neighbours(contexts)
+    papers, contexts = read_papers_and_contexts(folder, manifest["counts"]["index_format"])
     vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
     bodies = None
     if manifest["command"] == "index" or (folder / "bodies.arrow").exists():

@@ -1,4 +1,4 @@
-"""DOIs of papers, as far as their ids tell them."""
+"""DOIs of papers whose records say none, as far as their ids tell them."""
 
 import re
 from urllib.parse import quote

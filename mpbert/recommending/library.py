@@ -4,6 +4,7 @@ No split, no year and no training is needed. An index grows out of nothing as it
 :func:`mpbert.recommending.changes.added` puts the papers into tables without any.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.guess import guess_reader
+from mpbert.corpus.formats.guess import guess_reader, unknown_files
 from mpbert.corpus.formats.mixed import library_reader
 from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import CorpusError
@@ -27,6 +28,8 @@ from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
 from mpbert.vectors.matches import TokenWeights
 
+logger = logging.getLogger(__name__)
+_NAMED = 3  # files of no known format that a line names
 ENOUGH = 3000  # citing sentences from which on training pays
 # what was kept or dropped that a user should hear of: name of a count -> what is said
 _SAID = {
@@ -35,26 +38,41 @@ _SAID = {
     "records_without_a_title": "dropped without a title",
     "papers_without_text": "dropped without an abstract or a text",
     "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
+    "copies_of_papers_of_the_index": "copies of papers of the index, merged with them",
     "copies_of_papers_merged": "copies of a paper in another format, merged with it",
     "files_read_by_grobid": "PDF files read by GROBID",
     "pdf_files_without_an_abstract": "PDF files without the heading of an abstract",
     "years_by_the_making_of_the_file": "years taken from when a PDF file was made",
     "attached_files_not_found": "attached files not found",
     "attached_files_left_unread": "attached PDF files left unread",
+    "records_left_out_as_broken": "records left out as broken",
     "files_left_out_as_broken": "files left out as broken",
+    "files_of_unknown_format": "files left out, of no known format",
     "files_left_out_as_encrypted": "PDF files left out as encrypted",
     "files_left_out_as_scanned": "PDF files left out as scanned",
 }
 
 
-def reader_name(path: Path, named: str | None) -> str:
+def reader_name(path: Path, named: str | None, counts: Counter[str]) -> str:
     """Return the name of the reader of a library: the one that was named, or the one it is for.
+
+    Where it was not named, one line of the log says which files no reader is for.
+
+    :param counts: receives how many these are.
 
     :raises CorpusError: there is no such path, or no reader would do.
     """
     if not path.exists():
         raise CorpusError(f"{path}: no such file; expected a file or a folder of papers")
-    return named or guess_reader(path, READERS.names())
+    if named:
+        return named
+    reader = guess_reader(path, READERS.names())
+    if unknown := unknown_files(path):
+        counts["files_of_unknown_format"] = len(unknown)
+        first = ", ".join(str(file.relative_to(path)) for file in unknown[:_NAMED])
+        more = f" and {len(unknown) - _NAMED} more" if unknown[_NAMED:] else ""
+        logger.warning("%s: left out, of no known format: %s%s", path, first, more)
+    return reader
 
 
 def read_library(

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from mpbert.corpus.published import Publication, published_of
 from mpbert.foundation.errors import UnknownPaperError
-from mpbert.recommending.bibtex import bibtex_entry, bibtex_key
+from mpbert.recommending.bibtex import bibtex_entry
+from mpbert.recommending.citation_keys import bibtex_key
+from mpbert.recommending.dois import doi_of
 from mpbert.recommending.records import IndexedPaper
 from mpbert.recommending.tables import column_of
 from mpbert.recommending.titles import TitleIndex
@@ -24,7 +27,8 @@ class IndexedPapers:
     def __init__(self, papers: pa.Table) -> None:
         self._papers = papers
         self._columns = {
-            name: column_of(papers, name) for name in ("title", "authors", "venue", "abstract")
+            name: column_of(papers, name)
+            for name in ("title", "authors", "venue", "abstract", "key", "published")
         }
         self.paper_ids: list[str] = papers["paper_id"].to_pylist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
@@ -41,6 +45,16 @@ class IndexedPapers:
     def years(self) -> np.ndarray:
         """(N,) int32 years of all papers; 0 where the corpus has none."""
         return self._years
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Keys to cite all papers by, in the order of ``paper_ids``."""
+        return [self._key(row) for row in range(len(self.paper_ids))]
+
+    @cached_property
+    def dois(self) -> list[str | None]:
+        """DOIs of all papers, in the order of ``paper_ids``."""
+        return [self._doi(row) for row in range(len(self.paper_ids))]
 
     def paper(self, paper_id: str) -> IndexedPaper:
         """Return a paper.
@@ -65,9 +79,19 @@ class IndexedPapers:
 
         :raises UnknownPaperError: the index does not hold it.
         """
-        paper = self.paper(paper_id)
-        with_case = self._folded[paper_id.casefold()] > 1
-        return bibtex_entry(paper, bibtex_key(paper_id, with_case))
+        return bibtex_entry(self.paper(paper_id), self._key(self.row_of(paper_id)))
+
+    def _key(self, row: int) -> str:
+        if key := self._columns["key"][row].as_py():
+            return key
+        paper_id = self.paper_ids[row]  # of an index of format 5 or less
+        return bibtex_key(paper_id, self._folded[paper_id.casefold()] > 1)
+
+    def _doi(self, row: int) -> str | None:
+        return self._published(row).doi or doi_of(self.paper_ids[row])
+
+    def _published(self, row: int) -> Publication:
+        return published_of(self._columns["published"][row].as_py())
 
     def row_of(self, paper_id: str) -> int:
         """Return the row of a paper.
@@ -83,7 +107,8 @@ class IndexedPapers:
 
     def _paper(self, row: int) -> IndexedPaper:
         venue, abstract = (self._columns[name][row].as_py() for name in ("venue", "abstract"))
-        return IndexedPaper(**self.shown(row), venue=venue, abstract=abstract)
+        published = self._published(row)
+        return IndexedPaper(**self.shown(row), venue=venue, abstract=abstract, published=published)
 
     def shown(self, row: int) -> dict[str, Any]:
         """Return what an answer shows of a paper."""
@@ -92,4 +117,5 @@ class IndexedPapers:
             "title": self._columns["title"][row].as_py(),
             "authors": tuple(self._columns["authors"][row].as_py()),
             "year": int(self._years[row]) or None,
+            "doi": self._doi(row),
         }

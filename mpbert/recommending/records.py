@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from mpbert.corpus.published import Publication
+
 
 @dataclass(frozen=True, slots=True)
 class IndexedPaper:
@@ -9,6 +11,8 @@ class IndexedPaper:
 
     :param year: year of publication; None where the corpus has none.
     :param abstract: one text, empty where there is none.
+    :param doi: that its record says, or that its id tells; None where there is none.
+    :param published: what else its record says of where it appeared.
     """
 
     paper_id: str
@@ -17,6 +21,8 @@ class IndexedPaper:
     year: int | None
     venue: str
     abstract: str
+    doi: str | None = None
+    published: Publication = Publication()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,7 @@ class Recommendation:
         :meth:`mpbert.recommending.recommender.IndexRecommender.recommend`.
     :param share: of the distance from the last ranked paper, at most the 200th, to the best:
         1 for the best.
+    :param doi: None where it is not known.
     """
 
     paper_id: str
@@ -77,3 +84,4 @@ class Recommendation:
     score: float
     why: Why = field(default_factory=Why)
     share: float = 1.0
+    doi: str | None = None

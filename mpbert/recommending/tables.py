@@ -3,7 +3,8 @@
 Arrow tables, the vectors and the weights of exact matches are the source of everything else in an
 index. The tables:
 
-* papers, by row in the order of ids: ``paper_id title authors year venue abstract digest``;
+* papers, by row in the order of ids: ``paper_id title authors year venue abstract digest key
+  published``, of which older indexes lack the last two;
 * contexts, by row of the citing paper and position: ``citing_row position text around cited_rows``,
   with the sentences before and behind as one text, ``around``;
 * bodies: ``body``, by row of the paper.
@@ -18,7 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from mpbert.corpus.published import PUBLISHED, column_of_published
 from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.matching import PapersByToken
 
 if TYPE_CHECKING:  # not to answer
@@ -33,6 +36,8 @@ PAPERS = pa.schema(
         "venue": pa.string(),
         "abstract": pa.large_string(),
         "digest": pa.binary(32),
+        "key": pa.string(),
+        "published": PUBLISHED,
     }
 )
 CONTEXTS = pa.schema(
@@ -45,7 +50,6 @@ CONTEXTS = pa.schema(
     }
 )
 BODIES = pa.schema({"body": pa.large_string()})
-WITHOUT_NEIGHBOURS = CONTEXTS.remove(CONTEXTS.get_field_index("around"))  # up to format 3
 _NEIGHBOURS = -1, 1  # of a citing sentence
 
 
@@ -78,7 +82,10 @@ class IndexTables:
 def digest(
     title: str, authors: Sequence[str], year: int, venue: str, num_abstract: int, texts: list[str]
 ) -> bytes:
-    """Return the SHA-256 of all that a paper's record says, to tell whether two are the same."""
+    """Return the SHA-256 of what a paper says, to tell whether two records are the same.
+
+    Where it appeared is compared by itself, since older indexes do not hold it.
+    """
     record = [title, list(authors), year, venue, num_abstract, texts]
     return hashlib.sha256(json.dumps(record, ensure_ascii=False).encode()).digest()
 
@@ -86,13 +93,15 @@ def digest(
 def papers_of(store: "CorpusStore") -> pa.Table:
     """Return the papers of a corpus store."""
     rows = np.arange(store.num_papers)
-    digests = [
-        digest(p.title, p.authors, p.year, p.venue, p.num_abstract, p.sentences)
-        for p in store.papers()
-    ]
+    digests, published, keyless = [], [], []
+    for p in store.papers():
+        digests.append(digest(p.title, p.authors, p.year, p.venue, p.num_abstract, p.sentences))
+        published.append(p.published)
+        keyless.append(Keyless(p.paper_id, p.authors, p.year, p.title, p.published.id_is_key))
     columns = [
         *(store.paper_ids, store.titles, store.authors, store.years, store.venues),
         *(store.abstracts(rows), digests),
+        *(citation_keys(keyless), column_of_published(published)),
     ]
     return table_of(columns, PAPERS)
 
@@ -128,16 +137,6 @@ def bodies_of(store: "CorpusStore") -> pa.Table:
         for start, end in zip(first.tolist(), ends.tolist(), strict=True)
     ]
     return table_of([texts], BODIES)
-
-
-def with_neighbours(contexts: pa.Table) -> pa.Table:
-    """Return contexts of an index of format 4 or less, which holds no sentences around them."""
-    # from buffers: where pandas is installed, a scalar or a list of Python would import it
-    offsets = pa.py_buffer(np.zeros(contexts.num_rows + 1, dtype=np.int64))
-    buffers = [None, offsets, pa.py_buffer(b"")]
-    nothing = pa.Array.from_buffers(pa.large_string(), contexts.num_rows, buffers)
-    place = CONTEXTS.get_field_index("around")
-    return contexts.add_column(place, CONTEXTS.field(place), nothing)
 
 
 def lists_of(lengths: np.ndarray, values: np.ndarray) -> pa.Array:

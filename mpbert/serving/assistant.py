@@ -36,6 +36,7 @@ class FoundPaper(BaseModel):
     title: str
     authors: list[str]
     year: int | None
+    doi: str | None
     abstract: str
 
 
@@ -157,6 +158,7 @@ def _found(paper: IndexedPaper) -> FoundPaper:
         title=paper.title,
         authors=list(paper.authors),
         year=paper.year,
+        doi=paper.doi,
         abstract=paper.abstract,
     )
 

@@ -98,7 +98,6 @@ class PaperCard(RecommendationMessage):
 
     venue: str
     abstract: str
-    doi: str | None = Field(description="where its id is one, or stands for one")
     url: str | None = Field(description="address of the DOI")
     cited: Literal["elsewhere", "listed"] | None = Field(
         description="whether the manuscript cites it elsewhere, or knows it without citing it"

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.extras import missing_package
 from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
-from mpbert.recommending.dois import doi_of, doi_url
+from mpbert.recommending.dois import doi_url
 from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_at
 from mpbert.recommending.manuscripts.sentences import whole_sentences
 from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender, whole_answer
@@ -121,13 +121,11 @@ def _place(
 
 def _card(edition: Edition, answer: PlaceAnswer, paper: Any) -> PaperCard:
     whole, cited = edition.recommender.paper(paper.paper_id), answer.known(paper.paper_id)
-    doi = doi_of(paper.paper_id)
     return PaperCard(
         **RecommendationMessage.model_validate(paper).model_dump(),
         venue=whole.venue,
         abstract=whole.abstract,
-        doi=doi,
-        url=doi and doi_url(doi),
+        url=paper.doi and doi_url(paper.doi),
         cited=cited and cited.cited,
         cited_as=cited and cited.key,
     )
@@ -137,11 +135,10 @@ def _matched(edition: Edition, bibtex: str) -> KnownEntries:
     references: dict[str, OwnReference] = {}
     problem = ""
     try:
-        for key, reference in read_bibtex(bibtex):
-            references.setdefault(key, reference)
+        references, problem = read_bibtex(bibtex)
     except ModuleNotFoundError as error:
         problem = missing_package(error) or str(error)
     except CorpusError as error:
-        problem = f"{error}; its entries behind this are not matched to papers"
+        problem = str(error)
     keys = edition.matcher.paper_ids(references)
     return KnownEntries(num_entries=len(references), keys=keys, problem=problem)

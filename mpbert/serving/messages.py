@@ -60,6 +60,7 @@ _PAPER = {
     "title": "Path MTU discovery",
     "authors": ["J. Mogul", "S. Deering"],
     "year": 1990,
+    "doi": "10.17487/RFC1191",
     "score": 31.4,
     "share": 0.82,
     "why": {"citing": [_CITING], "companions": [_COMPANION]},
@@ -148,6 +149,7 @@ class PaperMessage(_FromRecords):
     title: str
     authors: list[str]
     year: int | None
+    doi: str | None = Field(description="null where neither its record nor its id tells one")
 
 
 class CitingSentenceMessage(_FromRecords):

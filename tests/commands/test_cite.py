@@ -57,8 +57,10 @@ def test_keys_stand_at_the_place_and_no_other_byte_changes(cite, place, old, new
     code, text, bib, out, _ = cite("--place", place, "--papers", BOXES, "--yes")
     assert code == 0
     assert text == TEX.replace(old, new, 1) != TEX
-    assert bib.startswith(BIB + "\r\n\r\n@misc{maerker2005groesse,\r\n") and bib.endswith("}\r\n")
-    assert f"+@misc{{{BOXES}," in out and out.count("\n--- ") + out.startswith("--- ") == 2
+    assert bib.startswith(BIB + "\r\n\r\n@inproceedings{maerker2005groesse,\r\n") and bib.endswith(
+        "}\r\n"
+    )
+    assert f"+@inproceedings{{{BOXES}," in out and out.count("\n--- ") + out.startswith("--- ") == 2
 
 
 def test_a_paper_of_the_bibliography_keeps_its_key_and_gets_no_entry(cite):
@@ -74,7 +76,7 @@ def test_several_papers_are_one_citation_and_a_taken_key_gets_a_number(cite):
         "--place=1", "--papers", POSTAGE, BOXES, POSTAGE, "--yes", bib=bib
     )
     assert code == 0 and f"wait \\cite{{nodate-2,{BOXES}}} for" in text
-    assert after.startswith(bib + "\n@misc{nodate-2,\n")
+    assert after.startswith(bib + "\n@article{nodate-2,\n")
 
 
 def test_without_a_reader_of_bibtex_an_entry_is_not_written_twice(cite, monkeypatch):
@@ -125,7 +127,7 @@ def test_a_link_stays_a_link_and_a_new_bib_is_made(cite, tmp_path):
     code, text, _, out, _ = cite("--papers", BOXES, "--yes", text=None, bib=None)
     assert code == 0 and (tmp_path / "a.tex").is_symlink() and "--- /dev/null" in out
     assert text == f"\ufeffBoxes \\cite{{{BOXES}}}.\\bibliography{{refs}}"
-    assert (tmp_path / "refs.bib").read_text().startswith(f"@misc{{{BOXES},")
+    assert (tmp_path / "refs.bib").read_text().startswith(f"@inproceedings{{{BOXES},")
 
 
 def test_a_terminal_is_asked_for_papers_and_for_leave(cite):

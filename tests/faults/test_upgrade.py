@@ -27,6 +27,7 @@ def readers(place):
     return {
         "corpus": lambda: sum(1 for _ in CorpusStore(place / "corpus").papers()),
         "corpus_2": lambda: sum(1 for _ in CorpusStore(place / "corpus_2").papers()),
+        "corpus_3": lambda: sum(1 for _ in CorpusStore(place / "corpus_3").papers()),
         "binary": lambda: len(BinaryCorpus(place / "binary").token_counts()),
         "binary_2": lambda: len(BinaryCorpus(place / "binary_2").token_counts()),
         "pretrained": lambda: load_two_tower(place / "pretrained"),
@@ -38,16 +39,22 @@ def readers(place):
         "index_2": lambda: read_index(place / "index_2"),
         "index_3": lambda: read_index(place / "index_3"),
         "index_4": lambda: read_index(place / "index_4"),
+        "index_5": lambda: read_index(place / "index_5"),
+        "index_6": lambda: read_index(place / "index_6"),
         "library": lambda: read_index(place / "library"),
+        "library_2": lambda: read_index(place / "library_2"),
         "sentences": lambda: SentenceVectors(place / "sentences").dim,
     }
 
 
 FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
-KINDS = [*FIRST, "corpus_2", "binary_2", "index_2", "index_3", "index_4", "library", "sentences"]
+INDEXES = [f"index_{number}" for number in range(2, 7)]
+LIBRARIES = ["library", "library_2"]
+KINDS = [*FIRST, "corpus_2", "corpus_3", "binary_2", *INDEXES, *LIBRARIES, "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
     "corpus_2": ["binarize", "corpus_2", "out"],
+    "corpus_3": ["binarize", "corpus_3", "out"],
     "binary": ["embed", "binary", "encoder", "out"],
     "binary_2": ["embed", "binary_2", "encoder", "out"],
     "pretrained": ["embed", "binary", "pretrained", "out"],
@@ -56,10 +63,7 @@ WORDS = {
     "hyperdoc2vec": ["add-papers", "hyperdoc2vec", "corpus", "out"],
     "runs": ["misses", "corpus", "runs/test.run"],
     "index": ["remove", "index", "P03"],
-    "index_2": ["remove", "index_2", "P03"],
-    "index_3": ["remove", "index_3", "P03"],
-    "index_4": ["remove", "index_4", "P03"],
-    "library": ["remove", "library", "P03"],
+    **{name: ["remove", name, "P03"] for name in (*INDEXES, *LIBRARIES)},
     "sentences": ["check", "sentences"],
 }
 
@@ -69,10 +73,35 @@ def test_what_the_first_release_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
     raised = ("build-corpus", "binarize", "export-encoder", "build-index")  # both are read
-    expected = {"build-index": 5}.get(
+    expected = {"build-index": 6, "build-corpus": 3}.get(
         manifest["command"], 2 if manifest["command"] in raised else 1
     )
     assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
+
+
+def test_where_papers_appeared_is_known_since_the_sixth_format_of_an_index(formats):
+    from mpbert.recommending.recommender import IndexRecommender
+
+    older, newer = (IndexRecommender.open(formats / name) for name in ("library", "library_2"))
+    assert older.keys == older.paper_ids and set(older.dois) == {None}
+    assert older.bibtex("P03").startswith("@misc{P03,\n")
+    assert "10.5555/post.1" in newer.dois
+    assert newer.bibtex("queue2001routing").startswith("@article{queue2001routing,\n")
+
+
+def test_an_older_index_gets_what_it_lacks_by_an_update(formats, monkeypatch, tmp_path, capsys):
+    from mpbert.recommending.recommender import IndexRecommender
+
+    lines = (formats / "papers.jsonl").read_text().splitlines()
+    (tmp_path / "papers.jsonl").write_text(
+        json.dumps({**json.loads(lines[3]), "doi": "10.5555/P03"}) + "\n"
+    )
+    words = "add", str(formats / "library"), str(tmp_path / "papers.jsonl")
+    assert main(list(words)) == 0 and "1 given were there already" in capsys.readouterr().out
+    assert main([*words, "--update"]) == 0 and "1 replaced" in capsys.readouterr().out
+    recommender = IndexRecommender.open(formats / "library")
+    assert recommender.paper("P03").doi == "10.5555/P03" and recommender.keys[3] == "P03"
+    assert recommender.paper("P04").doi is None
 
 
 @pytest.mark.parametrize("kind", ["corpus_2", "binary_2"])
@@ -92,7 +121,7 @@ def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_th
         before = read_manifest(formats / name)
         assert before["format"] == before["counts"]["index_format"] == number
         assert main(["add", name, "more.jsonl"]) == 0
-        assert read_manifest(formats / name)["counts"]["index_format"] == 5
+        assert read_manifest(formats / name)["counts"]["index_format"] == 6
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
         assert (readers(formats)[name]().learnt is not None) == (number >= 3)
@@ -142,7 +171,7 @@ def test_there_is_a_directory_of_each_format(formats):
     assert set(FORMATS) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("version", [0, 6, None])
+@pytest.mark.parametrize("version", [0, 7, None])
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_format_is_refused_with_the_command_that_makes_it_anew(
     kind, version, formats, monkeypatch, capsys

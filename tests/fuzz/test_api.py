@@ -20,6 +20,7 @@ class Recommender:
     """Three papers and the same answer to each question."""
 
     paper_ids, titles = ["a", "b/1", "c"], ["Title a", "Title b/1", "Title c"]
+    keys, dois = ["a", "b/1", "c"], [None] * 3
     years, vectors = np.array([2001, 0, 2003]), np.eye(3, dtype=np.float32)
 
     def search_titles(self, query: str, top: int) -> list[IndexedPaper]:

@@ -12,7 +12,8 @@ from mpbert.cli import main
 from mpbert.foundation.errors import EncoderError, IndexFormatError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending import directory
-from mpbert.recommending.bibtex import bibtex_entry, bibtex_key, escape
+from mpbert.recommending.bibtex import bibtex_entry, escape
+from mpbert.recommending.citation_keys import bibtex_key
 from mpbert.recommending.directory import ARRAYS
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.records import IndexedPaper
@@ -52,7 +53,7 @@ def with_nan(vectors):
 
 DAMAGES = {
     "no manifest": (lambda i: (i / "manifest.json").unlink(), "no readable manifest.json"),
-    "format": (lambda i: edit_manifest(i, index_format=6), "an index of format 6; expected 1"),
+    "format": (lambda i: edit_manifest(i, index_format=7), "an index of format 7; expected 1"),
     "generation": (
         lambda i: edit_manifest(i, generation="x"),
         "found generation, readings and seed",

@@ -34,6 +34,7 @@ class ScriptedRecommender:
 
     def __init__(self) -> None:
         self.paper_ids = ["a", "b/1", "c"]
+        self.keys, self.dois = ["a", "b/1", "c"], [None] * 3
         self.titles = ["Title a", "Title b/1", "Title c"]
         self.years = np.array([2001, 0, 2003])
         self.vectors = np.eye(3, dtype=np.float32)

@@ -50,7 +50,7 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
     assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
     (names,) = found["papers"]
     assert names.pop("score") > 0
-    about = {"paper_id": "names", "title": "Names", "authors": [], "year": 2003}
+    about = {"paper_id": "names", "title": "Names", "authors": [], "year": 2003, "doi": None}
     assert names == {**about, "abstract": "Servers resolve names.", "citing": []}
     assert [paper["paper_id"] for paper in at_end["papers"]] == ["routers"]
     assert [paper["paper_id"] for paper in whole["papers"]] == ["routers"]

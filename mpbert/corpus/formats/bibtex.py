@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
@@ -24,7 +24,9 @@ _DOLLAR = re.compile(r"(?<!\\)\$")
 # what pylatexenc leaves out
 _SIGNS = {"textless": "<", "textgreater": ">", "textbar": "|", "textquotesingle": "'"}
 _VENUES = ("journal", "journaltitle", "booktitle", "howpublished", "school", "institution")
-_INHERITED = (*_VENUES, "year", "date")
+_BEGINNING = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]", re.MULTILINE)  # of an entry
+_INHERITED = (*_VENUES, "year", "date", "publisher", "volume")
+_KIND = re.compile(r"[a-z]+")
 
 Fields = dict[str, str]
 
@@ -40,7 +42,7 @@ class BibtexReader(ExportReader):
     def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
         """Yield (place, record) of all entries; ``@string``, ``@preamble``, ``@comment`` are none.
 
-        :raises CorpusError: an entry is broken.
+        A broken entry is left out, and noted in ``problems``.
         """
         yield from self.exports_in(file, read_text(file))
 
@@ -48,18 +50,17 @@ class BibtexReader(ExportReader):
         """Yield the same of a text, which is all of a file or has empty lines for what is not read.
 
         :param file: its name, for messages.
-        :raises CorpusError: an entry is broken.
         """
-        entries = list(_entries(file, text))
+        entries = list(_entries(file, text, self.problems))
         by_key: dict[str, Fields] = {}
-        for _, key, fields in entries:
+        for _, _, key, fields in entries:
             by_key.setdefault(key.lower(), fields)
-        for place, key, fields in entries:
+        for place, kind, key, fields in entries:
             parent = by_key.get(fields.get("crossref", "").lower(), {})
             inherited = {name: parent[name] for name in _INHERITED if name in parent}
             if "title" in parent and not inherited.keys() & set(_VENUES):
                 inherited["booktitle"] = parent["title"]
-            yield place, _export(key, inherited | fields)
+            yield place, _export(kind, key, inherited | fields)
 
     def decoded(self, text: str) -> str:
         """Return the text of LaTeX; formulas stay as they are written."""
@@ -71,34 +72,48 @@ class BibtexReader(ExportReader):
         return _decoder().latex_to_text(text)
 
 
-def _entries(file: Path, text: str) -> Iterator[tuple[str, str, Fields]]:
-    """Yield (place, key, fields by small names) of all entries; of fields of one name the first.
+def _entries(
+    file: Path, text: str, problems: list[CorpusError]
+) -> Iterator[tuple[str, str, str, Fields]]:
+    """Yield (place, type, key, fields by small names) of all entries that are not broken.
 
-    :raises CorpusError: one is broken.
+    Of fields of one name the first counts.
+
+    :param problems: receives what is wrong with each broken entry, which ends at the next line that
+        begins one.
     """
-    from pybtex.database.input.bibtex import LowLevelParser
+    from pybtex.database.input.bibtex import LowLevelParser, SkipEntry
     from pybtex.scanner import PybtexSyntaxError
 
     parser = LowLevelParser(text, macros=_Strings())
     line, counted = 1, 0
-    try:
-        for command, body in parser:
-            line += text.count("\n", counted, parser.command_start)
-            counted = parser.command_start
-            if command.lower() in ("string", "preamble"):
-                continue
+    while parser.skip_to([parser.AT]):
+        parser.command_start = start = parser.pos - 1
+        line, counted = line + text.count("\n", counted, start), start
+        try:
+            command, body = parser.parse_command()
+        except SkipEntry:  # a comment
+            continue
+        except PybtexSyntaxError as error:
+            problems.append(_broken(file, line, error))
+            following = _BEGINNING.search(text, start + 1)
+            parser.pos = following.start() if following else len(text)
+            parser.lineno = line + text.count("\n", start, parser.pos)
+            continue
+        if command.lower() not in ("string", "preamble"):
             key, found = body
             fields: Fields = {}
             for name, parts in found:
                 fields.setdefault(name.lower(), "".join(parts))
-            yield f"{file}:{line}: entry {key!r}", key, fields
-    except PybtexSyntaxError as error:
-        begun = text.count("\n", 0, parser.command_start) + 1
-        what = " ".join(str(error.args[0]).split())
-        raise CorpusError(
-            f"{file}:{error.lineno}: broken entry, which begins on line {begun} ({what}); expected "
-            f"BibTeX with balanced braces and a comma after each field: correct the entry"
-        ) from error
+            yield f"{file}:{line}: entry {key!r}", command.lower(), key, fields
+
+
+def _broken(file: Path, begun: int, error: Any) -> CorpusError:
+    what = " ".join(str(error.args[0]).split())
+    return CorpusError(
+        f"{file}:{error.lineno}: broken entry, which begins on line {begun} ({what}); expected "
+        f"BibTeX with balanced braces and a comma after each field: correct the entry"
+    )
 
 
 class _Strings(dict):
@@ -111,7 +126,7 @@ class _Strings(dict):
         super().__setitem__(name.lower(), value)
 
 
-def _export(key: str, fields: Fields) -> Export:
+def _export(kind: str, key: str, fields: Fields) -> Export:
     venues = (fields[name] for name in _VENUES if fields.get(name))
     title = ": ".join(filter(None, (fields.get("title"), fields.get("subtitle"))))
     return Export(
@@ -121,9 +136,19 @@ def _export(key: str, fields: Fields) -> Export:
         year=fields.get("year") or fields.get("date", ""),
         authors=_names(fields.get("author") or fields.get("editor", "")),
         venue=next(venues, ""),
-        doi=fields.get("doi", ""),
+        doi=fields.get("doi") or _linked(fields.get("url", "")),
         files=_files(fields.get("file", "")),
+        kind=kind if _KIND.fullmatch(kind) else "",
+        volume=fields.get("volume", ""),
+        number=fields.get("number") or fields.get("issue", ""),
+        pages=fields.get("pages", ""),
+        publisher=fields.get("publisher", ""),
     )
+
+
+def _linked(url: str) -> str:
+    """Return the address of a DOI; empty for another one."""
+    return url if "doi.org/10." in url else ""
 
 
 def _files(text: str) -> tuple[str, ...]:

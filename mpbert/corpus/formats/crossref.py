@@ -11,7 +11,8 @@ from typing import Any
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.exports import Export, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.values import text_of
+from mpbert.corpus.raw.kinds import kind_of
+from mpbert.corpus.raw.values import printed, text_of
 from mpbert.corpus.raw.works import WorksReader
 
 _DATES = ("issued", "published-print", "published-online", "published", "created")
@@ -55,6 +56,11 @@ class CrossrefReader(WorksReader):
             venue=_first(work.get("container-title")) or text_of(work.get("publisher")),
             doi=text_of(work.get("DOI")),
             references=tuple(map(_cited, work.get("reference") or ())),
+            kind=kind_of(printed(work.get("type"))),
+            volume=printed(work.get("volume")),
+            number=printed(work.get("issue")),
+            pages=printed(work.get("page") or work.get("article-number")),
+            publisher=printed(work.get("publisher")),
         )
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.exports import Export, ExportReader
 from mpbert.corpus.raw.json_stream import iter_members
-from mpbert.corpus.raw.values import id_of, reading, text_of
+from mpbert.corpus.raw.kinds import kind_of
+from mpbert.corpus.raw.values import id_of, printed, reading, text_of
 from mpbert.foundation.errors import CorpusError
 
 _VENUES = ("container-title", "event-title", "event", "collection-title", "publisher")
@@ -65,6 +66,11 @@ def _export(item: dict[str, Any]) -> Export:
         venue=next(venues, ""),
         doi=text_of(item.get("DOI")),
         files=tuple(filter(None, map(_path, item.get("attachments") or ()))),
+        kind=kind_of(printed(item.get("type"))),
+        volume=printed(item.get("volume")),
+        number=printed(item.get("issue") or item.get("number")),
+        pages=printed(item.get("page")),
+        publisher=printed(item.get("publisher")),
     )
 
 

@@ -10,6 +10,8 @@ from mpbert.foundation.errors import CorpusError
 
 _BY_SUFFIX = {".bib": "bibtex", ".ris": "ris", ".nxml": "jats", ".pdf": "pdf"}
 _LOOKED_INTO = (".json", ".jsonl", ".xml")
+_APART = {"pdf", "csl", "crossref", "openalex"}  # readers that refuse a file of another format
+_NAMES_BROKEN = {"jats", "tei"}  # readers that say themselves which .xml is none
 _BEGINNING = 1 << 16  # bytes of a file that is looked into
 # files of a folder, without suffixes of packing, that tell of a reader
 _BY_NAMES = {
@@ -50,14 +52,22 @@ def guess_reader(path: Path, names: Sequence[str]) -> str:
     :raises CorpusError: there is no such path, or no reader would do.
     """
     units = units_of(path)
-    if len(units) == 1:
+    if len(units) == 1 and (isinstance(units[0][1], Path) or units[0][0] == "pdf"):
         return units[0][0]
-    if len(units) > 1:
+    if units:
         return "mixed"
     raise CorpusError(
         f"{path}: found no file whose format can be told; expected .bib, .ris, .json, .jsonl, "
         f".xml, .pdf or papers.csv: name the reader with --reader, one of {', '.join(names)}"
     )
+
+
+def unknown_files(path: Path) -> list[Path]:
+    """Return the files of a folder whose format cannot be told, by name.
+
+    :raises CorpusError: there is no such path, or a file cannot be read.
+    """
+    return _units_and_unknown(path)[1] if path.is_dir() else []
 
 
 def units_of(path: Path) -> list[Unit]:
@@ -67,6 +77,10 @@ def units_of(path: Path) -> list[Unit]:
 
     :raises CorpusError: there is no such path, or a file cannot be read.
     """
+    return _units_and_unknown(path)[0]
+
+
+def _units_and_unknown(path: Path) -> tuple[list[Unit], list[Path]]:
     files = walk(path, ("",))
     by_folder: dict[Path, set[str]] = {}
     for file in files:
@@ -82,10 +96,14 @@ def units_of(path: Path) -> list[Unit]:
         if not any(file.is_relative_to(folder) for folder in folders):
             reader = _reader_of(without_packing(file).suffix.lower(), file)
             of_reader.setdefault(reader or "", []).append(file)
-    of_reader.pop("", None)
-    if len(of_reader) == 1 and not units and "pdf" not in of_reader:
-        return [(next(iter(of_reader)), path)]
-    return units + [(name, FileSet(path, tuple(found))) for name, found in of_reader.items()]
+    unknown = of_reader.pop("", [])
+    if of_reader.keys() <= _NAMES_BROKEN:
+        unknown = [file for file in unknown if without_packing(file).suffix.lower() != ".xml"]
+    apart = "pdf" in of_reader or (unknown and of_reader.keys() & _APART)
+    if len(of_reader) == 1 and not units and not apart:
+        return [(next(iter(of_reader)), path)], unknown
+    units += [(name, FileSet(path, tuple(found))) for name, found in of_reader.items()]
+    return units, unknown
 
 
 def _reader_of(suffix: str, file: Path) -> str | None:

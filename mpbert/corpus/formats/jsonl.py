@@ -9,7 +9,9 @@ from typing import Any
 
 from mpbert.citations.records import Marker, RawSentence
 from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import read_lines, walk
+from mpbert.corpus.raw.identifiers import plain_doi
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import CorpusError
@@ -106,6 +108,7 @@ def _raw_paper(record: dict[str, Any]) -> RawPaper:
         authors=tuple(record.get("authors", [])),
         venue=record.get("venue", ""),
         references=tuple(record.get("references", [])),
+        published=Publication(doi=plain_doi(record.get("doi", ""))),
     )
 
 

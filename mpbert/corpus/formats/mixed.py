@@ -10,12 +10,14 @@ import logging
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.guess import Unit, units_of
 from mpbert.corpus.formats.pdf.grobid import Grobid
 from mpbert.corpus.formats.pdf.reader import PdfReader
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import FileSet, Source, walk
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.records import RawPaper
@@ -26,6 +28,7 @@ logger = logging.getLogger(__name__)
 _INSTALL = "expected the package pypdfium2: pip install 'mpbert[pdf]'"
 # who is believed first; the others come behind, by name
 _ORDER = ("bibtex", "csl", "ris", "crossref", "openalex", "jats", "tei", "pdf")
+MERGED = (*_ORDER, "mixed")  # readers by which a paper of two sources is known to be one
 _WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
 _TITLE_ALONE = "papers_known_by_their_title_alone"
 
@@ -153,6 +156,7 @@ class MixedReader(Reader):
             authors=next((paper.authors for paper in papers if paper.authors), ()),
             venue=next((paper.venue for paper in papers if paper.venue), ""),
             references=tuple(references),
+            published=reduce(Publication.filled, (paper.published for paper in papers)),
         )
 
     def _take_counts(self, reader: Reader) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.exports import Export
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.values import required_id, text_of
+from mpbert.corpus.raw.kinds import kind_of, page_range
+from mpbert.corpus.raw.values import printed, required_id, text_of
 from mpbert.corpus.raw.works import WorksReader
 
 
@@ -31,6 +32,7 @@ class OpenAlexReader(WorksReader):
         location = work.get("primary_location") or {}
         source = location.get("source") or work.get("host_venue") or {}
         authorships = work.get("authorships") or ()
+        issue = work.get("biblio") or {}
         names = (text_of((each.get("author") or {}).get("display_name")) for each in authorships)
         return Export(
             key=_key(work["id"]),
@@ -43,7 +45,18 @@ class OpenAlexReader(WorksReader):
             references=tuple(
                 Identifiers(corpus_id=_key(cited)) for cited in work.get("referenced_works") or ()
             ),
+            kind=_kind(work, source),
+            volume=printed(issue.get("volume")),
+            number=printed(issue.get("issue")),
+            pages=page_range(printed(issue.get("first_page")), printed(issue.get("last_page"))),
+            publisher=printed(source.get("host_organization_name")),
         )
+
+
+def _kind(work: dict[str, Any], source: dict[str, Any]) -> str:
+    """Return the type of an entry: that of Crossref, that of the work, or that of its source."""
+    names = (work.get("type_crossref"), work.get("type"), source.get("type"))
+    return next(filter(None, (kind_of(printed(name)) for name in names)), "")
 
 
 def _key(address: str) -> str:

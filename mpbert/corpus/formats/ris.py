@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.kinds import kind_of, page_range
 from mpbert.foundation.errors import CorpusError
 
 _LINE = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?$")
@@ -85,5 +86,10 @@ def _export(tags: Tags) -> Export:
         authors=tuple(spoken_name(*name.split(",", 2)) for name in names),
         venue="" if venue == title else venue,
         doi=first(("DO",)),
+        kind=kind_of(first(("TY",))),
+        volume=first(("VL",)),
+        number=first(("IS",)),
+        pages=page_range(first(("SP",)), first(("EP",))),
+        publisher=first(("PB",)),
         files=tuple(name.removeprefix("file://") for tag in _FILES for name in tags.get(tag, ())),
     )

@@ -7,17 +7,19 @@ year and the title, so that a later export of the same library has the same keys
 """
 
 import html
+import logging
 import re
-import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw.files import PACKED, Source, open_file, too_large, walk
-from mpbert.corpus.raw.identifiers import Identifiers, normal_doi
+from mpbert.corpus.published import Publication
+from mpbert.corpus.raw.files import PACKED, FileSet, Source, open_file, too_large, walk
+from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, plain_doi
+from mpbert.corpus.raw.keys import made_key
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import reading, year_of
@@ -25,14 +27,13 @@ from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import CorpusError
 
+logger = logging.getLogger(__name__)
 _MOST_BYTES = 1 << 28  # of a file: 100,000 papers with abstracts
 _SPACE = re.compile(r"\s+")
 # tags that exports leave in titles and abstracts; a bare "<" is a sign of comparison
 _BLOCK = re.compile(r"</?(?:jats:)?(?:p|br|div|sec|title|li?|list|list-item)\b[^<>]*>", re.I)
 _INLINE = re.compile(r"</?(?:jats:)?(?:i|b|em|strong|italic|bold|sub|sup|sc|span)\b[^<>]*>", re.I)
 _HEADING = re.compile(r"^(?:abstract|summary)\s*[:.—-]\s*|^(?:Abstract|ABSTRACT)\s+(?=[A-Z])", re.I)
-_WORD = re.compile(r"[a-z0-9]+")
-_LONG = 4  # letters of the word of a title that stands in a made key
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Export:
     :param authors: their names in the order of speech.
     :param files: attached to it, as printed: paths, those that are relative from its own file.
     :param references: what it cites.
+    :param kind: type of the entry in BibTeX; ``volume`` and what follows are as printed.
     """
 
     key: str
@@ -55,6 +57,11 @@ class Export:
     doi: str
     files: tuple[str, ...] = ()
     references: tuple[Identifiers, ...] = ()
+    kind: str = ""
+    volume: str = ""
+    number: str = ""
+    pages: str = ""
+    publisher: str = ""
 
 
 class ExportReader(Reader):
@@ -65,12 +72,15 @@ class ExportReader(Reader):
 
     :cvar suffixes: of the files in a folder that are read.
     :cvar expected: what a record is, for messages.
+    :cvar has_keys: whether a key of a record is one to cite it by.
+    :ivar problems: of records that are left out as broken, where a reader can go on behind one.
     :ivar attached: PDF files that records have attached, and the ids of these.
     """
 
     default_splits = YearSplits(valid_year=2018, test_year=2020)
     suffixes: ClassVar[tuple[str, ...]]
     expected: ClassVar[str]
+    has_keys: ClassVar[bool] = True
 
     @abstractmethod
     def exports(self, file: Path) -> Iterator[tuple[str, Export]]:
@@ -87,13 +97,25 @@ class ExportReader(Reader):
         super().__init__()
         self.linker = Linker()
         self.attached: dict[Path, str] = {}
+        self.problems: list[CorpusError] = []
 
     def prepare(self, path: Source) -> None:
-        """Learn which papers there are, and the files that are attached to them."""
+        """Learn which papers there are, and the files that are attached to them.
+
+        :raises CorpusError: all records are broken; the first problem is named.
+        """
+        self.problems.clear()
+        found = False
         for file, _, paper_id, record in self._identified(path):
+            found = True
             known = Identifiers(doi=record.doi, title=self._plain(record.title))
             if self.linker.add(paper_id, known):
                 self._attach(file, paper_id, record.files)
+        if self.problems and not found and not isinstance(path, FileSet):
+            raise self.problems[0]
+        for problem in self.problems:
+            self.counts["records_left_out_as_broken"] += 1
+            logger.warning("left out: %s", problem)
 
     def read_records(self, path: Source) -> Iterator[object]:
         """Yield (place, paper id, record)."""
@@ -151,7 +173,15 @@ class ExportReader(Reader):
                 authors=tuple(filter(None, map(self._plain, found.authors))),
                 venue=self._plain(found.venue),
                 references=self._cited(paper_id, found.references),
+                published=self._published(found),
             )
+
+    def _published(self, found: Export) -> Publication:
+        known = Publication(
+            *(found.kind, found.doi, found.volume, found.number, found.pages, found.publisher)
+        )
+        known = replace(known.with_texts(self._plain), doi=plain_doi(found.doi))
+        return replace(known, id_is_key=self.has_keys and bool(found.key.strip()))
 
     def _cited(self, paper_id: str, references: Sequence[Identifiers]) -> tuple[str, ...]:
         """Return the papers of the library that are cited, each once."""
@@ -196,10 +226,7 @@ def _id_of(record: Export, titles: dict[str, str]) -> str:
         return key
     if doi := normal_doi(record.doi):
         return doi
-    author = " ".join(record.authors[:1]).split()[-1:]
-    long = [word for word in _words(record.title) if len(word) >= _LONG]
-    parts = [*_words(" ".join(author))[-1:], str(year_of(record.year) or ""), *long[:1]]
-    made = base = "".join(parts) or "record"
+    made = base = made_key(record.authors, year_of(record.year), record.title) or "record"
     number = 1
     while titles.get(made, record.title) != record.title:
         number += 1
@@ -212,9 +239,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # too long, or with a NUL
         return False
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text in small letters without accents."""
-    plain_text = unicodedata.normalize("NFKD", text.casefold())
-    return _WORD.findall(plain_text.encode("ascii", "ignore").decode())

@@ -33,15 +33,19 @@ class Identifiers:
     title: str | None = None
 
 
+def plain_doi(text: str) -> str:
+    """Return a DOI without its resolver, in its own letters; empty where there is none."""
+    found = _DOI.search(text)
+    return found.group().rstrip(".,;") if found else ""
+
+
 def normal_doi(text: str) -> str | None:
     """Return a DOI in lower case without its resolver: ``"https://doi.org/10.1/A."`` -> ``10.1/a``.
 
     One that arXiv gave is no DOI here, since :func:`normal_arxiv` knows it.
     """
-    found = _DOI.search(text)
-    if found is None or _ARXIV_DOI.fullmatch(found.group()):
-        return None
-    return found.group().rstrip(".,;").lower()
+    found = plain_doi(text).lower()
+    return None if not found or _ARXIV_DOI.fullmatch(found) else found
 
 
 def normal_arxiv(text: str) -> str | None:

@@ -58,6 +58,11 @@ def text_of(value: object) -> str:
     return value.strip()
 
 
+def printed(value: object) -> str:
+    """Return what is written as a text or as a number, such as a volume; empty for all else."""
+    return str(value).strip() if isinstance(value, str | int) else ""
+
+
 def id_of(value: object) -> str:
     """Return an id as text; empty where there is none.
 

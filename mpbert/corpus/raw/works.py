@@ -18,6 +18,7 @@ class WorksReader(ExportReader):
     """Reads ``.json`` or ``.jsonl`` of an interface, or a folder of them."""
 
     suffixes = (".json", ".jsonl")
+    has_keys = False  # but numbers of its own
 
     @staticmethod
     @abstractmethod

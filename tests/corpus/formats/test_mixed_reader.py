@@ -91,7 +91,8 @@ def test_a_library_in_any_mixture_becomes_an_index_and_is_added_to(tmp_path, cap
     assert "attached files not found: 1\n" in out and "kept without a year: 1\n" in out
     assert main(["add", str(index), str(FIXTURES / "crossref")]) == 0
     out = capsys.readouterr().out
-    assert ": 8 papers, 4 of them new" in out
+    assert ": 7 papers, 3 of them new" in out
+    assert "copies of papers of the index, merged with them: 1\n" in out
     found = IndexRecommender.open(index).recommend("The routing of letters")
     assert found[0].paper_id == "queue2001routing" and found[0].why.citing
 

@@ -23,7 +23,9 @@ from mpbert.corpus.formats.pdf.text import (
     without_frame,
     words_of,
 )
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
+from mpbert.corpus.raw.identifiers import plain_doi
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
@@ -135,6 +137,7 @@ class PdfReader(Reader):
             abstract=sentences_of([abstract], self.counts) if abstract else (),
             sections=tuple(section for section in made if section.sentences),
             authors=front.authors,
+            published=Publication(doi=plain_doi(front.identifiers.doi or ""), id_is_key=False),
         )
 
     def _leave_out(self, error: PdfError) -> None:

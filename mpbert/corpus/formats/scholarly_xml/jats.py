@@ -13,7 +13,9 @@ from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
 from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of, plain_text
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.kinds import page_range
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NAMES = ("{*}name", "{*}string-name", "{*}collab")
@@ -74,6 +76,7 @@ class JatsReader(XmlReader):
             authors=tuple(filter(None, map(_name, _contributors(meta)))),
             venue=plain_text(head.find(".//{*}journal-title"), self.markup),
             identifiers=_identifiers(ids, title),
+            published=_published(head, meta),
         )
 
     def iter_references(self, root: etree._Element) -> Iterator[Entry]:
@@ -126,6 +129,22 @@ class JatsReader(XmlReader):
             else:
                 blocks += blocks_of(child, self.markup, self.counts)
         yield heading, blocks
+
+
+def _published(head: etree._Element, meta: etree._Element) -> Publication:
+    """Return the issue that the article is in."""
+
+    def text(place: etree._Element, path: str) -> str:
+        return " ".join((place.findtext(path) or "").split())
+
+    first = text(meta, "{*}fpage") or text(meta, "{*}elocation-id")
+    return Publication(
+        kind="article",
+        volume=text(meta, "{*}volume"),
+        number=text(meta, "{*}issue"),
+        pages=page_range(first, text(meta, "{*}lpage")),
+        publisher=text(head, ".//{*}publisher-name"),
+    )
 
 
 def _first_year(meta: etree._Element) -> int | None:

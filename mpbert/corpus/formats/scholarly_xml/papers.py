@@ -8,7 +8,7 @@ import logging
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,8 +19,9 @@ from mpbert.corpus.formats.scholarly_xml.citations import mark_blocks
 from mpbert.corpus.formats.scholarly_xml.files import read_head, read_root
 from mpbert.corpus.formats.scholarly_xml.references import Entry, ReferenceList
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
-from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers, plain_doi
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
@@ -35,6 +36,7 @@ class Head:
     """What the head of a file says of its paper.
 
     :param year: None where it is not printed.
+    :param published: where it appeared, without the DOI, which is among the identifiers.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Head:
     authors: tuple[str, ...]
     venue: str
     identifiers: Identifiers
+    published: Publication = Publication()
 
 
 class XmlReader(Reader):
@@ -139,6 +142,9 @@ class XmlReader(Reader):
             authors=head.authors,
             venue=head.venue,
             references=references.cited_ids,
+            published=replace(
+                head.published, doi=plain_doi(head.identifiers.doi or ""), id_is_key=False
+            ),
         )
 
     def _leave_out(self, error: CorpusError) -> None:

@@ -14,7 +14,9 @@ from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
 from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of
+from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.kinds import page_range
 
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 # parts of the back that are text of the paper; the others thank, declare or list
@@ -55,6 +57,7 @@ class TeiReader(XmlReader):
             authors=_authors(source),
             venue=_text(source.find("{*}monogr/{*}title")),
             identifiers=_identifiers(source, title),
+            published=_published(source),
         )
 
     def iter_references(self, root: etree._Element) -> Iterator[Entry]:
@@ -102,6 +105,22 @@ def _title(entry: etree._Element) -> str:
         if title := _text(entry.find(path)):
             return title
     return ""
+
+
+def _published(source: etree._Element) -> Publication:
+    """Return the journal's issue or the book's pages, as far as GROBID found them."""
+    scopes = {s.get("unit"): s for s in source.iterfind("{*}monogr/{*}imprint/{*}biblScope")}
+    pages = scopes.get("page")
+    journal = source.find("{*}monogr/{*}title[@level='j']")
+    meeting = source.find("{*}monogr/{*}meeting")
+    range_of = ("", "") if pages is None else (pages.get("from", ""), pages.get("to", ""))
+    return Publication(
+        kind="article" if _text(journal) else "inproceedings" if meeting is not None else "",
+        volume=_text(scopes.get("volume")),
+        number=_text(scopes.get("issue")),
+        pages=page_range(*range_of) or _text(pages),
+        publisher=_text(source.find("{*}monogr/{*}imprint/{*}publisher")),
+    )
 
 
 def _authors(source: etree._Element) -> tuple[str, ...]:

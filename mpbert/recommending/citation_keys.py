@@ -1,0 +1,69 @@
+"""Keys to cite papers by: those of their library where it has them, others made of their records.
+
+A key is given once, when a paper comes into an index, and kept: what is added later gets another.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mpbert.corpus.raw.keys import made_key
+
+_KEY_SAFE = re.compile(r"[A-Za-z0-9_.:/-]")
+_LETTER = re.compile(r"[a-z]")
+
+
+@dataclass(frozen=True)
+class Keyless:
+    """What a key is made of.
+
+    :param year: 0 where it is unknown.
+    :param id_is_key: whether the id itself is one.
+    """
+
+    paper_id: str
+    authors: Sequence[str]
+    year: int
+    title: str
+    id_is_key: bool
+
+
+def citation_keys(papers: Sequence[Keyless], taken: Iterable[str] = ()) -> list[str]:
+    """Return a key of each paper, unique without regard to case, as BibTeX compares them.
+
+    :param papers: with different ids.
+    :param taken: keys of other papers.
+    """
+    folded = Counter(paper.paper_id.casefold() for paper in papers)
+    used = {key.casefold() for key in taken}
+    keys: dict[str, str] = {}
+    for paper in sorted(papers, key=lambda each: (not each.id_is_key, each.paper_id)):
+        made = "" if paper.id_is_key else made_key(paper.authors, paper.year, paper.title)
+        if not _LETTER.search(made):
+            made = bibtex_key(paper.paper_id, folded[paper.paper_id.casefold()] > 1)
+        key, number = made, 1
+        while key.casefold() in used:
+            number += 1
+            key = f"{made}-{number}"
+        used.add(key.casefold())
+        keys[paper.paper_id] = key
+    return [keys[paper.paper_id] for paper in papers]
+
+
+def bibtex_key(paper_id: str, with_case: bool = False) -> str:
+    """Return a key of letters, digits and ``_.:/+-`` that no other id has.
+
+    A character that may not stand in a key becomes its number in hexadecimal between two ``+``.
+
+    :param with_case: whether another id differs in case alone. BibTeX ignores case, so a capital X
+        becomes ``++x``.
+    """
+    return "".join(
+        f"++{character.lower()}"
+        if with_case and "A" <= character <= "Z"
+        else character
+        if _KEY_SAFE.fullmatch(character)
+        else f"+{ord(character):x}+"
+        for character in paper_id
+    )

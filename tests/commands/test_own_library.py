@@ -1,0 +1,272 @@
+"""Tests of a library that grows: its DOIs, keys and types of entries, and its later exports."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from mpbert.cli import main
+from mpbert.recommending.directory import read_index
+from mpbert.recommending.recommender import IndexRecommender
+from mpbert.serving.app import create_app
+from mpbert.serving.limits import Limits
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+ATTENTION = """@inproceedings{vaswani2017,
+  title = {Attention is All you Need},
+  author = {Vaswani, Ashish and Shazeer, Noam},
+  booktitle = {Advances in Neural Processing \\& Systems},
+  year = {2017}, volume = {30}, pages = {5998--6008}, publisher = {Curran},
+  doi = {https://doi.org/10.5555/Att_1},
+  abstract = {The transformer relies on attention alone.},
+}
+"""
+LETTERS = """@article{letters,
+  title = {Routing Letters by the Shortest Queue},
+  author = {Queue, Jonathan}, journal = {Journal of Posts}, year = 2001, number = 4,
+  abstract = {A letter takes the shortest queue.},
+}
+"""
+
+
+@pytest.fixture
+def run(capsys):
+    def act(*words):
+        code = main([*map(str, words)])
+        return code, *capsys.readouterr()
+
+    return act
+
+
+@pytest.fixture
+def index(tmp_path, run):
+    """Function of texts of BibTeX, and works of OpenAlex: an index of them."""
+
+    def make(bibtex="", works=()):
+        library = tmp_path / "library"
+        library.mkdir()
+        if bibtex:
+            (library / "refs.bib").write_text(bibtex)
+        if works:
+            (library / "works.json").write_text(json.dumps({"results": list(works)}))
+        assert run("index", library, tmp_path / "index")[0] == 0
+        return tmp_path / "index"
+
+    return make
+
+
+def work(number, title, **more):
+    return {
+        "id": f"https://openalex.org/W{number}",
+        "title": title,
+        "publication_year": 2019,
+        "abstract_inverted_index": {"Words": [0], "of": [1], "it": [2]},
+        "authorships": [{"author": {"display_name": "Jacob Dévlin"}}],
+        **more,
+    }
+
+
+def test_an_entry_keeps_its_key_type_and_fields(index):
+    recommender = IndexRecommender.open(index(ATTENTION + LETTERS))
+    assert recommender.bibtex("vaswani2017") == (
+        "@inproceedings{vaswani2017,\n  title = {{Attention is All you Need}},\n"
+        "  author = {Ashish Vaswani and Noam Shazeer},\n  year = {2017},\n"
+        "  booktitle = {Advances in Neural Processing {\\&} Systems},\n  volume = {30},\n"
+        "  pages = {5998--6008},\n  publisher = {Curran},\n  doi = {10.5555/Att_1},\n}"
+    )
+    assert recommender.bibtex("letters") == (
+        "@article{letters,\n  title = {{Routing Letters by the Shortest Queue}},\n"
+        "  author = {Jonathan Queue},\n  year = {2001},\n  journal = {Journal of Posts},\n"
+        "  number = {4},\n}"
+    )
+
+
+def test_numbers_of_a_database_are_no_keys(index):
+    source = {"display_name": "Proc", "type": "conference", "host_organization_name": "ACL"}
+    works = [
+        work(101, "On the BERT of it", doi="https://doi.org/10.1234/b"),
+        work(102, "BERT again", primary_location={"source": source}, type="article"),
+        work(103, "To Bert", biblio={"volume": "7", "first_page": "1", "last_page": "9"}),
+    ]
+    recommender = IndexRecommender.open(index("@misc{Devlin2019bert, title={Of it}}", works))
+    entries = {paper_id: recommender.bibtex(paper_id) for paper_id in recommender.paper_ids}
+    keys = {paper_id: re.match(r"@\w+\{(.*),", e)[1] for paper_id, e in entries.items()}
+    assert keys == {
+        "Devlin2019bert": "Devlin2019bert",
+        "W101": "devlin2019bert-2",
+        "W102": "devlin2019bert-3",
+        "W103": "devlin2019bert-4",
+    }
+    assert "doi = {10.1234/b}" in entries["W101"]
+    assert entries["W102"].startswith("@inproceedings{") and "publisher = {ACL}" in entries["W102"]
+    assert "volume = {7}" in entries["W103"] and "pages = {1--9}" in entries["W103"]
+
+
+def test_a_doi_is_told_by_the_page_json_and_the_map_of_titles(index, tmp_path, run):
+    path = index(ATTENTION + LETTERS)
+    app = create_app(IndexRecommender.open(path), Limits(1 << 20, 10.0, 10))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        asked = {"text": "Attention alone \\cite{}.", "format": "tex"}
+        (place,) = client.post("/api/manuscript", json=asked).json()["places"]
+        found = {paper["paper_id"]: paper for paper in place["papers"]}["vaswani2017"]
+        assert found["doi"] == "10.5555/Att_1"
+        assert found["url"] == "https://doi.org/10.5555/Att_1"
+        (told,) = client.get("/api/papers?query=attention").json()["papers"]
+        assert told["doi"] == "10.5555/Att_1"
+    (tmp_path / "a.txt").write_text("The transformer of letters [CITATION].")
+    code, out, _ = run("recommend", path, tmp_path / "a.txt", "--format", "json")
+    dois = {paper["paper_id"]: paper["doi"] for paper in json.loads(out)[0]["papers"]}
+    assert code == 0 and dois == {"vaswani2017": "10.5555/Att_1", "letters": None}
+
+
+def test_an_own_entry_with_the_doi_is_the_paper_under_any_title(index, tmp_path, run):
+    own = "@misc{vas, title = {Attention: all one needs}, year = 1999, doi = {10.5555/ATT_1}}\n"
+    (tmp_path / "own.bib").write_text(own)
+    text = "---\nbibliography: own.bib\n---\nIt is known [CITATION]. So it is [@vas]."
+    (tmp_path / "a.md").write_text(text)
+    words = "cite", index(ATTENTION), tmp_path / "a.md", "--place", "1", "--papers", "vaswani2017"
+    assert run(*words, "--yes")[0] == 0
+    assert (tmp_path / "a.md").read_text() == text.replace("[CITATION]", "[@vas]")
+    assert (tmp_path / "own.bib").read_text() == own
+
+
+def test_a_doi_that_two_papers_share_tells_neither(index, tmp_path, run):
+    book = "@incollection{%s, title = {Chapter %s of it}, doi = {10.1234/book}}\n"
+    path = index(book % ("one", "one") + book % ("two", "two"))
+    (tmp_path / "own.bib").write_text(book.replace("%s", "mine", 1) % "two")
+    (tmp_path / "a.md").write_text("---\nbibliography: own.bib\n---\nSo it is [@mine].")
+    out = run("recommend", path, tmp_path / "a.md", "--format", "json")[1]
+    assert [cited["paper_id"] for cited in json.loads(out)[0]["cited"]] == ["two"]
+
+
+def test_a_library_that_is_exported_again_is_updated(index, tmp_path, run):
+    path = index(ATTENTION + LETTERS)
+    new = "@misc{new, title = {A newer one of mail}, abstract = {It cites nothing.}}\n"
+    changed = ATTENTION.replace("attention alone", "zebrafish").replace("Curran", "Springer")
+    (tmp_path / "again.bib").write_text(changed + LETTERS + new)
+    code, _, error = run("add", path, tmp_path / "again.bib")
+    assert code == 2 and "pass --update" in error and "'vaswani2017' is in the index" in error
+    assert IndexRecommender.open(path).paper_ids == ["letters", "vaswani2017"]
+    code, out, _ = run("add", path, tmp_path / "again.bib", "--update")
+    assert code == 0
+    assert "3 papers, 1 of them new, 1 replaced, 1 given were there already" in out
+    recommender = IndexRecommender.open(path)
+    assert [p.paper_id for p in recommender.recommend("Zebrafish")] == ["vaswani2017"]
+    assert "Springer" in recommender.bibtex("vaswani2017")
+    assert recommender.recommend("It relies on attention")[0].paper_id == "vaswani2017"
+    assert run("check", path)[0] == 0
+    out = run("add", path, tmp_path / "again.bib", "--update")[1]
+    assert "3 papers, 0 of them new, 0 replaced, 3 given were there already" in out
+
+
+def test_a_changed_doi_alone_is_a_changed_record(index, tmp_path, run):
+    path = index(ATTENTION)
+    (tmp_path / "again.bib").write_text(ATTENTION.replace("Att_1", "Att_2"))
+    assert run("add", path, tmp_path / "again.bib")[0] == 2
+    assert "1 replaced" in run("add", path, tmp_path / "again.bib", "--update")[1]
+    assert IndexRecommender.open(path).paper("vaswani2017").doi == "10.5555/Att_2"
+
+
+def test_citations_of_a_replaced_paper_stay_and_its_own_are_new(tmp_path, run):
+    def record(paper_id, title, *sentences):
+        return {
+            "paper_id": paper_id,
+            "title": title,
+            "year": 2001,
+            "abstract": [f"{title} is it."],
+            "sections": [{"sentences": list(sentences)}] if sentences else [],
+        }
+
+    def cites(paper_id):
+        marker = {"start": 12, "end": 15, "cited_ids": [paper_id]}
+        return {"text": "As is known [1] now.", "markers": [marker]}
+
+    def write(name, *records):
+        (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in records))
+        return tmp_path / name
+
+    a, b = record("a", "Mail", cites("b")), record("b", "Post", cites("a"))
+    c = record("c", "Letters")
+    path = tmp_path / "index"
+    assert run("index", write("one.jsonl", a, b, c), path)[0] == 0
+    other = record("a", "Mail again", cites("c"))
+    assert run("add", path, write("two.jsonl", other), "--update")[0] == 0
+    tables = read_index(path).tables
+    ids = tables.papers["paper_id"].to_pylist()
+    contexts = tables.contexts.to_pylist()
+    found = {(ids[c["citing_row"]], ids[row]) for c in contexts for row in c["cited_rows"]}
+    assert found == {("b", "a"), ("a", "c")}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ATTENTION.replace("{vaswani2017,", "{other,").replace("Attention is All", "Of"),  # DOI
+        ATTENTION.replace("{vaswani2017,", "{other,").replace("Att_1", "Att_9"),  # title
+    ],
+)
+def test_the_same_paper_under_another_key_is_no_new_one(entry, index, tmp_path, run):
+    path = index(ATTENTION + LETTERS)
+    (tmp_path / "more.bib").write_text(entry)
+    code, out, _ = run("add", path, tmp_path / "more.bib")
+    assert code == 0 and ": 2 papers, 0 of them new" in out
+    assert "copies of papers of the index, merged with them: 1\n" in out
+
+
+def test_the_pdf_of_a_paper_gives_it_its_text(index, tmp_path, run):
+    title = "Routing Letters by the Shortest Queue"
+    path = index(LETTERS)
+    tei = (FIXTURES / "mixed" / "paper.tei.xml").read_text()
+    printed = re.search(r"<titleStmt>\s*<title[^>]*>([^<]*)<", tei)[1]
+    folder = tmp_path / "tei"
+    folder.mkdir()
+    (folder / "paper.tei.xml").write_text(tei.replace(printed, title))
+    code, out, _ = run("add", path, folder)
+    assert code == 0 and ": 1 papers, 0 of them new" in out
+    tables = read_index(path).tables
+    assert tables.bodies["body"].to_pylist() != [""]
+    (paper,) = tables.papers.to_pylist()
+    assert paper["abstract"] == "A letter takes the shortest queue." and paper["key"] == "letters"
+    (tmp_path / "again.bib").write_text(LETTERS)
+    assert "1 given were there already" in run("add", path, tmp_path / "again.bib")[1]
+    (tmp_path / "again.bib").write_text(LETTERS.replace("shortest queue.", "zebrafish."))
+    assert "1 replaced" in run("add", path, tmp_path / "again.bib", "--update")[1]
+    changed = read_index(path).tables
+    assert changed.bodies["body"].to_pylist() == tables.bodies["body"].to_pylist()
+    assert changed.papers["abstract"].to_pylist() == ["A letter takes the zebrafish."]
+
+
+def test_a_broken_entry_is_left_out_and_told(tmp_path, run):
+    broken = "@article{bad,\n  title = {Never {closed,\n  year = 2000,\n}\n"
+    (tmp_path / "refs.bib").write_text(ATTENTION + broken + LETTERS)
+    code, out, error = run("index", tmp_path / "refs.bib", tmp_path / "index")
+    assert code == 0 and ": 2 papers read as bibtex" in out
+    assert "records left out as broken: 1\n" in out
+    (line,) = [line for line in error.splitlines() if "broken" in line]
+    assert "refs.bib:" in line and "begins on line 9 (" in line
+    assert IndexRecommender.open(tmp_path / "index").paper_ids == ["letters", "vaswani2017"]
+
+
+def test_files_of_no_known_format_are_told(index, tmp_path, run):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "refs.bib").write_text(ATTENTION)
+    (folder / "a.docx").write_text("?")
+    (folder / "misc.json").write_text('{"colour": "red"}')
+    code, out, error = run("index", folder, tmp_path / "index")
+    assert code == 0 and "files left out, of no known format: 2\n" in out
+    assert "left out, of no known format: a.docx, misc.json" in error
+    shutil.rmtree(tmp_path / "index")
+    assert "no known format" not in run("index", folder / "refs.bib", tmp_path / "index")[1]
+
+
+def test_an_unknown_json_beside_an_export_is_not_read_as_one(tmp_path, run):
+    folder = tmp_path / "mine"
+    shutil.copytree(FIXTURES / "csl", folder)
+    (folder / "misc.json").write_text('{"colour": "red"}')
+    code, out, error = run("index", folder, tmp_path / "index")
+    assert code == 0, error
+    assert "files left out, of no known format: 1\n" in out
