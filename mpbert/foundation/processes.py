@@ -28,10 +28,10 @@ def end_with_parent() -> None:
 
 
 def keep_few_kernels() -> None:
-    """Let oneDNN and torch keep kernels of few shapes; call this before torch is imported.
+    """Let oneDNN and torch keep kernels of few shapes; call this before the first matrix product.
 
-    Each keeps those of ``1,024`` shapes otherwise. A training batch has another number of tokens
-    than the one before it: its kernels serve all layers of its update, and no later one.
+    Each keeps those of ``1,024`` shapes otherwise. A batch has another number of tokens than the
+    one before it: its kernels serve all layers of one pass, and no later one.
     """
     for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(name, "64")
