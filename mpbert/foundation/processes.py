@@ -27,6 +27,15 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
+def end_with_agent() -> None:
+    """Let a process that ``torch.distributed.run`` has started end with it, even by SIGKILL.
+
+    Otherwise it would train on beside the processes that are started in its place.
+    """
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        end_with_parent()
+
+
 def keep_few_kernels() -> None:
     """Let oneDNN and torch keep kernels of few shapes; call this before the first matrix product.
 

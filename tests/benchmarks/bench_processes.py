@@ -19,7 +19,7 @@ from contest import print_row, run_command
 CONFIGURATION, COUNTS = "finetune/configs/token_bag.yaml", (1, 2)
 
 
-def main(binary: str = "runs/binarized/rfc", updates: str = "20") -> None:
+def main(binary: str = "runs/binarized/rfc", updates: str = "8") -> None:
     """Print a row."""
     os.environ["OMP_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
