@@ -11,7 +11,7 @@ from mpbert.model.directory import load_two_tower
 from tests.conftest import REPOSITORY
 from tests.servers import Server, free_ports
 
-pytestmark = [pytest.mark.slow, pytest.mark.fairseq]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.fairseq]  # twelve imports of torch
 UPDATES, EACH = 60, 4  # of the training, and those after which a checkpoint is written
 CONFIGURATION = f"""
 model: {{dim: 16, ffn_dim: 16, num_heads: 2, sentence_layers: 0, document_layers: 0, dropout: 0,
