@@ -33,14 +33,17 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors")},
-    **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
+    **{name: set() for name in ("growing_arrays", "ragged", "renames", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
     "registry": {"errors"},
     "extras": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
     "option_files": {"errors", "renames"},
-    "config": {"command_help", "errors", "logs", "objects", "option_files", "renames"},
+    "config": {
+        *("command_help", "errors", "logs", "objects", "option_files", "path_checks", "renames"),
+    },
+    "path_checks": {"errors", "objects"},
     "checksums": {"errors", "renames"},
     "object_claims": {"errors"},
     "objects": {"checksums", "claims", "errors", "object_claims"},

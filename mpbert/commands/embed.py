@@ -16,7 +16,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
-from mpbert.vectors.matches import save_matches
+from mpbert.vectors.matches import MatchesWriter
 from mpbert.vectors.store import VectorStore
 
 if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
@@ -114,21 +114,17 @@ def _save(
     results: Iterator[Arrays],
 ) -> None:
     """Write vectors as they come, and weights of so many tokens if there are any."""
-    from scipy import sparse
-
-    weights = [sparse.csr_array((0, num_tokens), dtype=np.float32)]
+    matches = MatchesWriter(num_tokens) if num_tokens else None
 
     def blocks() -> Iterator[np.ndarray]:
         for part in results:
-            if num_tokens:
-                shape = len(part["vectors"]), num_tokens
-                matches = part["weights"], part["tokens"], part["offsets"]
-                weights.append(sparse.csr_array(matches, shape=shape))
+            if matches is not None:
+                matches.add(part["offsets"], part["tokens"], part["weights"])
             yield part["vectors"]
 
     VectorStore.write(directory, name, ids, dim, blocks())
-    if num_tokens:
-        save_matches(directory, name, sparse.vstack(weights, format="csr"))
+    if matches is not None:
+        matches.save(directory, name)
 
 
 def inputs_of(config: Config) -> list[Path]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
 from mpbert.experiments.library_training import BEST, TRAINED, LibraryTraining, train_on_library
 from mpbert.foundation.config import option, positional
@@ -21,6 +22,7 @@ from mpbert.foundation.manifest import (
     output_directory,
     read_manifest,
 )
+from mpbert.foundation.parts import parts_of
 from mpbert.foundation.processes import ended_by_sigterm
 from mpbert.recommending.directory import (
     ENCODER,
@@ -118,15 +120,8 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     check_inputs(inputs)
-    with engine_of(config.engine, os.cpu_count() or 1) as engine:
-        library = path_for(config.engine, config.library)
-        papers = read_library(library, reader, engine, counts, config.grobid or "")
-    if not papers:
-        raise CorpusError(
-            f"{config.library}: found no paper with a title and text among {counts['papers_read']} "
-            f"records; expected some, or another --reader than {reader}"
-        )
     with output_directory(config.output, "index", config, inputs) as out:
+        papers = _papers(config, reader, inputs, counts)
         encoder = _encoder(config, folder, out.path / ENCODER)
         tables = library_tables(papers, encoder, counts)
         data = data_folder(out.path, 1)
@@ -136,6 +131,31 @@ def run(config: Config) -> None:
         made = data_of(tables, config.readings, config.seed, fuses=False)
         out.counts |= {"reader": reader, **write_data(data, made)}
     _report(config, reader, tables, out.counts)
+
+
+def _papers(
+    config: Config, reader: str, inputs: list[Path], counts: Counter[str]
+) -> list[CleanPaper]:
+    """Read the library; what was read stays beside the output until that is finished.
+
+    :param counts: receives what is read and dropped.
+    :raises CorpusError: the library is broken or holds no paper.
+    """
+    parts = parts_of(config.output, "papers", "index", config, inputs)
+    try:
+        with engine_of(config.engine, os.cpu_count() or 1) as engine:
+            library = path_for(config.engine, config.library)
+            words = library, reader, engine, counts, config.grobid or ""
+            papers = read_library(*words, parts)
+        if not papers:
+            raise CorpusError(
+                f"{config.library}: found no paper with a title and text among "
+                f"{counts['papers_read']} records; expected some, or another --reader than {reader}"
+            )
+    except CorpusError:
+        parts.discard()  # what is mended is another library
+        raise
+    return papers
 
 
 def _train(config: Config, reader: str) -> None:

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.repeats import KEY, context_key
-from mpbert.corpus.spill import Numbers, StoredPapers
+from mpbert.corpus.spill import StoredPapers
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.growing_arrays import Numbers
 
 _ID = np.dtype("S16")  # digest of an id
 

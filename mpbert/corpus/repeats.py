@@ -15,6 +15,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 
 KEY = np.dtype("S16")  # of what a context says and cites
+_BLOCK = 1 << 16  # training contexts that are looked up at once
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,20 @@ def find_repeats(keys: np.ndarray, training: np.ndarray) -> Repeats:
     distinct, first, sizes = np.unique(keys, return_index=True, return_counts=True)
     is_repeat = np.ones(len(keys), dtype=bool)
     is_repeat[first] = False
-    return Repeats(is_repeat, int(sizes.max(initial=0)), int(np.isin(distinct, training).sum()))
+    return Repeats(is_repeat, int(sizes.max(initial=0)), _num_found(distinct, training))
+
+
+def _num_found(distinct: np.ndarray, training: np.ndarray) -> int:
+    """Return how many of (D,) distinct keys, ascending, are among (T,) others, in any order.
+
+    The others are read a block at a time: they are most, and none of them is sorted.
+    """
+    is_found = np.zeros(len(distinct), dtype=bool)
+    for start in range(0, len(training) if len(distinct) else 0, _BLOCK):
+        some = training[start : start + _BLOCK]
+        places = np.minimum(np.searchsorted(distinct, some), len(distinct) - 1)
+        is_found[places[distinct[places] == some]] = True
+    return int(is_found.sum())
 
 
 def repeats_of(store: CorpusStore, split: str) -> Repeats:

@@ -1,11 +1,10 @@
-"""Papers and numbers on disk until a corpus store is written: memory holds a part of them.
+"""Papers on disk until a corpus store is written: memory holds a part of them.
 
 A paper is written as it comes: its sentences in Arrow's own form, all else as JSON beside them. It
 is read back when it is asked for, and not mapped, so that memory does not grow with the corpus.
 """
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.published import Publication
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.growing_arrays import Numbers
 
 _SCHEMA = pa.schema([("text", pa.string()), ("section", pa.int16())])
 _IDS_OF_A_CHUNK = 4096
@@ -63,12 +63,16 @@ def papers_from(content: np.ndarray) -> Iterator[CleanPaper]:
 class StoredPapers(Sequence[CleanPaper]):
     """Papers in a file. Fill it, then :meth:`sort` it: the place of a paper is then its row.
 
-    Ids and years of all papers are in memory, as arrays: about 50 bytes a paper.
+    A paper is a message of Arrow with its sentences, then JSON. Where these begin is in a file of
+    its own: that of Arrow, with an index at its end, has 24 bytes a paper in memory, and an index
+    of 2 GiB at most. In memory are ids, splits and the order: about 60 bytes a paper and twice
+    its id while they are sorted.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writer = pa.ipc.new_file(pa.OSFile(str(path), "wb"), _SCHEMA)
+        self._file = path.open("w+b")
+        self._places = Numbers(np.int64)  # of the message and of the JSON of each paper, by turns
+        self._places.extend([0])
         self._ids: list[str] = []
         self._chunks: list[pa.Array] = []
         self._years, self._splits = Numbers(np.int32), list[str | None]()
@@ -77,7 +81,10 @@ class StoredPapers(Sequence[CleanPaper]):
     def add(self, paper: CleanPaper) -> None:
         """Write a paper."""
         batch, metadata = _batch_of(paper)
-        self._writer.write_batch(batch, custom_metadata=metadata)
+        self._file.write(batch.serialize())
+        middle = self._file.tell()
+        self._file.write(metadata["paper"].encode())
+        self._places.extend([middle, self._file.tell()])
         self._years.extend([paper.year])
         self._splits.append(paper.split)
         self._ids.append(paper.paper_id)
@@ -93,7 +100,7 @@ class StoredPapers(Sequence[CleanPaper]):
 
         :raises CorpusError: two papers have one id.
         """
-        self._writer.close()
+        self._file.flush()
         self._end_chunk()
         ids = pa.chunked_array(self._chunks).combine_chunks()
         self._chunks = []
@@ -107,7 +114,7 @@ class StoredPapers(Sequence[CleanPaper]):
                 f"papers"
             )
         self.years = self._years.array()[self._order]
-        self._reader = pa.ipc.open_file(pa.OSFile(str(self._path)))
+        self._starts = self._places.array()
 
     @property
     def given_splits(self) -> list[str | None]:
@@ -118,7 +125,13 @@ class StoredPapers(Sequence[CleanPaper]):
         return len(self._order)
 
     def __getitem__(self, row: int) -> CleanPaper:  # type: ignore[override]
-        return _paper_of(*self._reader.get_batch_with_custom_metadata(int(self._order[row])))
+        place = 2 * int(self._order[row])
+        start, middle, end = self._starts[place : place + 3].tolist()
+        self._file.seek(start)
+        content = self._file.read(end - start)
+        message = pa.py_buffer(content).slice(0, middle - start)
+        batch = pa.ipc.read_record_batch(message, _SCHEMA)
+        return _paper_of(batch, {"paper": content[middle - start :]})
 
 
 @contextmanager
@@ -129,26 +142,3 @@ def stored_papers(directory: Path) -> Iterator[StoredPapers]:
         yield StoredPapers(path)
     finally:
         path.unlink(missing_ok=True)
-
-
-class Numbers:
-    """A growing array in a temporary file without a name, in the folder of such files.
-
-    :param kind: of numpy, of each number.
-    """
-
-    def __init__(self, kind: type) -> None:
-        self._kind, self._file, self._count = np.dtype(kind), tempfile.TemporaryFile(), 0
-
-    def extend(self, numbers: Iterable[Any]) -> None:
-        """Add some at the end."""
-        added = np.asarray(numbers, self._kind)
-        self._file.write(added.tobytes())
-        self._count += added.size
-
-    def array(self) -> np.ndarray:
-        """Return (N,) all numbers, mapped from the file."""
-        self._file.flush()
-        if not self._count:
-            return np.zeros(0, self._kind)
-        return np.memmap(self._file, self._kind, mode="r", shape=(self._count,))

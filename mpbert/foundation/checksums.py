@@ -11,6 +11,7 @@ from mpbert.foundation.errors import MpbertError
 from mpbert.foundation.renames import with_old_names
 
 MANIFEST = "manifest.json"
+NOT_NAMED = (MANIFEST, "config.yaml", "log.txt")  # files of an output that its manifest leaves out
 SEAL = "checksum"  # last entry of a manifest: SHA-256 of its text without this entry
 _SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % SEAL.encode())
 

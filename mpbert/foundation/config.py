@@ -16,12 +16,12 @@ from argparse_dataclass import ArgumentParser
 from mpbert.foundation.command_help import epilog
 from mpbert.foundation.errors import ConfigError, printable
 from mpbert.foundation.logs import is_json
-from mpbert.foundation.objects import TAKES_URLS, url_of
+from mpbert.foundation.objects import TAKES_URLS
 from mpbert.foundation.option_files import flags_of_file
+from mpbert.foundation.path_checks import check_path, check_paths
 from mpbert.foundation.renames import SETTINGS, new_option
 
 C = TypeVar("C")
-_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, on Linux
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
 _NOT_NOTED = ("engine",)  # what changes no byte
 
@@ -73,6 +73,10 @@ class CommandParser(ArgumentParser):
             allow_abbrev=False,
         )
 
+    def parse_values(self, words: Sequence[str]) -> dict[str, Any]:
+        """Return the value of each field, without making a configuration of them."""
+        return vars(argparse.ArgumentParser.parse_known_args(self, words)[0])
+
     def error(self, message: str) -> NoReturn:
         """Print usage and message and exit with 2.
 
@@ -102,6 +106,7 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
             raise ConfigError(
                 "--config is the last word; expected the name of a YAML file after it"
             )
+        check_path("--config", Path(argv[place + 1]), takes_urls=False)
         from_file = flags_of_file(config_class, command, Path(argv[place + 1]))
         del argv[place : place + 2]
     parser = CommandParser(config_class, command)
@@ -110,9 +115,9 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     words = [*argv, *added]  # at the end: a list of values would go on
     if words.count("--") > 1 or any(word.startswith("--") and word[-3:] == "=--" for word in words):
         parser.error("found '--' as a value; expected one that is no sign")  # argparse: empty lists
+    check_paths(parser.parse_values(words), command in TAKES_URLS)
     config = parser.parse_args(words)
     _check_seed(config)
-    _check_paths(config, command in TAKES_URLS)
     return _with_names(config)
 
 
@@ -137,26 +142,6 @@ def _check_seed(config: object) -> None:
         raise ConfigError(f"--seed {str(seed)[:30]}; expected at least 0 and less than 2**63")
 
 
-def _check_paths(config: object, takes_urls: bool) -> None:
-    """Refuse names that fail where it is asked whether the file exists, or where it is noted.
-
-    :param takes_urls: whether the command does; otherwise these are refused, too.
-    """
-    for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        for path in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(path, Path) and not _can_be_a_file(path):
-                raise ConfigError(
-                    f"{field.name}: found {str(path)[:60]!a}..., a name too long, with NUL or not "
-                    f"UTF-8; expected a path"
-                )
-            if isinstance(path, Path) and not takes_urls and (url := url_of(path)):
-                raise ConfigError(
-                    f"{field.name}: found the URL {url[:200]!a}; this command expects a path of "
-                    f"this machine: copy it here first, or copy the output there afterwards"
-                )
-
-
 def _with_names(config: C) -> C:
     """Return the configuration with ``.`` and ``..`` as absolute paths.
 
@@ -171,15 +156,6 @@ def _named(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_named, value))
     return value.resolve() if isinstance(value, Path) and value.name in ("", "..") else value
-
-
-def _can_be_a_file(path: Path) -> bool:
-    try:
-        name = str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    longest = max(map(len, name.split(b"/")))
-    return longest <= _LONGEST_NAME and len(name) < _LONGEST_PATH and b"\0" not in name
 
 
 def _split_config(word: str) -> list[str]:

@@ -2,11 +2,13 @@
 
 A command works on a copy in a folder of this machine, since arrays are mapped from files. The copy
 of an output counts while its manifest has the bytes of the one in the store. What a command writes
-is stored file by file, the manifest last: an output whose manifest is there is complete.
+is stored file by file, the manifest last: an output whose manifest is there is complete. It has the
+files that its manifest names; others, which a killed command left there, are not copied.
 """
 
 import dataclasses
 import hashlib
+import json
 import logging
 import os
 import re
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
-from mpbert.foundation.checksums import MANIFEST
+from mpbert.foundation.checksums import MANIFEST, NOT_NAMED, unsealed
 from mpbert.foundation.claims import one_at_a_time
 from mpbert.foundation.errors import MpbertError, OutputError
 from mpbert.foundation.object_claims import name_of_machine, stored_alone
@@ -178,11 +180,18 @@ class _Remote:
                 )
             copied = self._place / MANIFEST
             if manifest is not None and not (copied.exists() and copied.read_bytes() == manifest):
-                found = [x.path for x in self._store.get_file_info(self._selector)
-                         if x.type == self._files]  # fmt: skip
-                self._copy_files(found, self._path, self._place)
+                self._copy_files(self._files_of(manifest), self._path, self._place)
         self._place.parent.mkdir(parents=True, exist_ok=True)
         return self._place
+
+    def _files_of(self, manifest: bytes) -> list[str]:
+        """Return the files of an output in the store: others were left by an unfinished one."""
+        found = [x.path for x in self._store.get_file_info(self._selector) if x.type == self._files]
+        try:
+            named = {*json.loads(unsealed(manifest)[0])["files"], *NOT_NAMED}
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return found  # the command says what is wrong with it
+        return [path for path in found if path[len(self._path) + 1 :] in named]
 
     def _copy_files(self, paths: list[str], base: str, place: Path) -> None:
         """Copy files of the store to a place, which is complete or absent at any time."""

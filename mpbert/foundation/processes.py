@@ -27,11 +27,20 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def keep_few_kernels() -> None:
-    """Let oneDNN and torch keep kernels of few shapes; call this before torch is imported.
+def end_with_agent() -> None:
+    """Let a process that ``torch.distributed.run`` has started end with it, even by SIGKILL.
 
-    Each keeps those of ``1,024`` shapes otherwise. A training batch has another number of tokens
-    than the one before it: its kernels serve all layers of its update, and no later one.
+    Otherwise it would train on beside the processes that are started in its place.
+    """
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        end_with_parent()
+
+
+def keep_few_kernels() -> None:
+    """Let oneDNN and torch keep kernels of few shapes; call this before the first matrix product.
+
+    Each keeps those of ``1,024`` shapes otherwise. A batch has another number of tokens than the
+    one before it: its kernels serve all layers of one pass, and no later one.
     """
     for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(name, "64")

@@ -11,6 +11,7 @@ import numpy as np
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.parts import Arrays
+from mpbert.foundation.processes import keep_few_kernels
 from mpbert.model.description import read_description
 from mpbert.model.directory import load_two_tower, pick_device
 from mpbert.model.embedding import embed_sampled, mean_over_readings, weigh_counts
@@ -56,6 +57,7 @@ class Embedding(Job):
 
         :raises EncoderError: the encoder is damaged, or there is no such device.
         """
+        keep_few_kernels()
         return _Opened(self)
 
 

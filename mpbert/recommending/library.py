@@ -20,6 +20,7 @@ from mpbert.corpus.formats.guess import guess_reader, unknown_files
 from mpbert.corpus.formats.mixed import library_reader
 from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.encoders import IndexEncoder
@@ -76,20 +77,26 @@ def reader_name(path: Path, named: str | None, counts: Counter[str]) -> str:
 
 
 def read_library(
-    path: Path, reader: str, engine: Engine, counts: Counter[str], grobid: str = ""
+    path: Path,
+    reader: str,
+    engine: Engine,
+    counts: Counter[str],
+    grobid: str = "",
+    parts: PartFiles | None = None,
 ) -> list[CleanPaper]:
-    """Return the papers of a library, those without a year among them.
+    """Return the papers of a library, those without a year among them: an index holds them all.
 
     :param reader: name of a reader.
     :param engine: where papers are parsed.
     :param counts: receives what the reader and the cleaning count; papers without a year are kept.
     :param grobid: address of a service that reads PDF files; empty: they are read here.
+    :param parts: where clean papers stay for a later run; None: nowhere.
     :raises CorpusError: the file or a record is broken.
     :raises ConfigError: no service answers there, or the library has no PDF files to send.
     """
     made = library_reader(path, reader, grobid)
     made.needs_citations = False
-    papers = iter_clean_papers(made, path, engine, counts, needs_year=False)
+    papers = iter_clean_papers(made, path, engine, counts, needs_year=False, parts=parts)
     return list(progress(papers, "read papers", "paper"))
 
 

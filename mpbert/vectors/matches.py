@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpbert.foundation.errors import VectorsError
+from mpbert.foundation.growing_arrays import Numbers
 
 if TYPE_CHECKING:  # none of the base installation
     from scipy import sparse
 
 _PARTS = ("indptr", "indices", "data", "shape")  # of a file that scipy writes
+_BLOCK = 1 << 20  # numbers of an array that are in memory while they are written
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,55 @@ def save_matches(directory: Path, name: str, weights: "sparse.csr_array") -> Non
     from scipy import sparse
 
     sparse.save_npz(matches_file(directory, name), weights, compressed=False)
+
+
+class MatchesWriter:
+    """Writes what :func:`save_matches` writes, byte for byte, of rows that come in blocks.
+
+    All numbers wait in files without a name in ``TMPDIR``: memory holds a block of them.
+
+    :param vocab_size: V.
+    """
+
+    def __init__(self, vocab_size: int) -> None:
+        self._vocab_size, self._num_weights = vocab_size, 0
+        self._offsets, self._tokens = Numbers(np.int64), Numbers(np.int32)
+        self._weights = Numbers(np.float32)
+        self._offsets.extend([0])
+
+    def add(self, offsets: np.ndarray, tokens: np.ndarray, weights: np.ndarray) -> None:
+        """Add the rows of N more texts, as in :class:`TokenWeights`."""
+        self._offsets.extend(offsets[1:] + np.int64(self._num_weights))
+        self._tokens.extend(tokens)
+        self._weights.extend(weights)
+        self._num_weights += len(tokens)
+
+    def save(self, directory: Path, name: str) -> None:
+        """Write all rows into a directory that exists."""
+        offsets = self._offsets.array()
+        fits = max(self._num_weights, self._vocab_size) <= np.iinfo(np.int32).max
+        kind = np.int32 if fits else np.int64  # of rows and offsets, as scipy chooses it
+        arrays = {
+            "indices": (self._tokens.array(), kind),
+            "indptr": (offsets, kind),
+            "format": (np.array(b"csr"), "S3"),
+            "shape": (np.array([len(offsets) - 1, self._vocab_size]), np.int64),
+            "data": (self._weights.array(), np.float32),
+            "_is_array": (np.array(True), bool),
+        }
+        with zipfile.ZipFile(matches_file(directory, name), "w", zipfile.ZIP_STORED) as archive:
+            for part, (array, of_kind) in arrays.items():
+                _write_array(archive, f"{part}.npy", array, np.dtype(of_kind))
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray, kind: np.dtype) -> None:
+    """Write an array of another kind as :func:`numpy.savez` does, a block at a time."""
+    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+    with archive.open(name, "w", force_zip64=True) as file:
+        np.lib.format.write_array_header_1_0(file, header | {"shape": array.shape})
+        flat = array.reshape(-1)
+        for start in range(0, flat.size, _BLOCK):
+            file.write(flat[start : start + _BLOCK].astype(kind, copy=False).tobytes())
 
 
 def load_matches(directory: Path, name: str, num_rows: int) -> "sparse.csr_array | None":

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mpbert.cli import main
+from mpbert.corpus import build
 from mpbert.foundation.manifest import read_manifest
 from mpbert.pretrained.sentence_encoder import SentenceEncoder
 from mpbert.recommending.recommender import IndexRecommender
@@ -217,3 +218,36 @@ def test_an_index_in_its_own_library_is_refused(library, tmp_path, run):
     assert code == 2 and "lies in the library" in error
     code, _, error = run("index", tmp_path / "nothing", tmp_path / "index")
     assert code == 2 and "no such file; expected a file or a folder of papers" in error
+
+
+def test_a_killed_run_goes_on_with_the_papers_that_it_has_read(tmp_path, run, monkeypatch):
+    monkeypatch.setattr("mpbert.corpus.build._CHUNK", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    library, index = write(tmp_path / "papers.jsonl", ROUTERS, NAMES, MAIL), tmp_path / "index"
+    clean, titles = build.clean_paper, []
+
+    def cleaned(paper, *others):
+        titles.append(paper.title)
+        if len(titles) == 3:
+            raise KeyboardInterrupt
+        return clean(paper, *others)
+
+    monkeypatch.setattr(build, "clean_paper", cleaned)
+    assert run("index", library, index)[0] == 130
+    assert not index.exists() and (tmp_path / ".index.mpbert-parts").is_dir()
+    assert run("index", library, index)[0] == 0
+    assert titles == [*(paper["title"] for paper in (ROUTERS, NAMES, MAIL)), MAIL["title"]]
+    assert {path.name for path in tmp_path.iterdir()} == {"papers.jsonl", "index"}
+    assert run("index", library, tmp_path / "at once")[0] == 0
+    files = [
+        {file.name: file.read_bytes() for file in (tmp_path / name / "data.1").iterdir()}
+        for name in ("index", "at once")
+    ]
+    assert files[0] == files[1]
+
+
+def test_a_library_that_is_refused_keeps_no_papers(tmp_path, run):
+    library = write(tmp_path / "papers.jsonl", ROUTERS)
+    library.write_text(library.read_text() + "{\n")
+    assert run("index", library, tmp_path / "index")[0] == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["papers.jsonl"]

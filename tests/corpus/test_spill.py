@@ -10,8 +10,9 @@ from mpbert.corpus import tables
 from mpbert.corpus.build import sort_papers
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import link_papers
-from mpbert.corpus.spill import Numbers, stored_papers
+from mpbert.corpus.spill import stored_papers
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.growing_arrays import Numbers
 
 PAPER = CleanPaper(
     paper_id="b",

@@ -130,6 +130,24 @@ def test_an_output_without_its_manifest_is_none_and_is_stored_again(place, capsy
     assert after["manifest.json"] == before["manifest.json"]
 
 
+def test_files_of_an_unfinished_output_join_no_other(place, capsys, tmp_path, monkeypatch):
+    """A killed command has left files there; the next one stores other contents."""
+    papers = papers_at(place)
+    assert main(["build-corpus", papers, f"{place}/c", *YEARS]) == 0
+    store, path = store_of(f"{place}/c")
+    with store.open_output_stream(f"{path}/data.7.npy") as file:
+        file.write(b"left behind")
+    store.delete_file(f"{path}/manifest.json")
+    shutil.rmtree(Path(os.environ["XDG_CACHE_HOME"]))
+    assert main(["build-corpus", papers, f"{place}/c", "--split=random", "--seed=3"]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other machine"))
+    assert main(["check", f"{place}/c"]) == 0
+    (manifest,) = (tmp_path / "other machine").rglob("manifest.json")
+    copied = {file.name for file in manifest.parent.iterdir()}
+    named = json.loads(manifest.read_text())["files"].keys()
+    assert copied == named | {"manifest.json", "config.yaml", "log.txt"}
+
+
 def test_of_two_machines_that_store_at_once_one_is_refused(place, tmp_path, monkeypatch):
     """Their outputs differ; they run in processes of their own, with caches of their own."""
     papers, running = papers_at(place), []

@@ -28,7 +28,12 @@ from pathlib import Path
 
 from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import DamagedError, MpbertError, printable
-from mpbert.foundation.processes import TERMINATED, keep_few_kernels, on_sigterm
+from mpbert.foundation.processes import (
+    TERMINATED,
+    end_with_agent,
+    keep_few_kernels,
+    on_sigterm,
+)
 
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
@@ -219,6 +224,7 @@ def main() -> None:
     An ``MpbertError`` prints its one line and exits with 2. SIGTERM ends the training with a
     checkpoint after the update that runs.
     """
+    end_with_agent()
     warnings.filterwarnings("ignore", category=FutureWarning, module="fairseq|torch")
     warnings.filterwarnings("ignore", message="(?si).*(hydra|strict flag|version_base).*")
     warnings.filterwarnings("ignore", message="(?s).*(lr_scheduler.step|pin_memory).*")

@@ -22,7 +22,12 @@ from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.option_files import load_yaml
-from mpbert.foundation.processes import TERMINATED, end_with_parent, on_sigterm
+from mpbert.foundation.processes import (
+    TERMINATED,
+    end_with_agent,
+    end_with_parent,
+    on_sigterm,
+)
 from mpbert.foundation.progress import LINE_SECONDS, time_left
 from mpbert.foundation.training_log import loss_fields
 from mpbert.model.config import Configuration
@@ -76,6 +81,7 @@ class Training:
         :raises StoppedError: SIGTERM ended it, after an update whose checkpoint was written.
         :raises MpbertError: the training failed; ``train.log`` tells more.
         """
+        end_with_agent()
         check_installed("fairseq")
         self.directory.mkdir(parents=True, exist_ok=True)
         if is_first_process():

@@ -56,6 +56,7 @@ def assert_same(one, several, step=0.003):
     """Weights differ by less than a fifth of one step of Adam, which `--lr` bounds.
 
     Where a gradient is near zero, Adam enlarges its rounding, and how much depends on the CPU.
+    ``test_gathered_gradients.py`` compares the gradients.
     """
     expected, found = weights(one), weights(several)
     assert expected.keys() == found.keys()

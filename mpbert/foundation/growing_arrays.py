@@ -1,0 +1,30 @@
+"""Numbers on disk that grow, and are mapped in the end: memory does not grow with them."""
+
+import tempfile
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+class Numbers:
+    """A growing array in a temporary file without a name, in the folder of such files.
+
+    :param kind: of numpy, of each number.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self._kind, self._file, self._count = np.dtype(kind), tempfile.TemporaryFile(), 0
+
+    def extend(self, numbers: Iterable[Any]) -> None:
+        """Add some at the end."""
+        added = np.asarray(numbers, self._kind)
+        self._file.write(added.tobytes())
+        self._count += added.size
+
+    def array(self) -> np.ndarray:
+        """Return (N,) all numbers, mapped from the file."""
+        self._file.flush()
+        if not self._count:
+            return np.zeros(0, self._kind)
+        return np.memmap(self._file, self._kind, mode="r", shape=(self._count,))

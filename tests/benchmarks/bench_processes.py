@@ -1,0 +1,52 @@
+"""Fine-tuning of the token bag by one process and by two that share each batch.
+
+Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_processes.py [runs/binarized/rfc]
+[updates]``. Each process has one thread. Seconds are those of the processor, of all processes; the
+peak is that of the largest. The losses of the last validation differ by rounding alone, since
+dropout is left out.
+"""
+
+import json
+import os
+import re
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+from contest import print_row, run_command
+
+CONFIGURATION, COUNTS = "finetune/configs/token_bag.yaml", (1, 2)
+
+
+def main(binary: str = "runs/binarized/rfc", updates: str = "8") -> None:
+    """Print a row."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        one, two = (train(binary, updates, Path(folder) / str(count), count) for count in COUNTS)
+    print_row(
+        f"finetune, token bag, {updates} updates of {Path(binary).name}, processes: 2",
+        *("one process, same batches", "loss within 0.001", one[0] / two[0]),
+        *(f"{cpu:.3g} s of CPU, loss {loss:.4f}" for cpu, _, loss in (two, one)),
+        f"{two[1]:,.0f} / {one[1]:,.0f}",
+    )
+
+
+def train(binary: str, updates: str, output: Path, count: int) -> tuple[float, float, float]:
+    """Return processor seconds, MiB of the largest process, and the loss of the last validation."""
+    before = _spent()
+    settings = ("dropout=0", f"max_update={updates}")
+    words = ("finetune", binary, CONFIGURATION, output, f"--processes={count}")
+    _, peak = run_command(*words, "--settings", *settings)
+    log = output.with_name(f"{output.name}.training") / "train.log"
+    lines = re.findall(r"\| valid \| (\{.*\})", log.read_text(encoding="utf-8"))
+    return _spent() - before, peak, float(json.loads(lines[-1])["valid_loss"])
+
+
+def _spent() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
