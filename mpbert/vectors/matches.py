@@ -51,18 +51,8 @@ class TokenWeights:
         return sparse.csr_array(parts, shape=(len(self), self.vocab_size))
 
 
-def save_matches(directory: Path, name: str, weights: "sparse.csr_array") -> None:
-    """Write the weights of tokens into a directory that exists.
-
-    :param weights: (N, V) float32, a row for each vector of the same name.
-    """
-    from scipy import sparse
-
-    sparse.save_npz(matches_file(directory, name), weights, compressed=False)
-
-
 class MatchesWriter:
-    """Writes what :func:`save_matches` writes, byte for byte, of rows that come in blocks.
+    """Writes weights of tokens as scipy stores a sparse matrix, of rows that come in blocks.
 
     All numbers wait in files without a name in ``TMPDIR``: memory holds a block of them.
 

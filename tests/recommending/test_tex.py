@@ -52,6 +52,8 @@ def read(tex):
          r"{\IfBooleanTF{#1}{\citet[#2]{#3}}{\citep{#3}}} "
          r"Trees \mycite{a} grow \mycite*[p. 2]{b}, as \mycite*{c} do.",
          "Trees grow, as do.", ("a", "b", "c")),
+        (r"\NewDocumentCommand{\see}{O{\emph{so}} m}{#1 \cite{#2}} Trees grow \see{a}.",
+         "Trees grow so.", ("a",)),
         (r"\DeclareDocumentCommand\see{m o}{\emph{#1}\IfValueT{#2}{ \cite{#2}}} "
          r"Trees \see{grow}[a] and \see{fall}.", "Trees grow and fall.", ("a",)),
         (r"\newcommandx{\see}[3][1=p. 1, 3={so, too}]{\cite[#1]{#2} #3} "

@@ -3,12 +3,18 @@ import pytest
 from scipy import sparse
 
 from mpbert.foundation.errors import VectorsError
-from mpbert.vectors.matches import TokenWeights, load_matches, read_weights, save_matches
+from mpbert.vectors.matches import MatchesWriter, TokenWeights, load_matches, read_weights
 
 
 @pytest.fixture
 def weights():
     return sparse.csr_array(np.array([[0, 0.5, 0], [1, 0, 2]], dtype=np.float32))
+
+
+def save_matches(directory, name, weights):
+    writer = MatchesWriter(weights.shape[1])
+    writer.add(weights.indptr, weights.indices, weights.data)
+    writer.save(directory, name)
 
 
 def test_what_is_written_is_read(weights, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from mpbert.vectors import matches
-from mpbert.vectors.matches import MatchesWriter, load_matches, matches_file, save_matches
+from mpbert.vectors.matches import MatchesWriter, load_matches, matches_file
 
 VOCAB = 50
 
@@ -27,7 +27,7 @@ def test_blocks_are_the_bytes_of_the_whole(tmp_path, monkeypatch, sizes):
     writer.save(tmp_path, "blocks")
     empty = sparse.csr_array((0, VOCAB), dtype=np.float32)
     whole = sparse.vstack([empty, *blocks], format="csr")
-    save_matches(tmp_path, "whole", whole)
+    sparse.save_npz(matches_file(tmp_path, "whole"), whole, compressed=False)
     found, expected = (matches_file(tmp_path, name).read_bytes() for name in ("blocks", "whole"))
     assert found == expected
     assert (load_matches(tmp_path, "blocks", sum(sizes)) != whole).nnz == 0

@@ -27,6 +27,7 @@ _VENUES = ("journal", "journaltitle", "booktitle", "howpublished", "school", "in
 _BEGINNING = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]", re.MULTILINE)  # of an entry
 _INHERITED = (*_VENUES, "year", "date", "publisher", "volume")
 _KIND = re.compile(r"[a-z]+")
+_ESCAPED = re.compile(r"\\([_%&#])")  # in a DOI, as publishers write it
 
 Fields = dict[str, str]
 
@@ -136,7 +137,7 @@ def _export(kind: str, key: str, fields: Fields) -> Export:
         year=fields.get("year") or fields.get("date", ""),
         authors=_names(fields.get("author") or fields.get("editor", "")),
         venue=next(venues, ""),
-        doi=fields.get("doi") or _linked(fields.get("url", "")),
+        doi=_ESCAPED.sub(r"\1", fields.get("doi") or _linked(fields.get("url", ""))),
         files=_files(fields.get("file", "")),
         kind=kind if _KIND.fullmatch(kind) else "",
         volume=fields.get("volume", ""),

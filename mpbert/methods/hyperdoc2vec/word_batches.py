@@ -56,7 +56,7 @@ class _Pieces(NamedTuple):
 
     :param h: (B, D) inputs; ``sums`` of the words IN before each word, ``backs`` what the words IN
         change by, as differences and then as sums, both with a border on each side of a piece.
-    :param own: (S, D) document of a piece, changed at each word.
+    :param own: (2 S, D) document of a piece, changed at each word; then each as it was read.
     :param reach: (B, 2) first and last+1 token of a window.
     """
 
@@ -72,7 +72,7 @@ class _Pieces(NamedTuple):
         sums, backs = empty_rows(width, dim), empty_rows(width, dim)
         sums[:] = 0  # the border before a piece stays so
         reach = np.empty((size, 2), dtype=np.int64)
-        return cls(empty_rows(size, dim), sums, backs, empty_rows(number, dim), reach)
+        return cls(empty_rows(size, dim), sums, backs, empty_rows(2 * number, dim), reach)
 
 
 def train_words(
@@ -168,8 +168,8 @@ def _train_words_at_once(
         )  # fmt: skip
         add(document_in, document, float32(1), pieces.own, s)
         if train_all:
-            begin, finish = max(first, low - window), min(last, high + window)
-            for p in range(begin, finish):
+            begin, end = max(first, low - window), min(last, high + window)
+            for p in range(begin, end):
                 add(word_in, tokens[p], float32(1), pieces.backs, s * _width(window) + p - begin)
         task = take(counters, len(segments))
 
@@ -208,8 +208,10 @@ def _compute(
         draw_noise(targets, b, tokens[p], keep, other, state)
     to = s * _width(window) - begin  # from the place of a token to its row in sums and backs
     _read(pieces, tokens, begin, finish, to, word_in)
+    as_read = len(pieces.own) // 2 + s
     for j in range(0, word_in.shape[1], LANES):
         store(pieces.own, s, j, load(document_in, document, j))
+        store(pieces.own, as_read, j, load(document_in, document, j))
     for p in range(low, high):
         b = s * SEGMENT + p - low
         if p + 1 < high:
@@ -225,7 +227,7 @@ def _compute(
                     list_change(changes, s, targets, b, k, num_shares)
     for p in range(begin + 1, finish):
         add(pieces.backs, to + p, float32(1), pieces.backs, to + p - 1)
-    add(pieces.own, s, float32(-1), document_in, document)
+    add(pieces.own, s, float32(-1), pieces.own, as_read)
 
 
 @njit(inline="always")

@@ -17,7 +17,10 @@ from mpbert.recommending.manuscripts.macros import (
 from mpbert.recommending.manuscripts.traced import NOWHERE, Traced, of_one_origin
 
 _TRUE, _FALSE, _NO_VALUE = r"\BooleanTrue", r"\BooleanFalse", "-NoValue-"
-_SPECIFICATION = re.compile(r"\s*(?:>\s*\{[^{}]*\}\s*)*[+!]*\s*(?:([mos])|O\s*\{([^{}]*)\})")
+_BRACED = r"\{((?:[^{}]|\{[^{}]*\})*+)\}"  # with one level of braces inside
+_SPECIFICATION = re.compile(
+    rf"\s*+(?:>\s*+\{{[^{{}}]*+\}}\s*+)*+[+!]*+\s*+(?:([mos])|O\s*+{_BRACED})"
+)
 _DEFAULT = re.compile(r"\s*([1-9])\s*=\s*(?:\{([^{}]*)\}|([^,{}]*))\s*(?:,|\Z)|[^,]*(?:,|\Z)")
 # condition -> of which values it is true, and whether a branch follows for true, and for false
 _CONDITIONS = {

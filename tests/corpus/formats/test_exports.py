@@ -35,6 +35,12 @@ def test_latex_becomes_text(latex, expected, tmp_path):
     assert paper.title == expected
 
 
+def test_a_doi_is_as_publishers_register_it(tmp_path):
+    text = "@misc{a, title={On it}, doi={10.1007/978-3-319-24574-4\\_28}}"
+    (paper,) = read("bibtex", text, tmp_path)
+    assert paper.published.doi == "10.1007/978-3-319-24574-4_28"
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
