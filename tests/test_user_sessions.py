@@ -28,7 +28,7 @@ def test_a_student_asks_a_folder_of_papers_and_cites_in_latex(clone):
     pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed")
     play(SESSIONS / "student.md", run_here, clone)
     draft = (clone / "draft.tex").read_text()
-    assert draft.count("\\cite{W102}") == 1 and "\\mycite{todo}" in draft
+    assert draft.count("\\cite{1999table}") == 1 and "\\mycite{todo}" in draft
     assert (clone / "refs.bib").read_text().count("@misc") == 2
 
 
