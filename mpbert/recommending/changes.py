@@ -15,9 +15,10 @@ from mpbert.corpus.published import column_of_published
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, arrivals
-from mpbert.recommending.citation_keys import Keyless, bibtex_key, citation_keys
+from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
+from mpbert.recommending.papers import IndexedPapers
 from mpbert.recommending.tables import (
     BODIES,
     CONTEXTS,
@@ -69,7 +70,8 @@ def added(
     ]
     contexts = [*before, _contexts_of(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
-    table = pa.concat_tables([tables.papers.take(kept), _papers_table(written, tables.papers)])
+    old = _keyed(tables.papers)
+    table = pa.concat_tables([old.take(kept), _papers_table(written, old)])
     return IndexTables(
         table.take(order).combine_chunks(),
         _merged(pa.concat_tables(contexts)),
@@ -122,7 +124,7 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     citing = tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
-    papers = tables.papers.take(kept).combine_chunks()
+    papers = _keyed(tables.papers).take(kept).combine_chunks()
     matches = tables.matches
     if matches is not None:
         matches = PapersByToken.of(TokenWeights.of(matches.matrix()[kept]))
@@ -130,17 +132,28 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
 
+def _keyed(papers: pa.Table) -> pa.Table:
+    """Return papers with the keys that they have had; those of format 5 or less were not written.
+
+    They depend on the ids of other papers, which a change changes.
+    """
+    if not papers["key"].null_count:
+        return papers
+    place = PAPERS.get_field_index("key")
+    keys = pa.array(IndexedPapers(papers).keys, pa.string())
+    return papers.set_column(place, PAPERS.field(place), keys)
+
+
 def _papers_table(written: Sequence[Arrival], old: pa.Table) -> pa.Table:
     """Return the rows of papers; one that replaces another keeps its key."""
     papers = [each.paper for each in written]
     ids, keys = old["paper_id"].to_pylist(), old["key"].to_pylist()
     held = dict(zip(ids, keys, strict=True))
-    taken = [key or bibtex_key(paper_id) for paper_id, key in held.items()]
     fresh = [paper for paper in papers if paper.paper_id not in held]
     keyless = [
         Keyless(p.paper_id, p.authors, p.year, p.title, p.published.id_is_key) for p in fresh
     ]
-    held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, taken), strict=True))
+    held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, keys), strict=True))
     columns = [
         *([getattr(p, name) for p in papers] for name in PAPERS.names[:5]),
         [" ".join(_texts(p)[: p.num_abstract]) for p in papers],

@@ -3,14 +3,22 @@
 import json
 import re
 import shutil
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from mpbert.cli import main
+from mpbert.foundation.engines import OwnProcesses
+from mpbert.recommending.changes import added, removed
 from mpbert.recommending.directory import read_index
+from mpbert.recommending.encoders import encoder_of_index
+from mpbert.recommending.library import read_library
 from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.tables import PAPERS
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -82,6 +90,27 @@ def test_an_entry_keeps_its_key_type_and_fields(index):
         "  author = {Jonathan Queue},\n  year = {2001},\n  journal = {Journal of Posts},\n"
         "  number = {4},\n}"
     )
+
+
+def test_keys_of_an_older_index_stay_when_papers_come_and_go(index, tmp_path, run):
+    """In formats 1 to 5 the key is made of the id, when it is read."""
+    path = index(ATTENTION + LETTERS.replace("{letters,", "{P00,"))
+    data = read_index(path)
+    place = PAPERS.get_field_index("key")
+    nothing = pa.nulls(data.tables.papers.num_rows, pa.string())
+    older = replace(
+        data.tables,
+        papers=data.tables.papers.set_column(place, PAPERS.field(place), nothing),
+    )
+    (tmp_path / "new.jsonl").write_text(
+        json.dumps({"paper_id": "p00", "title": "Of it", "year": 2000, "abstract": ["It is."]})
+    )
+    new = read_library(tmp_path / "new.jsonl", "jsonl", OwnProcesses(), Counter(), "")
+    both = added(older, new, encoder_of_index(path, data), Counter())
+    keys = dict(zip(both.papers["paper_id"].to_pylist(), both.papers["key"].to_pylist()))
+    assert keys == {"P00": "P00", "p00": "p00-2", "vaswani2017": "vaswani2017"}
+    left = removed(older, ["vaswani2017"], Counter())
+    assert left.papers["key"].to_pylist() == ["P00"]
 
 
 def test_numbers_of_a_database_are_no_keys(index):
