@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.published import column_of_published
+from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, arrivals
@@ -62,10 +63,9 @@ def added(
     vectors, matches = _read(new, encoder, tables.matches, kept, order)
     counts["papers_added"] += len(found.new)
     new_rows = {paper_id: rows[paper_id] for paper_id in found.new}
-    stays = np.ones(len(old_ids), dtype=bool)
-    stays[[row for row, each in found.changed.items() if not each.keeps_citations]] = False
+    row_of, stay = np.array([rows[i] for i in old_ids], dtype=int), np.ones(len(old_ids), bool)
     before = [
-        _moved(tables, np.array([rows[i] for i in old_ids], dtype=int), np.ones_like(stays), stays),
+        _moved(tables, row_of, stay, _staying(tables, found.changed)),
         _contexts_of(list(found.there.values()), rows, new_rows),
     ]
     contexts = [*before, _contexts_of(new, rows, rows, counts)]
@@ -119,7 +119,8 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     if not is_kept.any():
         raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
     kept = np.flatnonzero(is_kept)
-    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, is_kept)
+    cites = is_kept[tables.contexts["citing_row"].to_numpy()]
+    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, cites)
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
     counts["papers_removed"] = len(gone)
@@ -201,17 +202,47 @@ def _contexts_of(
 
 
 def _merged(contexts: pa.Table) -> pa.Table:
-    """Return contexts in their order, what is of one sentence as one."""
-    keys = [contexts[name].to_numpy() for name in ("position", "citing_row")]
+    """Return contexts in their order; what is of one sentence is one, and cites a paper once.
+
+    At one position of a paper the text of its record and that of a copy may have two sentences.
+    """
+    texts = contexts["text"].combine_chunks().dictionary_encode().indices.to_numpy()
+    keys = [texts, *(contexts[name].to_numpy() for name in ("position", "citing_row"))]
     order = np.lexsort(keys)
     contexts = contexts.take(order).combine_chunks()
     is_first = np.ones(len(order), dtype=bool)
     is_first[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
-    first = np.flatnonzero(is_first)
     lists = contexts["cited_rows"].combine_chunks()
-    lengths = np.add.reduceat(lists.value_lengths().to_numpy(zero_copy_only=False), first)
+    lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+    cited = lists.flatten().to_numpy()
+    owner = np.repeat(np.cumsum(is_first) - 1, lengths)
+    once = np.sort(np.unique((owner << 32) + cited, return_index=True)[1])  # rows are int32
+    first = np.flatnonzero(is_first)
+    lengths = np.bincount(owner[once], minlength=len(first))
     columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:-1]]
-    return table_of([*columns, lists_of(lengths, lists.flatten())], CONTEXTS)
+    return table_of([*columns, lists_of(lengths, cited[once])], CONTEXTS)
+
+
+def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:
+    """Return (C,) whether a context stays: not one of text that a new record replaces."""
+    citing = tables.contexts["citing_row"].to_numpy()
+    stays = np.ones(len(citing), dtype=bool)
+    for number in np.flatnonzero(np.isin(citing, list(changed))):
+        arrival = changed[int(citing[number])]
+        is_abstract = _is_of_abstract(tables, int(number))
+        stays[number] = arrival.keeps_abstract if is_abstract else arrival.keeps_body
+    return stays
+
+
+def _is_of_abstract(tables: IndexTables, number: int) -> bool:
+    """Whether a context is of the abstract; by its position where the body says the same."""
+    (context,) = tables.contexts.slice(number, 1).to_pylist()
+    row, text = context["citing_row"], context["text"]
+    abstract = tables.papers["abstract"][row].as_py()
+    if text not in abstract:
+        return False
+    body = "" if tables.bodies is None else tables.bodies["body"][row].as_py()
+    return text not in body or context["position"] < len(split_sentences(abstract))
 
 
 def _moved(
@@ -219,13 +250,13 @@ def _moved(
 ) -> pa.Table:
     """Return the contexts with other rows, without papers that are not kept.
 
-    :param row_of: new row of each old one, ``is_kept`` whether it has one, ``cites`` whether the
-        sentences stay in which it cites.
+    :param row_of: new row of each old one, ``is_kept`` whether it has one.
+    :param cites: (C,) whether a context stays.
     """
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"].to_numpy()
     owner = row_numbers(np.diff(offsets))
-    stays = is_kept[cited] & cites[citing[owner]]
+    stays = is_kept[cited] & cites[owner]
     lengths = np.bincount(owner[stays], minlength=len(citing))
     kept = np.flatnonzero(lengths)
     columns = [
