@@ -5,7 +5,7 @@ index keeps its id and its record; it takes the text of the other where it has n
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,12 +26,14 @@ class Arrival:
     """A paper to write into an index, under the id that it has there.
 
     :param digest: of its record, see :func:`mpbert.recommending.tables.digest`.
-    :param keeps_citations: whether the sentences in which the paper that it replaces cites stay.
+    :param keeps_abstract: whether the abstract of the paper that it replaces stays, with the
+        sentences in which it cites; ``keeps_body`` whether the body does.
     """
 
     paper: CleanPaper
     digest: bytes
-    keeps_citations: bool = False
+    keeps_abstract: bool = False
+    keeps_body: bool = False
 
 
 @dataclass
@@ -69,34 +71,41 @@ def arrivals(
     known = _Indexed(tables)
     same = known.copies(papers) if merges else {}
     found = Arrivals()
-    others: list[str] = []  # ids with other records
+    others: dict[str, None] = {}  # ids with other records
     for paper in (_renamed(paper, same) for paper in papers) if same else papers:
         row = known.row_of.get(same.get(paper.paper_id, paper.paper_id))
         if row is None:
-            if paper.paper_id in found.new:
-                raise CorpusError(
-                    f"paper id {paper.paper_id!r} occurs twice; expected unique ids, "
-                    f"remove one of the two papers"
-                )
+            _check_once(paper.paper_id, found.new)
             found.new[paper.paper_id] = paper
         elif paper.paper_id in same:
+            # never beside a new record of the row: papers of one reader are no copies of each other
             counts["copies_of_papers_of_the_index"] += 1
-            if row not in found.changed and (merged := known.with_text_of(row, paper)):
+            if merged := known.with_text_of(row, paper, found.changed.get(row)):
                 found.changed[row] = merged
         elif known.has(row, paper, updates):
             counts["papers_already_there"] += 1
             found.there[paper.paper_id] = paper
         else:
-            others.append(paper.paper_id)
+            _check_once(paper.paper_id, others)
+            others[paper.paper_id] = None
             found.changed[row] = known.replaced(row, paper)
     if others and not updates:
-        more = f" and {len(others) - 1} more are" if others[1:] else " is"
+        first = next(iter(others))
+        more = f" and {len(others) - 1} more are" if len(others) > 1 else " is"
         raise CorpusError(
-            f"paper {others[0]!r}{more} in the index with another record; nothing was added: "
+            f"paper {first!r}{more} in the index with another record; nothing was added: "
             f"pass --update to replace what is there, or give the new record another id"
         )
     counts["papers_replaced"] += len(others)
     return found
+
+
+def _check_once(paper_id: str, earlier: Container[str]) -> None:
+    """Check that no earlier paper has an id."""
+    if paper_id in earlier:
+        raise CorpusError(
+            f"paper id {paper_id!r} occurs twice; expected unique ids, remove one of the two papers"
+        )
 
 
 class _Indexed:
@@ -141,42 +150,45 @@ class _Indexed:
 
     def replaced(self, row: int, paper: CleanPaper) -> Arrival:
         """Return a paper with its new record; text that it lacks stays as it was."""
-        abstract, body = _parts(paper)
-        old_abstract, old_body = self._text(row)
-        is_own = bool(old_abstract) and _is_title(abstract, paper.title)
-        kept = _with_text(paper, old_abstract if is_own else None, None if body else old_body)
-        return Arrival(kept, digest_of(paper), keeps_citations=bool(not body and old_body))
+        kept, keeps_abstract, keeps_body = _filled(paper, self._held(row))
+        return Arrival(kept, digest_of(paper), keeps_abstract, keeps_body)
 
-    def with_text_of(self, row: int, copy: CleanPaper) -> Arrival | None:
-        """Return the paper of a row with the text of a copy; None where that brings none."""
-        abstract, body = _parts(copy)
-        old_abstract, old_body = self._text(row)
-        takes_abstract = not old_abstract and not _is_title(abstract, copy.title)
-        takes_body = bool(body) and not old_body
-        if not takes_abstract and not (takes_body and self._bodies is not None):
-            return None
-        about = self._papers.slice(row, 1).to_pylist()[0]
-        held = published_of(about["published"]).filled(copy.published)
-        if not takes_abstract:
-            old_abstract = old_abstract or split_sentences(about["title"])
-        paper = replace(
-            _with_text(
-                copy, None if takes_abstract else old_abstract, None if takes_body else old_body
-            ),
-            paper_id=about["paper_id"],
-            title=about["title"],
-            year=about["year"] or copy.year,
-            authors=about["authors"] or copy.authors,
-            venue=about["venue"] or copy.venue,
-            published=held,
+    def with_text_of(self, row: int, copy: CleanPaper, changed: Arrival | None) -> Arrival | None:
+        """Return the paper of a row with what a copy knows more of it; None: nothing that counts.
+
+        :param changed: the paper as the papers before the copy change it.
+        """
+        held = self._held(row) if changed is None else changed.paper
+        before = changed or Arrival(held, self._digests[row], True, True)
+        paper, takes_abstract, takes_body = _filled(held, copy)
+        published = held.published.filled(copy.published)
+        year, authors, venue = (
+            getattr(held, name) or getattr(copy, name) for name in ("year", "authors", "venue")
         )
-        return Arrival(paper, self._digests[row], keeps_citations=not takes_body)
+        paper = replace(paper, year=year, authors=authors, venue=venue, published=published)
+        is_more = takes_body or _about(paper) != _about(held)
+        # an index without bodies: what vectors and weights say of the body could not be made again
+        if not takes_abstract and (self._bodies is None or not is_more):
+            return None
+        keeps_abstract = before.keeps_abstract and not takes_abstract
+        return Arrival(paper, before.digest, keeps_abstract, before.keeps_body and not takes_body)
 
-    def _text(self, row: int) -> tuple[list[str], list[str]]:
-        """Return the sentences of abstract and body of a row; none of one that is the title."""
-        title, abstract = (self._papers[name][row].as_py() for name in ("title", "abstract"))
+    def _held(self, row: int) -> CleanPaper:
+        """Return the paper of a row, without what it cites."""
+        about = self._papers.slice(row, 1).to_pylist()[0]
+        abstract = split_sentences(about["abstract"])
         body = "" if self._bodies is None else self._bodies["body"][row].as_py()
-        return [] if abstract == title else split_sentences(abstract), split_sentences(body)
+        sentences = abstract + split_sentences(body)
+        return CleanPaper(
+            **{name: about[name] for name in ("paper_id", "title", "year", "authors", "venue")},
+            num_abstract=len(abstract),
+            sentences=pa.array(sentences, pa.string()),
+            sections=np.zeros(len(sentences), np.int16),
+            headings=[],
+            cited=[],
+            references=(),
+            published=published_of(about["published"]),
+        )
 
 
 def digest_of(paper: CleanPaper) -> bytes:
@@ -191,31 +203,38 @@ def _parts(paper: CleanPaper) -> tuple[list[str], list[str]]:
     return texts[: paper.num_abstract], texts[paper.num_abstract :]
 
 
+def _about(paper: CleanPaper) -> tuple[object, ...]:
+    return paper.year, paper.authors, paper.venue, paper.published
+
+
+def _filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, bool]:
+    """Return a paper with abstract and body of another where it has none, with what they cite.
+
+    :returns: the paper, whether it takes the abstract, and whether the body.
+    """
+    (abstract, body), (more, behind) = _parts(paper), _parts(other)
+    takes_abstract = _is_title(abstract, paper.title) and not _is_title(more, other.title)
+    takes_body = not body and bool(behind)
+    if not takes_abstract and not takes_body:
+        return paper, False, False
+    first, last = other if takes_abstract else paper, other if takes_body else paper
+    texts, rest = _parts(first)[0], _parts(last)[1]
+    moved = len(texts) - last.num_abstract
+    cited = [(p, ids) for p, ids in first.cited if p < first.num_abstract]
+    cited += [(p + moved, ids) for p, ids in last.cited if p >= last.num_abstract]
+    filled = replace(
+        paper,
+        num_abstract=len(texts),
+        sentences=pa.array(texts + rest, pa.string()),
+        sections=np.zeros(len(texts) + len(rest), np.int16),
+        cited=cited,
+    )
+    return filled, takes_abstract, takes_body
+
+
 def _is_title(abstract: Sequence[str], title: str) -> bool:
     """Whether an abstract says no more than the title."""
     return " ".join(abstract) in ("", title)
-
-
-def _with_text(paper: CleanPaper, abstract: list[str] | None, body: list[str] | None) -> CleanPaper:
-    """Return a paper with other sentences; None leaves its own, with what they cite."""
-    if abstract is None and not body:
-        return paper
-    own = _parts(paper)
-    cited = [
-        (position, ids)
-        for position, ids in paper.cited
-        if (abstract if position < paper.num_abstract else body) is None
-    ]
-    texts = own[0] if abstract is None else abstract
-    moved = len(texts) - paper.num_abstract
-    sentences = texts + (own[1] if body is None else body)
-    return replace(
-        paper,
-        num_abstract=len(texts),
-        sentences=pa.array(sentences, pa.string()),
-        sections=np.zeros(len(sentences), np.int16),
-        cited=[(p + moved if p >= paper.num_abstract else p, ids) for p, ids in cited],
-    )
 
 
 def _renamed(paper: CleanPaper, same: dict[str, str]) -> CleanPaper:

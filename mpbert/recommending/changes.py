@@ -12,12 +12,14 @@ import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.published import column_of_published
+from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, arrivals
-from mpbert.recommending.citation_keys import Keyless, bibtex_key, citation_keys
+from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
+from mpbert.recommending.papers import IndexedPapers
 from mpbert.recommending.tables import (
     BODIES,
     CONTEXTS,
@@ -61,15 +63,15 @@ def added(
     vectors, matches = _read(new, encoder, tables.matches, kept, order)
     counts["papers_added"] += len(found.new)
     new_rows = {paper_id: rows[paper_id] for paper_id in found.new}
-    stays = np.ones(len(old_ids), dtype=bool)
-    stays[[row for row, each in found.changed.items() if not each.keeps_citations]] = False
+    row_of, stay = np.array([rows[i] for i in old_ids], dtype=int), np.ones(len(old_ids), bool)
     before = [
-        _moved(tables, np.array([rows[i] for i in old_ids], dtype=int), np.ones_like(stays), stays),
+        _moved(tables, row_of, stay, _staying(tables, found.changed)),
         _contexts_of(list(found.there.values()), rows, new_rows),
     ]
     contexts = [*before, _contexts_of(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
-    table = pa.concat_tables([tables.papers.take(kept), _papers_table(written, tables.papers)])
+    old = _keyed(tables.papers)
+    table = pa.concat_tables([old.take(kept), _papers_table(written, old)])
     return IndexTables(
         table.take(order).combine_chunks(),
         _merged(pa.concat_tables(contexts)),
@@ -117,12 +119,13 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     if not is_kept.any():
         raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
     kept = np.flatnonzero(is_kept)
-    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, is_kept)
+    cites = is_kept[tables.contexts["citing_row"].to_numpy()]
+    contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, cites)
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
-    papers = tables.papers.take(kept).combine_chunks()
+    papers = _keyed(tables.papers).take(kept).combine_chunks()
     matches = tables.matches
     if matches is not None:
         matches = PapersByToken.of(TokenWeights.of(matches.matrix()[kept]))
@@ -130,17 +133,28 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
 
+def _keyed(papers: pa.Table) -> pa.Table:
+    """Return papers with the keys that they have had; those of format 5 or less were not written.
+
+    They depend on the ids of other papers, which a change changes.
+    """
+    if not papers["key"].null_count:
+        return papers
+    place = PAPERS.get_field_index("key")
+    keys = pa.array(IndexedPapers(papers).keys, pa.string())
+    return papers.set_column(place, PAPERS.field(place), keys)
+
+
 def _papers_table(written: Sequence[Arrival], old: pa.Table) -> pa.Table:
     """Return the rows of papers; one that replaces another keeps its key."""
     papers = [each.paper for each in written]
     ids, keys = old["paper_id"].to_pylist(), old["key"].to_pylist()
     held = dict(zip(ids, keys, strict=True))
-    taken = [key or bibtex_key(paper_id) for paper_id, key in held.items()]
     fresh = [paper for paper in papers if paper.paper_id not in held]
     keyless = [
         Keyless(p.paper_id, p.authors, p.year, p.title, p.published.id_is_key) for p in fresh
     ]
-    held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, taken), strict=True))
+    held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, keys), strict=True))
     columns = [
         *([getattr(p, name) for p in papers] for name in PAPERS.names[:5]),
         [" ".join(_texts(p)[: p.num_abstract]) for p in papers],
@@ -188,17 +202,47 @@ def _contexts_of(
 
 
 def _merged(contexts: pa.Table) -> pa.Table:
-    """Return contexts in their order, what is of one sentence as one."""
-    keys = [contexts[name].to_numpy() for name in ("position", "citing_row")]
+    """Return contexts in their order; what is of one sentence is one, and cites a paper once.
+
+    At one position of a paper the text of its record and that of a copy may have two sentences.
+    """
+    texts = contexts["text"].combine_chunks().dictionary_encode().indices.to_numpy()
+    keys = [texts, *(contexts[name].to_numpy() for name in ("position", "citing_row"))]
     order = np.lexsort(keys)
     contexts = contexts.take(order).combine_chunks()
     is_first = np.ones(len(order), dtype=bool)
     is_first[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
-    first = np.flatnonzero(is_first)
     lists = contexts["cited_rows"].combine_chunks()
-    lengths = np.add.reduceat(lists.value_lengths().to_numpy(zero_copy_only=False), first)
+    lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+    cited = lists.flatten().to_numpy()
+    owner = np.repeat(np.cumsum(is_first) - 1, lengths)
+    once = np.sort(np.unique((owner << 32) + cited, return_index=True)[1])  # rows are int32
+    first = np.flatnonzero(is_first)
+    lengths = np.bincount(owner[once], minlength=len(first))
     columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:-1]]
-    return table_of([*columns, lists_of(lengths, lists.flatten())], CONTEXTS)
+    return table_of([*columns, lists_of(lengths, cited[once])], CONTEXTS)
+
+
+def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:
+    """Return (C,) whether a context stays: not one of text that a new record replaces."""
+    citing = tables.contexts["citing_row"].to_numpy()
+    stays = np.ones(len(citing), dtype=bool)
+    for number in np.flatnonzero(np.isin(citing, list(changed))):
+        arrival = changed[int(citing[number])]
+        is_abstract = _is_of_abstract(tables, int(number))
+        stays[number] = arrival.keeps_abstract if is_abstract else arrival.keeps_body
+    return stays
+
+
+def _is_of_abstract(tables: IndexTables, number: int) -> bool:
+    """Whether a context is of the abstract; by its position where the body says the same."""
+    (context,) = tables.contexts.slice(number, 1).to_pylist()
+    row, text = context["citing_row"], context["text"]
+    abstract = tables.papers["abstract"][row].as_py()
+    if text not in abstract:
+        return False
+    body = "" if tables.bodies is None else tables.bodies["body"][row].as_py()
+    return text not in body or context["position"] < len(split_sentences(abstract))
 
 
 def _moved(
@@ -206,13 +250,13 @@ def _moved(
 ) -> pa.Table:
     """Return the contexts with other rows, without papers that are not kept.
 
-    :param row_of: new row of each old one, ``is_kept`` whether it has one, ``cites`` whether the
-        sentences stay in which it cites.
+    :param row_of: new row of each old one, ``is_kept`` whether it has one.
+    :param cites: (C,) whether a context stays.
     """
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"].to_numpy()
     owner = row_numbers(np.diff(offsets))
-    stays = is_kept[cited] & cites[citing[owner]]
+    stays = is_kept[cited] & cites[owner]
     lengths = np.bincount(owner[stays], minlength=len(citing))
     kept = np.flatnonzero(lengths)
     columns = [

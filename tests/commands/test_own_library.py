@@ -3,14 +3,23 @@
 import json
 import re
 import shutil
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from mpbert.cli import main
+from mpbert.foundation.engines import OwnProcesses
+from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.changes import added, removed
 from mpbert.recommending.directory import read_index
+from mpbert.recommending.encoders import encoder_of_index
+from mpbert.recommending.library import read_library
 from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.tables import PAPERS
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -82,6 +91,27 @@ def test_an_entry_keeps_its_key_type_and_fields(index):
         "  author = {Jonathan Queue},\n  year = {2001},\n  journal = {Journal of Posts},\n"
         "  number = {4},\n}"
     )
+
+
+def test_keys_of_an_older_index_stay_when_papers_come_and_go(index, tmp_path, run):
+    """In formats 1 to 5 the key is made of the id, when it is read."""
+    path = index(ATTENTION + LETTERS.replace("{letters,", "{P00,"))
+    data = read_index(path)
+    place = PAPERS.get_field_index("key")
+    nothing = pa.nulls(data.tables.papers.num_rows, pa.string())
+    older = replace(
+        data.tables,
+        papers=data.tables.papers.set_column(place, PAPERS.field(place), nothing),
+    )
+    (tmp_path / "new.jsonl").write_text(
+        json.dumps({"paper_id": "p00", "title": "Of it", "year": 2000, "abstract": ["It is."]})
+    )
+    new = read_library(tmp_path / "new.jsonl", "jsonl", OwnProcesses(), Counter(), "")
+    both = added(older, new, encoder_of_index(path, data), Counter())
+    keys = {each["paper_id"]: each["key"] for each in both.papers.to_pylist()}
+    assert keys == {"P00": "P00", "p00": "p00-2", "vaswani2017": "vaswani2017"}
+    left = removed(older, ["vaswani2017"], Counter())
+    assert left.papers["key"].to_pylist() == ["P00"]
 
 
 def test_numbers_of_a_database_are_no_keys(index):
@@ -199,6 +229,100 @@ def test_citations_of_a_replaced_paper_stay_and_its_own_are_new(tmp_path, run):
     contexts = tables.contexts.to_pylist()
     found = {(ids[c["citing_row"]], ids[row]) for c in contexts for row in c["cited_rows"]}
     assert found == {("b", "a"), ("a", "c")}
+
+
+def cites(text, *paper_ids):
+    """A sentence that ends in a marker of papers."""
+    marker = {"start": len(text) + 1, "end": len(text) + 4, "cited_ids": list(paper_ids)}
+    return {"text": f"{text} [1]", "markers": [marker]}
+
+
+def record(paper_id, title, abstract, *body, **more):
+    sections = [{"sentences": list(body)}] if body else []
+    about = {"paper_id": paper_id, "title": title, "year": 2001, "abstract": abstract}
+    return {**about, "sections": sections, **more}
+
+
+@pytest.fixture
+def library(tmp_path, run):
+    """Function of records: the papers of them, as an index reads them; and tables with them."""
+
+    def read(*records):
+        path = tmp_path / "records.jsonl"
+        path.write_text("".join(json.dumps(each) + "\n" for each in records))
+        return read_library(path, "jsonl", OwnProcesses(), Counter(), "")
+
+    def make(*records):
+        read(*records)
+        assert run("index", tmp_path / "records.jsonl", tmp_path / "index")[0] == 0
+        data = read_index(tmp_path / "index")
+        encoder = encoder_of_index(tmp_path / "index", data)
+
+        def add(*records, **options):
+            return added(data.tables, read(*records), encoder, Counter(), **options)
+
+        return add
+
+    return make
+
+
+def sentences_of(tables, paper_id):
+    """Which papers a paper cites, by sentence."""
+    ids = tables.papers["paper_id"].to_pylist()
+    return [
+        (context["text"], [ids[row] for row in context["cited_rows"]])
+        for context in tables.contexts.to_pylist()
+        if ids[context["citing_row"]] == paper_id
+    ]
+
+
+X, Y = record("x", "Mail", ["Mail is it."]), record("y", "Post", ["Post is it."])
+OLD = record("z", "Letters", [cites("Old words", "x")], cites("A body", "x"))
+
+
+def test_citations_of_a_replaced_abstract_go_and_those_of_a_kept_body_stay(library):
+    add = library(X, Y, OLD)
+    tables = add(record("z", "Letters", [cites("New words", "y")]), updates=True)
+    assert sentences_of(tables, "z") == [("New words", ["y"]), ("A body", ["x"])]
+    again = add(record("z", "Letters", [cites("Old words", "x", "x")], year=1999), updates=True)
+    assert sentences_of(again, "z") == [("Old words", ["x"]), ("A body", ["x"])]
+    untold = add(record("z", "Letters", ["Letters"], cites("Other body", "y")), updates=True)
+    assert sentences_of(untold, "z") == [("Old words", ["x"]), ("Other body", ["y"])]
+
+
+def test_what_the_abstract_of_a_copy_cites_is_of_its_own_sentence(library):
+    add = library(X, Y, record("z", "Letters by hand", [], cites("A body", "x")))
+    copy = record("copy", "Letters by hand", [cites("An abstract", "y")])
+    found = dict(sentences_of(add(copy, merges=True), "z"))
+    assert found == {"A body": ["x"], "An abstract": ["y"]}
+
+
+def test_two_records_that_replace_one_paper_are_refused(library):
+    add = library(X, Y)
+    new = [{**X, "year": 1999}, {**X, "year": 1998}]
+    with pytest.raises(CorpusError, match="'x' occurs twice"):
+        add(*new, updates=True)
+
+
+def test_a_second_copy_fills_what_the_first_lacks(library):
+    add = library(X, Y, record("z", "Letters by hand", ["Letters by hand"]))
+    one = record("one", "Letters by hand", [cites("An abstract", "x")])
+    two = record("two", "Letters by hand", ["Another."], cites("A body", "y"), venue="Posts")
+    tables = add(one, two, merges=True)
+    paper = tables.papers.to_pylist()[2]
+    assert (paper["abstract"], paper["venue"]) == ("An abstract", "Posts")
+    assert tables.bodies["body"].to_pylist()[2] == "A body"
+    assert sentences_of(tables, "z") == [("An abstract", ["x"]), ("A body", ["y"])]
+
+
+def test_a_copy_without_text_tells_where_a_paper_appeared(library):
+    add = library(X, Y, {**OLD, "title": "Letters by hand"})
+    copy = record("copy", "Letters by hand", ["Letters by hand"], doi="10.1234/z", venue="Posts")
+    tables = add({**copy, "authors": ["Ann Bee"]}, merges=True)
+    paper = tables.papers.to_pylist()[2]
+    assert (paper["venue"], paper["authors"]) == ("Posts", ["Ann Bee"])
+    assert paper["published"]["doi"] == "10.1234/z" and paper["abstract"] == "Old words"
+    assert sentences_of(tables, "z") == [("Old words", ["x"]), ("A body", ["x"])]
 
 
 @pytest.mark.parametrize(
