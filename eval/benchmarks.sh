@@ -6,10 +6,9 @@
 #           VECTORS the vectors of ACL of an encoder, or runs/vectors/acl/mp_bert4cr_own_triplet, in RAW_ACL the
 #           path of the raw papers.jsonl.xz of ACL, in INDEX that of an index, or runs/index/rfc, and in STORES the
 #           URLs of servers of vectors, or none; ray needs pip install 'mpbert[ray]', words tantivy, bag model2vec;
-#           counts takes polars and duckdb where they are, neighbours usearch, and binarize runs/corpus/acl; eval/publish.sh benchmarks puts the table on docs/benchmarks.md
+#           polars, duckdb, usearch and runs/corpus/acl are taken where they are; eval/publish.sh benchmarks publishes
 #   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
-#   cost:   an hour and a half, 5 GiB, on a machine that does nothing else, of it quickstart 15 minutes and
-#           binarize of ACL 30; exit code 3 where one failed
+#   cost:   an hour and a half, 5 GiB, on a machine that does nothing else; exit code 3 where one failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Train and measure the paper's model on a borrowed GPU in short calls: call it until it says that all is done.
 # Each call goes on where the last one stopped, and puts what is to be taken home into OUT.
-#   usage:  eval/gpu.sh CORPUS [CONFIG] [SECONDS]   e.g. eval/gpu.sh acl; without a GPU: eval/gpu.sh rfc tiny 60
-#           ROWS="NAME NAME" names further rows; with CONFIG paper these are rows of other papers, at their full size
+#   usage:  eval/gpu.sh CORPUS [CONFIG] [SECONDS]   e.g. eval/gpu.sh acl; ROWS="NAME NAME" adds rows
 #   reads:  runs/corpus/CORPUS, or its parts runs/sent/CORPUS.tar.gz.*; eval/rows, */configs; runs/sent/*.whl, if any:
 #           what the python3 of a machine without a network lacks
 #   writes: what make-rows writes; runs/report/CORPUS-CONFIG; OUT (runs/gpu unless set), see eval/bring.sh
@@ -13,8 +12,7 @@ corpus=${1:?"CORPUS is missing; see the usage line in $0"}
 config=${2:-paper} limit=${3:-480} out=${OUT:-runs/gpu}
 row=mp_bert4cr_${config}_mpt_src_tgt
 others="hatten_paper dual_lcr_paper sbert_paper global_navigation_cross_encoder_paper"
-[[ $config == paper ]] || others=
-read -ra others <<<"${ROWS-$others}"
+read -ra others <<<"${ROWS-$([[ $config != paper ]] || echo "$others")}"
 refuse() { echo "$0: $*" >&2 && exit 2; }
 step() { # one command, for what is left of this call
   local code=0 left=$((limit - SECONDS))

@@ -38,6 +38,12 @@ class Recommender:
     def recommend_at(self, *question: object) -> list[Recommendation]:
         return self.answer(self.asked())
 
+    def warning_of(self, text: str) -> str:
+        return ""
+
+    def recommend_whole(self, *question: object) -> list[Recommendation]:
+        return self.recommend_at(*question)
+
     def asked(self, **question: object) -> SimpleNamespace:
         return SimpleNamespace(warning="")
 
