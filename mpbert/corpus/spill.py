@@ -39,7 +39,7 @@ def _paper_of(batch: pa.RecordBatch, metadata: Any) -> CleanPaper:
     rest = json.loads(metadata["paper"])
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
-    rest["published"] = Publication(**rest["published"])
+    rest["published"] = Publication(**rest.get("published", {}))  # older parts have none
     return CleanPaper(sentences=batch.column(0), sections=batch.column(1).to_numpy(), **rest)
 
 

@@ -12,7 +12,6 @@ import mpbert
 from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.identity import identity_of
-from mpbert.foundation.manifest import FORMATS
 
 Arrays = dict[str, np.ndarray]
 """What one part holds, by name; no pickled objects."""
@@ -70,7 +69,6 @@ def parts_of(
 
     They go when the output is in its place, see ``manifest.output_directory``.
     """
-    made_of = {"mpbert": mpbert.__version__, "format": FORMATS.get(command, 1)}
-    made_of |= identity_of(command, config, inputs)
+    made_of = {"mpbert": mpbert.__version__, **identity_of(command, config, inputs)}
     identity = json.dumps(made_of, default=str)
     return PartFiles(parts_directory(output, identity), name)

@@ -11,7 +11,6 @@ from mpbert.cli import main
 from mpbert.foundation import engines
 from mpbert.foundation.engines import Job, OwnProcesses
 from mpbert.foundation.errors import CorpusError, MpbertError
-from mpbert.foundation.manifest import FORMATS
 from mpbert.foundation.objects import place_here, shared_place
 from mpbert.foundation.parts import parts_of
 
@@ -76,14 +75,6 @@ def test_a_run_that_ended_goes_on_with_the_parts_that_are_there(work, parts, tmp
     again = parts_of(tmp_path / "output", "squares", "command", Squares(tmp_path), [])
     assert squares(OwnProcesses().results(work, range(10), again)) == [n**2 for n in range(10)]
     assert [work.times(number) for number in range(10)] == [1, 1, 2, 1, 1, 1, 1, 1, 1, 1]
-
-
-def test_parts_of_another_format_are_made_anew(work, parts, tmp_path, monkeypatch):
-    made = list(OwnProcesses(1).results(work, iter(range(3)), parts))
-    monkeypatch.setitem(FORMATS, "command", 2)
-    again = parts_of(tmp_path / "output", "squares", "command", Squares(tmp_path), [])
-    assert squares(OwnProcesses(1).results(work, iter(range(3)), again)) == squares(made)
-    assert work.times("opened") == 2
 
 
 def test_parts_of_another_input_are_thrown_away(work, parts, tmp_path):

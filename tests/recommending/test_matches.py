@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from scipy import sparse
 
 from mpbert.cli import main
 from mpbert.commands import retrieve
@@ -18,7 +19,7 @@ from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
-from mpbert.vectors.matches import load_matches, save_matches
+from mpbert.vectors.matches import load_matches, matches_file
 
 TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
 ZEBRAS = {
@@ -205,7 +206,7 @@ def in_third_format(index, change):
     folder, weights = index / "data.1", weights_of(index)
     for path in folder.glob("match_*.npy"):
         path.unlink()
-    save_matches(folder, "papers", change(weights))
+    sparse.save_npz(matches_file(folder, "papers"), change(weights), compressed=False)
 
 
 def with_offsets(index, change):
