@@ -46,7 +46,8 @@ FOUNDATION = {
     "path_checks": {"errors", "objects"},
     "checksums": {"errors", "renames"},
     "object_claims": {"errors"},
-    "objects": {"checksums", "claims", "errors", "object_claims"},
+    "object_commits": set(),
+    "objects": {"checksums", "claims", "errors", "object_claims", "object_commits"},
     "claims": {"errors"},
     "identity": {"checksums", "config", "renames"},
     "parts": {"archives", "claims", "identity"},
@@ -63,6 +64,7 @@ NEURAL = {"torch", "safetensors", "tokenizers", "transformers", "huggingface_hub
 PACKAGES = {
     "foundation": {
         *("numpy", "pyarrow", "ray", "tqdm", "yaml", "argparse_dataclass", "tensorboard"),
+        *("boto3", "botocore"),
     },
     "citations": {"numpy"},
     "corpus": NUMERIC

@@ -1,9 +1,10 @@
 """One machine at a time stores an output in an object store.
 
-pyarrow's file systems have no write that fails where an object is there already, such as S3's
-``If-None-Match``. So each machine puts an object with a name of its own beside the output, then
-lists those of all, and writes while it is the only one. Of two, the one that puts later lists both,
-where a listing shows all that was put before: S3, GCS, HDFS and disks do. So two never write.
+pyarrow's file systems have no write that fails where an object is there already. So each machine
+puts an object with a name of its own beside the output, then lists those of all, and writes while
+it is the only one. Of two, the one that puts later lists both, where a listing shows all that was
+put before: S3, GCS, HDFS and disks do. So two never write, unless someone deletes the claim of a
+machine that is still at work; :mod:`mpbert.foundation.object_commits` finds that out in S3.
 """
 
 import socket

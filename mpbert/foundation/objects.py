@@ -23,6 +23,7 @@ from mpbert.foundation.checksums import MANIFEST, NOT_NAMED, unsealed
 from mpbert.foundation.claims import one_at_a_time
 from mpbert.foundation.errors import MpbertError, OutputError
 from mpbert.foundation.object_claims import name_of_machine, stored_alone
+from mpbert.foundation.object_commits import can_put_new, put_new
 
 logger = logging.getLogger(__name__)
 C = TypeVar("C")
@@ -237,15 +238,29 @@ class _Remote:
         return found is not None
 
     def _put_files(self) -> None:
-        """Put each file, the manifest last."""
-        files = {path: f"{self._path}/{path.relative_to(self._place).as_posix()}"
-                 for path in sorted(self._place.rglob("*")) if path.is_file()}  # fmt: skip
-        files[self._place / MANIFEST] = files.pop(self._place / MANIFEST)
-        for path, target in files.items():
-            if self._store.type_name == "local":  # an object store has no folders
-                self._store.create_dir(target.rsplit("/", 1)[0], recursive=True)
-            with path.open("rb") as file, self._store.open_output_stream(target) as stream:
-                shutil.copyfileobj(file, stream, 1 << 20)
+        """Put each file, the manifest last.
+
+        :raises OutputError: another machine has put a manifest of its own meanwhile.
+        """
+        manifest = self._place / MANIFEST
+        for path in sorted(self._place.rglob("*")):
+            if path.is_file() and path != manifest:
+                self._put(path)
+        if not can_put_new(self._store):
+            self._put(manifest)
+            return
+        content, target = manifest.read_bytes(), f"{self._path}/{MANIFEST}"
+        while not put_new(self._store, target, self._url, content):
+            if self._is_stored(content):
+                return
+
+    def _put(self, path: Path) -> None:
+        """Put a file of the copy, in the place of one that is there."""
+        target = f"{self._path}/{path.relative_to(self._place).as_posix()}"
+        if self._store.type_name == "local":  # an object store has no folders
+            self._store.create_dir(target.rsplit("/", 1)[0], recursive=True)
+        with path.open("rb") as file, self._store.open_output_stream(target) as stream:
+            shutil.copyfileobj(file, stream, 1 << 20)
 
 
 def _cache() -> Path:

@@ -15,9 +15,10 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation import object_claims
+from mpbert.foundation import object_claims, objects
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.manifest import check_inputs
+from mpbert.foundation.object_commits import can_put_new, put_new
 from mpbert.foundation.objects import store_of
 from tests.servers import NoServerError, Server, free_ports, listens
 
@@ -203,6 +204,50 @@ def test_never_do_two_machines_store_at_once(tmp_path, monkeypatch):
         list(threads.map(store, ["a-1", "b-1", "c-1"]))
     assert max(most) == 1 and len(stored) >= 40
     assert not list(tmp_path.iterdir())
+
+
+def test_a_manifest_that_came_first_stays(s3, tmp_path, monkeypatch, capsys):
+    """As if the claim of this machine was deleted, and another one stored its output meanwhile."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    place = f"{s3}/{tmp_path.name}"
+    store, path = store_of(f"{place}/c/manifest.json")
+
+    def put_later(*arguments):
+        with store.open_output_stream(path) as file:
+            file.write(b"{}")
+        return put_new(*arguments)
+
+    monkeypatch.setattr(objects, "put_new", put_later)
+    assert main(["build-corpus", papers_at(place), f"{place}/c", *YEARS]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert f"{place}/c: another machine has stored another output there" in told
+    assert names_in(f"{place}/c")["manifest.json"] == b"{}"
+
+
+def test_of_many_that_put_an_object_one_succeeds(s3, tmp_path):
+    url = f"{s3}/{tmp_path.name}"
+    store, path = store_of(f"{url}/manifest.json")
+    contents = [bytes([65 + number]) for number in range(8)]
+    with ThreadPoolExecutor(len(contents)) as threads:
+        done = list(threads.map(lambda content: put_new(store, path, url, content), contents))
+    assert done.count(True) == 1
+    assert names_in(url) == {"manifest.json": contents[done.index(True)]}
+    assert not put_new(store, path, url, contents[0])
+
+
+def test_without_the_extra_the_claim_stands_alone(s3, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    place = f"{s3}/{tmp_path.name}"
+    assert not can_put_new(store_of(place)[0])
+    assert main(["build-corpus", papers_at(place), f"{place}/c", *YEARS]) == 0
+    assert "manifest.json" in names_in(f"{place}/c")
+
+
+def test_a_bucket_that_is_not_there_is_told(s3):
+    store, path = store_of("s3://no-such-bucket/c/manifest.json")
+    with pytest.raises(OSError, match="NoSuchBucket"):
+        put_new(store, path, "s3://no-such-bucket/c", b"")
 
 
 def test_an_output_that_has_changed_in_the_store_is_copied_anew(place, tmp_path, monkeypatch):
