@@ -89,7 +89,7 @@ def test_a_paper_takes_as_much_memory_as_the_plan_says(tmp_path, monkeypatch):
     monkeypatch.setattr("mpbert.corpus.spill._IDS_OF_A_CHUNK", 100)
     pools: list[pa.MemoryPool] = []
     peak_of_papers(20, tmp_path, pools)  # what is imported and cached
-    few, many = (peak_of_papers(number, tmp_path, pools) for number in (500, 4500))
+    few, many = (peak_of_papers(number, tmp_path, pools) for number in (3000, 7000))
     letters = 9
     a_paper = (many - few) / 4000 - 2 * letters
     assert 0.8 * memory_of_build()[0] < a_paper <= memory_of_build()[0]
