@@ -14,6 +14,7 @@ from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
+from mpbert.foundation.processes import keep_few_kernels
 from mpbert.pretrained.sentence_vectors import PARTS
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ def run(config: Config) -> None:
     A killed run goes on where it was.
     """
     check_installed("transformers")
+    keep_few_kernels()
     from mpbert.model.directory import pick_device
     from mpbert.pretrained import sentence_vectors
     from mpbert.pretrained.device import multiplies_bfloat16

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -50,6 +51,25 @@ def one_by_one(folder, texts, longest, pooling):
         vector = states[0] if pooling == "cls" else states.mean(axis=0)
         vectors.append(vector / np.linalg.norm(vector))
     return np.array(vectors)
+
+
+def test_kernels_of_few_shapes_are_kept_before_the_first_product(
+    rfc_corpus, small_encoder, tmp_path, monkeypatch
+):
+    names = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+    for name in names:
+        monkeypatch.setenv(name, "1024")
+        monkeypatch.delenv(name)
+    seen = []
+
+    def first(*_):
+        seen.extend(os.environ.get(name) for name in names)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mpbert.pretrained.sentence_encoder.SentenceEncoder", first)
+    with pytest.raises(KeyboardInterrupt):
+        embed_sentences.run(config(rfc_corpus, small_encoder, tmp_path / "out"))
+    assert seen == ["64", "64"]
 
 
 class TestEncoder:
