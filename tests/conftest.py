@@ -16,7 +16,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import numba
 import pytest
 
 from mpbert.commands import binarize, build_corpus, index
@@ -181,23 +180,9 @@ class MicroTrainer:
 
 
 @pytest.fixture
-def two_threads() -> Iterator[None]:
-    """Compiled code may use two threads, and uses as many as before afterwards."""
-    if numba.config.NUMBA_NUM_THREADS < 2:
-        pytest.skip("needs 2 threads; this machine or NUMBA_NUM_THREADS allows one")
-    before = numba.get_num_threads()
-    yield
-    numba.set_num_threads(before)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown() -> None:
-    """Give OpenMP the threads that it had: a parallel loop of numba leaves it one for each core.
-
-    Where all cores are busy, threads of torch and LightGBM wait for one another from then on.
-    """
-    if "torch" in sys.modules and "OMP_NUM_THREADS" in os.environ:
-        sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+def use_threads(monkeypatch) -> Callable[[int], None]:
+    """Function that says how many threads compiled code uses until the test ends."""
+    return lambda number: monkeypatch.setenv("NUMBA_NUM_THREADS", str(number))
 
 
 class Hung(BaseException):

@@ -21,11 +21,7 @@ def execute(step: Step, log: Path | None = None) -> Measured:
 
 
 def step_environment() -> dict[str, str]:
-    """Return the environment of steps: this Python and this package, and lines as they come.
-
-    Numba has as many threads as OpenMP is given: more of them than cores spin, and CPU time counts.
-    """
-    threads = os.environ.get("NUMBA_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS")
+    """Return the environment of steps: this Python and this package, and lines as they come."""
     package = str(Path(mpbert.__file__).resolve().parents[1])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
@@ -33,5 +29,4 @@ def step_environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONUNBUFFERED": "1",
         "MPBERT_PYTHON": sys.executable,
-        **({"NUMBA_NUM_THREADS": threads} if threads else {}),
     }

@@ -10,6 +10,7 @@ to run. Two threads are also set beside one, and the tasks of an epoch are share
 work: what equal bits cost in waiting, if no thread lacks a core.
 """
 
+import os
 import sys
 import tempfile
 import time
@@ -17,7 +18,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 from contest import print_row
 from gensim.models import Doc2Vec
@@ -57,7 +57,7 @@ def prepare_ours(
     phase = WordPhase(model, stream, np.arange(num_papers), train_all=True)
 
     def epoch() -> None:
-        numba.set_num_threads(threads)
+        os.environ["NUMBA_NUM_THREADS"] = str(threads)
         phase.run_epoch(0, rng)
 
     return epoch

@@ -90,14 +90,3 @@ def _wait_for(condition):
             return
         time.sleep(0.05)
     raise AssertionError("it did not happen in 300 s")
-
-
-def test_numba_has_as_many_threads_as_openmp_unless_it_is_told_otherwise(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    assert step_environment()["NUMBA_NUM_THREADS"] == "1"
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
-    assert step_environment()["NUMBA_NUM_THREADS"] == "2"
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    monkeypatch.delenv("NUMBA_NUM_THREADS")
-    assert "NUMBA_NUM_THREADS" not in step_environment()

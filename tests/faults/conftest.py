@@ -25,10 +25,9 @@ os.chdir(place)
 if most_bytes is not None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 os.cpu_count = lambda: threads
-os.environ["RAYON_NUM_THREADS"] = str(threads)
-import numba, torch
+os.environ["RAYON_NUM_THREADS"] = os.environ["NUMBA_NUM_THREADS"] = str(threads)
+import torch
 torch.set_num_threads(threads)
-numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 if words[0] == "train":
     sys.argv = words
     import mpbert.model.fairseq_plugin.compat

@@ -1,33 +1,18 @@
 """Fixtures of the contracts: the corpus, its copies with other texts, and killed trainings."""
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from threadpoolctl import threadpool_limits
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.methods import training
 from mpbert.methods.checkpoint import Checkpoint
-
-
-@pytest.fixture(scope="session", autouse=True)
-def openmp_threads() -> None:
-    """Let numba start its threads, then give OpenMP those that it had.
-
-    numba's first parallel loop changes them: a training that begins before it and one that begins
-    after it round differently.
-    """
-    numba.get_num_threads()
-    if "OMP_NUM_THREADS" in os.environ:
-        threadpool_limits(int(os.environ["OMP_NUM_THREADS"]), user_api="openmp")
 
 
 @pytest.fixture(scope="session")

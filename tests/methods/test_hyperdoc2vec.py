@@ -5,6 +5,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+import torch
 from gensim.models import KeyedVectors
 
 from mpbert.commands import add_papers, build_corpus, export_vectors
@@ -15,6 +16,7 @@ from mpbert.foundation.errors import CorpusError, VectorsError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+from mpbert.methods.hyperdoc2vec.together import num_threads
 from mpbert.vectors.store import VectorStore
 
 QUICK = {"dim": 16, "epochs": 3, "citation_epochs": 5, "sample": 1e-3}
@@ -37,15 +39,36 @@ def arrays(fitted):
 
 
 @pytest.mark.parametrize("settings", [{}, {"noise": "citations", "scoring": "both"}])
-def test_one_thread_and_two_give_the_same_bits(store, settings, two_threads):
+def test_one_thread_and_two_give_the_same_bits(store, settings, use_threads):
     results = []
     for threads in (1, 2):
-        numba.set_num_threads(threads)
+        use_threads(threads)
         results.append(arrays(fit(store, **settings)))
     for one, two in zip(*results, strict=True):
         assert np.array_equal(one, two)
         assert np.isfinite(one).all()
         assert one.any()
+
+
+def test_training_leaves_openmp_its_threads(store, use_threads):
+    """Starting those of numba would change them, for what torch computes afterwards."""
+    use_threads(2)
+    before = torch.get_num_threads()
+    fit(store)
+    assert torch.get_num_threads() == before
+    with pytest.raises(ValueError, match="not initialized"):
+        numba.threading_layer()
+
+
+def test_there_are_as_many_threads_as_openmp_has_unless_numba_is_told_otherwise(monkeypatch):
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
+    assert num_threads() == 3
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
+    assert num_threads() == 2
+    monkeypatch.delenv("NUMBA_NUM_THREADS")
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert num_threads() == numba.config.NUMBA_DEFAULT_NUM_THREADS
 
 
 def mean_advantage(store, fitted):
@@ -61,7 +84,8 @@ def test_training_brings_contexts_near_what_they_cite(store):
     assert mean_advantage(store, long) > 2 * mean_advantage(store, short) > 0
 
 
-def test_changes_at_once_teach_as_much_as_changes_in_order(store, two_threads):
+def test_changes_at_once_teach_as_much_as_changes_in_order(store, use_threads):
+    use_threads(2)
     in_order = fit(store, epochs=10, citation_epochs=20)
     at_once = fit(store, epochs=10, citation_epochs=20, updates="at_once")
     expected, found = (mean_advantage(store, fitted) for fitted in (in_order, at_once))

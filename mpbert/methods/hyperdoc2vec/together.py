@@ -5,9 +5,11 @@ task; a thread without a core holds nobody up, unless it lost its core within a 
 numbered through all stages, so two counters tell all: of tasks taken, and of tasks done.
 """
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
@@ -17,6 +19,19 @@ _SPINS = 1024  # looks at a counter before the core is offered to others
 _TAKEN, _DONE, _THREADS = 0, 8, 16  # places of the counters, on cache lines of their own
 
 _give_way = types.ExternalFunction("sched_yield", types.int32())
+
+
+def num_threads() -> int:
+    """Return how many threads share tasks: numba's number or OpenMP's, if given, or one a core.
+
+    numba's own ``get_num_threads`` starts its threads. OpenMP takes their number, too, and what
+    torch computes afterwards would have a thread a core, whatever ``OMP_NUM_THREADS`` says.
+    """
+    for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
+        first = os.environ.get(name, "").partition(",")[0]  # OpenMP has one a level
+        if first.isdecimal() and int(first):
+            return int(first)
+    return int(numba.config.NUMBA_DEFAULT_NUM_THREADS)
 
 
 def run_together(work: Callable[[np.ndarray], None], num_threads: int) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-import numba
 import numpy as np
 
 from mpbert.methods.checkpoint import Checkpoint, State
 from mpbert.methods.hyperdoc2vec.citation_batches import BATCH_CITATIONS, train_citations
 from mpbert.methods.hyperdoc2vec.examples import Citations, pieces_of
 from mpbert.methods.hyperdoc2vec.negative_sampling import alias_table, subsample
+from mpbert.methods.hyperdoc2vec.together import num_threads
 from mpbert.methods.hyperdoc2vec.word_batches import BATCH_SEGMENTS, train_words
 from mpbert.methods.hyperdoc2vec.word_stream import WordStream
 from mpbert.methods.training import Learner, Plan, train
@@ -76,7 +76,7 @@ class WordPhase:
         train_words(
             tokens, segments, m.word_in, m.word_out, m.document_in, *self._noise,
             m.negatives, m.window, rates_of(m, number, m.epochs, num_batches),
-            seeds[1], self._train_all, numba.get_num_threads(), m.updates == "at_once",
+            seeds[1], self._train_all, num_threads(), m.updates == "at_once",
         )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ class CitationPhase:
             tokens, examples[rng.permutation(len(examples))], m.word_in, m.document_in,
             m.document_out, *self._noise, m.citation_negatives, m.citation_window,
             rates_of(m, number, m.citation_epochs, num_batches), seeds[1], self._free,
-            self._train_all, numba.get_num_threads(),
+            self._train_all, num_threads(),
         )  # fmt: skip
 
 
