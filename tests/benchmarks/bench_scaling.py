@@ -9,16 +9,15 @@ this machine.
 """
 
 import json
-import lzma
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
 from contest import contest, print_row, raw_acl, run_command
+from repeated import acl_records, repeat_acl
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.cocitation import cocitation_counts
@@ -42,7 +41,7 @@ def main(binary: str = "runs/binarized/acl", num_papers: str = "1000") -> None:
         for times in TIMES:
             place = Path(folder) / str(times)
             place.mkdir()
-            _repeat(records, times, place / "papers.jsonl")
+            repeat_acl(records, times, place / "papers.jsonl")
             build = ("build-corpus", place / "papers.jsonl", place / "corpus", "--reader=acl")
             build = (*build, "--split=random")
             costs["build-corpus"][times] = run_command(*build)
@@ -70,25 +69,11 @@ def main(binary: str = "runs/binarized/acl", num_papers: str = "1000") -> None:
 
 def _most_cited(raw: Path, num_papers: int) -> list[str]:
     """Return records of the most cited papers, which cite each other."""
-    cited = Counter(paper for record in _records(raw) for paper in json.loads(record)["references"])
+    cited = Counter(
+        paper for record in acl_records(raw) for paper in json.loads(record)["references"]
+    )
     chosen = {paper for paper, _ in cited.most_common(num_papers)}
-    return [record for record in _records(raw) if json.loads(record)["info"]["id"] in chosen]
-
-
-def _records(raw: Path) -> Iterator[str]:
-    with lzma.open(raw, "rt", encoding="utf-8") as file:
-        yield from file
-
-
-def _repeat(records: list[str], times: int, output: Path) -> None:
-    """Write all papers ``times`` times under new ids; copies cite copies."""
-    with output.open("w", encoding="utf-8") as file:
-        for copy in range(times):
-            for record in records:
-                paper = json.loads(record)
-                paper["info"]["id"] += f"-{copy}"
-                paper["references"] = [f"{cited}-{copy}" for cited in paper["references"]]
-                file.write(json.dumps(paper, ensure_ascii=False) + "\n")
+    return [record for record in acl_records(raw) if json.loads(record)["info"]["id"] in chosen]
 
 
 def _write_encoder(binary: Path, output: Path) -> None:
