@@ -1,13 +1,15 @@
 """Words in an index of tantivy, on disk, beside our BM25, in memory.
 
-Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_words.py [number] [corpus]``; it needs
-``pip install tantivy``. Texts are three sentences of the corpus that follow one another; contexts
-of its test split ask, one at a time. tantivy gets the stems that ours has. Its k1 and b are fixed,
-so it proposes 1,000 texts, among which ours would choose: recall is that of our ten. Seconds are
-those of the processor, with all threads.
+Run: ``TEXTS="20000 500000" PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_words.py`` and a
+corpus store, runs/corpus/acl unless named; it needs ``pip install tantivy``. Each number of TEXTS
+makes a row; 20000 unless set. Texts are three sentences of the corpus that follow one another;
+contexts of its test split ask, one at a time. tantivy gets the stems that ours has. Its k1 and b
+are fixed, so it proposes 1,000 texts, among which ours would choose: recall is that of our ten.
+Seconds are those of the processor, with all threads. Weights of ours are those of bm25s.
 """
 
 import importlib.util
+import os
 import sys
 import tempfile
 import time
@@ -29,16 +31,31 @@ CUTOFF, PROPOSED, QUERIES, JOINED, BLOCK = 10, 1000, 200, 3, 20_000
 Search = Callable[[str], np.ndarray]  # from a text to rows, best first
 
 
-def main(number: str = "20000", corpus: str = "runs/corpus/acl") -> None:
+def main(corpus: str = "runs/corpus/acl") -> None:
     if importlib.util.find_spec("tantivy") is None:
         raise SystemExit("tantivy is not installed: pip install tantivy")
     store = CorpusStore(Path(corpus))
-    sentences = store.sentences[: int(number) * JOINED]
-    texts = pa.array(
-        [" ".join(sentences[i : i + JOINED].to_pylist()) for i in range(0, len(sentences), JOINED)]
-    )
     asked = store.local_texts(store.contexts("test"))
     queries = [asked[place] for place in np.linspace(0, len(asked) - 1, QUERIES).astype(int)]
+    for number in map(int, os.environ.get("TEXTS", "20000").split()):
+        compare(texts_of(store, number), queries)
+
+
+def texts_of(store: CorpusStore, number: int) -> pa.Array:
+    """Return the first texts of a corpus."""
+    sentences = store.sentences[: number * JOINED]
+    if len(sentences) < number * JOINED:
+        raise SystemExit(
+            f"TEXTS={number} needs {number * JOINED:,} sentences; {store.path} has "
+            f"{len(sentences):,}: set fewer, or name a larger corpus"
+        )
+    return pa.array(
+        [" ".join(sentences[i : i + JOINED].to_pylist()) for i in range(0, len(sentences), JOINED)]
+    )
+
+
+def compare(texts: pa.Array, queries: list[str]) -> None:
+    """Print the row of a number of texts."""
     found, costs = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         for name, make in (
