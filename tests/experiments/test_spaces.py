@@ -40,6 +40,9 @@ NO_SPACE = {
     "global_nnselect": "ranks with the vectors of nnselect, which is tuned",
     "global_sbert": "ranks with the vectors of sbert, which is tuned",
     "global_sbert_minilm": "ranks with the vectors of sbert_minilm, which is tuned",
+    "global_sbert_minilm_random": "as global_sbert_minilm, of sbert_minilm_random",
+    "global_minilm": "ranks with the vectors of minilm, which is tuned",
+    "global_minilm_finetuned_citing": "as global_minilm, of minilm_finetuned_citing",
     "global_hatten": "ranks with the vectors of hatten, which is tuned",
 }
 
