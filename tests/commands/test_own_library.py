@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
-from mpbert.cli import main
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.changes import added, removed
@@ -39,15 +38,6 @@ LETTERS = """@article{letters,
   abstract = {A letter takes the shortest queue.},
 }
 """
-
-
-@pytest.fixture
-def run(capsys):
-    def act(*words):
-        code = main([*map(str, words)])
-        return code, *capsys.readouterr()
-
-    return act
 
 
 @pytest.fixture
