@@ -1,7 +1,8 @@
 """Papers that come to an index: which are new, which are there already, and which have changed.
 
 As in ``mpbert index``, papers of two sources with one DOI or one title are one paper. That of the
-index keeps its id and its record; it takes the text of the other where it has none.
+index keeps its id and its record; it takes the text of the other where it has none. Where the same
+source also has the record of that paper, chapters of a book stay apart: see :func:`_is_copy`.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.published import published_of
-from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, normal_title
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
@@ -72,21 +73,21 @@ def arrivals(
     same = known.copies(papers) if merges else {}
     found = Arrivals()
     others: dict[str, None] = {}  # ids with other records
-    for paper in (_renamed(paper, same) for paper in papers) if same else papers:
+    for paper in _own_first(papers, same):
         row = known.row_of.get(same.get(paper.paper_id, paper.paper_id))
         if row is None:
             _check_once(paper.paper_id, found.new)
             found.new[paper.paper_id] = paper
         elif paper.paper_id in same:
-            # never beside a new record of the row: papers of one reader are no copies of each other
             counts["copies_of_papers_of_the_index"] += 1
             if merged := known.with_text_of(row, paper, found.changed.get(row)):
                 found.changed[row] = merged
         elif known.has(row, paper, updates):
+            _check_once(paper.paper_id, others)
             counts["papers_already_there"] += 1
             found.there[paper.paper_id] = paper
         else:
-            _check_once(paper.paper_id, others)
+            _check_once(paper.paper_id, others.keys() | found.there.keys())
             others[paper.paper_id] = None
             found.changed[row] = known.replaced(row, paper)
     if others and not updates:
@@ -128,12 +129,17 @@ class _Indexed:
         for paper_id, value, title in zip(self._ids, *values, strict=True):
             doi = published_of(value).doi or doi_of(paper_id)
             linker.add(paper_id, Identifiers(doi=doi, title=title))
-        linker.begin()
-        # those with an id of the index first: another of their source is none of these
-        for paper in sorted(papers, key=lambda paper: paper.paper_id not in self.row_of):
-            doi = paper.published.doi or doi_of(paper.paper_id)
-            linker.add(paper.paper_id, Identifiers(doi=doi, title=paper.title))
-        return linker.same
+        own = {paper.paper_id: paper for paper in papers if paper.paper_id in self.row_of}
+        others = {paper.paper_id: paper for paper in papers if paper.paper_id not in own}
+        for group in (own, others):
+            linker.begin()
+            for paper in group.values():
+                linker.add(paper.paper_id, Identifiers(doi=_doi(paper), title=paper.title))
+        return {
+            other: paper_id
+            for other, paper_id in linker.same.items()
+            if paper_id not in own or _is_copy(others[other], own[paper_id])
+        }
 
     def has(self, row: int, paper: CleanPaper, exactly: bool) -> bool:
         """Return whether a paper is there with the same record.
@@ -235,6 +241,28 @@ def _filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, boo
 def _is_title(abstract: Sequence[str], title: str) -> bool:
     """Whether an abstract says no more than the title."""
     return " ".join(abstract) in ("", title)
+
+
+def _doi(paper: CleanPaper) -> str | None:
+    return paper.published.doi or doi_of(paper.paper_id)
+
+
+def _is_copy(other: CleanPaper, paper: CleanPaper) -> bool:
+    """Whether two records of one source tell of one paper: one title, and not two DOIs.
+
+    Chapters share the DOI of their book, and issues the title of their preface.
+    """
+    titles = {normal_title(each.title) or each.title for each in (other, paper)}
+    dois = {_doi(each) for each in (other, paper)} - {None}
+    return len(titles) == 1 and len({normal_doi(doi) for doi in dois}) < 2
+
+
+def _own_first(papers: Sequence[CleanPaper], same: dict[str, str]) -> list[CleanPaper]:
+    """Return papers that cite by the ids of the index; copies stand behind what they may fill."""
+    if not same:
+        return list(papers)
+    renamed = (_renamed(paper, same) for paper in papers)
+    return sorted(renamed, key=lambda paper: paper.paper_id in same)
 
 
 def _renamed(paper: CleanPaper, same: dict[str, str]) -> CleanPaper:

@@ -19,7 +19,6 @@ from typing import Any
 from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.extras import missing_package
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import About
 from mpbert.recommending.recommender import IndexRecommender
@@ -99,9 +98,6 @@ def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnRefer
         else:
             records = reader.exports(path)
         yield from _of_records(reader, records)
-    except ModuleNotFoundError as error:
-        missing = missing_package(error)
-        logger.warning("%s: its keys are not matched to papers: %s", path, missing or error)
     except CorpusError as error:
         logger.warning("%s; its keys behind this are not matched to papers", error)
     else:
@@ -122,7 +118,6 @@ def read_bibtex(text: str) -> tuple[dict[str, OwnReference], str]:
     """Return the references of a text of BibTeX by their keys, and what is wrong with others.
 
     :raises CorpusError: an entry has text that cannot be decoded.
-    :raises ModuleNotFoundError: pybtex is missing.
     """
     reader = _reader(".bib")
     found: dict[str, OwnReference] = {}

@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import FastAPI
 
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.extras import missing_package
 from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
 from mpbert.recommending.dois import doi_url
 from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_at
@@ -136,8 +135,6 @@ def _matched(edition: Edition, bibtex: str) -> KnownEntries:
     problem = ""
     try:
         references, problem = read_bibtex(bibtex)
-    except ModuleNotFoundError as error:
-        problem = missing_package(error) or str(error)
     except CorpusError as error:
         problem = str(error)
     keys = edition.matcher.paper_ids(references)

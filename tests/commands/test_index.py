@@ -40,15 +40,6 @@ def library(tmp_path):
     return write(tmp_path / "papers.jsonl", ROUTERS, NAMES)
 
 
-@pytest.fixture
-def run(capsys):
-    def act(*words):
-        code = main([*map(str, words)])
-        return code, *capsys.readouterr()
-
-    return act
-
-
 def ids(found):
     return [paper.paper_id for paper in found]
 

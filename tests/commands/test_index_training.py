@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mpbert.cli import main
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.experiments import library_training, outputs
@@ -20,15 +19,6 @@ from mpbert.recommending.directory import read_index
 from mpbert.recommending.recommender import IndexRecommender
 
 ROWS = Path(__file__).parents[2] / "eval" / "rows"
-
-
-@pytest.fixture
-def run(capsys):
-    def act(*words):
-        code = main([*map(str, words)])
-        return code, *capsys.readouterr()
-
-    return act
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
-from mpbert.cli import main
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.changes import added, removed
@@ -39,15 +38,6 @@ LETTERS = """@article{letters,
   abstract = {A letter takes the shortest queue.},
 }
 """
-
-
-@pytest.fixture
-def run(capsys):
-    def act(*words):
-        code = main([*map(str, words)])
-        return code, *capsys.readouterr()
-
-    return act
 
 
 @pytest.fixture
@@ -302,6 +292,48 @@ def test_two_records_that_replace_one_paper_are_refused(library):
     new = [{**X, "year": 1999}, {**X, "year": 1998}]
     with pytest.raises(CorpusError, match="'x' occurs twice"):
         add(*new, updates=True)
+
+
+@pytest.mark.parametrize("updates", [False, True])
+def test_a_record_as_it_was_beside_one_that_changed_is_refused(library, updates):
+    add = library(X, Y)
+    for batch in ([X, {**X, "year": 1999}], [{**X, "year": 1999}, X]):
+        with pytest.raises(CorpusError, match="'x' occurs twice"):
+            add(*batch, updates=updates)
+
+
+def test_a_copy_beside_the_new_record_of_its_paper_is_no_new_paper(library):
+    add = library(X, Y, record("z", "Letters by hand", [cites("Old words", "x")]))
+    new = record("z", "Letters by foot", [cites("New words", "y")])
+    copies = [
+        record(name, title, ["Another."], cites(f"Body of {name}", "x"), venue="Posts")
+        for name, title in (("one", "Letters by foot"), ("two", "Letters by hand"))
+    ]
+    for batch in ([copies[0], new], [new, copies[0]]):
+        tables = add(*batch, updates=True, merges=True)
+        paper = tables.papers.to_pylist()[2]
+        assert tables.papers["paper_id"].to_pylist() == ["x", "y", "z"]
+        assert (paper["title"], paper["venue"]) == ("Letters by foot", "Posts")
+        assert sentences_of(tables, "z") == [("New words", ["y"]), ("Body of one", ["x"])]
+    tables = add(new, copies[1], updates=True, merges=True)  # what has the old title is another
+    assert tables.papers["paper_id"].to_pylist() == ["two", "x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"title": "Chapter two of letters", "doi": "10.1234/book"},
+        {"title": "Chapter one of letters", "doi": "10.1234/other"},
+    ],
+)
+def test_papers_that_one_library_tells_apart_are_two(library, other):
+    one = record("one", "Chapter one of letters", ["It is one."], doi="10.1234/book")
+    add = library(X, Y, one)
+    two = {**record("two", "", ["It is two."]), **other}
+    tables = add(one, two, merges=True)
+    assert tables.papers["paper_id"].to_pylist() == ["one", "two", "x", "y"]
+    tables = add(two, merges=True)  # alone, it may be the same paper of another source
+    assert tables.papers["paper_id"].to_pylist() == ["one", "x", "y"]
 
 
 def test_a_second_copy_fills_what_the_first_lacks(library):

@@ -90,6 +90,32 @@ def test_the_base_install_recommends_and_loads_no_package_of_an_extra(index, wit
     assert not {name for names in EXTRAS.values() for name in names} & set(loaded.split())
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("refs.bib", "@misc{own, title={On the key of routers 0}, year=2000}"),
+        ("refs.json", '[{"id": "own", "type": "article", "title": "On the key of routers 0"}]'),
+        ("refs.ris", "TY  - JOUR\nID  - own\nTI  - On the key of routers 0\nER  - \n"),
+    ],
+)
+def test_the_base_install_matches_a_bibliography(without, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "a.md").write_text(f"---\nbibliography: {name}\n---\nRouters drop it [@own].")
+    found = without(["recommend", FORMATS / "index_3", "a.md", "--top", "1"])
+    assert exits(found) == {"recommend": "0"}, found.stderr[-2000:]
+    assert "  already cited here: P00 as own\n" in found.stdout
+
+
+def test_the_base_install_cites_a_paper_by_its_key_in_the_bibliography(without, tmp_path):
+    (tmp_path / "refs.bib").write_text("@misc{own, title={On the key of routers 0}, year=2000}\n")
+    text = "Routers drop packets [CITATION].\n\\bibliography{refs}\n"
+    (tmp_path / "a.tex").write_text(text)
+    asked = ["cite", FORMATS / "index_3", "a.tex", "--place", "1", "--papers", "P00", "--yes"]
+    assert exits(without(asked)) == {"cite": "0"}
+    assert (tmp_path / "a.tex").read_text() == text.replace("[CITATION]", "\\cite{own}")
+    assert (tmp_path / "refs.bib").read_text().count("@") == 1
+
+
 _SERVED = """
 import asyncio, httpx2, sys
 from pathlib import Path
