@@ -8,7 +8,7 @@
 #           URLs of servers of vectors, or none; ray needs pip install 'mpbert[ray]', words tantivy, bag model2vec;
 #           polars, duckdb, usearch and runs/corpus/acl are taken where they are; eval/publish.sh benchmarks publishes
 #   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
-#   cost:   two hours and a half, 5 GiB, growth 30 GB in TMPDIR, on a machine that does nothing else; exit code 3 where one failed
+#   cost:   hours, 5 GiB, on a machine that does nothing else; growth, by an estimate, an hour and 30 GB in TMPDIR of them; exit code 3 where one failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh

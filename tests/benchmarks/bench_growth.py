@@ -4,7 +4,7 @@ Run: ``RAW_ACL=papers.jsonl.xz PYTHONPATH=. .venv/bin/python tests/benchmarks/be
 with a raw corpus and its reader, such as ``datasets/rfc/rfc-593.tar.xz rfc``, whose papers are
 repeated as JSON Lines. Each size is built by a process of its own, as a user does it; memory is
 that of its largest process. What a size needs on disk is removed before the next: 16 times ACL
-takes about 30 GB in ``TMPDIR``.
+is estimated to take 30 GB in ``TMPDIR``.
 """
 
 import json
