@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[1]
 RFC_ARCHIVE = REPOSITORY / "datasets" / "rfc" / "rfc-593.tar.xz"
 
+# A shell lets what it starts with & ignore SIGINT, and what that starts would ignore it, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 _MICRO = {
     "pretrain": [
