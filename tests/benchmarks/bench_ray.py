@@ -4,6 +4,7 @@ Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_ray.py [rounds]`` (a
 needs ``pip install 'mpbert[ray]'``. Clusters are of one machine with two cores, and of a head and
 two machines with one core each, all of them processes here. What starting a cluster costs is
 printed apart. Processor time is that of this process and all that it started, Ray's own among them.
+Where RAW_ACL names it, the ACL Anthology is read, too, once each way (about 6 minutes more).
 
 Then commands on two machines: what of their time is that of the process of the command itself,
 which no further machine makes shorter.
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import torch
-from contest import print_row
+from contest import print_row, raw_acl
 
 from mpbert.cli import main as main_of_mpbert
 from mpbert.corpus.binary import BinaryCorpus
@@ -49,24 +50,25 @@ def main(rounds: str = "3") -> None:
         with cluster(cores) as engine:
             read(engine)  # starts the processes of Ray
             print(f"{shape}: {cpu_seconds() - before:.1f} s to start and to read once")
-            times: dict[str, list[float]] = {"ray": [], "own": []}
-            for _ in range(int(rounds)):
-                for name, each in (("own", OwnProcesses(CORES)), ("ray", engine)):
-                    before = cpu_seconds()
-                    read(each)
-                    times[name].append(cpu_seconds() - before)
-        ours, theirs = (sorted(times[name])[len(times[name]) // 2] for name in ("ray", "own"))
-        print_row(
-            f"papers of {RFC.name} by Ray, {shape}, processor time",
-            f"{CORES} own processes",
-            ">= 0.87",
-            theirs / ours,
-            f"{ours:.3g} s",
-            f"{theirs:.3g} s",
-            "-",
-        )
+            compare(shape, engine, RFC, "rfc", int(rounds))
+            if os.environ.get("RAW_ACL") and shape == "one machine":
+                compare(shape, engine, raw_acl(), "acl", rounds=1)
     with cluster(SHAPES["two machines"]):
         commands()
+
+
+def compare(shape: str, engine: RayEngine, source: Path, reader: str, rounds: int) -> None:
+    """Print the row of a corpus, read by Ray and by our own processes in turn."""
+    times: dict[str, list[float]] = {"ray": [], "own": []}
+    for _ in range(rounds):
+        for name, each in (("own", OwnProcesses(CORES)), ("ray", engine)):
+            before = cpu_seconds()
+            read(each, source, reader)
+            times[name].append(cpu_seconds() - before)
+    ours, theirs = (sorted(times[name])[len(times[name]) // 2] for name in ("ray", "own"))
+    what = f"papers of {source.name} by Ray, {shape}, processor time"
+    shown = f"{ours:.3g} s", f"{theirs:.3g} s"
+    print_row(what, f"{CORES} own processes", ">= 0.87", theirs / ours, *shown, "-")
 
 
 def commands() -> None:
@@ -100,11 +102,11 @@ def write_encoder(binary: Path, output: Path) -> None:
     save_encoder(output, description, TwoTower(config).state_dict(), binary / "tokenizer.json")
 
 
-def read(engine: Engine) -> int:
+def read(engine: Engine, source: Path = RFC, reader: str = "rfc") -> int:
     """Clean all papers, keeping parts as a command does."""
     with tempfile.TemporaryDirectory() as folder:
         parts = PartFiles(Path(folder), "papers")
-        papers = iter_clean_papers(READERS["rfc"](), RFC, engine, Counter(), parts=parts)
+        papers = iter_clean_papers(READERS[reader](), source, engine, Counter(), parts=parts)
         return sum(1 for _ in papers)
 
 
