@@ -28,7 +28,7 @@ Search = Callable[[np.ndarray, int], np.ndarray]
 
 def main(*folders: str) -> None:
     found = folders or (
-        *("runs/vectors/rfc/token_bag_matches", "runs/vectors/acl/token_bag"),
+        *("runs/vectors/rfc/token_bag_matches", "runs/vectors/acl/token_bag_matches"),
         *("runs/sentences/rfc/all-MiniLM-L6-v2", "runs/sentences/acl/all-MiniLM-L6-v2"),
     )
     faiss.omp_set_num_threads(1)
