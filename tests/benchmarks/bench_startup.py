@@ -6,6 +6,7 @@ is the index that the variable INDEX names, or runs/index/rfc, and datasets/rfc/
 where it goes: ``python -X importtime -m mpbert COMMAND --help``.
 """
 
+import os
 import resource
 import subprocess
 import sys
@@ -31,6 +32,7 @@ def cpu_seconds(*arguments: str, rounds: int = ROUNDS) -> float:
 
 
 def main() -> None:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a user has compiled files
     empty = cpu_seconds("-c", "pass")
     slowest = max(COMMANDS, key=lambda name: cpu_seconds("-m", "mpbert", name, "--help", rounds=1))
     of_slowest = cpu_seconds("-m", "mpbert", slowest, "--help")
