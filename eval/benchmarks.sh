@@ -8,7 +8,7 @@
 #           URLs of servers of vectors, or none; ray needs pip install 'mpbert[ray]', words tantivy, bag model2vec;
 #           polars, duckdb, usearch and runs/corpus/acl are taken where they are; eval/publish.sh benchmarks publishes
 #   writes: runs/benchmarks/NAME.txt, what each printed, and table.md, of these and of earlier ones
-#   cost:   hours, 5 GiB, on a machine that does nothing else; growth, by an estimate, an hour and 30 GB in TMPDIR of them; exit code 3 where one failed
+#   cost:   hours, 5 GiB, on a machine that does nothing else; growth took 44 minutes of them, and by an estimate 30 GB in TMPDIR; exit code 3 where one failed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh

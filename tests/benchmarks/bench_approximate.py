@@ -1,7 +1,7 @@
 """Search of a part of 1 million vectors beside exact search, ours and FAISS's.
 
 Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_approximate.py [vectors] [papers]``. The
-vectors are those of the ACL's papers, made by a trained encoder of 256 dimensions, each repeated
+vectors are those of the ACL's papers, made by a trained encoder, each repeated
 with noise half as long as the way to the nearest paper; the queries are contexts of the test split.
 Random vectors would not do: they have no neighbourhoods. Choosing how many lists are read is in the
 time of a search; making the lists has a row of its own. One thread: OMP_NUM_THREADS=1.

@@ -4,13 +4,12 @@ Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_first.py``. It reads
 index by words and asks it, each by a command of its own, and tells what reading them costs alone.
 """
 
-import resource
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
-from contest import print_row, run_command
+from contest import ended_cpu_seconds, print_row, run_command
 
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.recommending.library import read_library
@@ -18,19 +17,13 @@ from mpbert.recommending.library import read_library
 LIBRARY, TEXT = Path("datasets/rfc/rfc-593.tar.xz"), Path("datasets/rfc/example.txt")
 
 
-def cpu_of_children() -> float:
-    """Return what processes that have ended computed, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def main() -> None:
     """Print the row: seconds of the clock, and of the processor, to the first recommendation."""
     with tempfile.TemporaryDirectory() as folder:
-        index, before = Path(folder) / "index", cpu_of_children()
+        index, before = Path(folder) / "index", ended_cpu_seconds()
         seconds, peak = run_command("index", LIBRARY, index, "--reader", "rfc")
         asked, _ = run_command("recommend", index, TEXT, "--top", "5")
-        computed = cpu_of_children() - before
+        computed = ended_cpu_seconds() - before
     start = time.process_time()
     papers = read_library(LIBRARY, "rfc", OwnProcesses(), Counter())
     alone = time.process_time() - start

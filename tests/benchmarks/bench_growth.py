@@ -8,12 +8,11 @@ removed before the next: 16 times ACL is estimated to take 30 GB in ``TMPDIR``.
 """
 
 import json
-import resource
 import sys
 import tempfile
 from pathlib import Path
 
-from contest import print_row, raw_acl, run_command
+from contest import ended_cpu_seconds, print_row, raw_acl, run_command
 from repeated import acl_records, repeat_acl, repeat_papers
 
 TIMES = (1, 4, 16)
@@ -57,19 +56,13 @@ def build(
     else:
         repeat_papers(source, reader, times, papers)
     read_by = reader if reader == "acl" else "jsonl"
-    before = cpu_seconds()
+    before = ended_cpu_seconds()
     seconds, peak = run_command(
         "build-corpus", papers, corpus, f"--reader={read_by}", "--split=random"
     )
-    computed = cpu_seconds() - before
+    computed = ended_cpu_seconds() - before
     manifest = json.loads((corpus / "manifest.json").read_text(encoding="utf-8"))
     return (seconds, computed, peak), manifest["counts"]["papers"]
-
-
-def cpu_seconds() -> float:
-    """Return the processor time of all processes that have ended below this one."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

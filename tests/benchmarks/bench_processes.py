@@ -10,12 +10,11 @@ dropout is left out.
 import json
 import os
 import re
-import resource
 import sys
 import tempfile
 from pathlib import Path
 
-from contest import print_row, run_command
+from contest import ended_cpu_seconds, print_row, run_command
 
 CONFIGURATION, COUNTS = "finetune/configs/token_bag.yaml", (1, 2)
 
@@ -40,18 +39,13 @@ def main(binary: str = "runs/binarized/rfc", updates: str = "40") -> None:
 
 def train(binary: str, updates: str, output: Path, count: int) -> tuple[float, float, float]:
     """Return processor seconds, MiB of the largest process, and the loss of the last validation."""
-    before = _spent()
+    before = ended_cpu_seconds()
     settings = ("dropout=0", f"max_update={updates}")
     words = ("finetune", binary, CONFIGURATION, output, f"--processes={count}")
     _, peak = run_command(*words, "--settings", *settings)
     log = output.with_name(f"{output.name}.training") / "train.log"
     lines = re.findall(r"\| valid \| (\{.*\})", log.read_text(encoding="utf-8"))
-    return _spent() - before, peak, float(json.loads(lines[-1])["valid_loss"])
-
-
-def _spent() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return ended_cpu_seconds() - before, peak, float(json.loads(lines[-1])["valid_loss"])
 
 
 if __name__ == "__main__":

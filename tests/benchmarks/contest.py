@@ -89,6 +89,12 @@ def run_command(*arguments: object) -> tuple[float, float]:
     return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
+def ended_cpu_seconds() -> float:
+    """Return the processor time of all processes that have ended below this one."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def print_row(
     what: str, against: str, goal: str, ratio: float | str, ours: str, theirs: str, peaks: str
 ) -> None:
