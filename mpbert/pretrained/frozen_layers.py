@@ -93,7 +93,8 @@ class FrozenLayers:
         self.upper = top_layers(bert, upper)
         self._embeddings, self._lower = bert.embeddings, list(bert.encoder.layer)[:-upper]
         kept = torch.bfloat16 if encoder.bfloat16 else torch.float32
-        self._states = torch.zeros(0, encoder.dim, dtype=kept)
+        self._kept = kept
+        self._blocks: list[Tensor] = []  # of states; joined, they would be in memory twice
         self._tokens = np.zeros(0, np.int32)
 
     def __len__(self) -> int:
@@ -108,14 +109,14 @@ class FrozenLayers:
         layout = self.encoder.layout(limit, limit)
         tokens = self.encoder.tokenize(texts, max(limit - _SPECIAL, 1))
         rows = layout.rows(layout.ended(tokens))
-        made = torch.empty(len(rows.items), self.encoder.dim, dtype=self._states.dtype)
-        parts = length_batches(rows.lengths, self.encoder.batch_tokens)
+        made = torch.empty(len(rows.items), self.encoder.dim, dtype=self._kept)
+        parts = length_batches(rows.lengths, self.encoder.part_tokens)
         for part in progress(parts, "lower layers", "part"):
             of_part = rows.take(part)
             places = ranges(rows.offsets[:-1][part], of_part.lengths)
             made[torch.from_numpy(places)] = self._read(of_part).to(made)
-        start = len(self._states)
-        self._states = torch.cat([self._states, made])
+        start = len(self)
+        self._blocks.append(made)
         self._tokens = np.concatenate([self._tokens, rows.items])
         return Ragged(np.arange(start, len(self), dtype=np.int32), rows.offsets)
 
@@ -126,7 +127,11 @@ class FrozenLayers:
     def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
         """Return (B, T, D) states of rows of numbers and the mask of attention, on the device."""
         numbers, is_token = rows.padded(0)
-        states = self._states[torch.from_numpy(numbers)]
+        states, start = torch.empty(*numbers.shape, self.encoder.dim, dtype=self._kept), 0
+        for block in self._blocks:
+            ours = (numbers >= start) & (numbers < start + len(block))
+            states[torch.from_numpy(ours)] = block[torch.from_numpy(numbers[ours] - start)]
+            start += len(block)
         device = self.encoder.device
         return states.to(device), torch.from_numpy(is_token).to(device)
 

@@ -12,6 +12,9 @@ What it does not say, and what we do:
 
 * *Whose contexts augment an abstract.* Those of training sentences that cite the paper; one that
   training never cites has its title and abstract alone. A few, sampled at random, go into a text.
+  With ``citing_vectors`` each is read alone, and its vector is added to that of title and
+  abstract (:mod:`mpbert.methods.citing_vectors`). Training samples ``citing`` of them for a paper,
+  and the vectors of papers have them all.
 * *The objective.* ``mlm``, masked tokens of augmented abstracts, is the literal reading: it needs
   nothing but the texts, and how these models are trained by default. ``contrastive``, the default
   here, learns from the same pairs of context and cited paper as MP-BERT4CR does, without which a
@@ -49,9 +52,11 @@ class Transformer(Embedder):
     """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
 
     The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``epochs`` of
-    fine-tuning (0: as it is); ``trained_layers``, top layers that are fine-tuned (0: all);
+    fine-tuning (0: as it is); ``max_examples``, a random part of what is visited in an epoch (0:
+    all); ``trained_layers``, top layers that are fine-tuned (0: all);
     ``batch``, contexts or papers of an update; ``citing``, most training
-    contexts in the text of a paper; ``paper_tokens`` and ``context_tokens``, where title with
+    contexts in the text of a paper; ``citing_vectors``, they are read apart, as vectors that are
+    added to that of the paper; ``paper_tokens`` and ``context_tokens``, where title with
     abstract and where a context are cut; ``batch_tokens`` in memory at once; ``vocab_size`` of a
     random model.
     """
@@ -66,11 +71,13 @@ class Transformer(Embedder):
     pooling: str = setting("sum", choices=("cls", "mean", "sum"))
     objective: str = setting("contrastive", choices=("contrastive", "mlm"))
     epochs: int = setting(3, minimum=0)
+    max_examples: int = setting(0, minimum=0)
     trained_layers: int = setting(0, minimum=0)
     batch: int = setting(64, minimum=2)
     learning_rate: float = 2e-5
     temperature: float = 0.05
     citing: int = setting(2, minimum=0)
+    citing_vectors: bool = False
     paper_tokens: int = 256
     context_tokens: int = 128
     batch_tokens: int = 8192
@@ -82,6 +89,11 @@ class Transformer(Embedder):
 
         :raises ConfigError: tokens cannot be masked, as the lower layers have read them.
         """
+        if self.citing_vectors and self.objective == "mlm":
+            raise ConfigError(
+                "citing_vectors=true: found objective=mlm, which reads augmented abstracts; "
+                "expected objective=contrastive, or citing_vectors=false"
+            )
         if self.trained_layers and self.objective == "mlm":
             raise ConfigError(
                 f"trained_layers={self.trained_layers}: found objective=mlm, which masks what the "
@@ -114,6 +126,8 @@ class Transformer(Embedder):
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
         """Return the vectors of augmented abstracts."""
+        if self.citing_vectors:
+            return self._papers_with_citing(store)
         rng = np.random.default_rng([self._seed, 1])
         rows = self._texts.papers(np.arange(store.num_papers), self.citing, rng)
         return VectorStore(store.paper_ids, self._encoder.embed(rows, "embed papers"))
@@ -123,13 +137,21 @@ class Transformer(Embedder):
         if isinstance(queries, Contexts):
             rows = self._texts.other_queries(store.local_texts(queries))
         else:
-            rows = self._texts.papers(queries.citing_rows, 0, np.random.default_rng(0))
+            rows = self._texts.papers_alone(queries.citing_rows)
         return VectorStore(queries.query_ids, self._encoder.embed(rows, "embed queries"))
 
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write a fine-tuned model into ``model``, a folder that Hugging Face's library reads."""
         if self.epochs:
             self._encoder.save(directory / "model")
+
+    def _papers_with_citing(self, store: CorpusStore) -> VectorStore:
+        from mpbert.methods.citing_vectors import papers_with_citing
+
+        own = self._texts.papers_alone(np.arange(store.num_papers))
+        contexts = self._texts.queries(np.arange(len(self._texts.training)))
+        parts = self._encoder.embed(own, "embed papers"), self._encoder.embed(contexts, "contexts")
+        return VectorStore(store.paper_ids, papers_with_citing(store, *parts))
 
     def _fine_tune(self, store: CorpusStore) -> int:
         from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
@@ -139,8 +161,11 @@ class Transformer(Embedder):
         objective = (
             MaskedLanguage(*shared)
             if self.objective == "mlm"
-            else Contrastive(*shared, self.temperature)
+            else Contrastive(*shared, self.temperature, self.citing_vectors)
         )
+        if self.max_examples and len(objective.examples) > self.max_examples:
+            rng = np.random.default_rng([self._seed, 2])
+            objective.examples = rng.choice(objective.examples, self.max_examples, replace=False)
         schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
         checkpoint = self.checkpoint_of(store, self._seed)
         return fine_tune(self._encoder, objective, schedule, self._seed, checkpoint)

@@ -8,7 +8,7 @@ arXiv:1807.03748, with negatives from the batch):
 where q is a training context, p a paper it cites, sampled afresh at each epoch, and n all papers
 that were sampled for the batch, each read once, without the others that q cites. A paper's contexts
 are never those of a manuscript of the batch: at test time the query's manuscript is unknown to all
-papers.
+papers. With ``citing_vectors`` p is a sum of vectors: :mod:`mpbert.methods.citing_vectors`.
 
 ``mlm``: masked tokens are predicted from the rest (Devlin et al., NAACL 2019, Sec. 3.1): 15 % of
 them, of which 80 % become the mask, 10 % a random token.
@@ -21,7 +21,8 @@ from torch import Tensor
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
-from mpbert.foundation.ragged_rows import Ragged
+from mpbert.foundation.ragged_rows import Ragged, stacked
+from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 
@@ -36,9 +37,11 @@ class Contrastive:
         store: CorpusStore,
         num_contexts: int,
         temperature: float,
+        citing_vectors: bool = False,
     ) -> None:
         self.encoder, self.texts = encoder, texts
         self.num_contexts, self.temperature = num_contexts, temperature
+        self.citing_vectors = citing_vectors
         contexts = texts.training
         known = store.paper_splits[contexts.cited_rows] == "train"  # others are not for training
         owners = row_numbers(np.diff(contexts.cited_offsets))[known]
@@ -53,16 +56,25 @@ class Contrastive:
         targets = self.cited[first + rng.integers(self.num_cited[examples])]
         manuscripts = self.texts.training.citing_rows[examples]
         once, back = np.unique(targets, return_inverse=True)
-        papers = self.texts.papers(once, self.num_contexts, rng, without=manuscripts)
+        papers = self._papers(once, rng, manuscripts)
         excluded = torch.from_numpy(self.other_positives(examples, targets))
         loss = contrastive_loss(
             self.encoder(self.texts.queries(examples)),
-            self.encoder(papers)[torch.from_numpy(back).to(self.encoder.device)],
+            papers[torch.from_numpy(back).to(self.encoder.device)],
             excluded.to(self.encoder.device),
             self.temperature,
         )
         loss.backward()
         return loss.item()
+
+    def _papers(self, rows: np.ndarray, rng: np.random.Generator, without: np.ndarray) -> Tensor:
+        """Return (M, D) vectors of papers, with contexts of other manuscripts than those."""
+        if not self.citing_vectors:
+            return self.encoder(self.texts.papers(rows, self.num_contexts, rng, without=without))
+        contexts, counts = self.texts.sample(rows, self.num_contexts, rng, without)
+        texts = stacked([self.texts.papers_alone(rows), self.texts.queries(contexts)])
+        own, citing = self.encoder(texts).split([len(rows), len(contexts)])
+        return with_citing(own, citing, counts)
 
     def other_positives(self, examples: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return (B, B): whether context i cites the target of j, for i other than j."""

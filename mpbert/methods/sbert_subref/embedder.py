@@ -22,6 +22,8 @@ differ:
 * *Contexts.* The paper ranks for titles and abstracts. With ``pairs=contexts`` or
   ``papers+contexts`` a training context is an anchor too, and what it cites its positives, at
   distance 1; its own manuscript is never its negative.
+* *Citing contexts.* With ``citing_vectors`` those of training are added to the vectors of papers
+  once training has ended, since other rows read them too: :mod:`mpbert.methods.citing_vectors`.
 * *Layers.* ``trained_layers`` are the top ones that training changes (0: all, as in the paper). The
   layers below read each text only once: :mod:`mpbert.pretrained.frozen_layers`.
 * *Schedule.* The rate rises in the first tenth of the updates and falls to 0 after, as is
@@ -63,6 +65,7 @@ class Sbert(Embedder):
     citations between a paper and its positives; ``epochs`` (-1: the paper's for objective and
     distance, 0: as it is); ``trained_layers``, top layers that are trained (0: all); ``batch``,
     pairs or triplets of an update; ``max_positives``, a random part of all positives (0: all);
+    ``citing_vectors``, the vector of a paper gains those of training contexts that cite it;
     ``paper_tokens`` and ``context_tokens``, where texts are cut;
     ``batch_tokens`` in memory at once; ``vocab_size`` of a random model.
     """
@@ -85,6 +88,7 @@ class Sbert(Embedder):
     batch: int = setting(16, minimum=2)
     learning_rate: float = 2e-5
     max_positives: int = setting(0, minimum=0)
+    citing_vectors: bool = False
     paper_tokens: int = 256
     context_tokens: int = 128
     batch_tokens: int = 8192
@@ -115,8 +119,14 @@ class Sbert(Embedder):
         return {"parameters": sum(p.numel() for p in model.parameters()), **counts}
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
-        """Return the vectors of titles and abstracts."""
-        return VectorStore(store.paper_ids, self._encoder.embed(self._papers, "embed papers"))
+        """Return the vectors of titles and abstracts, with those of citing contexts if wanted."""
+        vectors = self._encoder.embed(self._papers, "embed papers")
+        if self.citing_vectors:
+            from mpbert.methods.citing_vectors import papers_with_citing
+
+            contexts = self.embed_contexts(store, "train").vectors
+            vectors = papers_with_citing(store, vectors, contexts)
+        return VectorStore(store.paper_ids, vectors)
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of contexts, or of titles and abstracts."""
