@@ -15,6 +15,7 @@ from mpbert.citations.finder import CitationFinder
 from mpbert.citations.records import RawSentence
 from mpbert.citations.references import Reference
 from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.raw.disk_index import DiskIndex
 from mpbert.corpus.raw.extracted_text import (
     debris,
     is_abstract_heading,
@@ -41,7 +42,7 @@ class AclReader(Reader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._papers: dict[str, Reference] = {}
+        self._papers = DiskIndex()  # authors, year and title by id
 
     def prepare(self, path: Path) -> None:
         """Learn authors, year and title of every paper, by which it is cited."""
@@ -56,8 +57,8 @@ class AclReader(Reader):
                 if info["year"] != "":
                     paper_id = required_id(info.get("id", _id_of(place)))
                     authors, year = names_of(info["authors"]), int(info["year"])
-                    title = text_of(info["title"])
-                    self._papers[paper_id] = Reference(paper_id, authors, year, title)
+                    self._papers.add(paper_id, (authors, year, text_of(info["title"])))
+        self._papers.seal()
 
     def read_records(self, path: Path) -> Iterator[tuple[str, bytes]]:
         """Yield where a record stands, and the undecoded record."""
@@ -91,11 +92,8 @@ class AclReader(Reader):
             self.counts["papers_with_a_printed_list_of_references"] += 1
             self.counts["sentences_of_lists_of_references"] += len(text.bibliography)
         sections = [(heading, self._clean(sentences)) for heading, sentences in text.sections]
-        references = [
-            self._papers[i]
-            for i in dict.fromkeys(cited_ids)
-            if i in self._papers and i != info["id"]
-        ]
+        cited = (self._reference(i) for i in dict.fromkeys(cited_ids) if i != info["id"])
+        references = [reference for reference in cited if reference]
         finder = CitationFinder(references, info["year"], Bibliography(text.bibliography))
         marked = finder.mark([sentence for _, sentences in sections for sentence in sentences])
         self.counts.update(finder.counts)
@@ -122,6 +120,12 @@ class AclReader(Reader):
             venue=text_of(info.get("book")),
             references=tuple(cited_ids),
         )
+
+    def _reference(self, paper_id: str) -> Reference | None:
+        if not (found := self._papers.get(paper_id)):
+            return None
+        authors, year, title = found[-1]  # of repeated papers the last
+        return Reference(paper_id, tuple(authors), year, title)
 
     def _clean(self, sentences: list[str]) -> list[str]:
         # page numbers and headers go first: they stand between the halves of sentences
