@@ -1,6 +1,7 @@
 import gzip
 import json
 import lzma
+import pickle
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,26 @@ def test_a_damaged_archive_is_named(tmp_path):
 def test_the_built_corpus_has_exactly_the_expected_counts():
     expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
     assert read_manifest(BUILT)["counts"] == expected
+
+
+def test_papers_that_others_cite_stay_on_disk(tmp_path):
+    """Each process that parses gets the reader: it does not grow with the corpus."""
+
+    def size(number):
+        path = corpus(tmp_path, [record(f"p{i}", ["Ann Lee"], 2000) for i in range(number)])
+        reader = READERS["acl"]()
+        reader.prepare(path)
+        return len(pickle.dumps(reader))
+
+    assert size(2000) < size(2) + 100
+
+
+def test_of_repeated_papers_the_last_is_cited(tmp_path):
+    older, newer = record("a", ["Terry Koo"], 2007), record("a", ["Michael Collins"], 2008)
+    citing = record("c", ["Ann Lee"], 2010, ["a"], [{"text": ["Collins (2008) and Koo (2007)."]}])
+    path = corpus(tmp_path, [older, newer, citing])
+    reader = READERS["acl"]()
+    reader.prepare(path)
+    *_, last = reader.read_records(path)
+    (sentence,) = reader.parse(last).abstract
+    assert [marker.cited_ids for marker in sentence.markers] == [("a",), ()]
