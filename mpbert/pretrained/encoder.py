@@ -1,6 +1,7 @@
 """An encoder of Hugging Face's library with its tokenizer, run on rows of tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -126,6 +127,23 @@ class PretrainedEncoder:
             vectors.append(kept)
         back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(self.device)
         return torch.cat(vectors)[back]
+
+    def embed_texts(self, texts: Sequence[str], limit: int, what: str) -> np.ndarray:
+        """Return (M, D) float32 vectors of texts that are read once: nothing of them is kept.
+
+        :param limit: most tokens of a text; ``what`` for the progress bar.
+        """
+        layout, vectors = self.layout(limit, limit), [np.empty((0, self.dim), np.float32)]
+        for start in progress(range(0, len(texts), _CHUNK), what, "part"):
+            with self.passing():
+                tokens = self.tokenize(texts[start : start + _CHUNK], limit)
+                vectors.append(self.embed(layout.rows(layout.ended(tokens))))
+        return np.concatenate(vectors)
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Keep nothing of the texts that the block tokenises."""
+        yield
 
     @torch.inference_mode()
     def embed(self, rows: Ragged, what: str = "") -> np.ndarray:

@@ -6,7 +6,8 @@ read apart meet in the upper layers (MacAvaney et al., Efficient Document Re-Ran
 Transformers by Precomputing Term Representations, SIGIR 2020).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,14 @@ class FrozenLayers:
         self._tokens = np.concatenate([self._tokens, rows.items])
         return Ragged(np.arange(start, len(self), dtype=np.int32), rows.offsets)
 
+    def forget(self, number: int) -> None:
+        """Drop the states and tokens of what was read last.
+
+        :param number: how many tokens stay; as many as there were before some reading.
+        """
+        while self._blocks and len(self) > number:
+            self._tokens = self._tokens[: len(self) - len(self._blocks.pop())]
+
     def tokens(self, rows: Ragged) -> Ragged:
         """Return the token ids of rows of numbers."""
         return Ragged(self._tokens[rows.items], rows.offsets)
@@ -191,6 +200,15 @@ class UpperEncoder(PretrainedEncoder):
     def tokenize(self, texts: Sequence[str], limit: int) -> Ragged:
         """Return the numbers of the states of texts, and of special tokens beside the limit."""
         return self.frozen.read(texts, limit + _SPECIAL)
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Keep no states of the texts that the block tokenises."""
+        before = len(self.frozen)
+        try:
+            yield
+        finally:
+            self.frozen.forget(before)
 
     def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
         """Return (B, T, D) states and the mask of attention, on the device."""

@@ -232,6 +232,16 @@ class TestTraining:
         half = len(same) // 2
         assert all(same[:half]) and not any(same[half:])
 
+    def test_texts_that_pass_leave_no_states_and_have_the_same_vectors(self, folder, store):
+        encoder = fitted(folder, store, "trained_layers=1", "epochs=0")._encoder
+        before, texts = len(encoder.frozen), store.titles[:9]
+        passed = encoder.embed_texts(texts, 12, "titles")
+        assert len(encoder.frozen) == before > 0
+        layout = encoder.layout(12, 12)
+        kept = encoder.embed(layout.rows(layout.ended(encoder.tokenize(texts, 12))))
+        assert len(encoder.frozen) > before
+        np.testing.assert_allclose(passed, kept, atol=1e-5)
+
     def test_tokens_that_lower_layers_have_read_cannot_be_masked(self, folder):
         settings = [f"model={folder}", "trained_layers=1", "objective=mlm"]
         with pytest.raises(ConfigError, match="trained_layers=1: found objective=mlm"):

@@ -131,9 +131,11 @@ class Sbert(Embedder):
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of contexts, or of titles and abstracts."""
         if isinstance(queries, Contexts):
-            rows = self._rows(store.local_texts(queries), self.context_tokens)
-        else:
-            rows = self._papers.take(queries.citing_rows)
+            texts = store.local_texts(queries), self.context_tokens
+            return VectorStore(
+                queries.query_ids, self._encoder.embed_texts(*texts, "embed queries")
+            )
+        rows = self._papers.take(queries.citing_rows)
         return VectorStore(queries.query_ids, self._encoder.embed(rows, "embed queries"))
 
     def save(self, store: CorpusStore, directory: Path) -> None:
