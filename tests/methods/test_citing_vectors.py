@@ -9,7 +9,12 @@ from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.huggingface.objectives import Contrastive
 
-SMALL = ("model=random:1x32", "vocab_size=600", "paper_tokens=30", "context_tokens=30")
+BERT = ("model=random:1x32", "vocab_size=600", "paper_tokens=30", "context_tokens=30", "epochs=0")
+SMALL = {
+    "hatten": ("dim=16", "heads=2", "hidden=16", "word_epochs=1", "loops=1", "updates=1"),
+    "sbert": BERT,
+    "transformer": BERT,
+}
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +23,7 @@ def store(rfc_corpus):
 
 
 def fitted(name, store, *settings):
-    embedder = make_embedder(name, [*SMALL, *settings])
+    embedder = make_embedder(name, [*SMALL[name], *settings])
     embedder.fit(store, named_rng(1, "test"))
     return embedder
 
@@ -35,9 +40,9 @@ def test_a_paper_is_the_sum_of_two_directions():
     assert torch.allclose(found, torch.tensor([[0.6 + half, 0.8 + half], [0.0, 1.0]]))
 
 
-@pytest.mark.parametrize("name", ["transformer", "sbert"])
+@pytest.mark.parametrize("name", sorted(SMALL))
 def test_all_training_contexts_of_a_paper_are_added_and_no_others(name, store):
-    embedder = fitted(name, store, "epochs=0", "citing_vectors=true")
+    embedder = fitted(name, store, "citing_vectors=true")
     found = embedder.embed_papers(store).vectors
     contexts, asked = store.contexts("train"), embedder.embed_contexts(store, "train").vectors
     embedder.citing_vectors = False
@@ -53,7 +58,7 @@ def test_all_training_contexts_of_a_paper_are_added_and_no_others(name, store):
 
 
 def test_training_samples_contexts_of_other_manuscripts_and_learns_from_them(store):
-    embedder = fitted("transformer", store, "epochs=0", "citing_vectors=true")
+    embedder = fitted("transformer", store, "citing_vectors=true")
     texts, seen = embedder._texts, []
     original = texts.sample
 
@@ -72,10 +77,10 @@ def test_training_samples_contexts_of_other_manuscripts_and_learns_from_them(sto
 
 
 def test_a_part_of_the_examples_is_visited(store):
-    embedder = make_embedder("transformer", [*SMALL, "epochs=1", "max_examples=40", "batch=20"])
+    embedder = make_embedder("transformer", [*BERT, "epochs=1", "max_examples=40", "batch=20"])
     assert embedder.fit(store, named_rng(1, "test"))["updates"] == 2
 
 
 def test_masked_tokens_need_texts(store):
     with pytest.raises(ConfigError, match="citing_vectors=true: found objective=mlm"):
-        make_embedder("transformer", [*SMALL, "objective=mlm", "citing_vectors=true"])
+        make_embedder("transformer", [*BERT, "objective=mlm", "citing_vectors=true"])

@@ -70,7 +70,9 @@ class Hatten(Embedder):
     vectors); ``start=bag``, a weighted bag of words that attention changes from there;
     ``learn_words=1``, its vectors are learnt, too; ``places``, what positions are added to;
     ``word_dropout``, share of words left out in training; ``temperature`` of a softmax (0:
-    triplets); ``bag_rate``, learning rate of the bag, as a multiple.
+    triplets); ``bag_rate``, learning rate of the bag, as a multiple; ``citing_vectors``, the vector
+    of a paper gains those of training contexts that cite it
+    (:mod:`mpbert.methods.citing_vectors`).
     """
 
     name: ClassVar[str] = "hatten"
@@ -91,6 +93,7 @@ class Hatten(Embedder):
     learn_words: int = setting(0, minimum=0)
     longest: int = 512
     query: str = setting("context+abstract", choices=QUERIES)
+    citing_vectors: bool = False
     train_on: str = setting("local", choices=("both", *TASKS))
     loops: int = 5
     updates: int = 5000
@@ -151,8 +154,14 @@ class Hatten(Embedder):
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
         """Return the vectors of titles and abstracts; zero where no word of them is known."""
-        documents = self._reader.papers(np.arange(store.num_papers))
-        return VectorStore(store.paper_ids, self._embed(documents))
+        vectors = self._embed(self._reader.papers(np.arange(store.num_papers)))
+        if self.citing_vectors:
+            from mpbert.methods.citing_vectors import papers_with_citing
+
+            vectors = papers_with_citing(
+                store, vectors, self.embed_contexts(store, "train").vectors
+            )
+        return VectorStore(store.paper_ids, vectors)
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of queries; zero where no word of them is known."""
