@@ -125,9 +125,12 @@ class FrozenLayers:
         """Drop the states and tokens of what was read last.
 
         :param number: how many tokens stay; as many as there were before some reading.
+        :raises ValueError: there were never so many.
         """
         while self._blocks and len(self) > number:
             self._tokens = self._tokens[: len(self) - len(self._blocks.pop())]
+        if len(self) != number:
+            raise ValueError(f"{number} tokens do not end a reading, {len(self)} do")
 
     def tokens(self, rows: Ragged) -> Ragged:
         """Return the token ids of rows of numbers."""
@@ -135,6 +138,8 @@ class FrozenLayers:
 
     def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
         """Return (B, T, D) states of rows of numbers and the mask of attention, on the device."""
+        if rows.items.max(initial=-1) >= len(self):
+            raise IndexError(f"found number {rows.items.max()}; {len(self)} states are kept")
         numbers, is_token = rows.padded(0)
         states, start = torch.empty(*numbers.shape, self.encoder.dim, dtype=self._kept), 0
         for block in self._blocks:

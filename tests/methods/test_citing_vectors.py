@@ -7,6 +7,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.embedding import make_embedder
+from mpbert.methods.huggingface import objectives
 from mpbert.methods.huggingface.objectives import Contrastive
 
 BERT = ("model=random:1x32", "vocab_size=600", "paper_tokens=30", "context_tokens=30", "epochs=0")
@@ -44,7 +45,10 @@ def test_a_paper_is_the_sum_of_two_directions():
 def test_all_training_contexts_of_a_paper_are_added_and_no_others(name, store):
     embedder = fitted(name, store, "citing_vectors=true")
     found = embedder.embed_papers(store).vectors
-    contexts, asked = store.contexts("train"), embedder.embed_contexts(store, "train").vectors
+    contexts = store.contexts("train")
+    if name == "hatten":
+        embedder.query = "context"  # without title and abstract of the manuscript
+    asked = embedder.embed_contexts(store, "train").vectors
     embedder.citing_vectors = False
     if name == "transformer":
         embedder.citing = 0
@@ -57,7 +61,7 @@ def test_all_training_contexts_of_a_paper_are_added_and_no_others(name, store):
         np.testing.assert_allclose(found[paper], expected, atol=1e-3)
 
 
-def test_training_samples_contexts_of_other_manuscripts_and_learns_from_them(store):
+def test_training_samples_contexts_of_other_manuscripts_and_learns_from_them(store, monkeypatch):
     embedder = fitted("transformer", store, "citing_vectors=true")
     texts, seen = embedder._texts, []
     original = texts.sample
@@ -68,12 +72,20 @@ def test_training_samples_contexts_of_other_manuscripts_and_learns_from_them(sto
 
     texts.sample = spy
     objective = Contrastive(embedder._encoder, texts, store, 1, 0.05, citing_vectors=True)
+    summed = []
+
+    def kept(own, citing, counts):
+        citing.retain_grad()
+        summed.append(citing)
+        return with_citing(own, citing, counts)
+
+    monkeypatch.setattr(objectives, "with_citing", kept)
     objective.backward(objective.examples[:40], np.random.default_rng(1))
     (without, (contexts, counts)), *_ = seen
     assert counts.max() == 1 and len(contexts) == counts.sum() > 0
     assert not np.isin(texts.training.citing_rows[contexts], without).any()
-    gradients = [weights.grad for weights in embedder._encoder.model.parameters()]
-    assert any(found is not None and found.abs().max() > 0 for found in gradients)
+    [citing] = summed
+    assert len(citing) == len(contexts) and citing.grad.abs().max() > 0
 
 
 def test_a_part_of_the_examples_is_visited(store):
@@ -81,6 +93,21 @@ def test_a_part_of_the_examples_is_visited(store):
     assert embedder.fit(store, named_rng(1, "test"))["updates"] == 2
 
 
-def test_masked_tokens_need_texts(store):
-    with pytest.raises(ConfigError, match="citing_vectors=true: found objective=mlm"):
-        make_embedder("transformer", [*BERT, "objective=mlm", "citing_vectors=true"])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["objective=mlm", "citing_vectors=true"], "citing_vectors=true: found objective=mlm"),
+        (["epochs=1", "citing=0", "citing_vectors=true"], "citing=0: found citing_vectors=true"),
+        (["max_examples=1"], "max_examples=1; expected 2 or more"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        make_embedder("transformer", [*BERT, *settings])
+
+
+def test_no_training_query_is_written_whose_papers_hold_its_vector(store):
+    embedder = fitted("hatten", store)
+    with_queries = embedder.vectors(store)
+    embedder.citing_vectors = True
+    assert set(with_queries) - set(embedder.vectors(store)) == {"contexts.train"}

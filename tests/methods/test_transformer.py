@@ -241,6 +241,10 @@ class TestTraining:
         kept = encoder.embed(layout.rows(layout.ended(encoder.tokenize(texts, 12))))
         assert len(encoder.frozen) > before
         np.testing.assert_allclose(passed, kept, atol=1e-5)
+        with encoder.passing():
+            rows = layout.rows(encoder.tokenize(texts, 12))
+        with pytest.raises(IndexError, match="states are kept"):
+            encoder.embed(rows)
 
     def test_tokens_that_lower_layers_have_read_cannot_be_masked(self, folder):
         settings = [f"model={folder}", "trained_layers=1", "objective=mlm"]

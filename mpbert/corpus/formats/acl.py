@@ -122,7 +122,7 @@ class AclReader(Reader):
         )
 
     def _reference(self, paper_id: str) -> Reference | None:
-        if not (found := self._papers.get(paper_id)):
+        if not isinstance(paper_id, str) or not (found := self._papers.get(paper_id)):
             return None
         authors, year, title = found[-1]  # of repeated papers the last
         return Reference(paper_id, tuple(authors), year, title)

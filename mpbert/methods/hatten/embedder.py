@@ -25,6 +25,9 @@ Where they differ, and where we do:
   attention reads them as they were. ``places=attention`` adds positions to what attention reads,
   not to the words. ``width`` narrows the levels. ``temperature`` has a softmax over the papers of a
   batch in place of triplets. All of these are ours, and off unless asked for.
+* *Citing contexts.* The paper reads titles and abstracts. With ``citing_vectors`` the vector of a
+  paper gains those of training contexts, each read without title and abstract of its manuscript
+  (:mod:`mpbert.methods.citing_vectors`).
 * *Jaccard index.* Of stems, not lemmas, see :mod:`mpbert.methods.hatten.examples`.
 * *Papers.* Those of later splits are neither positives nor negatives: their text is not for
   training. Later papers than the query are ranked, as in the paper.
@@ -158,9 +161,8 @@ class Hatten(Embedder):
         if self.citing_vectors:
             from mpbert.methods.citing_vectors import papers_with_citing
 
-            vectors = papers_with_citing(
-                store, vectors, self.embed_contexts(store, "train").vectors
-            )
+            contexts = self._reader.queries(store.contexts("train"), "context")
+            vectors = papers_with_citing(store, vectors, self._embed(contexts))
         return VectorStore(store.paper_ids, vectors)
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
@@ -169,7 +171,12 @@ class Hatten(Embedder):
         return VectorStore(queries.query_ids, self._embed(documents))
 
     def vectors(self, store: CorpusStore) -> dict[str, VectorStore]:
-        """Return also the training queries: a reranker learns from what is prefetched for them."""
+        """Return also the training queries: a reranker learns from what is prefetched for them.
+
+        With ``citing_vectors`` there are none: what a query cites would hold its own vector.
+        """
+        if self.citing_vectors:
+            return super().vectors(store)
         queries = {
             vectors_name(task, "train"): self.embed_queries(store, store.queries("train", task))
             for task in self._training_tasks

@@ -44,10 +44,6 @@ class AugmentedTexts:
         """Return the rows of titles and abstracts."""
         return self._layout.rows(self._papers.take(rows))
 
-    def other_queries(self, texts: Sequence[str]) -> Ragged:
-        """Return the rows of contexts that are no training contexts."""
-        return self._layout.rows(self._context_part(texts))
-
     def papers(
         self,
         rows: np.ndarray,

@@ -52,13 +52,13 @@ class Transformer(Embedder):
     """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
 
     The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``epochs`` of
-    fine-tuning (0: as it is); ``max_examples``, a random part of what is visited in an epoch (0:
-    all); ``trained_layers``, top layers that are fine-tuned (0: all);
-    ``batch``, contexts or papers of an update; ``citing``, most training
-    contexts in the text of a paper; ``citing_vectors``, they are read apart, as vectors that are
-    added to that of the paper; ``paper_tokens`` and ``context_tokens``, where title with
-    abstract and where a context are cut; ``batch_tokens`` in memory at once; ``vocab_size`` of a
-    random model.
+    fine-tuning (0: as it is); ``max_examples``, how many examples training visits, the same at each
+    epoch (0: all); ``trained_layers``, top layers that are fine-tuned (0: all);
+    ``batch``, contexts or papers of an update; ``citing``, most training contexts in the text of a
+    paper; ``citing_vectors``, contexts are read alone, and the vector of a paper gains theirs: in
+    training those of ``citing`` contexts, at the end those of all; ``paper_tokens`` and
+    ``context_tokens``, where title with abstract and where a context are cut; ``batch_tokens`` in
+    memory at once; ``vocab_size`` of a random model.
     """
 
     name: ClassVar[str] = "transformer"
@@ -87,13 +87,21 @@ class Transformer(Embedder):
     def __post_init__(self) -> None:
         """Check what a single setting cannot.
 
-        :raises ConfigError: tokens cannot be masked, as the lower layers have read them.
+        :raises ConfigError: tokens cannot be masked, as the lower layers have read them; training
+            and vectors would not agree; a single example.
         """
         if self.citing_vectors and self.objective == "mlm":
             raise ConfigError(
                 "citing_vectors=true: found objective=mlm, which reads augmented abstracts; "
                 "expected objective=contrastive, or citing_vectors=false"
             )
+        if self.citing_vectors and self.epochs and not self.citing:
+            raise ConfigError(
+                "citing=0: found citing_vectors=true, which the vectors of papers would have and "
+                "training would not; expected citing=1 or more"
+            )
+        if self.max_examples == 1:
+            raise ConfigError("max_examples=1; expected 2 or more, or 0 for all")
         if self.trained_layers and self.objective == "mlm":
             raise ConfigError(
                 f"trained_layers={self.trained_layers}: found objective=mlm, which masks what the "
@@ -135,9 +143,11 @@ class Transformer(Embedder):
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of fundamental contexts, or of titles and abstracts."""
         if isinstance(queries, Contexts):
-            rows = self._texts.other_queries(store.local_texts(queries))
-        else:
-            rows = self._texts.papers_alone(queries.citing_rows)
+            texts = store.local_texts(queries), self.context_tokens
+            return VectorStore(
+                queries.query_ids, self._encoder.embed_texts(*texts, "embed queries")
+            )
+        rows = self._texts.papers_alone(queries.citing_rows)
         return VectorStore(queries.query_ids, self._encoder.embed(rows, "embed queries"))
 
     def save(self, store: CorpusStore, directory: Path) -> None:

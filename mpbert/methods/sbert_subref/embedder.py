@@ -22,8 +22,8 @@ differ:
 * *Contexts.* The paper ranks for titles and abstracts. With ``pairs=contexts`` or
   ``papers+contexts`` a training context is an anchor too, and what it cites its positives, at
   distance 1; its own manuscript is never its negative.
-* *Citing contexts.* With ``citing_vectors`` those of training are added to the vectors of papers
-  once training has ended, since other rows read them too: :mod:`mpbert.methods.citing_vectors`.
+* *Citing contexts.* With ``citing_vectors`` the vectors of training contexts are added when
+  training has ended: :mod:`mpbert.methods.citing_vectors`. Training is the same without them.
 * *Layers.* ``trained_layers`` are the top ones that training changes (0: all, as in the paper). The
   layers below read each text only once: :mod:`mpbert.pretrained.frozen_layers`.
 * *Schedule.* The rate rises in the first tenth of the updates and falls to 0 after, as is
