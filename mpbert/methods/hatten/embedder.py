@@ -25,9 +25,6 @@ Where they differ, and where we do:
   attention reads them as they were. ``places=attention`` adds positions to what attention reads,
   not to the words. ``width`` narrows the levels. ``temperature`` has a softmax over the papers of a
   batch in place of triplets. All of these are ours, and off unless asked for.
-* *Citing contexts.* The paper reads titles and abstracts. With ``citing_vectors`` the vector of a
-  paper gains those of training contexts, each read without title and abstract of its manuscript
-  (:mod:`mpbert.methods.citing_vectors`).
 * *Jaccard index.* Of stems, not lemmas, see :mod:`mpbert.methods.hatten.examples`.
 * *Papers.* Those of later splits are neither positives nor negatives: their text is not for
   training. Later papers than the query are ranked, as in the paper.
@@ -73,9 +70,7 @@ class Hatten(Embedder):
     vectors); ``start=bag``, a weighted bag of words that attention changes from there;
     ``learn_words=1``, its vectors are learnt, too; ``places``, what positions are added to;
     ``word_dropout``, share of words left out in training; ``temperature`` of a softmax (0:
-    triplets); ``bag_rate``, learning rate of the bag, as a multiple; ``citing_vectors``, the vector
-    of a paper gains those of training contexts that cite it
-    (:mod:`mpbert.methods.citing_vectors`).
+    triplets); ``bag_rate``, learning rate of the bag, as a multiple.
     """
 
     name: ClassVar[str] = "hatten"
@@ -96,7 +91,6 @@ class Hatten(Embedder):
     learn_words: int = setting(0, minimum=0)
     longest: int = 512
     query: str = setting("context+abstract", choices=QUERIES)
-    citing_vectors: bool = False
     train_on: str = setting("local", choices=("both", *TASKS))
     loops: int = 5
     updates: int = 5000
@@ -157,13 +151,8 @@ class Hatten(Embedder):
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
         """Return the vectors of titles and abstracts; zero where no word of them is known."""
-        vectors = self._embed(self._reader.papers(np.arange(store.num_papers)))
-        if self.citing_vectors:
-            from mpbert.methods.citing_vectors import papers_with_citing
-
-            contexts = self._reader.queries(store.contexts("train"), "context")
-            vectors = papers_with_citing(store, vectors, self._embed(contexts))
-        return VectorStore(store.paper_ids, vectors)
+        documents = self._reader.papers(np.arange(store.num_papers))
+        return VectorStore(store.paper_ids, self._embed(documents))
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of queries; zero where no word of them is known."""
@@ -171,12 +160,7 @@ class Hatten(Embedder):
         return VectorStore(queries.query_ids, self._embed(documents))
 
     def vectors(self, store: CorpusStore) -> dict[str, VectorStore]:
-        """Return also the training queries: a reranker learns from what is prefetched for them.
-
-        With ``citing_vectors`` there are none: what a query cites would hold its own vector.
-        """
-        if self.citing_vectors:
-            return super().vectors(store)
+        """Return also the training queries: a reranker learns from what is prefetched for them."""
         queries = {
             vectors_name(task, "train"): self.embed_queries(store, store.queries("train", task))
             for task in self._training_tasks
