@@ -53,17 +53,15 @@ def logged(save):
 
 
 def assert_same(one, several, step=0.003):
-    """Of each weight 98 % differ by less than a fifth of one step of Adam, which `--lr` bounds.
+    """Weights differ by less than a fifth of one step of Adam, which `--lr` bounds.
 
-    Where a gradient is near zero, Adam enlarges its rounding, up to a whole step. All weights of a
-    unit that no text moves can have such gradients, and which they are depends on the CPU.
+    Where a gradient is near zero, Adam enlarges its rounding, and how much depends on the CPU.
     ``test_gathered_gradients.py`` compares the gradients.
     """
     expected, found = weights(one), weights(several)
     assert expected.keys() == found.keys()
     for name, value in expected.items():
-        far = (value - found[name]).abs() >= step / 5
-        assert far.sum() <= max(1, 0.02 * far.numel()), name
+        assert (value - found[name]).abs().max() < step / 5, name
 
 
 @pytest.mark.parametrize("objective", PARTS)
