@@ -17,7 +17,7 @@ from mpbert.pretrained.device import trained_on
 from mpbert.pretrained.texts import TextLayout
 
 _CHUNK = 4096  # texts tokenised at once
-_CPU_TOKENS = 4096  # of a batch whose states stay near a core; 32,768 take 1.2 times as long
+_CPU_TOKENS = 4096  # of a batch whose states stay in the caches of a core
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()

@@ -10,6 +10,7 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertForMaskedLM, 
 from mpbert.commands import fit
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
+from mpbert.foundation.ragged_rows import stacked
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.checkpoint import Checkpoint
@@ -231,6 +232,18 @@ class TestTraining:
         ]
         half = len(same) // 2
         assert all(same[:half]) and not any(same[half:])
+
+    def test_states_of_several_readings_meet_in_a_batch(self, folder, store):
+        whole = fitted(folder, store, "epochs=0")._encoder
+        upper = fitted(folder, store, "trained_layers=1", "epochs=0")._encoder
+
+        def vectors(encoder):
+            layout = encoder.layout(12, 12)
+            readings = [encoder.tokenize(store.titles[start : start + 7], 12) for start in (0, 7)]
+            rows = stacked([layout.rows(layout.ended(reading)) for reading in readings])
+            return encoder.embed(rows.take(np.arange(14)[::-1]))
+
+        np.testing.assert_allclose(vectors(upper), vectors(whole), atol=1e-5)
 
     def test_texts_that_pass_leave_no_states_and_have_the_same_vectors(self, folder, store):
         encoder = fitted(folder, store, "trained_layers=1", "epochs=0")._encoder
