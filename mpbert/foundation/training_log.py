@@ -1,6 +1,7 @@
 """Losses of our own trainings: fields of their log records, and curves in TensorBoard.
 
-fairseq writes those of pretraining and fine-tuning; these have the same tag, ``loss``.
+fairseq writes those of pretraining and fine-tuning; these have the same tag, ``loss``. Where a
+method trains a second part, the tag of its curve is ``loss/PART``.
 """
 
 import logging
@@ -59,6 +60,7 @@ class _Events(logging.Handler):
     def __init__(self, directory: Path) -> None:
         super().__init__(logging.INFO)
         self._directory, self._writer = directory, None
+        self._first: object = None  # what is trained first
 
     def emit(self, record: logging.LogRecord) -> None:
         fields = getattr(record, "fields", {})
@@ -74,7 +76,9 @@ class _Events(logging.Handler):
             self._writer = RecordWriter((self._directory / name).open("wb", buffering=0))
             first = Event(wall_time=time.time(), file_version="brain.Event:2")
             self._writer.write(first.SerializeToString())
-        value = Summary.Value(tag=TAG, simple_value=fields[TAG])
+            self._first = fields["step"]
+        tag = TAG if fields["step"] == self._first else f"{TAG}/{fields['step']}"
+        value = Summary.Value(tag=tag, simple_value=fields[TAG])
         event = Event(step=fields["update"], wall_time=time.time(), summary=Summary(value=[value]))
         self._writer.write(event.SerializeToString())
 

@@ -6,15 +6,22 @@ where a(p) is the vector of title and abstract, q(c) that of a training context 
 paper without such a context has the first term alone. A text that joins both (augmented abstracts
 of MP-BERT4CR, Zhang and Ma, WI-IAT 2021, Sec. 5.2) has room for two contexts. This sum has room for
 all, and a context is read once, whatever it cites.
+
+The query of a context may gain the vector of its manuscript's title and abstract, and the parts of
+both sums may pass through linear maps that are learnt: :mod:`mpbert.methods.citation_head`.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import row_numbers
+from mpbert.methods.citation_head import CitationHead, CitingSums
+from mpbert.vectors.normal import normalized
 
 
 def with_citing(own: Tensor, citing: Tensor, counts: np.ndarray) -> Tensor:
@@ -29,14 +36,32 @@ def with_citing(own: Tensor, citing: Tensor, counts: np.ndarray) -> Tensor:
     return F.normalize(own, dim=1) + F.normalize(sums, dim=1)
 
 
-def papers_with_citing(store: CorpusStore, own: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-    """Return (N, D) vectors of all papers of a corpus, with those of all training contexts.
+class CitingVectors:
+    """Papers and queries of a corpus, of vectors of texts that were read alone.
 
-    :param own: (N, D), of titles and abstracts; ``contexts`` (C, D), of the training contexts.
+    :param papers: (N, D) of titles and abstracts; ``contexts`` (C, D) of the training contexts.
+    :param reads_manuscript: whether the query of a context has its manuscript's part.
     """
-    training = store.contexts("train")
-    order = np.argsort(training.cited_rows, kind="stable")
-    citing = row_numbers(np.diff(training.cited_offsets))[order]
-    counts = np.bincount(training.cited_rows, minlength=store.num_papers)
-    parts = torch.from_numpy(own), torch.from_numpy(contexts[citing])
-    return with_citing(*parts, counts).numpy()
+
+    def __init__(
+        self, store: CorpusStore, papers: np.ndarray, contexts: np.ndarray, reads_manuscript: bool
+    ) -> None:
+        self.own = torch.from_numpy(normalized(papers))
+        self.sums = CitingSums(store, torch.from_numpy(normalized(contexts)))
+        self.head = CitationHead(papers.shape[1], reads_manuscript)
+
+    @torch.no_grad()
+    def papers(self) -> np.ndarray:
+        """Return (N, D) of all papers."""
+        return self.head.of_papers(self.own, self.sums.all).numpy()
+
+    @torch.no_grad()
+    def queries(self, queries: Queries, read: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return (Q, D) of contexts or of whole manuscripts.
+
+        :param read: makes the (Q, D) vectors of the contexts alone.
+        """
+        manuscripts = self.own[torch.from_numpy(queries.citing_rows.astype(np.int64))]
+        if not isinstance(queries, Contexts):
+            return self.head.of_manuscripts(manuscripts).numpy()
+        return self.head.of_contexts(torch.from_numpy(normalized(read())), manuscripts).numpy()

@@ -10,10 +10,10 @@ from mpbert.foundation.training_log import for_tensorboard, loss_fields
 LOGGER = logging.getLogger("mpbert.some.training")
 
 
-def scalars(directory):
+def scalars(directory, tag="loss"):
     found = EventAccumulator(str(directory))
     found.Reload()
-    return [(event.step, pytest.approx(event.value)) for event in found.Scalars("loss")]
+    return [(event.step, pytest.approx(event.value)) for event in found.Scalars(tag)]
 
 
 def test_losses_of_the_block_are_scalars_beside_the_output(tmp_path):
@@ -46,3 +46,12 @@ def test_a_training_that_fails_leaves_the_loggers_as_they_were(tmp_path):
     with pytest.raises(ValueError), for_tensorboard(tmp_path / "out", goes_on=False):
         raise ValueError
     assert (ours.level, ours.handlers) == before
+
+
+def test_a_second_part_has_a_curve_of_its_own(tmp_path):
+    with for_tensorboard(tmp_path / "out", goes_on=False):
+        for step in ("x", "head"):
+            LOGGER.info("a loss", extra=loss_fields(step, 1, 0.5))
+            LOGGER.info("a loss", extra=loss_fields(step, 2, 0.25))
+    assert scalars(tmp_path / "out.tensorboard") == [(1, 0.5), (2, 0.25)]
+    assert scalars(tmp_path / "out.tensorboard", "loss/head") == [(1, 0.5), (2, 0.25)]

@@ -51,7 +51,7 @@ def test_all_training_contexts_of_a_paper_are_added_and_no_others(name, store):
         citing = [unit(asked[i]) for i in range(len(contexts)) if paper in contexts.cited(i)]
         if citing:
             expected = expected + unit(np.sum(citing, axis=0))
-        np.testing.assert_allclose(found[paper], expected, atol=1e-3)
+        np.testing.assert_allclose(found[paper], unit(expected), atol=1e-3)
 
 
 def test_training_samples_contexts_of_other_manuscripts_and_learns_from_them(store, monkeypatch):

@@ -37,7 +37,8 @@ import numpy as np
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
-from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.citing_embedder import CitingEmbedder
+from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
 from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.store import VectorStore
@@ -48,24 +49,24 @@ from mpbert.vectors.store import VectorStore
 
 @EMBEDDERS.register
 @dataclass
-class Transformer(Embedder):
+class Transformer(CitingEmbedder):
     """Pooled states of a transformer: contexts as queries, augmented abstracts as papers.
 
     The settings: ``model``, see :mod:`mpbert.pretrained.models`; ``epochs`` of
     fine-tuning (0: as it is); ``max_examples``, how many examples training visits, the same at each
     epoch (0: all); ``trained_layers``, top layers that are fine-tuned (0: all);
     ``batch``, contexts or papers of an update; ``citing``, most training contexts in the text of a
-    paper; ``citing_vectors``, contexts are read alone, and the vector of a paper gains theirs: in
-    training those of ``citing`` contexts, at the end those of all; ``paper_tokens`` and
+    paper; with ``citing_vectors`` contexts are read alone, and training adds the vectors of
+    ``citing`` of them to a paper's; ``paper_tokens`` and
     ``context_tokens``, where title with abstract and where a context are cut; ``batch_tokens`` in
-    memory at once; ``vocab_size`` of a random model.
+    memory at once; ``vocab_size`` of a random model; and those of ``CitingEmbedder``.
     """
 
     name: ClassVar[str] = "transformer"
     resumes: ClassVar[bool] = True
     quick: ClassVar[tuple[str, ...]] = (
         *("model=random:1x32", "epochs=1", "vocab_size=400"),
-        *("paper_tokens=30", "context_tokens=30"),
+        *("paper_tokens=30", "context_tokens=30", "citing_vectors=true", "head_epochs=1"),
     )
     model: str = "allenai/scibert_scivocab_uncased"
     pooling: str = setting("sum", choices=("cls", "mean", "sum"))
@@ -77,7 +78,6 @@ class Transformer(Embedder):
     learning_rate: float = 2e-5
     temperature: float = 0.05
     citing: int = setting(2, minimum=0)
-    citing_vectors: bool = False
     paper_tokens: int = 256
     context_tokens: int = 128
     batch_tokens: int = 8192
@@ -87,9 +87,10 @@ class Transformer(Embedder):
     def __post_init__(self) -> None:
         """Check what a single setting cannot.
 
-        :raises ConfigError: tokens cannot be masked, as the lower layers have read them; training
-            and vectors would not agree; a single example.
+        :raises ConfigError: a setting has no effect; tokens cannot be masked, as the lower layers
+            have read them; training and vectors would not agree; a single example.
         """
+        super().__post_init__()
         if self.citing_vectors and self.objective == "mlm":
             raise ConfigError(
                 "citing_vectors=true: found objective=mlm, which reads augmented abstracts; "
@@ -126,6 +127,11 @@ class Transformer(Embedder):
         layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         self._texts = AugmentedTexts(store, self._encoder.tokenize, layout)
         updates = self._fine_tune(store) if self.epochs else 0
+        if self.citing_vectors:
+            own = self._texts.papers_alone(np.arange(store.num_papers))
+            contexts = self._texts.queries(np.arange(len(self._texts.training)))
+            parts = (own, "embed papers"), (contexts, "embed contexts")
+            self.join(store, *(self._encoder.embed(*part) for part in parts), self._seed)
         return {
             "parameters": sum(p.numel() for p in model.parameters()),
             "updates": updates,
@@ -135,33 +141,29 @@ class Transformer(Embedder):
     def embed_papers(self, store: CorpusStore) -> VectorStore:
         """Return the vectors of augmented abstracts."""
         if self.citing_vectors:
-            return self._papers_with_citing(store)
+            return self.joined_papers(store)
         rng = np.random.default_rng([self._seed, 1])
         rows = self._texts.papers(np.arange(store.num_papers), self.citing, rng)
         return VectorStore(store.paper_ids, self._encoder.embed(rows, "embed papers"))
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of fundamental contexts, or of titles and abstracts."""
+        if self.citing_vectors:
+            return self.joined_queries(queries, lambda: self._read(store, queries))
+        return VectorStore(queries.query_ids, self._read(store, queries))
+
+    def _read(self, store: CorpusStore, queries: Queries) -> np.ndarray:
         if isinstance(queries, Contexts):
             texts = store.local_texts(queries), self.context_tokens
-            return VectorStore(
-                queries.query_ids, self._encoder.embed_texts(*texts, "embed queries")
-            )
+            return self._encoder.embed_texts(*texts, "embed queries")
         rows = self._texts.papers_alone(queries.citing_rows)
-        return VectorStore(queries.query_ids, self._encoder.embed(rows, "embed queries"))
+        return self._encoder.embed(rows, "embed queries")
 
     def save(self, store: CorpusStore, directory: Path) -> None:
-        """Write a fine-tuned model into ``model``, a folder that Hugging Face's library reads."""
+        """Write a fine-tuned model, ``model`` for Hugging Face's library, and a head."""
+        super().save(store, directory)
         if self.epochs:
             self._encoder.save(directory / "model")
-
-    def _papers_with_citing(self, store: CorpusStore) -> VectorStore:
-        from mpbert.methods.citing_vectors import papers_with_citing
-
-        own = self._texts.papers_alone(np.arange(store.num_papers))
-        contexts = self._texts.queries(np.arange(len(self._texts.training)))
-        parts = self._encoder.embed(own, "embed papers"), self._encoder.embed(contexts, "contexts")
-        return VectorStore(store.paper_ids, papers_with_citing(store, *parts))
 
     def _fine_tune(self, store: CorpusStore) -> int:
         from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune

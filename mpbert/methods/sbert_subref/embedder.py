@@ -43,7 +43,8 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.foundation.ragged_rows import Ragged, stacked
-from mpbert.methods.embedding import EMBEDDERS, Embedder
+from mpbert.methods.citing_embedder import CitingEmbedder
+from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.sbert_subref import pairs as sbert_pairs
 from mpbert.methods.sbert_subref.pairs import Negatives, Positives
 from mpbert.pretrained.texts import training_texts
@@ -58,16 +59,16 @@ _SHORTEST = 1e-9  # length of a vector that has a direction
 
 @EMBEDDERS.register
 @dataclass
-class Sbert(Embedder):
+class Sbert(CitingEmbedder):
     """Sentence vectors of a Siamese or triplet network trained on citations.
 
     The settings: ``model``, see :mod:`mpbert.methods.sbert_subref.model`; ``distance``, most
     citations between a paper and its positives; ``epochs`` (-1: the paper's for objective and
     distance, 0: as it is); ``trained_layers``, top layers that are trained (0: all); ``batch``,
     pairs or triplets of an update; ``max_positives``, a random part of all positives (0: all);
-    ``citing_vectors``, the vector of a paper gains those of training contexts that cite it;
     ``paper_tokens`` and ``context_tokens``, where texts are cut;
-    ``batch_tokens`` in memory at once; ``vocab_size`` of a random model.
+    ``batch_tokens`` in memory at once; ``vocab_size`` of a random model; and those of
+    ``CitingEmbedder``.
     """
 
     name: ClassVar[str] = "sbert"
@@ -88,7 +89,6 @@ class Sbert(Embedder):
     batch: int = setting(16, minimum=2)
     learning_rate: float = 2e-5
     max_positives: int = setting(0, minimum=0)
-    citing_vectors: bool = False
     paper_tokens: int = 256
     context_tokens: int = 128
     batch_tokens: int = 8192
@@ -116,32 +116,35 @@ class Sbert(Embedder):
         papers = store.abstract_texts(np.arange(store.num_papers))
         self._papers = self._rows(papers, self.paper_tokens)
         counts = self._train(store, rng) if self.num_epochs else {}
+        if self.citing_vectors:
+            own = self._encoder.embed(self._papers, "embed papers")
+            self.join(store, own, self._read(store, store.contexts("train")), self._seed)
         return {"parameters": sum(p.numel() for p in model.parameters()), **counts}
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
         """Return the vectors of titles and abstracts, with those of citing contexts if wanted."""
-        vectors = self._encoder.embed(self._papers, "embed papers")
         if self.citing_vectors:
-            from mpbert.methods.citing_vectors import papers_with_citing
-
-            contexts = self.embed_contexts(store, "train").vectors
-            vectors = papers_with_citing(store, vectors, contexts)
-        return VectorStore(store.paper_ids, vectors)
+            return self.joined_papers(store)
+        return VectorStore(store.paper_ids, self._encoder.embed(self._papers, "embed papers"))
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
         """Return the vectors of contexts, or of titles and abstracts."""
-        if isinstance(queries, Contexts):
-            texts = store.local_texts(queries), self.context_tokens
-            return VectorStore(
-                queries.query_ids, self._encoder.embed_texts(*texts, "embed queries")
-            )
-        rows = self._papers.take(queries.citing_rows)
-        return VectorStore(queries.query_ids, self._encoder.embed(rows, "embed queries"))
+        if self.citing_vectors:
+            return self.joined_queries(queries, lambda: self._read(store, queries))
+        return VectorStore(queries.query_ids, self._read(store, queries))
 
     def save(self, store: CorpusStore, directory: Path) -> None:
-        """Write a trained model into ``model``, a folder that sentence-transformers reads."""
+        """Write a trained model into ``model``, which sentence-transformers reads, and a head."""
+        super().save(store, directory)
         if self.num_epochs:
             self._encoder.save(directory / "model")
+
+    def _read(self, store: CorpusStore, queries: Queries) -> np.ndarray:
+        if isinstance(queries, Contexts):
+            texts = store.local_texts(queries), self.context_tokens
+            return self._encoder.embed_texts(*texts, "embed queries")
+        rows = self._papers.take(queries.citing_rows)
+        return self._encoder.embed(rows, "embed queries")
 
     def _rows(self, texts: list[str], limit: int) -> Ragged:
         return self._layout.rows(self._layout.ended(self._encoder.tokenize(texts, limit)))
