@@ -44,6 +44,9 @@ NO_SPACE = {
     "global_sbert_minilm_citing": "as global_sbert_minilm, of sbert_minilm_citing",
     "global_minilm": "ranks with the vectors of minilm, which is tuned",
     "global_minilm_finetuned_citing": "as global_minilm, of minilm_finetuned_citing",
+    "global_minilm_head": "as global_minilm, of minilm_head",
+    "global_minilm_finetuned_head": "as global_minilm, of minilm_finetuned_head",
+    "global_sbert_minilm_head": "as global_sbert_minilm, of sbert_minilm_head",
     "global_hatten": "ranks with the vectors of hatten, which is tuned",
 }
 
