@@ -13,8 +13,8 @@ from mpbert.evaluation.training_curves import TrainingCurve
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.foundation.training_log import SUFFIX, TAG
 
-# folder of fairseq -> what its losses are of
-_LINES = {"train_inner": "training", "valid": "validation", "": "training"}
+# folder of fairseq, or part of a method -> what its losses are of
+_LINES = {"train_inner": "training", "valid": "validation", "": "training", "head": "linear maps"}
 
 
 def read_training_curves(

@@ -1,7 +1,7 @@
 """Losses of our own trainings: fields of their log records, and curves in TensorBoard.
 
-fairseq writes those of pretraining and fine-tuning; these have the same tag, ``loss``. Where a
-method trains a second part, the tag of its curve is ``loss/PART``.
+fairseq writes those of pretraining and fine-tuning; these have the same tag, ``loss``. Those of a
+second part of a method stand in a folder of its name, which TensorBoard shows as a run of its own.
 """
 
 import logging
@@ -11,19 +11,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # to tell types
+    from tensorboard.summary.writer.record_writer import RecordWriter
 
 TAG = "loss"
 SUFFIX = ".tensorboard"
 
 
-def loss_fields(step: str, update: int, loss: float) -> dict[str, dict[str, object]]:
+def loss_fields(
+    step: str, update: int, loss: float, part: str = ""
+) -> dict[str, dict[str, object]]:
     """Return the ``extra`` of a log record that tells of a loss.
 
     :param step: what is trained.
     :param update: updates done by now.
     :param loss: mean since the record before.
+    :param part: of a method that trains several things; empty: the main one.
     """
-    return {"fields": {"step": step, "update": update, TAG: float(loss)}}
+    told = {"part": part} if part else {}
+    return {"fields": {"step": step, "update": update, TAG: float(loss), **told}}
 
 
 @contextmanager
@@ -59,8 +67,7 @@ class _Events(logging.Handler):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(logging.INFO)
-        self._directory, self._writer = directory, None
-        self._first: object = None  # what is trained first
+        self._directory, self._writers = directory, {}
 
     def emit(self, record: logging.LogRecord) -> None:
         fields = getattr(record, "fields", {})
@@ -68,21 +75,25 @@ class _Events(logging.Handler):
             return
         from tensorboard.compat.proto.event_pb2 import Event
         from tensorboard.compat.proto.summary_pb2 import Summary
-        from tensorboard.summary.writer.record_writer import RecordWriter
 
-        if self._writer is None:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            name = f"events.out.tfevents.{time.time():.6f}.{os.getpid()}"
-            self._writer = RecordWriter((self._directory / name).open("wb", buffering=0))
-            first = Event(wall_time=time.time(), file_version="brain.Event:2")
-            self._writer.write(first.SerializeToString())
-            self._first = fields["step"]
-        tag = TAG if fields["step"] == self._first else f"{TAG}/{fields['step']}"
-        value = Summary.Value(tag=tag, simple_value=fields[TAG])
+        value = Summary.Value(tag=TAG, simple_value=fields[TAG])
         event = Event(step=fields["update"], wall_time=time.time(), summary=Summary(value=[value]))
-        self._writer.write(event.SerializeToString())
+        self._writer_of(fields.get("part", "")).write(event.SerializeToString())
 
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        for writer in self._writers.values():
+            writer.close()
         super().close()
+
+    def _writer_of(self, part: str) -> "RecordWriter":
+        if part not in self._writers:
+            from tensorboard.compat.proto.event_pb2 import Event
+            from tensorboard.summary.writer.record_writer import RecordWriter
+
+            directory = self._directory / part
+            directory.mkdir(parents=True, exist_ok=True)
+            name = f"events.out.tfevents.{time.time():.6f}.{os.getpid()}"
+            self._writers[part] = RecordWriter((directory / name).open("wb", buffering=0))
+            first = Event(wall_time=time.time(), file_version="brain.Event:2")
+            self._writers[part].write(first.SerializeToString())
+        return self._writers[part]

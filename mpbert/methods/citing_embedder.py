@@ -21,7 +21,7 @@ _BATCH = 512  # contexts of an update of the head
 class CitingEmbedder(Embedder):
     """Vectors of papers that may gain those of training contexts which cite them.
 
-    The settings: ``citing_vectors``, whether they do; and if so ``query``, whether the query of a
+    The settings: ``citing_vectors``, whether they do. If so: ``query``, whether the query of a
     context gains the title and abstract of its manuscript; ``head_epochs`` and ``head_rate``, of
     linear maps that are learnt last (0 epochs: none).
     """
@@ -32,37 +32,41 @@ class CitingEmbedder(Embedder):
     head_rate: float = 1e-3
 
     def __post_init__(self) -> None:
-        """Check that no setting is without effect.
+        """Check that what ``citing_vectors`` is needed for has it.
 
-        :raises ConfigError: one is.
+        :raises ConfigError: it has not.
         """
-        for value, name in (
-            (self.query == "context+abstract", "query"),
-            (self.head_epochs, "head_epochs"),
-        ):
-            if value and not self.citing_vectors:
+        for name, plain in (("query", "context"), ("head_epochs", 0)):
+            found = getattr(self, name)
+            if found != plain and not self.citing_vectors:
                 raise ConfigError(
-                    f"{name}={getattr(self, name)}: found citing_vectors=false; expected "
-                    f"citing_vectors=true, whose sums {name} changes"
+                    f"{name}={found}: found citing_vectors=false, with which it has no effect; "
+                    f"expected citing_vectors=true, or {name}={plain}"
                 )
 
-    def join(self, store: CorpusStore, papers: np.ndarray, contexts: np.ndarray, seed: int) -> None:
-        """Add the vectors of texts that were read alone; learn the head, if wanted.
+    def join(
+        self, store: CorpusStore, papers: np.ndarray, contexts: np.ndarray, seed: int
+    ) -> dict[str, int]:
+        """Add the vectors of texts that were read alone; learn the maps, if wanted.
 
         :param papers: (N, D) of titles and abstracts; ``contexts`` (C, D) of the training contexts.
+        :returns: counts for the manifest.
         """
-        from mpbert.methods.citation_head import learn_head
         from mpbert.methods.citing_vectors import CitingVectors
         from mpbert.methods.fine_tuning import FineTuningSchedule
+        from mpbert.methods.head_training import learn_head
 
-        self._joined = CitingVectors(store, papers, contexts, self.query == "context+abstract")
-        if self.head_epochs:
-            schedule = FineTuningSchedule(self.head_epochs, _BATCH, self.head_rate)
-            checkpoint = self.checkpoint_of(store, seed, part="head")
-            learn_head(
-                *(self._joined.head, store, self._joined.own, self._joined.sums),
-                *(schedule, seed, checkpoint),
-            )
+        joined = CitingVectors(store, papers, contexts, self.query == "context+abstract")
+        self._joined = joined
+        if not self.head_epochs:
+            return {}
+        schedule = FineTuningSchedule(self.head_epochs, _BATCH, self.head_rate)
+        checkpoint = self.checkpoint_of(store, seed, part="head")
+        updates = learn_head(
+            joined.head, store, joined.own, joined.sums, schedule, seed, checkpoint
+        )
+        numbers = sum(p.numel() for p in joined.head.parameters())
+        return {"head_parameters": numbers, "head_updates": updates}
 
     def joined_papers(self, store: CorpusStore) -> VectorStore:
         """Return the vectors of papers, once :meth:`join` was called."""
@@ -73,7 +77,7 @@ class CitingEmbedder(Embedder):
         return VectorStore(queries.query_ids, self._joined.queries(queries, read))
 
     def save(self, store: CorpusStore, directory: Path) -> None:
-        """Write a head that was learnt, ``head.safetensors``."""
+        """Write maps that were learnt, ``head.safetensors``."""
         if self.head_epochs:
             from safetensors.torch import save_file
 

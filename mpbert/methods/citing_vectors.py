@@ -7,8 +7,9 @@ paper without such a context has the first term alone. A text that joins both (a
 of MP-BERT4CR, Zhang and Ma, WI-IAT 2021, Sec. 5.2) has room for two contexts. This sum has room for
 all, and a context is read once, whatever it cites.
 
-The query of a context may gain the vector of its manuscript's title and abstract, and the parts of
-both sums may pass through linear maps that are learnt: :mod:`mpbert.methods.citation_head`.
+Finished vectors have length 1. The query of a context may gain 0.3 of the vector of its
+manuscript's title and abstract, and all parts may pass through linear maps that are learnt:
+:mod:`mpbert.methods.citation_head`.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,8 @@ from torch import Tensor
 
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import row_numbers
-from mpbert.methods.citation_head import CitationHead, CitingSums
+from mpbert.methods.citation_head import CitationHead
+from mpbert.methods.citing_sums import CitingSums
 from mpbert.vectors.normal import normalized
 
 
@@ -53,7 +55,7 @@ class CitingVectors:
     @torch.no_grad()
     def papers(self) -> np.ndarray:
         """Return (N, D) of all papers."""
-        return self.head.of_papers(self.own, self.sums.all).numpy()
+        return self.head.of_papers(self.own, self.sums.of_all).numpy()
 
     @torch.no_grad()
     def queries(self, queries: Queries, read: Callable[[], np.ndarray]) -> np.ndarray:

@@ -34,6 +34,7 @@ class Plan:
     :param updates_per_step: updates of a step.
     :param steps_per_line: steps between two lines of the log.
     :param learning_rate: that of the settings, for the message where the loss is no number.
+    :param part: what it is of a method that trains several things; empty: the main one.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Plan:
     updates_per_step: int = 1
     steps_per_line: int = 1
     learning_rate: float = 0.0
+    part: str = ""
 
     @property
     def num_updates(self) -> int:
@@ -124,5 +126,5 @@ def _log(loss: float, steps: int, plan: Plan) -> None:
     logger.info(
         "%s: update %d of %d, loss %.4f",
         *(plan.name, update, plan.num_updates, loss),
-        extra=loss_fields(plan.name, update, loss),
+        extra=loss_fields(plan.name, update, loss, plan.part),
     )

@@ -10,10 +10,10 @@ from mpbert.foundation.training_log import for_tensorboard, loss_fields
 LOGGER = logging.getLogger("mpbert.some.training")
 
 
-def scalars(directory, tag="loss"):
+def scalars(directory):
     found = EventAccumulator(str(directory))
     found.Reload()
-    return [(event.step, pytest.approx(event.value)) for event in found.Scalars(tag)]
+    return [(event.step, pytest.approx(event.value)) for event in found.Scalars("loss")]
 
 
 def test_losses_of_the_block_are_scalars_beside_the_output(tmp_path):
@@ -50,8 +50,8 @@ def test_a_training_that_fails_leaves_the_loggers_as_they_were(tmp_path):
 
 def test_a_second_part_has_a_curve_of_its_own(tmp_path):
     with for_tensorboard(tmp_path / "out", goes_on=False):
-        for step in ("x", "head"):
-            LOGGER.info("a loss", extra=loss_fields(step, 1, 0.5))
-            LOGGER.info("a loss", extra=loss_fields(step, 2, 0.25))
-    assert scalars(tmp_path / "out.tensorboard") == [(1, 0.5), (2, 0.25)]
-    assert scalars(tmp_path / "out.tensorboard", "loss/head") == [(1, 0.5), (2, 0.25)]
+        for part in ("", "head"):
+            LOGGER.info("a loss", extra=loss_fields("x", 1, 0.5, part))
+            LOGGER.info("a loss", extra=loss_fields("x", 2, 0.25, part))
+    for folder in ("out.tensorboard", "out.tensorboard/head"):
+        assert scalars(tmp_path / folder) == [(1, 0.5), (2, 0.25)]

@@ -1,20 +1,19 @@
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import citation_head
-from mpbert.methods.citation_head import (
-    CitationHead,
-    CitingSums,
-    _HeadLearning,
-    citation_loss,
-    learn_head,
-)
+from mpbert.methods import head_training
+from mpbert.methods.checkpoint import Checkpoint
+from mpbert.methods.citation_head import CitationHead, citation_loss
+from mpbert.methods.citing_sums import CitingSums
+from mpbert.methods.citing_vectors import CitingVectors
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule
+from mpbert.methods.head_training import _HeadLearning, learn_head
 from mpbert.vectors.normal import normalized
 
 SCHEDULE = FineTuningSchedule(4, 256, 3e-3)
@@ -44,13 +43,13 @@ def learning(store, parts, schedule=SCHEDULE):
 
 
 def test_the_loss_is_that_of_the_formula():
-    scores = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.5, 0.0, 3.0, 1.0]])
+    cosines = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.5, 0.0, 3.0, 1.0]]) / 20
     is_known = torch.tensor([[True, True, False, False], [False, False, True, True]])
     cited = torch.tensor([0, 0, 1]), torch.tensor([0, 1, 2])  # paper 3 of the second is later
     first = [np.log(1 + (1 + np.exp(-1)) / np.exp(score)) for score in (2, 1)]
     second = np.log(1 + (np.exp(0.5) + 1) / np.exp(3))
     expected = (np.mean(first) + second) / 2
-    assert citation_loss(scores, cited, is_known).item() == pytest.approx(expected, rel=1e-6)
+    assert citation_loss(cosines, cited, is_known).item() == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_query_that_knows_all_papers_has_no_loss():
@@ -61,22 +60,20 @@ def test_a_query_that_knows_all_papers_has_no_loss():
     assert loss.item() == 0 and torch.isfinite(scores.grad).all()
 
 
-def test_sums_hold_no_context_of_the_manuscripts_of_a_batch(store, parts):
+def test_sums_hold_no_context_of_the_manuscripts_of_a_batch(store, parts, monkeypatch):
+    monkeypatch.setattr("mpbert.methods.citing_sums._PAIRS", 100)
     _, contexts = parts
     training = store.contexts("train")
     without = np.unique(training.citing_rows)[[0, 3, -1]]
-    found = CitingSums(store, contexts).without(without)
-    expected = np.zeros(found.shape, np.float64)
+    papers = np.flatnonzero(np.arange(store.num_papers) % 3)
+    found = CitingSums(store, contexts).without(without, papers)
+    expected = np.zeros((store.num_papers, 24))
     for context in range(len(training)):
         if training.citing_rows[context] not in without:
             expected[training.cited(context)] += contexts[context].numpy()
-    np.testing.assert_allclose(found, expected, atol=1e-4)
-    left = np.unique(
-        training.cited_rows[
-            ~np.isin(np.repeat(training.citing_rows, np.diff(training.cited_offsets)), without)
-        ]
-    )
-    assert set(np.flatnonzero(found.any(dim=1))) == set(left)  # what cancels is 0, not rounding
+    np.testing.assert_allclose(found, expected[papers], atol=1e-4)
+    # what cancels is 0, not rounding
+    np.testing.assert_array_equal(found.any(dim=1), expected[papers].any(axis=1))
 
 
 def test_later_papers_and_the_manuscript_itself_are_no_negatives(store, parts):
@@ -98,7 +95,7 @@ def test_later_papers_and_the_manuscript_itself_are_no_negatives(store, parts):
 
 
 def test_of_many_papers_an_update_reads_the_cited_ones_and_some_others(store, parts, monkeypatch):
-    monkeypatch.setattr(citation_head, "_MOST_PAPERS", 50)
+    monkeypatch.setattr(head_training, "_MOST_PAPERS", 50)
     learner = learning(store, parts)
     cited = learner._local.cited[:30]
     rows = learner._candidates(cited, np.random.default_rng(1))
@@ -107,23 +104,73 @@ def test_of_many_papers_an_update_reads_the_cited_ones_and_some_others(store, pa
     assert np.isfinite(loss)
 
 
-def test_the_head_learns_a_map_that_finds_what_validation_contexts_cite(store, parts):
+def test_the_maps_find_what_validation_contexts_and_training_manuscripts_cite(store, parts):
     papers, contexts = parts
-    valid = store.contexts("valid")
-    first = torch.from_numpy(valid.cited_rows[valid.cited_offsets[:-1]].astype(np.int64))
-    asked, manuscripts = papers.roll(1, dims=1)[first], papers[valid.citing_rows]
     sums = CitingSums(store, contexts)
+    valid, whole = store.contexts("valid"), store.manuscripts("train")
+    first = torch.from_numpy(valid.cited_rows[valid.cited_offsets[:-1]].astype(np.int64))
+    asked, manuscripts = papers.roll(1, dims=1)[first], papers[torch.tensor(valid.citing_rows)]
+    of_whole = papers[torch.tensor(whole.citing_rows)]
+    known = [whole.cited(i) for i in range(len(whole))]
+
+    @torch.no_grad()
+    def measured(head):
+        queries = head.of_contexts(asked, manuscripts)
+        # without citing contexts: the maps of context and paper alone tell
+        local = queries @ head.of_papers(papers, sums.of_all * 0).T
+        cosines = head.of_manuscripts(of_whole) @ head.of_papers(papers, sums.of_all).T
+        cosines -= cosines.mean(dim=1, keepdim=True)
+        found = np.mean([cosines[i, rows].mean() for i, rows in enumerate(known)])
+        return (local.argmax(dim=1) == first).float().mean().item(), found
+
+    before = measured(head := CitationHead(24, reads_manuscript=True))
+    schedule = FineTuningSchedule(30, 128, 1e-2)
+    assert learn_head(head, store, papers, sums, schedule, seed=1) == 30 * 8
+    after = measured(head)
+    assert after[0] > before[0] + 0.3
+    assert after[1] > before[1] + 0.1
+    assert all(
+        not torch.equal(p, q)
+        for p, q in zip(
+            head.parameters(), CitationHead(24, reads_manuscript=True).parameters(), strict=True
+        )
+    )
+
+
+def test_in_a_corpus_of_less_than_a_batch_sums_are_learnt_too(store, parts):
+    papers, contexts = parts
     head = CitationHead(24, reads_manuscript=True)
+    schedule = FineTuningSchedule(1, 10_000, 1e-2)
+    updates = learn_head(head, store, papers, CitingSums(store, contexts), schedule, seed=1)
+    assert updates == 8 and not torch.equal(head.citing, torch.eye(24))
 
-    def share_found(head):
-        with torch.no_grad():
-            # without citing contexts: the map alone tells
-            found = head.of_contexts(asked, manuscripts) @ head.of_papers(papers, sums.all * 0).T
-        return (found.argmax(dim=1) == first).float().mean().item()
 
-    before = share_found(head)
-    learn_head(head, store, papers, sums, FineTuningSchedule(30, 256, 1e-2), seed=1)
-    assert share_found(head) > before + 0.3
+def test_a_killed_training_ends_in_the_same_bits(store, parts, goes_on):
+    papers, contexts = parts
+
+    def trained(place):
+        head = CitationHead(24, reads_manuscript=True)
+        sums, kept = CitingSums(store, contexts), place and Checkpoint(place, "head", "x")
+        learn_head(head, store, papers, sums, SCHEDULE, 1, kept)
+        return head
+
+    whole, again = trained(None), goes_on(trained)
+    assert all(map(torch.equal, whole.parameters(), again.parameters()))
+
+
+def test_queries_of_contexts_and_of_manuscripts_have_maps_of_their_own(store, parts):
+    papers, contexts = (each.numpy() for each in parts)
+    joined = CitingVectors(store, papers, contexts, reads_manuscript=True)
+    with torch.no_grad():
+        joined.head.whole.copy_(torch.eye(24).roll(1, dims=1))
+        joined.head.context.copy_(torch.eye(24).roll(2, dims=1))
+    local, whole = store.contexts("valid"), store.manuscripts("valid")
+    read = np.random.default_rng(1).normal(size=(len(local), 24))
+    found = joined.queries(whole, lambda: pytest.fail("no context is read"))
+    np.testing.assert_allclose(found, np.roll(papers[whole.citing_rows], 1, axis=1), atol=1e-6)
+    found = joined.queries(local, lambda: read)
+    expected = np.roll(normalized(read), 2, axis=1) + 0.3 * papers[local.citing_rows]
+    np.testing.assert_allclose(found, normalized(expected), atol=1e-6)
 
 
 def test_without_training_queries_are_sums_of_context_and_a_part_of_the_manuscript():
@@ -139,18 +186,33 @@ def test_without_training_queries_are_sums_of_context_and_a_part_of_the_manuscri
 @pytest.mark.parametrize("name", ["sbert", "transformer"])
 @pytest.mark.parametrize("given", ["query=context+abstract", "head_epochs=2"])
 def test_a_setting_without_effect_is_refused(name, given):
-    with pytest.raises(ConfigError, match="found citing_vectors=false; expected"):
+    with pytest.raises(
+        ConfigError, match="found citing_vectors=false, with which it has no effect; exp"
+    ):
         make_embedder(name, [given])
 
 
-def test_a_learnt_head_is_saved(store, tmp_path):
-    from safetensors.numpy import load_file
-
+@pytest.mark.parametrize("name", ["sbert", "transformer"])
+def test_what_is_saved_makes_the_vectors(name, store, tmp_path):
     settings = ["model=random:1x32", "vocab_size=400", "paper_tokens=10", "context_tokens=10"]
     settings += ["epochs=0", "citing_vectors=true", "head_epochs=1", "query=context+abstract"]
-    embedder = make_embedder("transformer", settings)
-    embedder.fit(store, named_rng(1, "test"))
+    embedder = make_embedder(name, settings)
+    counts = embedder.fit(store, named_rng(1, "test"))
+    assert counts["head_parameters"] == 5 * 32 * 32 and counts["head_updates"] > 0
     embedder.save(store, tmp_path)
     maps = load_file(tmp_path / "head.safetensors")
-    assert set(maps) == {"context", "manuscript", "whole", "paper", "citing"}
-    assert all(not np.array_equal(found, np.eye(32)) for found in maps.values())
+    start = CitationHead(32, reads_manuscript=True).state_dict()
+    assert set(maps) == set(start)
+    assert all(not np.array_equal(maps[each], start[each]) for each in maps)
+    joined = embedder._joined
+    own, sums = (normalized(each.numpy()) for each in (joined.own, joined.sums.of_all))
+    expected = normalized(own @ maps["paper"] + sums @ maps["citing"])
+    np.testing.assert_allclose(embedder.embed_papers(store).vectors, expected, atol=1e-5)
+
+
+def test_a_corpus_without_training_contexts_is_refused(store, parts, monkeypatch):
+    monkeypatch.setattr(
+        head_training.CitingQueries, "of", classmethod(lambda cls, *_: cls(*[np.zeros(0)] * 4))
+    )
+    with pytest.raises(CorpusError, match="found no training context that cites a training paper"):
+        learning(store, parts)

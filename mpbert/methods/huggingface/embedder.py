@@ -15,6 +15,9 @@ What it does not say, and what we do:
   With ``citing_vectors`` each is read alone, and its vector is added to that of title and
   abstract (:mod:`mpbert.methods.citing_vectors`). Training samples ``citing`` of them for a paper,
   and the vectors of papers have them all.
+* *The manuscript.* With ``query=context+abstract`` the vector of its title and abstract is added to
+  that of a context. With ``head_epochs`` finished vectors pass through linear maps that are learnt
+  from all training contexts: :mod:`mpbert.methods.citation_head`.
 * *The objective.* ``mlm``, masked tokens of augmented abstracts, is the literal reading: it needs
   nothing but the texts, and how these models are trained by default. ``contrastive``, the default
   here, learns from the same pairs of context and cited paper as MP-BERT4CR does, without which a
@@ -127,15 +130,18 @@ class Transformer(CitingEmbedder):
         layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         self._texts = AugmentedTexts(store, self._encoder.tokenize, layout)
         updates = self._fine_tune(store) if self.epochs else 0
+        head = {}
         if self.citing_vectors:
             own = self._texts.papers_alone(np.arange(store.num_papers))
             contexts = self._texts.queries(np.arange(len(self._texts.training)))
             parts = (own, "embed papers"), (contexts, "embed contexts")
-            self.join(store, *(self._encoder.embed(*part) for part in parts), self._seed)
+            vectors = (self._encoder.embed(*part) for part in parts)
+            head = self.join(store, *vectors, self._seed)
         return {
             "parameters": sum(p.numel() for p in model.parameters()),
             "updates": updates,
             "papers_without_citing_context": int((self._texts.num_citing == 0).sum()),
+            **head,
         }
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:
@@ -147,7 +153,7 @@ class Transformer(CitingEmbedder):
         return VectorStore(store.paper_ids, self._encoder.embed(rows, "embed papers"))
 
     def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
-        """Return the vectors of fundamental contexts, or of titles and abstracts."""
+        """Return the vectors of contexts, or of titles and abstracts; of both where both count."""
         if self.citing_vectors:
             return self.joined_queries(queries, lambda: self._read(store, queries))
         return VectorStore(queries.query_ids, self._read(store, queries))

@@ -23,7 +23,8 @@ differ:
   ``papers+contexts`` a training context is an anchor too, and what it cites its positives, at
   distance 1; its own manuscript is never its negative.
 * *Citing contexts.* With ``citing_vectors`` the vectors of training contexts are added when
-  training has ended: :mod:`mpbert.methods.citing_vectors`. Training is the same without them.
+  training has ended: :mod:`mpbert.methods.citing_vectors`. Training is the same without them. The
+  manuscript's title and abstract (``query``) and linear maps (``head_epochs``) come after it, too.
 * *Layers.* ``trained_layers`` are the top ones that training changes (0: all, as in the paper). The
   layers below read each text only once: :mod:`mpbert.pretrained.frozen_layers`.
 * *Schedule.* The rate rises in the first tenth of the updates and falls to 0 after, as is
@@ -118,7 +119,8 @@ class Sbert(CitingEmbedder):
         counts = self._train(store, rng) if self.num_epochs else {}
         if self.citing_vectors:
             own = self._encoder.embed(self._papers, "embed papers")
-            self.join(store, own, self._read(store, store.contexts("train")), self._seed)
+            contexts = self._read(store, store.contexts("train"))
+            counts |= self.join(store, own, contexts, self._seed)
         return {"parameters": sum(p.numel() for p in model.parameters()), **counts}
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:

@@ -1,0 +1,192 @@
+"""How the maps of :mod:`mpbert.methods.citation_head` learn from all training queries.
+
+A text was read once, before. So the maps learn from all contexts in minutes, and a query has all
+training papers as negatives, or 32,768 random ones of more, where an update of a transformer sees
+the papers of a batch alone. Left out are papers that the sentence cites, later ones, and the
+manuscript itself.
+
+A sum of an update holds no context of a manuscript of the batch: at test time the query's
+manuscript is unknown to all papers. In a small corpus that hides most sums of an update: of 593
+RFCs three quarters of the pairs of context and paper. Contexts of manuscripts that are newer than
+the query stay, although at test time there are none. Contexts and whole manuscripts are learnt side
+by side, and their two mean losses are added.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.foundation.seeding import named_rng
+from mpbert.methods.checkpoint import Checkpoint
+from mpbert.methods.citation_head import CitationHead, citation_loss
+from mpbert.methods.citing_sums import CitingSums
+from mpbert.methods.fine_tuning import FineTuningSchedule
+from mpbert.methods.torch_training import TorchLearner
+from mpbert.methods.training import Plan, train
+
+_MOST_PAPERS = 1 << 15  # of which an update computes cosines
+_FEWEST_UPDATES = 8  # of an epoch: in a batch of all contexts, no paper would have a sum
+
+
+@dataclass(frozen=True)
+class CitingQueries:
+    """Queries that cite training papers, and these.
+
+    :param manuscripts: (Q,) row of the manuscript of each.
+    :param numbers: (Q,) which query of the split each is.
+    :param offsets: (Q + 1,) of ``cited``; a query cites one or more.
+    """
+
+    manuscripts: np.ndarray
+    numbers: np.ndarray
+    offsets: np.ndarray
+    cited: np.ndarray
+
+    @classmethod
+    def of(cls, queries: Queries, is_training: np.ndarray) -> "CitingQueries":
+        """Return the queries that cite training papers.
+
+        :param is_training: (N,) of papers.
+        """
+        known = is_training[queries.cited_rows]
+        owners = row_numbers(np.diff(queries.cited_offsets))[known]
+        counts = np.bincount(owners, minlength=len(queries))
+        numbers = np.flatnonzero(counts)
+        cited = queries.cited_rows[known]
+        return cls(queries.citing_rows[numbers], numbers, offsets_of(counts[numbers]), cited)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, places: np.ndarray) -> "CitingQueries":
+        """Return some of them."""
+        counts = np.diff(self.offsets)[places]
+        cited = self.cited[ranges(self.offsets[places], counts)]
+        return CitingQueries(
+            self.manuscripts[places], self.numbers[places], offsets_of(counts), cited
+        )
+
+
+def learn_head(
+    head: CitationHead,
+    store: CorpusStore,
+    papers: Tensor,
+    sums: CitingSums,
+    schedule: FineTuningSchedule,
+    seed: int,
+    checkpoint: Checkpoint | None = None,
+) -> int:
+    """Learn the maps from all training contexts and manuscripts; return the number of updates.
+
+    :param papers: (N, D) unit vectors of titles and abstracts.
+    :param schedule: its batch counts contexts.
+    :raises CorpusError: there is nothing to learn from.
+    :raises ConfigError: the loss is no number any more.
+    """
+    learner = _HeadLearning(head, store, papers, sums, schedule, seed)
+    plan = Plan(
+        "head",
+        schedule.epochs * learner.per_epoch,
+        unit="update",
+        steps_per_line=learner.per_epoch,
+        learning_rate=schedule.learning_rate,
+        part="head",
+    )
+    return train(learner, plan, checkpoint)
+
+
+class _HeadLearning(TorchLearner):
+    """An update a step; contexts and manuscripts of an epoch have a random order."""
+
+    def __init__(
+        self,
+        head: CitationHead,
+        store: CorpusStore,
+        papers: Tensor,
+        sums: CitingSums,
+        schedule: FineTuningSchedule,
+        seed: int,
+    ) -> None:
+        super().__init__(head, [torch.optim.Adam(head.parameters())])
+        self._head, self._papers, self._sums = head, papers, sums
+        self._years = torch.from_numpy(store.years.astype(np.int64))
+        is_training = store.paper_splits == "train"
+        self._pool = np.flatnonzero(is_training)
+        self._local, self._whole = (
+            CitingQueries.of(queries, is_training)
+            for queries in (store.contexts("train"), store.manuscripts("train"))
+        )
+        if not len(self._local):
+            raise CorpusError(
+                f"{store.path}: found no training context that cites a training paper; expected "
+                f"some: choose other years, or --settings head_epochs=0"
+            )
+        self._schedule, self._seed = schedule, seed
+        batches = max(math.ceil(len(self._local) / schedule.batch), _FEWEST_UPDATES)
+        self.per_epoch = min(batches, len(self._local))
+
+    def step(self, number: int) -> Iterator[float]:
+        """Do an update."""
+        (optimizer,) = self.optimizers
+        epoch, place = divmod(number, self.per_epoch)
+        local, whole = (
+            queries.take(np.array_split(rng.permutation(len(queries)), self.per_epoch)[place])
+            for queries, rng in (
+                (self._local, named_rng(self._seed, "order of contexts for the head", epoch)),
+                (self._whole, named_rng(self._seed, "order of manuscripts for the head", epoch)),
+            )
+        )
+        for group in optimizer.param_groups:
+            group["lr"] = self._schedule.rate(number, self._schedule.epochs * self.per_epoch)
+        loss = self._loss(local, whole, named_rng(self._seed, "papers for the head", number))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+    def _loss(
+        self, local: CitingQueries, whole: CitingQueries, rng: np.random.Generator
+    ) -> Tensor:
+        manuscripts = np.unique(np.concatenate([local.manuscripts, whole.manuscripts]))
+        rows = self._candidates(np.concatenate([local.cited, whole.cited]), rng)
+        places = torch.from_numpy(rows)
+        sums = self._sums.without(manuscripts, rows)
+        papers = self._head.of_papers(self._papers[places], sums)
+        contexts = self._sums.contexts[torch.from_numpy(local.numbers)]
+        of_local, of_whole = (
+            self._papers[torch.from_numpy(q.manuscripts.astype(np.int64))] for q in (local, whole)
+        )
+        asked = [(local, self._head.of_contexts(contexts, of_local))]
+        if len(whole):
+            asked.append((whole, self._head.of_manuscripts(of_whole)))
+        losses = []
+        for queries, vectors in asked:
+            cited, is_known = self._known(queries, rows)
+            losses.append(citation_loss(vectors @ papers.T, cited, is_known))
+        return torch.stack(losses).sum()
+
+    def _candidates(self, cited: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return rows of training papers, ascending: all, or the cited ones and some others."""
+        if len(self._pool) <= _MOST_PAPERS:
+            return self._pool
+        return np.union1d(cited, rng.choice(self._pool, _MOST_PAPERS, replace=False))
+
+    def _known(
+        self, queries: CitingQueries, rows: np.ndarray
+    ) -> tuple[tuple[Tensor, Tensor], Tensor]:
+        """Return which candidates are cited, and (B, N) which are no negatives."""
+        owners = torch.from_numpy(row_numbers(np.diff(queries.offsets)))
+        cited = torch.from_numpy(np.searchsorted(rows, queries.cited))
+        manuscripts = torch.from_numpy(queries.manuscripts.astype(np.int64))
+        candidates = torch.from_numpy(rows)
+        is_known = self._years[candidates] > self._years[manuscripts][:, None]
+        is_known |= candidates == manuscripts[:, None]
+        is_known[owners, cited] = True
+        return (owners, cited), is_known
