@@ -23,6 +23,7 @@ Further keys, all optional::
     top: 1000                             # papers ranked per query
     vectors: nnselect                     # ranks with the vectors of another row
     dim: 64                               # ranks by the first dimensions of its vectors alone
+    start: hatten                         # of linear_maps: row whose vectors are mapped
     inputs: [bm25_text, bm25_citing]      # of a reranker: rows whose runs it takes
     training: {lexical: bm25, top: 10}    # of one that learns from lists: how those are made, or
     training: {vectors: hatten, top: 20}  # with the vectors of which row, or
@@ -65,6 +66,7 @@ from mpbert.evaluation.tuned import Settings, SettingValue
 from mpbert.foundation.errors import ConfigError
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
+MAPS = "linear_maps"  # that of rows which map the vectors of another row
 INDEX = "index"  # that of rows which rank as an index answers
 RUN = "run"  # that of rows whose run another system has made
 SPLIT = "{split}"  # in the path of such a run: valid or test
@@ -103,7 +105,8 @@ class Row:
         each of ``parts`` parts of the training papers, and ranks for this part.
     :param config: of our model: name of the configuration of fine-tuning.
     :param pretrained: of our model: name of that of pretraining; empty: it starts from nothing.
-    :param start: of our model: row from whose encoder it starts; empty: none.
+    :param start: of our model: row from whose encoder it starts; of linear maps: row whose vectors
+        are mapped; empty: none.
     :param sentences: of our model: pretrained encoder whose vectors of sentences it reads, a name
         or a folder; empty: none.
     :param readings: of our model: random readings of each text whose vectors are averaged.

@@ -23,7 +23,9 @@ def takes_seeds(rows: Mapping[str, Row], name: str) -> bool:
     """
     row = rows[name]
     makes_vectors = row.method == MODEL or row.method in EMBEDDERS.names()
-    as_it_is = row.pretrained_on is not None and row.settings.get("epochs") == 0
+    settings = row.settings
+    learns_nothing = settings.get("epochs") == 0 and not settings.get("head_epochs")
+    as_it_is = row.pretrained_on is not None and learns_nothing
     learns = bool(row.training) or (makes_vectors and not row.vectors and not as_it_is)
     return learns or any(takes_seeds(rows, needed) for needed in row.needs)
 

@@ -70,7 +70,11 @@ def setting_words(settings: Settings) -> list[str]:
 
 def _fit(experiment: Experiment, variant: Variant, vectors: Path) -> Step:
     words = ["fit", experiment.corpus, vectors, "--method", variant.row.method]
-    return _step("fit", [*words, *_seed(variant), *_settings(variant.settings)])
+    settings = dict(variant.settings)
+    if variant.row.start:
+        start = experiment.needed(variant.row.start, variant.seed)
+        settings["start"] = str(experiment.vectors(start))
+    return _step("fit", [*words, *_seed(variant), *_settings(settings)])
 
 
 def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> list[Step]:

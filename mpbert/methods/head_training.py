@@ -151,9 +151,7 @@ class _HeadLearning(TorchLearner):
         optimizer.step()
         yield loss.item()
 
-    def _loss(
-        self, local: CitingQueries, whole: CitingQueries, rng: np.random.Generator
-    ) -> Tensor:
+    def _loss(self, local: CitingQueries, whole: CitingQueries, rng: np.random.Generator) -> Tensor:
         manuscripts = np.unique(np.concatenate([local.manuscripts, whole.manuscripts]))
         rows = self._candidates(np.concatenate([local.cited, whole.cited]), rng)
         places = torch.from_numpy(rows)

@@ -371,9 +371,17 @@ def test_rows_that_are_trained_take_seeds():
         fused={"method": "fusion", "inputs": ["words", "dense"]},
         ready={"method": "transformer", "settings": {"epochs": 0}, "pretrained_on": READ},
         with_ready={"method": "fusion", "inputs": ["words", "ready"]},
+        mapped={
+            "method": "transformer",
+            "settings": {"epochs": 0, "citing_vectors": "true", "head_epochs": 1},
+            "pretrained_on": READ,
+        },
+        maps={"method": "linear_maps", "start": "dense"},
     )
     found = {name for name in experiment.rows if takes_seeds(experiment.rows, name)}
-    assert found == {"dense", "other", "ours", "learnt", "fused"}
+    assert found == {"dense", "other", "ours", "learnt", "fused", "mapped", "maps"}
+    fit, _ = _words(experiment, "maps", seed=3)
+    assert "--method linear_maps --seed 3 --settings start=out/vectors/rfc/dense-seed-3" in fit
     fit, rank = _words(experiment, "dense", seed=3)
     assert fit == "fit data/rfc out/vectors/rfc/dense-seed-3 --method word2vec --seed 3"
     assert "out/trec/rfc/dense-seed-3 --vectors out/vectors/rfc/dense-seed-3" in rank

@@ -4,7 +4,8 @@ import torch
 from safetensors.numpy import load_file
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.experiments.row_files import parse_row
+from mpbert.foundation.errors import ConfigError, CorpusError, MpbertError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import head_training
 from mpbert.methods.checkpoint import Checkpoint
@@ -15,6 +16,7 @@ from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.head_training import _HeadLearning, learn_head
 from mpbert.vectors.normal import normalized
+from mpbert.vectors.store import VectorStore
 
 SCHEDULE = FineTuningSchedule(4, 256, 3e-3)
 
@@ -216,3 +218,48 @@ def test_a_corpus_without_training_contexts_is_refused(store, parts, monkeypatch
     )
     with pytest.raises(CorpusError, match="found no training context that cites a training paper"):
         learning(store, parts)
+
+
+class TestVectorsOfAnotherMethod:
+    @pytest.fixture
+    def start(self, store, parts, tmp_path):
+        rng = np.random.default_rng(2)
+        VectorStore(store.paper_ids, parts[0].numpy()).save(tmp_path, "papers")
+        for split in ("train", "valid"):
+            ids = store.contexts(split).query_ids
+            vectors = parts[1].numpy() if split == "train" else rng.normal(size=(len(ids), 24))
+            VectorStore(ids, vectors).save(tmp_path, f"contexts.{split}")
+        return tmp_path
+
+    def test_maps_that_learn_nothing_give_sums(self, store, parts, start):
+        embedder = make_embedder("linear_maps", [f"start={start}", "head_epochs=0"])
+        embedder.fit(store, named_rng(1, "test"))
+        sums = CitingSums(store, parts[1]).of_all.numpy()
+        expected = normalized(parts[0].numpy() + normalized(sums))
+        np.testing.assert_allclose(embedder.embed_papers(store).vectors, expected, atol=1e-6)
+        some = store.contexts("valid").take(np.array([5, 3]))
+        given = VectorStore.load(start, "contexts.valid").vectors[[5, 3]]
+        found = embedder.embed_queries(store, some).vectors
+        np.testing.assert_allclose(found, normalized(given), atol=1e-6)
+
+    def test_no_vectors_or_those_of_another_corpus_are_refused(self, store, start):
+        for given, message in (
+            ([], "start: found none; expected start=DIR"),
+            ([f"start={start / 'none'}"], r"papers\.npy: unreadable"),
+        ):
+            embedder = make_embedder("linear_maps", given)
+            with pytest.raises(MpbertError, match=message):
+                embedder.fit(store, named_rng(1, "test"))
+        VectorStore([f"{each}x" for each in store.paper_ids], np.ones((store.num_papers, 3))).save(
+            start, "papers"
+        )
+        with pytest.raises(MpbertError, match="papers: "):
+            make_embedder("linear_maps", [f"start={start}"]).fit(store, named_rng(1, "test"))
+        with pytest.raises(ConfigError, match="citing_vectors=false: linear_maps adds them"):
+            make_embedder("linear_maps", ["citing_vectors=false", "head_epochs=0"])
+
+    def test_a_row_says_where_it_starts(self):
+        content = {"title": "Maps", "method": "linear_maps"}
+        with pytest.raises(ConfigError, match="found no start; linear_maps needs a line"):
+            parse_row("maps", content, "rows")
+        assert parse_row("maps", {**content, "start": "hatten"}, "rows").needs == ["hatten"]

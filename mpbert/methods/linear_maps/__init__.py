@@ -1,0 +1,1 @@
+"""Linear maps over the vectors of another method, learnt from citations."""
