@@ -6,10 +6,9 @@ the papers of a batch alone. Left out are papers that the sentence cites, later 
 manuscript itself.
 
 A sum of an update holds no context of a manuscript of the batch: at test time the query's
-manuscript is unknown to all papers. In a small corpus that hides most sums of an update: of 593
-RFCs three quarters of the pairs of context and paper. Contexts of manuscripts that are newer than
-the query stay, although at test time there are none. Contexts and whole manuscripts are learnt side
-by side, and their two mean losses are added.
+manuscript is unknown to all papers. In a small corpus that hides most contexts from an update.
+Contexts of manuscripts that are newer than the query stay, although at test time there are none.
+Contexts and whole manuscripts are learnt side by side, and their two mean losses are added.
 """
 
 import math
