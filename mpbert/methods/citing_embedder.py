@@ -54,17 +54,15 @@ class CitingEmbedder(Embedder):
         """
         from mpbert.methods.citing_vectors import CitingVectors
         from mpbert.methods.fine_tuning import FineTuningSchedule
-        from mpbert.methods.head_training import learn_head
+        from mpbert.methods.head_training import HeadLearning, learn_head
 
         joined = CitingVectors(store, papers, contexts, self.query == "context+abstract")
         self._joined = joined
         if not self.head_epochs:
             return {}
         schedule = FineTuningSchedule(self.head_epochs, _BATCH, self.head_rate)
-        checkpoint = self.checkpoint_of(store, seed, part="head")
-        updates = learn_head(
-            joined.head, store, joined.own, joined.sums, schedule, seed, checkpoint
-        )
+        learner = HeadLearning(joined.head, store, joined.own, joined.sums, schedule, seed)
+        updates = learn_head(learner, self.checkpoint_of(store, seed, part="head"))
         numbers = sum(p.numel() for p in joined.head.parameters())
         return {"head_parameters": numbers, "head_updates": updates}
 

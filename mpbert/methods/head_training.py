@@ -73,36 +73,29 @@ class CitingQueries:
         )
 
 
-def learn_head(
-    head: CitationHead,
-    store: CorpusStore,
-    papers: Tensor,
-    sums: CitingSums,
-    schedule: FineTuningSchedule,
-    seed: int,
-    checkpoint: Checkpoint | None = None,
-) -> int:
-    """Learn the maps from all training contexts and manuscripts; return the number of updates.
+def learn_head(learner: "HeadLearning", checkpoint: Checkpoint | None = None) -> int:
+    """Do all updates; return their number.
 
-    :param papers: (N, D) unit vectors of titles and abstracts.
-    :param schedule: its batch counts contexts.
-    :raises CorpusError: there is nothing to learn from.
     :raises ConfigError: the loss is no number any more.
     """
-    learner = _HeadLearning(head, store, papers, sums, schedule, seed)
     plan = Plan(
         "head",
-        schedule.epochs * learner.per_epoch,
+        learner.schedule.epochs * learner.per_epoch,
         unit="update",
         steps_per_line=learner.per_epoch,
-        learning_rate=schedule.learning_rate,
+        learning_rate=learner.schedule.learning_rate,
         part="head",
     )
     return train(learner, plan, checkpoint)
 
 
-class _HeadLearning(TorchLearner):
-    """An update a step; contexts and manuscripts of an epoch have a random order."""
+class HeadLearning(TorchLearner):
+    """The maps learn from all training contexts and manuscripts, in a random order; a step updates.
+
+    :param papers: (N, D) unit vectors of titles and abstracts.
+    :param schedule: its batch counts contexts.
+    :raises CorpusError: there is nothing to learn from.
+    """
 
     def __init__(
         self,
@@ -127,7 +120,7 @@ class _HeadLearning(TorchLearner):
                 f"{store.path}: found no training context that cites a training paper; expected "
                 f"some: choose other years, or --settings head_epochs=0"
             )
-        self._schedule, self._seed = schedule, seed
+        self.schedule, self._seed = schedule, seed
         batches = max(math.ceil(len(self._local) / schedule.batch), _FEWEST_UPDATES)
         self.per_epoch = min(batches, len(self._local))
 
@@ -143,7 +136,7 @@ class _HeadLearning(TorchLearner):
             )
         )
         for group in optimizer.param_groups:
-            group["lr"] = self._schedule.rate(number, self._schedule.epochs * self.per_epoch)
+            group["lr"] = self.schedule.rate(number, self.schedule.epochs * self.per_epoch)
         loss = self._loss(local, whole, named_rng(self._seed, "papers for the head", number))
         optimizer.zero_grad()
         loss.backward()

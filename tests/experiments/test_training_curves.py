@@ -71,3 +71,12 @@ def test_the_picture_has_a_panel_for_each_training_and_the_same_bytes():
     assert picture == plot_training(curves, "svg")
     assert picture.count(b'<g id="axes_') == 4
     assert plot_training(curves[:1], "png").startswith(b"\x89PNG")
+
+
+def test_the_linear_maps_of_a_method_have_a_line_of_their_own(tmp_path):
+    with for_tensorboard(tmp_path / "vectors/rfc/sbert", goes_on=False):
+        for part, loss in (("", 2.0), ("head", 5.0)):
+            LOGGER.info("a loss", extra=loss_fields("x", 1, loss, part))
+    (curve,) = read(tmp_path, sbert={"method": "sbert"})
+    found = {name: losses.tolist() for name, (_, losses) in curve.lines.items()}
+    assert found == {"training": [2.0], "linear maps": [5.0]}
