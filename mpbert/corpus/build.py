@@ -20,6 +20,7 @@ from mpbert.foundation.engines import Engine, Job
 from mpbert.foundation.parts import Arrays, PartFiles
 
 _CHUNK, _MOST = 32, 512  # records of a part: so many at first, so many in a large corpus
+_BYTES = 1 << 22  # of a part, after which it ends
 _PARTS = 256  # parts after which a part has twice as many: there are not too many files
 
 
@@ -48,12 +49,23 @@ def iter_clean_papers(
 
 
 def _chunks(records: Iterator[object]) -> Iterator[list[object]]:
-    """Yield all records, some at a time; how many depends on nothing but the place."""
+    """Yield all records, some at a time; how many depends on nothing but the place and they."""
     for place in count():
-        chunk = list(islice(records, min(_CHUNK << place // _PARTS, _MOST)))
+        chunk, size = [], 0
+        for record in islice(records, min(_CHUNK << place // _PARTS, _MOST)):
+            chunk.append(record)
+            size += _size(record)
+            if size >= _BYTES:
+                break
         if not chunk:
             return
         yield chunk
+
+
+def _size(record: object) -> int:
+    """Return the bytes or characters of a record, as far as it holds any itself."""
+    parts = record if isinstance(record, tuple) else (record,)
+    return sum(len(part) for part in parts if isinstance(part, bytes | str))
 
 
 @dataclass(frozen=True)
@@ -70,18 +82,16 @@ class _Cleaning(Job):
         before = self.reader.counts
         self.reader.counts = Counter()
         counts: Counter[str] = Counter(papers_read=len(records))
-        papers = [self.reader.parse(record) for record in records]
-        cleaned = [
+        papers = (self.reader.parse(record) for record in records)  # one in memory, not all
+        cleaned = (
             clean_paper(checked(paper), counts, self.needs_year)
             for paper in papers
             if paper is not None
-        ]
+        )
+        content = papers_in_bytes(paper for paper in cleaned if paper is not None)
         counts.update(self.reader.counts)
         self.reader.counts = before
-        return {
-            "papers": papers_in_bytes(paper for paper in cleaned if paper is not None),
-            "counts": np.frombuffer(json.dumps(counts).encode(), np.uint8),
-        }
+        return {"papers": content, "counts": np.frombuffer(json.dumps(counts).encode(), np.uint8)}
 
 
 def sort_papers(papers: Iterable[CleanPaper], directory: Path) -> StoredPapers:

@@ -170,10 +170,11 @@ def _write(
         )
     splits = _split(config, reader, papers)
     needed = ("test",) if config.split == "given" else config.needed
-    if len(links.citing_rows):
-        check_splits("contexts", splits[links.citing_rows], needed, config.split)
-    else:  # a corpus for the global task
-        check_splits("citations", splits[links.citations[:, 0]], needed, config.split)
+    name, citing = "contexts", links.citing_rows
+    if not len(citing):  # a corpus for the global task
+        name, citing = "citations", links.citations[:, 0]
+    each = np.bincount(citing, minlength=len(splits))
+    check_splits(name, splits, needed, config.split, each)
     return write_tables(directory, papers, links, splits)
 
 

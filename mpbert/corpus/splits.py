@@ -81,17 +81,22 @@ def split_as_given(given: Sequence[str | None]) -> np.ndarray:
 
 
 def check_splits(
-    name: str, splits: np.ndarray, needed: Sequence[str] = SPLITS, way: str = "year"
+    name: str,
+    splits: np.ndarray,
+    needed: Sequence[str] = SPLITS,
+    way: str = "year",
+    each: np.ndarray | int = 1,
 ) -> None:
     """Refuse splits that leave a part empty.
 
     :param name: what is split, for the message, such as ``"papers"``.
-    :param splits: array of the split of each.
+    :param splits: (N,) the split of each paper.
     :param needed: splits that may not be empty.
     :param way: how they were split: ``given``, ``random`` or ``year``; for the message.
+    :param each: how many of what is split each paper has, (N,) or the same for all.
     :raises CorpusError: one of them has none.
     """
-    counts = {split: int((splits == split).sum()) for split in SPLITS}
+    counts = {split: int(((splits == split) * each).sum()) for split in SPLITS}
     empty = [split for split in needed if not counts[split]]
     if empty:
         found = ", ".join(f"{count} {split}" for split, count in counts.items())

@@ -23,7 +23,7 @@ from mpbert.corpus.splits import SPLITS
 
 _PAPERS_OF_A_BLOCK = 1000  # and of a row group of sentences
 _LINKS_OF_A_BLOCK = 1 << 16
-_ROWS_OF_A_GROUP = 1 << 20  # of other tables: what pyarrow writes of a whole table
+_ROWS_OF_A_GROUP = 1 << 18  # of other tables
 
 _PAPERS = pa.schema(
     [
@@ -96,7 +96,7 @@ def _find_repeats(links: Links, of_contexts: np.ndarray) -> dict[str, Repeats]:
 
 
 class _Table:
-    """A file of a table that comes in parts; its bytes are those of a table written whole."""
+    """A file of a table that comes in parts; its bytes do not depend on them."""
 
     def __init__(self, directory: Path, name: str, schema: pa.Schema) -> None:
         self._schema, self._waiting, self._rows, self._groups = schema, [schema.empty_table()], 0, 0

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from mpbert.commands import build_corpus
+from mpbert.corpus import build as building
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.formats.jsonl import JsonlReader
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.engines import OwnProcesses
+from mpbert.foundation.engines import Engine, OwnProcesses
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import read_manifest
 
@@ -154,6 +155,39 @@ def test_one_process_and_two_give_the_same_papers(chain):
         results.append((counts, [(p.paper_id, p.sentences, p.cited) for p in papers]))
     assert results[0] == results[1]
     assert results[0][0]["papers_read"] == len(results[0][1]) == 100
+
+
+class Lengths(Engine):
+    """Makes all parts here, and keeps how many records each was made of."""
+
+    def __init__(self):
+        self.found = []
+
+    def results(self, work, items, parts):
+        make = work.open()
+        for records in items:
+            self.found.append(len(records))
+            yield make(records)
+
+
+@pytest.mark.parametrize(("most", "lengths"), [(1 << 22, [5]), (1, [1] * 5), (600, [3, 2])])
+def test_a_part_ends_with_so_many_bytes_and_its_size_changes_no_paper(
+    raw, monkeypatch, most, lengths
+):
+    monkeypatch.setattr(building, "_BYTES", most)
+    engine, counts = Lengths(), Counter()
+    papers = list(iter_clean_papers(JsonlReader(), raw, engine, counts))
+    assert (engine.found, counts["papers_read"]) == (lengths, 5)
+    assert [paper.paper_id for paper in papers] == ["b", "a", "c", "a2"]
+
+
+def test_a_part_holds_one_parsed_paper_at_a_time(raw, monkeypatch):
+    events = []
+    parse, clean = JsonlReader.parse, building.clean_paper
+    monkeypatch.setattr(JsonlReader, "parse", lambda *a: events.append("parse") or parse(*a))
+    monkeypatch.setattr(building, "clean_paper", lambda *a: events.append("clean") or clean(*a))
+    list(iter_clean_papers(JsonlReader(), raw, OwnProcesses(1), Counter()))
+    assert events == ["parse", "clean"] * 5
 
 
 def test_a_process_with_threads_is_not_forked(chain, monkeypatch):

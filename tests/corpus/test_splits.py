@@ -25,6 +25,8 @@ def test_the_random_split_is_72_8_20_and_depends_on_the_seed_alone():
 def test_an_empty_part_is_refused_with_its_counts():
     with pytest.raises(CorpusError, match=r"without papers \(2 train, 0 valid, 1 test\)"):
         check_splits("papers", np.array(["train", "test", "train"]))
+    with pytest.raises(CorpusError, match=r"without contexts \(7 train, 2 valid, 0 test\)"):
+        check_splits("contexts", np.array(["train", "test", "valid"]), each=np.array([7, 0, 2]))
 
 
 @pytest.mark.parametrize(
