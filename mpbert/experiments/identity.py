@@ -6,7 +6,7 @@ from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
-from mpbert.experiments.rows import INDEX, MODEL, PARTS, Row
+from mpbert.experiments.rows import INDEX, MODEL, PAIRS, PARTS, Row
 from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
 from mpbert.foundation.errors import ConfigError
@@ -79,6 +79,8 @@ def check_row(experiment: Experiment, name: str) -> None:
     check_pretrained_on(row, variant.settings)
     if "row" in row.training:
         _check_held_out(row, experiment, str(row.training["row"]))
+    if row.method == PAIRS and row.start:
+        _check_tuned(experiment, row)
     for stage, config in (("finetune", row.config), ("pretrain", row.pretrained)):
         file = experiment.config_file(stage, config)
         if config and not file.is_file():
@@ -130,6 +132,19 @@ def _check_index(row: Row, settings: Settings) -> None:
     for key, is_given in others.items():
         if is_given:
             raise ConfigError(f"row {row.name}: {INDEX} has no {key}; leave it out")
+
+
+def _check_tuned(experiment: Experiment, row: Row) -> None:
+    """Check that the row which another starts from leaves a fine-tuned transformer."""
+    start = experiment.rows[row.start]
+    settings = experiment.variant(row.start).settings
+    embedder = EMBEDDERS[start.method] if start.method in EMBEDDERS.names() else None
+    made = from_settings(embedder, setting_words(settings), start.method) if embedder else None
+    if not getattr(made, "model", "") or not getattr(made, "epochs", 0):
+        raise ConfigError(
+            f"row {row.name}: start is {row.start}, which leaves no transformer; expected a row of "
+            f"method transformer or sbert that is fine-tuned"
+        )
 
 
 def _check_held_out(row: Row, experiment: Experiment, name: str) -> None:

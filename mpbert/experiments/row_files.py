@@ -19,7 +19,7 @@ import yaml
 
 from mpbert.experiments.entries import parse_entry
 from mpbert.experiments.row_values import KEYS, as_it_is
-from mpbert.experiments.rows import MAPS, MODEL, RUN, Row
+from mpbert.experiments.rows import MAPS, MODEL, PAIRS, RUN, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
@@ -165,7 +165,8 @@ def _check_keys(row: Row, content: Content, source: str) -> None:
         )
     if row.vectors and row.space and not row.inputs:
         raise ConfigError(f"{source}: found space beside vectors; {row.vectors} is tuned instead")
-    wrong = [key for key in _MODEL_KEYS if key in content and (key, row.method) != ("start", MAPS)]
+    theirs = {"start"} if row.method in (MAPS, PAIRS) else set()
+    wrong = [key for key in _MODEL_KEYS if key in content and key not in theirs]
     if row.method == MAPS and not (row.start or row.vectors):
         raise ConfigError(f"{source}: found no start; {MAPS} needs a line 'start: hatten'")
     if row.method != MODEL and wrong:

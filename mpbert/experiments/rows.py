@@ -67,6 +67,7 @@ from mpbert.foundation.errors import ConfigError
 
 MODEL = "mp_bert4cr"  # the method of rows of our own model
 MAPS = "linear_maps"  # that of rows which map the vectors of another row
+PAIRS = "cross_encoder"  # that of rows which may start from the transformer of another row
 INDEX = "index"  # that of rows which rank as an index answers
 RUN = "run"  # that of rows whose run another system has made
 SPLIT = "{split}"  # in the path of such a run: valid or test

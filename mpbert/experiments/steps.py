@@ -170,7 +170,11 @@ def _rerank_steps(
     if row.training:
         steps += _training_steps_of(experiment, variant)
         words += ["--training", experiment.training_lists(variant)]
-    words += [*_seed(variant), *_settings(variant.settings), *ranked]
+    settings = dict(variant.settings)
+    if row.start:
+        start = experiment.needed(row.start, variant.seed)
+        settings["model"] = str(experiment.vectors(start) / "model")
+    words += [*_seed(variant), *_settings(settings), *ranked]
     return [*steps, _step("rerank", words)]
 
 

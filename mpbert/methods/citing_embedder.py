@@ -15,6 +15,7 @@ from mpbert.vectors.store import VectorStore
 # torch is imported by the methods that need it
 
 _BATCH = 512  # contexts of an update of the head
+_RATE = 1e-3  # of its learning
 
 
 @dataclass
@@ -29,12 +30,12 @@ class CitingEmbedder(Embedder):
     citing_vectors: bool = False
     query: str = setting("context", choices=("context", "context+abstract"))
     head_epochs: int = setting(0, minimum=0)
-    head_rate: float = 1e-3
+    head_rate: float = _RATE
 
     def __post_init__(self) -> None:
-        """Check that what ``citing_vectors`` is needed for has it.
+        """Check that no setting is without effect for lack of another one.
 
-        :raises ConfigError: it has not.
+        :raises ConfigError: one is.
         """
         for name, plain in (("query", "context"), ("head_epochs", 0)):
             found = getattr(self, name)
@@ -43,6 +44,11 @@ class CitingEmbedder(Embedder):
                     f"{name}={found}: found citing_vectors=false, with which it has no effect; "
                     f"expected citing_vectors=true, or {name}={plain}"
                 )
+        if self.head_rate != _RATE and not self.head_epochs:
+            raise ConfigError(
+                f"head_rate={self.head_rate}: found head_epochs=0, with which it has no effect; "
+                f"expected head_epochs=1 or more, or head_rate={_RATE}"
+            )
 
     def join(
         self, store: CorpusStore, papers: np.ndarray, contexts: np.ndarray, seed: int

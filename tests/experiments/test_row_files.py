@@ -199,6 +199,7 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "similarity": "l2"}, "similarity is 'l2'; expected one of cosine, dot"),
         ({**GOOD, "task": "all"}, "task is 'all'; expected one of global, local"),
         ({**GOOD, "config": "tiny"}, "found config; it belongs to method mp_bert4cr"),
+        ({**GOOD, "start": "bag"}, "found start; it belongs to method mp_bert4cr"),
         ({**GOOD, "vocab_size_on": {"rfc": "x"}}, "vocab_size_on, rfc: found 'x'; expected a n"),
         (
             {**OURS, "start": "bag", "pretrained": "tiny"},

@@ -136,6 +136,31 @@ def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_pa
     assert words[-2].startswith("join-parts data/rfc out/trec/rfc/training-local-parts-2-row-n")
 
 
+PAIRS = {"method": "cross_encoder", "inputs": ["b"], "training": {"lexical": "bm25"}}
+TUNED = {"method": "transformer", "settings": {"model": "a/b", "epochs": 1}, "pretrained_on": READ}
+
+
+def test_a_cross_encoder_may_start_from_the_transformer_of_another_row():
+    settings = {"settings": {"model": "a/b", "joined": 1, "loss": "listwise"}}
+    rows = {"b": {"method": "bm25"}, "t": TUNED}
+    rows["x"] = {**PAIRS, "start": "t", "pretrained_on": READ, **settings}
+    experiment = _experiment(**rows)
+    check_row(experiment, "x")
+    assert "model=out/vectors/rfc/t-seed-2/model" in _words(experiment, "x", seed=2)[-1]
+    assert experiment.rows["x"].needs == ["b", "t"]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [{"method": "bm25"}, {"method": "word2vec"}, {**TUNED, "settings": {"epochs": 0}}],
+)
+def test_a_cross_encoder_starts_from_no_row_without_a_fine_tuned_transformer(start):
+    rows = {"b": {"method": "bm25"}, "t": start, "x": {**PAIRS, "start": "t"}}
+    rows["x"]["settings"] = {"model": "random:1x32"}
+    with pytest.raises(ConfigError, match="row x: start is t, which leaves no transformer"):
+        check_row(_experiment(**rows), "x")
+
+
 @pytest.mark.parametrize(
     ("training", "said"),
     [
