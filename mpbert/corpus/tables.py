@@ -276,8 +276,10 @@ def _counts(
         in_text_citations=int(sizes.sum()),
         citations=len(links.citations),
     )
-    citing = np.unique(links.citations[:, 0])
-    _count(counts, "papers_citing_", codes[citing])
+    is_citing = np.zeros(len(codes), dtype=bool)
+    for rows in _blocks(len(links.citations), _LINKS_OF_A_BLOCK):
+        is_citing[links.citations[rows.start : rows.stop, 0]] = True
+    _count(counts, "papers_citing_", codes[is_citing])
     _count(counts, "papers_", codes)
     _count(counts, "contexts_", codes[links.citing_rows])
     for split, repeated in repeats.items():
@@ -288,6 +290,6 @@ def _counts(
 
 def _count(counts: Counter[str], what: str, codes: np.ndarray) -> None:
     """Count the splits, in the order in which they come."""
-    found, first, sizes = np.unique(codes, return_index=True, return_counts=True)
-    for place in np.argsort(first):
-        counts[f"{what}{SPLITS[found[place]]}"] += int(sizes[place])
+    found = [code for code in range(len(SPLITS)) if (codes == code).any()]
+    for code in sorted(found, key=lambda code: np.argmax(codes == code)):
+        counts[f"{what}{SPLITS[code]}"] += int((codes == code).sum())
