@@ -2,22 +2,30 @@
 
 import difflib
 import importlib
-import importlib.metadata
 import importlib.util
 import logging
 import pkgutil
+import re
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from mpbert.foundation.errors import ConfigError
 
 T = TypeVar("T", bound=type)
 logger = logging.getLogger(__name__)
+# a class that registers, up to its name: lines of a body are empty or begin with a space
+_MEMBER = re.compile(
+    r"^@\w+\.register\n(?:@.*\n)*class .*:\n(?:(?: .*)?\n)*?"
+    r" +name(?:: .*)? = [\"'](\w+)[\"']$",
+    re.MULTILINE,
+)
 
 
 class Registry(Generic[T]):
     """A family of classes that have one interface and a ``name``.
 
-    Members are found by where they are: the first look at the registry imports their modules.
+    Members are found by where they are: the first look at one imports the modules of all. Names
+    are read from the sources of these modules, so that no help waits for imports.
 
     :param family: what messages call a member.
     :param package: whose modules hold the members; empty: those that register are all.
@@ -31,6 +39,7 @@ class Registry(Generic[T]):
         self.family, self._package, self._module = family, package, module
         self._group = group
         self._members: dict[str, T] = {}
+        self._names: set[str] = set()  # read from sources
 
     def register(self, member: T) -> T:
         """Add a class under its ``name``; use as a decorator.
@@ -46,14 +55,18 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Names of all members, sorted."""
-        self._import_members()
-        return sorted(self._members)
+        if self._package and not self._names:
+            for module in self._modules(self._package):
+                self._names.update(_names_in(module))
+        self._load_group()
+        return sorted(self._names | self._members.keys())
 
     def __getitem__(self, name: str) -> T:
         """Return the class called ``name``.
 
         :raises ConfigError: there is none; the message lists all names and suggests the closest.
         """
+        self._import_members()
         if name not in self.names():
             close = difflib.get_close_matches(name, self._members, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -63,16 +76,24 @@ class Registry(Generic[T]):
         return self._members[name]
 
     def _import_members(self) -> None:
+        self._import_package()
+        self._load_group()
+
+    def _import_package(self) -> None:
         package, self._package = self._package, ""
         if package:
-            self._import_package(package)
-        group, self._group = self._group, ""
-        if group:
-            self._load_installed(group)
+            for module in self._modules(package):
+                importlib.import_module(module)
 
-    def _load_installed(self, group: str) -> None:
+    def _load_group(self) -> None:
         """Load what other packages bring; one that fails is left out, and the log says so."""
+        group, self._group = self._group, ""
+        if not group:
+            return
+        import importlib.metadata  # longer than all else here, and few registries look
+
         for found in importlib.metadata.entry_points(group=group):
+            self._import_package()  # first: a name that is taken is refused to the other package
             try:
                 found.load()
             except Exception as error:  # of the other package: the rest works without it
@@ -84,13 +105,23 @@ class Registry(Generic[T]):
                     *(self.family, found.name, package, reason),
                 )
 
-    def _import_package(self, package: str) -> None:
+    def _modules(self, package: str) -> Iterator[str]:
+        """Yield the names of the modules that may hold members."""
         place = importlib.import_module(package).__path__
         if not self._module:
-            for found in pkgutil.walk_packages(place, f"{package}."):
-                importlib.import_module(found.name)
+            yield from (found.name for found in pkgutil.walk_packages(place, f"{package}."))
             return
         for found in pkgutil.iter_modules(place, f"{package}."):
             name = f"{found.name}.{self._module}"
             if found.ispkg and importlib.util.find_spec(name):
-                importlib.import_module(name)
+                yield name
+
+
+def _names_in(module: str) -> list[str]:
+    """Return the names of the classes of a module that register, if need be by importing it."""
+    spec = importlib.util.find_spec(module)
+    source = getattr(spec.loader, "get_source", lambda _: None)(module) if spec else None
+    names = _MEMBER.findall(source)
+    if len(names) != source.count(".register"):  # not as a decorator, or the name is no literal
+        importlib.import_module(module)
+    return names

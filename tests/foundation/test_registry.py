@@ -65,3 +65,28 @@ def test_members_are_found_in_all_modules_of_a_package_and_its_folders(garden):
 def test_members_are_found_in_one_module_of_each_folder(garden):
     garden.FRUITS = Registry("fruit", "garden", "picker")
     assert garden.FRUITS.names() == ["picker"]
+
+
+def test_names_are_read_without_importing_members(garden):
+    garden.FRUITS = Registry("fruit", "garden")
+    names = garden.FRUITS.names()
+    assert "garden.pear" not in sys.modules
+    assert [garden.FRUITS[name].name for name in names] == names == garden.FRUITS.names()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@FRUITS.register\nclass Fig:\n    name = 'f' + 'ig'\n",
+        "class Fig:\n    name = 'fig'\nFRUITS.register(Fig)\n",
+        "@FRUITS.register\nclass Fig:\n    pass\n\nclass Other:\n    name = 'other'\n",
+    ],
+)
+def test_a_module_whose_names_cannot_be_read_is_imported(garden, tmp_path, text):
+    before = "from test_fruits import FRUITS\n"
+    if "pass" in text:
+        before += "class Base:\n    name = 'fig'\n"
+        text = text.replace("class Fig:", "class Fig(Base):")
+    (tmp_path / "garden" / "fig.py").write_text(before + text)
+    garden.FRUITS = Registry("fruit", "garden")
+    assert garden.FRUITS.names() == ["apple", "fig", "leaf", "pear", "picker", "plum"]

@@ -82,3 +82,11 @@ def test_an_installed_package_that_is_broken_is_named_and_left_out(fit, tmp_path
         "method 'mine' of the installed package broken: left out, since it cannot be loaded "
         "(ModuleNotFoundError: No module named 'no_such_module'); mend or uninstall that package"
     ]
+
+
+def test_a_name_of_ours_is_refused_to_an_installed_package(fit, tmp_path):
+    text = PLUGIN.format(dim="dim").replace('"title_lengths"', '"chance"')
+    install(tmp_path, "lengths", text, "lengths = lengths")
+    found = fit("--help")
+    assert found.returncode == 0 and "chance" in found.stdout
+    assert "two members of method are called 'chance'; rename one" in found.stderr
