@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpbert.evaluation.compare import ComparedScore
+from mpbert.evaluation.compared import ComparedScore
 from mpbert.evaluation.side_by_side import as_markdown, as_text
 
 if TYPE_CHECKING:  # it takes half a second to import
@@ -23,9 +23,9 @@ class Comparison:
     def table(self) -> "pd.DataFrame":
         """All numbers, by ``measure``, ``subset`` of the queries and ``run``.
 
-        The columns are the fields of :class:`mpbert.evaluation.compare.ComparedScore`: ``queries``,
-        ``missing``; ``mean`` from 0 to 1, ``low`` and ``high``, the ends of its 95 % interval;
-        ``other``, the best other run; ``difference`` to it, with ``difference_low`` and
+        The columns are the fields of :class:`mpbert.evaluation.compared.ComparedScore`:
+        ``queries``, ``missing``; ``mean`` from 0 to 1, ``low`` and ``high``, the ends of its 95 %
+        interval; ``other``, the best other run; ``difference`` to it, with ``difference_low`` and
         ``difference_high``; ``p_randomization`` and ``p_t_test``, corrected by Holm. NaN is what
         cannot be had.
 

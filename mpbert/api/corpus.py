@@ -6,11 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from mpbert.api.corpus_tables import citations_of, contexts_of, papers_of, splits_of
-from mpbert.corpus.building import BuildConfig, build_store
-from mpbert.corpus.queries import COUNTED, TASKS, qrels_name
+from mpbert.corpus.build_config import BuildConfig
+from mpbert.corpus.building import build_store
+from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.tasks import COUNTED, TASKS
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs
 

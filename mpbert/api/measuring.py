@@ -8,7 +8,7 @@ from mpbert.api.comparison import Comparison
 from mpbert.api.rankings import Cited, qrels_of, run_of
 from mpbert.corpus.trec import Qrels, Run
 from mpbert.evaluation import compare as comparing
-from mpbert.evaluation.compare import MEASURES
+from mpbert.evaluation.compared import MEASURES
 from mpbert.evaluation.evaluate import evaluate as evaluate_run
 from mpbert.foundation.errors import ConfigError
 

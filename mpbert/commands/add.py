@@ -6,15 +6,8 @@ from pathlib import Path
 from typing import Any, Optional
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.formats.mixed import MERGED
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engines import OwnProcesses
-from mpbert.recommending.changes import added
-from mpbert.recommending.directory import change_index, read_index
-from mpbert.recommending.encoders import encoder_of_index
-from mpbert.recommending.library import read_library, reader_name, told_counts
-from mpbert.recommending.near import check_reached, read_stored
-from mpbert.recommending.tables import IndexTables
 from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
@@ -47,6 +40,14 @@ def run(config: Config) -> None:
     :raises CorpusError: a record is broken, or its id is in the index with another record.
     :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
+    from mpbert.corpus.formats.mixed import MERGED
+    from mpbert.recommending.changes import added
+    from mpbert.recommending.directory import change_index, read_index
+    from mpbert.recommending.encoders import encoder_of_index
+    from mpbert.recommending.library import read_library, reader_name, told_counts
+    from mpbert.recommending.near import check_reached, read_stored
+    from mpbert.recommending.tables import IndexTables
+
     if config.store:
         check_reached(config.index, config.store)
     data = read_index(config.index)

@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.foundation.seeding import named_rng
-from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,10 @@ def run(config: Config) -> None:
 
     :raises VectorsError: the vectors are not of HyperDoc2Vec.
     """
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.foundation.seeding import named_rng
+    from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
+
     inputs = [config.vectors, config.corpus]
     if is_finished(config.output, "add-papers", config, inputs):
         print(f"{config.output} exists, reused")

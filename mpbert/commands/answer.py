@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.corpus.queries import TASKS, fixed_sample
-from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import run_of_lists, write_run
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.recommending.contexts import IndexSearch
-from mpbert.retrieval.pool import pool_option
+from mpbert.retrieval.options import pool_option
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,11 @@ def run(config: Config) -> None:
 
     :raises IndexFormatError: the index is not of this corpus, or was changed since it was built.
     """
+    from mpbert.corpus.queries import fixed_sample
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.corpus.trec import run_of_lists, write_run
+    from mpbert.recommending.contexts import IndexSearch
+
     inputs = inputs_of(config)
     if is_finished(config.output, "answer", config, inputs):
         print(f"{config.output} exists, reused")

@@ -5,21 +5,20 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from tokenizers import Tokenizer
-
-from mpbert.corpus.numbering import number_offsets
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.subwords import train_tokenizer
-from mpbert.corpus.tokenizing import Tokenizing, paper_chunks, token_type
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import parts_of
 from mpbert.foundation.progress import progress
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from tokenizers import Tokenizer
+
+    from mpbert.corpus.store import CorpusStore
 
 logger = logging.getLogger(__name__)
 CHUNK = 50_000  # sentences tokenised at once: bounds memory, keeps all cores busy
@@ -52,6 +51,11 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``tokens.npy``, the offsets, the contexts and ``tokenizer.json``."""
+    import numpy as np
+
+    from mpbert.corpus.numbering import number_offsets
+    from mpbert.corpus.store import CorpusStore
+
     if is_finished(config.output, "binarize", config, inputs_of(config)):
         logger.info("%s: exists, reused", config.output)
         return
@@ -84,8 +88,12 @@ def inputs_of(config: Config) -> list[Path]:
     return [config.corpus]
 
 
-def _train(store: CorpusStore, config: Config) -> Tokenizer:
+def _train(store: "CorpusStore", config: Config) -> "Tokenizer":
     """Learn from the training split alone, from evenly spaced sentences where there are many."""
+    import numpy as np
+
+    from mpbert.corpus.subwords import train_tokenizer
+
     in_train = np.repeat(store.paper_splits == "train", np.diff(store.sentence_offsets))
     rows = np.flatnonzero(in_train)
     if len(rows) == 0:
@@ -104,9 +112,13 @@ def _train(store: CorpusStore, config: Config) -> Tokenizer:
 
 
 def _write_tokens(
-    store: CorpusStore, tokenizer: Tokenizer, config: Config, path: Path
+    store: "CorpusStore", tokenizer: "Tokenizer", config: Config, path: Path
 ) -> tuple[int, int]:
     """Tokenise paper by paper in chunks, title first; return numbers of tokens and sentences."""
+    import numpy as np
+
+    from mpbert.corpus.tokenizing import Tokenizing, paper_chunks, token_type
+
     chunks = paper_chunks(store, CHUNK)
     work = Tokenizing(config.corpus, tokenizer.to_str(), config.sentence_tokens)
     parts = parts_of(config.output, "tokens", "binarize", config, inputs_of(config))
@@ -124,7 +136,11 @@ def _write_tokens(
     return len(flat), len(sizes)
 
 
-def _write_contexts(store: CorpusStore, split: str, path: Path) -> int:
+def _write_contexts(store: "CorpusStore", split: str, path: Path) -> int:
+    import numpy as np
+
+    from mpbert.corpus.numbering import number_offsets
+
     contexts = store.contexts(split)
     title_offsets = number_offsets(store)
     arrays = {

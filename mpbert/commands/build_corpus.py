@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mpbert.corpus.building import BuildConfig, build_store
+from mpbert.corpus.build_config import BuildConfig
 from mpbert.foundation.manifest import MANIFEST
 
 Config = BuildConfig
@@ -14,6 +14,8 @@ def run(config: Config) -> None:
     :raises CorpusError: the raw corpus is broken, or a split would be empty.
     :raises ConfigError: the store would lie in the raw corpus.
     """
+    from mpbert.corpus.building import build_store
+
     built = build_store(config)
     if not built.is_new:
         print(f"{config.output} exists, reused")

@@ -2,34 +2,16 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.recommending.directory import (
-    ENCODER,
-    FORMAT,
-    IndexData,
-    data_folder,
-    data_of,
-    write_data,
-)
-from mpbert.recommending.encoders import copy_encoder
-from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.reading import EncoderReader
-from mpbert.recommending.recommender import IndexRecommender
-from mpbert.recommending.tables import (
-    IndexTables,
-    bodies_of,
-    contexts_of,
-    papers_of,
-)
-from mpbert.vectors.matches import read_weights
-from mpbert.vectors.normal import normalized
-from mpbert.vectors.store import VectorStore, check_ids, check_made_with
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.recommending.directory import IndexData
+    from mpbert.recommending.tables import IndexTables
 
 
 @dataclass(frozen=True)
@@ -67,6 +49,15 @@ def run(config: Config) -> None:
 
     :raises VectorsError: the vectors are not of this corpus, or not of this encoder.
     """
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+    from mpbert.recommending.encoders import copy_encoder
+    from mpbert.recommending.matching import PapersByToken
+    from mpbert.recommending.tables import IndexTables, bodies_of, contexts_of, papers_of
+    from mpbert.vectors.matches import read_weights
+    from mpbert.vectors.normal import normalized
+    from mpbert.vectors.store import VectorStore, check_ids
+
     inputs = inputs_of(config)
     if is_finished(config.output, "build-index", config, inputs):
         print(f"{config.output} exists, reused")
@@ -110,10 +101,13 @@ def inputs_of(config: Config) -> list[Path]:
 
 
 def _learnt(
-    config: Config, store: CorpusStore, tables: IndexTables, encoder: Path
-) -> tuple[IndexData, str]:
+    config: Config, store: "CorpusStore", tables: "IndexTables", encoder: Path
+) -> "tuple[IndexData, str]":
     """Return what the index holds, with what validation contexts teach, and a remark on trees."""
+    from mpbert.recommending.directory import data_of
     from mpbert.recommending.learning import can_learn, learn
+    from mpbert.recommending.reading import EncoderReader
+    from mpbert.recommending.recommender import IndexRecommender
 
     fuses = can_learn(store)
     data = data_of(tables, config.readings, config.seed, fuses)
@@ -124,8 +118,12 @@ def _learnt(
     return replace(data, learnt=learnt.weights, trees=learnt.trees), learnt.remark
 
 
-def _with_all_contexts(data: IndexData, store: CorpusStore) -> IndexData:
+def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":
     """Return the same with the citing sentences of all splits; what was learnt stays."""
+    from mpbert.corpus.splits import SPLITS
+    from mpbert.recommending.directory import data_of
+    from mpbert.recommending.tables import contexts_of
+
     tables = replace(data.tables, contexts=contexts_of(store, SPLITS))
     made = data_of(tables, data.readings, data.seed, data.fields is not None)
     return replace(made, learnt=data.learnt, trees=data.trees)
@@ -140,6 +138,7 @@ def _check_encoder(config: Config, dim: int, num_matched: int) -> None:
     """
     from mpbert.model.description import read_description
     from mpbert.model.text_encoder import open_text_encoder
+    from mpbert.vectors.store import check_made_with
 
     description = read_description(config.encoder)
     sizes = description.model

@@ -3,22 +3,16 @@ r"""``cite``: an index, a manuscript and papers -> their keys in the text, and t
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.bibliography import OwnReferences, cited_papers, read_bibliography
-from mpbert.recommending.insertion import (
-    EntryWriter,
-    FileChange,
-    mention_at,
-    site_of,
-    text_change,
-)
-from mpbert.recommending.manuscripts.files import read_manuscript_file
-from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
-from mpbert.recommending.places import PlaceRecommender, lines_of
-from mpbert.recommending.recommender import IndexRecommender
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.recommending.bibliography import OwnReferences
+    from mpbert.recommending.insertion import FileChange
+    from mpbert.recommending.manuscripts.sentences import Manuscript
+    from mpbert.recommending.recommender import IndexRecommender
 
 _TOP = 10  # papers to choose from at a question
 
@@ -53,6 +47,12 @@ def run(config: Config) -> None:
     :raises UnknownPaperError: the index does not hold a paper.
     :raises OutputError: the disk refuses it.
     """
+    from mpbert.recommending.bibliography import cited_papers, read_bibliography
+    from mpbert.recommending.insertion import EntryWriter, mention_at, site_of, text_change
+    from mpbert.recommending.manuscripts.files import read_manuscript_file
+    from mpbert.recommending.manuscripts.sentences import check_places
+    from mpbert.recommending.recommender import IndexRecommender
+
     name = str(config.manuscript)
     manuscript = read_manuscript_file(config.manuscript)
     check_places(manuscript, name)
@@ -90,7 +90,7 @@ def run(config: Config) -> None:
         change.write()
 
 
-def _bib(config: Config, bibliography: OwnReferences) -> Path:
+def _bib(config: Config, bibliography: "OwnReferences") -> Path:
     """Return the file of entries.
 
     :raises ManuscriptError: there is none.
@@ -106,9 +106,11 @@ def _bib(config: Config, bibliography: OwnReferences) -> Path:
 
 
 def _choose(
-    recommender: IndexRecommender, manuscript: Manuscript, number: int, known: dict[str, str]
+    recommender: "IndexRecommender", manuscript: "Manuscript", number: int, known: dict[str, str]
 ) -> list[str]:
     """Ask on the terminal for papers of the list of a place."""
+    from mpbert.recommending.places import PlaceRecommender, lines_of
+
     if not sys.stdin.isatty():
         raise ManuscriptError("found no --papers; expected ids of papers, as recommend prints them")
     answer = PlaceRecommender(recommender, manuscript, known).answer(number, _TOP)

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.trec import read_qrels, read_run
-from mpbert.evaluation.compare import CLUSTERS, MEASURES, compare
-from mpbert.evaluation.evaluate import part_in_qrels
-from mpbert.evaluation.measures import parse_measure
+from mpbert.evaluation.compared import CLUSTERS, MEASURES
 from mpbert.evaluation.side_by_side import FORMATS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
@@ -48,6 +45,11 @@ def run(config: Config) -> None:
     :raises ConfigError: a measure is unknown, or a run is given twice.
     :raises RunError: a file is malformed, or the qrels lack all queries of a run.
     """
+    from mpbert.corpus.trec import read_qrels, read_run
+    from mpbert.evaluation.compare import compare
+    from mpbert.evaluation.evaluate import part_in_qrels
+    from mpbert.evaluation.measures import parse_measure
+
     for name in config.measures:
         parse_measure(name)  # before the files are read
     names = run_names(config.runs)

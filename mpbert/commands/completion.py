@@ -1,22 +1,18 @@
 """``completion``: the commands -> a script by which a shell completes them (shtab writes it).
 
-To make the script every command is imported, which takes a second or two; so it is kept in a file,
-and the shell starts no Python to complete.
+The script knows every command, so it is kept in a file: the shell starts no Python to complete.
 """
 
 import argparse
 import importlib
-import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.foundation.command_help import COMMANDS
 from mpbert.foundation.config import CommandParser, positional
-from mpbert.foundation.extras import missing_package
 from mpbert.foundation.logs import STYLES
 
-logger = logging.getLogger(__name__)
 SHELLS = ("bash", "tcsh", "zsh")
 
 
@@ -63,30 +59,14 @@ def _parser() -> argparse.ArgumentParser:
     _add_log(parser)
     commands = parser.add_subparsers(parser_class=_Completed)
     for name, what in COMMANDS.items():
-        options = _options_of(name)
-        command = commands.add_parser(name, options_class=options, command=name, help=what)
+        module = importlib.import_module("mpbert.commands." + name.replace("-", "_"))
+        command = commands.add_parser(name, options_class=module.Config, command=name, help=what)
         command.add_argument("--config", help="YAML file of options").complete = shtab.FILE
         _add_log(command)
         for action in command._actions:  # argparse has no public list of them
             if action.type is Path:
                 action.complete = shtab.FILE
     return parser
-
-
-def _options_of(name: str) -> type:
-    """Return the options of a command; none where a package of an extra is missing."""
-    try:
-        return importlib.import_module("mpbert.commands." + name.replace("-", "_")).Config
-    except ModuleNotFoundError as error:
-        if (missing := missing_package(error)) is None:
-            raise
-        logger.warning("%s is completed without its flags: %s", name, missing)
-        return _NoOptions
-
-
-@dataclass(frozen=True)
-class _NoOptions:
-    """Options that are not known."""
 
 
 class _Completed(CommandParser):

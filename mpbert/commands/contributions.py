@@ -3,16 +3,16 @@
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from mpbert.corpus.binary import BinaryCorpus
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, CorpusError, EncoderError
 from mpbert.foundation.manifest import check_inputs
-from mpbert.model.reading import Reading
-from mpbert.retrieval.pool import candidates_by_year, pool_option
-from mpbert.vectors.store import VectorStore, check_ids, check_made_with
+from mpbert.retrieval.options import pool_option
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.corpus.binary import BinaryCorpus
+    from mpbert.corpus.store import CorpusStore
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,16 @@ def run(config: Config) -> None:
     :raises EncoderError: the encoder counts exact matches.
     :raises VectorsError: the vectors are not those of the papers of ``data``.
     """
+    from mpbert.corpus.binary import BinaryCorpus
+    from mpbert.corpus.store import CorpusStore
     from mpbert.experiments.contributions import contributions, searched_by_year
     from mpbert.model.description import check_same_tokenizer, read_description
     from mpbert.model.directory import load_two_tower, pick_device
     from mpbert.model.embedding import embed_sampled
+    from mpbert.model.reading import Reading
     from mpbert.model.sentences import sentences_of
+    from mpbert.retrieval.pool import candidates_by_year
+    from mpbert.vectors.store import VectorStore, check_ids, check_made_with
 
     check_inputs([config.corpus, config.data, config.encoder, config.vectors])
     store, corpus = CorpusStore(config.corpus), BinaryCorpus(config.data)
@@ -80,7 +85,7 @@ def run(config: Config) -> None:
         print(line)
 
 
-def _check_same_corpus(store: CorpusStore, corpus: BinaryCorpus, split: str) -> None:
+def _check_same_corpus(store: "CorpusStore", corpus: "BinaryCorpus", split: str) -> None:
     """Check that rows of papers and contexts mean the same in both.
 
     :raises CorpusError: they do not.

@@ -95,7 +95,7 @@ def _registries(name: str) -> list[Registry]:
     """Return the families whose members a command offers."""
     from mpbert.corpus.formats.base import READERS
     from mpbert.methods.embedding import EMBEDDERS
-    from mpbert.methods.lexical.index import LEXICAL
+    from mpbert.methods.lexical.method import LEXICAL
     from mpbert.methods.reranking import RERANKERS
 
     readers = dict.fromkeys(("build-corpus", "index", "add"), READERS)

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-import numpy as np
-
-from mpbert.corpus.binary import BinaryCorpus
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option
@@ -16,10 +13,10 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
-from mpbert.vectors.matches import MatchesWriter
-from mpbert.vectors.store import VectorStore
 
-if TYPE_CHECKING:  # torch takes seconds to import, which --help need not wait for
+if TYPE_CHECKING:  # what --help need not wait for
+    import numpy as np
+
     from mpbert.model.description import EncoderDescription
 
 logger = logging.getLogger(__name__)
@@ -60,6 +57,7 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.SPLIT`` vectors; a killed run goes on where it was."""
+    from mpbert.corpus.binary import BinaryCorpus
     from mpbert.model.description import check_same_tokenizer, read_description
     from mpbert.model.embedding_work import PAPERS, Embedding
 
@@ -114,9 +112,12 @@ def _save(
     results: Iterator[Arrays],
 ) -> None:
     """Write vectors as they come, and weights of so many tokens if there are any."""
+    from mpbert.vectors.matches import MatchesWriter
+    from mpbert.vectors.store import VectorStore
+
     matches = MatchesWriter(num_tokens) if num_tokens else None
 
-    def blocks() -> Iterator[np.ndarray]:
+    def blocks() -> "Iterator[np.ndarray]":
         for part in results:
             if matches is not None:
                 matches.add(part["offsets"], part["tokens"], part["weights"])

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-import numpy as np
-
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
 from mpbert.foundation.processes import keep_few_kernels
-from mpbert.pretrained.sentence_vectors import PARTS
+from mpbert.pretrained.options import PARTS
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +59,9 @@ def run(config: Config) -> None:
     """
     check_installed("transformers")
     keep_few_kernels()
+    import numpy as np
+
+    from mpbert.corpus.store import CorpusStore
     from mpbert.model.directory import pick_device
     from mpbert.pretrained import sentence_vectors
     from mpbert.pretrained.device import multiplies_bfloat16

@@ -4,9 +4,6 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.trec import read_qrels, read_run
-from mpbert.evaluation.evaluate import evaluate, part_in_qrels
-from mpbert.evaluation.measures import parse_measure
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs
 
@@ -31,6 +28,10 @@ def run(config: Config) -> None:
     :raises ConfigError: a measure is unknown.
     :raises RunError: a file is malformed, or the qrels lack all queries of the run.
     """
+    from mpbert.corpus.trec import read_qrels, read_run
+    from mpbert.evaluation.evaluate import evaluate, part_in_qrels
+    from mpbert.evaluation.measures import parse_measure
+
     for name in config.measures:
         parse_measure(name)  # before the files are read
     check_inputs([config.qrels, config.ranked])

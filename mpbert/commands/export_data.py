@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.beir import write_beir
-from mpbert.corpus.queries import TASKS
-from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 
@@ -26,6 +24,9 @@ class Config:
 
 def run(config: Config) -> None:
     """Write the folder; print what is in it."""
+    from mpbert.corpus.beir import write_beir
+    from mpbert.corpus.store import CorpusStore
+
     if is_finished(config.output, "export-data", config, [config.corpus]):
         print(f"{config.output} exists, reused")
         return

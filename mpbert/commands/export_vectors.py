@@ -3,16 +3,16 @@
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import VectorsError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.vectors.formats import WRITERS
-from mpbert.vectors.matches import matches_file
-from mpbert.vectors.store import VectorStore
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.vectors.store import VectorStore
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +45,9 @@ class Config:
 
 def run(config: Config) -> None:
     """Write the files of the format; print what was written."""
+    from mpbert.vectors.matches import matches_file
+    from mpbert.vectors.store import VectorStore
+
     inputs = [path for path in (config.vectors, config.corpus) if path is not None]
     if is_finished(config.output, "export-vectors", config, inputs):
         print(f"{config.output} exists, reused")
@@ -61,10 +64,12 @@ def run(config: Config) -> None:
     print(f"{config.output}: {len(store):,} vectors of {store.dim} in {', '.join(names)}")
 
 
-def _titles(store: VectorStore, config: Config) -> list[str]:
+def _titles(store: "VectorStore", config: Config) -> list[str]:
     """Titles of the papers; a context's is the title of its citing paper."""
     if config.corpus is None or config.side.startswith("words"):
         return store.ids
+    from mpbert.corpus.store import CorpusStore
+
     corpus = CorpusStore(config.corpus)
     papers = [
         name.rpartition("#")[0] if config.side.startswith("contexts") else name

@@ -4,10 +4,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, paths_in, positional, resolve_settings
 from mpbert.foundation.manifest import beside, check_inputs, is_finished, output_directory
-from mpbert.foundation.seeding import named_rng
 from mpbert.foundation.training_log import for_tensorboard
 from mpbert.methods.embedding import EMBEDDERS, make_embedder
 
@@ -32,6 +30,9 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``papers`` and ``contexts.valid`` and ``contexts.test``; print how many."""
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.foundation.seeding import named_rng
+
     inputs = inputs_of(config)
     if is_finished(config.output, "fit", config, inputs):
         shutil.rmtree(_checkpoint_path(config), ignore_errors=True)

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.parts import COMMAND, write_part
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
@@ -33,6 +31,9 @@ def run(config: Config) -> None:
 
     :raises CorpusError: there is nothing to hold out, or nothing is left.
     """
+    from mpbert.corpus.parts import COMMAND, write_part
+    from mpbert.corpus.store import CorpusStore
+
     inputs = inputs_of(config)
     if is_finished(config.output, COMMAND, config, inputs):
         print(f"{config.output} exists, reused")

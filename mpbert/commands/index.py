@@ -6,11 +6,10 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
-from mpbert.experiments.library_training import BEST, TRAINED, LibraryTraining, train_on_library
+from mpbert.experiments.options import BEST, TRAINED
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option, path_for
 from mpbert.foundation.errors import ConfigError, CorpusError
@@ -24,32 +23,11 @@ from mpbert.foundation.manifest import (
 )
 from mpbert.foundation.parts import parts_of
 from mpbert.foundation.processes import ended_by_sigterm
-from mpbert.recommending.directory import (
-    ENCODER,
-    FORMAT,
-    data_folder,
-    data_of,
-    read_index,
-    write_data,
-)
-from mpbert.recommending.encoders import (
-    SENTENCE_ENCODER,
-    IndexEncoder,
-    NoEncoder,
-    SentenceMeans,
-    copy_encoder,
-    is_two_tower,
-)
-from mpbert.recommending.library import (
-    ENOUGH,
-    library_tables,
-    read_library,
-    reader_name,
-    told_counts,
-    told_parts,
-)
-from mpbert.recommending.reading import EncoderReader
-from mpbert.recommending.tables import IndexTables
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.corpus.clean import CleanPaper
+    from mpbert.recommending.encoders import IndexEncoder
+    from mpbert.recommending.tables import IndexTables
 
 _WORDS = Path("words")
 
@@ -104,6 +82,9 @@ def run(config: Config) -> None:
     :raises EncoderError: there is no such encoder.
     :raises Terminated: SIGTERM came between two steps of a training.
     """
+    from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, data_of, write_data
+    from mpbert.recommending.library import library_tables, reader_name
+
     counts: Counter[str] = Counter()
     reader = reader_name(config.library, config.reader, counts)
     if config.output.resolve().is_relative_to(config.library.resolve()):
@@ -135,12 +116,14 @@ def run(config: Config) -> None:
 
 def _papers(
     config: Config, reader: str, inputs: list[Path], counts: Counter[str]
-) -> list[CleanPaper]:
+) -> "list[CleanPaper]":
     """Read the library; what was read stays beside the output until that is finished.
 
     :param counts: receives what is read and dropped.
     :raises CorpusError: the library is broken or holds no paper.
     """
+    from mpbert.recommending.library import read_library
+
     parts = parts_of(config.output, "papers", "index", config, inputs)
     try:
         with engine_of(config.engine, os.cpu_count() or 1) as engine:
@@ -160,6 +143,10 @@ def _papers(
 
 def _train(config: Config, reader: str) -> None:
     """Train on the library, and put the index that comes out in place."""
+    from mpbert.experiments.library_training import LibraryTraining, train_on_library
+    from mpbert.recommending.directory import ENCODER, data_folder, read_index
+    from mpbert.recommending.library import ENOUGH
+
     inputs = [config.library]
     if is_finished(config.output, "index", config, inputs):
         print(f"{config.output} exists, reused")
@@ -206,6 +193,8 @@ def _encoder_folder(encoder: Path) -> Path | None:
 
 
 def _encoder_files(folder: Path | None) -> list[Path]:
+    from mpbert.recommending.encoders import is_two_tower
+
     if folder is None:
         return []
     if is_two_tower(folder):
@@ -215,11 +204,20 @@ def _encoder_files(folder: Path | None) -> list[Path]:
     return files_of_model(folder)
 
 
-def _encoder(config: Config, folder: Path | None, target: Path) -> IndexEncoder:
+def _encoder(config: Config, folder: Path | None, target: Path) -> "IndexEncoder":
     """Return what makes the vectors, from the copy of it that the index keeps.
 
     :param folder: of the encoder; None: words alone. ``target`` is that of its copy.
     """
+    from mpbert.recommending.encoders import (
+        SENTENCE_ENCODER,
+        NoEncoder,
+        SentenceMeans,
+        copy_encoder,
+        is_two_tower,
+    )
+    from mpbert.recommending.reading import EncoderReader
+
     if folder is None:
         return NoEncoder()
     if not is_two_tower(folder):
@@ -235,7 +233,9 @@ def _encoder(config: Config, folder: Path | None, target: Path) -> IndexEncoder:
     return EncoderReader(target, config.readings, config.seed, dim)
 
 
-def _report(config: Config, reader: str, tables: IndexTables, counts: dict[str, int]) -> None:
+def _report(config: Config, reader: str, tables: "IndexTables", counts: dict[str, int]) -> None:
+    from mpbert.recommending.library import ENOUGH, told_counts, told_parts
+
     by = "words" if config.encoder == _WORDS else f"words and {config.encoder.name}"
     print(
         f"{config.output}: {counts['papers']:,} papers read as {reader}, "

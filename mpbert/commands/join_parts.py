@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from mpbert.corpus.store import TASKS, CorpusStore
-from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
-from mpbert.methods.rankings import Ranking, stacked
 
 
 @dataclass(frozen=True)
@@ -35,6 +31,12 @@ def run(config: Config) -> None:
 
     :raises RunError: a training query is ranked for in several of the parts.
     """
+    import numpy as np
+
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
+    from mpbert.methods.rankings import Ranking, stacked
+
     inputs = inputs_of(config)
     if is_finished(config.output, "join-parts", config, inputs):
         print(f"{config.output} exists, reused")

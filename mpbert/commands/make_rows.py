@@ -8,18 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-from mpbert.corpus.store import CorpusStore
-from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.layout import Layout
-from mpbert.experiments.making import make_rows
 from mpbert.experiments.options import configs_option, tuned_option
-from mpbert.experiments.row_files import configs_beside, read_rows
-from mpbert.experiments.rows import choose_rows
-from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.processes import ended_by_sigterm
-from mpbert.retrieval.pool import pool_option
+from mpbert.retrieval.options import pool_option
 
 
 @dataclass(frozen=True)
@@ -54,6 +47,14 @@ def run(config: Config) -> None:
 
 
 def _make(config: Config) -> None:
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.experiments.experiment import Experiment
+    from mpbert.experiments.layout import Layout
+    from mpbert.experiments.making import make_rows
+    from mpbert.experiments.row_files import configs_beside, read_rows
+    from mpbert.experiments.rows import choose_rows
+    from mpbert.experiments.tuning import read_tuned, tuned_file
+
     name = CorpusStore(config.corpus).path.name
     rows = read_rows(config.rows)
     choice = choose_rows(rows, name, config.only)

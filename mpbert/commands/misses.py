@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import Contexts, CorpusStore
-from mpbert.corpus.trec import Run, matrices_of_run, read_run
-from mpbert.evaluation.misses import CAUSES, Misses, find_misses
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import check_inputs
+
+if TYPE_CHECKING:  # what --help need not wait for
+    import numpy as np
+
+    from mpbert.corpus.store import Contexts, CorpusStore
+    from mpbert.corpus.trec import Run
+    from mpbert.evaluation.misses import Misses
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,12 @@ def run(config: Config) -> None:
 
     :raises RunError: the run is malformed, or not of this corpus and split.
     """
+    import numpy as np
+
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.corpus.trec import matrices_of_run, read_run
+    from mpbert.evaluation.misses import CAUSES, find_misses
+
     check_inputs([config.corpus, config.ranked])
     store = CorpusStore(config.corpus)
     contexts = store.contexts(config.split)
@@ -61,7 +70,7 @@ def run(config: Config) -> None:
         _print_miss(number, place, misses, store, contexts, ranked)
 
 
-def _refuse_other_split(run: Run, store: CorpusStore, config: Config) -> None:
+def _refuse_other_split(run: "Run", store: "CorpusStore", config: Config) -> None:
     queries = set(run.query_ids)
     if queries <= set(store.contexts(config.split).query_ids):
         return
@@ -76,11 +85,13 @@ def _refuse_other_split(run: Run, store: CorpusStore, config: Config) -> None:
 def _print_miss(
     number: int,
     place: int,
-    misses: Misses,
-    store: CorpusStore,
-    contexts: Contexts,
-    ranked: np.ndarray,
+    misses: "Misses",
+    store: "CorpusStore",
+    contexts: "Contexts",
+    ranked: "np.ndarray",
 ) -> None:
+    from mpbert.evaluation.misses import CAUSES
+
     context = int(misses.contexts[place])
     sentence = store.sentence_offsets[contexts.citing_rows[context]] + contexts.positions[context]
     rank = f"rank {misses.ranks[place]}" if misses.ranks[place] else "not in the list"
@@ -93,5 +104,5 @@ def _print_miss(
     print(f"   - cause: {CAUSES[misses.causes[place]]}")
 
 
-def _name(store: CorpusStore, row: int) -> str:
+def _name(store: "CorpusStore", row: int) -> str:
     return f"{store.titles[row]} ({store.years[row]})"

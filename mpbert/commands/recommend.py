@@ -6,30 +6,17 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
-
-import numpy as np
+from typing import TYPE_CHECKING, Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
-from mpbert.recommending.bibliography import cited_papers, read_bibliography
-from mpbert.recommending.manuscripts.files import (
-    read_manuscript,
-    read_manuscript_file,
-    read_whole_file,
-    whole_in,
-)
-from mpbert.recommending.manuscripts.marks import Mention
-from mpbert.recommending.manuscripts.sentences import Manuscript, check_places
-from mpbert.recommending.manuscripts.source_text import SourceText
-from mpbert.recommending.places import (
-    PlaceAnswer,
-    PlaceRecommender,
-    lines_of,
-    whole_answer,
-)
-from mpbert.recommending.recommender import RANKERS, IndexRecommender
+from mpbert.recommending.options import RANKERS
 from mpbert.retrieval.stores.urls import checked_url, store_option
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.recommending.manuscripts.sentences import Manuscript
+    from mpbert.recommending.places import PlaceAnswer
+    from mpbert.recommending.recommender import IndexRecommender
 
 FORMATS = ("bibtex", "json", "text")
 _STDIN = Path("standard input")
@@ -76,6 +63,8 @@ def run(config: Config) -> None:
     :raises StoreUnavailableError: the store does not answer.
     :raises ManuscriptError: it cannot be read, or marks no place and nobody can be asked.
     """
+    from mpbert.recommending.places import lines_of
+
     recommender, answers = _answers(config)
     if config.format == "json":
         print(json.dumps([a.as_json() for a in answers], indent=1, ensure_ascii=False))
@@ -85,8 +74,12 @@ def run(config: Config) -> None:
         print("\n\n".join("\n".join(lines_of(answer, config.year)) for answer in answers))
 
 
-def _answers(config: Config) -> tuple[IndexRecommender, list[PlaceAnswer]]:
+def _answers(config: Config) -> "tuple[IndexRecommender, list[PlaceAnswer]]":
     """Return the recommender, and its answer for each place or for the whole manuscript."""
+    from mpbert.recommending.bibliography import cited_papers, read_bibliography
+    from mpbert.recommending.places import PlaceRecommender, whole_answer
+    from mpbert.recommending.recommender import IndexRecommender
+
     if config.whole:
         sentences = _read_whole(config.manuscript)
         recommender = IndexRecommender.open(config.index, config.store)
@@ -105,7 +98,7 @@ def _answers(config: Config) -> tuple[IndexRecommender, list[PlaceAnswer]]:
     return recommender, answers
 
 
-def _bibtex(recommender: IndexRecommender, answers: list[PlaceAnswer]) -> list[str]:
+def _bibtex(recommender: "IndexRecommender", answers: "list[PlaceAnswer]") -> list[str]:
     """Return comments that tell which keys are of which place, and each entry once."""
     ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
     entries = {paper_id: recommender.bibtex(paper_id) for paper_id in ids}
@@ -123,12 +116,18 @@ def _bibtex(recommender: IndexRecommender, answers: list[PlaceAnswer]) -> list[s
 
 def _read_whole(path: Path) -> list[str]:
     """Return the sentences of title and abstract."""
+    from mpbert.recommending.manuscripts.files import read_whole_file, whole_in
+    from mpbert.recommending.manuscripts.source_text import SourceText
+
     if str(path) == "-":
         return whole_in(SourceText(_STDIN, _read_stdin()))
     return read_whole_file(path)
 
 
-def _read(path: Path) -> Manuscript:
+def _read(path: Path) -> "Manuscript":
+    from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+    from mpbert.recommending.manuscripts.sentences import check_places
+
     if str(path) == "-":
         manuscript, name = read_manuscript(_read_stdin(), _STDIN), str(_STDIN)
     else:
@@ -153,8 +152,12 @@ def _read_stdin() -> str:
         ) from error
 
 
-def _ask(manuscript: Manuscript) -> Manuscript:
+def _ask(manuscript: "Manuscript") -> "Manuscript":
     """Ask on the terminal for the sentence that needs a citation, until one is found."""
+    import numpy as np
+
+    from mpbert.recommending.manuscripts.marks import Mention
+
     print("No place is marked. Which sentence needs a citation?", file=sys.stderr)
     while True:
         print("Some words of it (Enter to stop): ", end="", file=sys.stderr, flush=True)

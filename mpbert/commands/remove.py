@@ -6,10 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.foundation.config import positional
-from mpbert.recommending.changes import removed
-from mpbert.recommending.directory import change_index
-from mpbert.recommending.near import check_reached, read_stored
-from mpbert.recommending.tables import IndexTables
 from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
@@ -33,6 +29,11 @@ def run(config: Config) -> None:
     :raises UnknownPaperError: a paper is not in the index; nothing is removed then.
     :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
+    from mpbert.recommending.changes import removed
+    from mpbert.recommending.directory import change_index
+    from mpbert.recommending.near import check_reached, read_stored
+    from mpbert.recommending.tables import IndexTables
+
     if config.store:
         check_reached(config.index, config.store)
 

@@ -10,25 +10,20 @@ import dataclasses
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from mpbert.corpus.queries import COUNTED, TASKS
-from mpbert.evaluation.report import Report
-from mpbert.experiments.claim_files import read_claims
-from mpbert.experiments.cost import render_cost
-from mpbert.experiments.expected import ReportComparison, compare_reports, read_report
-from mpbert.experiments.experiment import Experiment, Variant
-from mpbert.experiments.layout import Layout
-from mpbert.experiments.measuring import measure_rows, scores_of
+from mpbert.corpus.tasks import COUNTED, TASKS
 from mpbert.experiments.options import configs_option, tuned_option
-from mpbert.experiments.paper_table_files import read_paper_tables
-from mpbert.experiments.report_plan import ReportPlan
-from mpbert.experiments.row_files import configs_beside, read_rows, row_files
-from mpbert.experiments.tuning import read_tuned, tuned_file
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory, read_manifest
-from mpbert.retrieval.pool import pool_option
+from mpbert.retrieval.options import pool_option
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.evaluation.report import Report
+    from mpbert.experiments.expected import ReportComparison
+    from mpbert.experiments.experiment import Variant
+    from mpbert.experiments.report_plan import ReportPlan
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +73,11 @@ def run(config: Config) -> None:
     :raises ConfigError: a row is wrong, or no row was run.
     :raises MpbertError: with ``--expected``, a row is missing or a score differs.
     """
+    from mpbert.experiments.expected import compare_reports, read_report
+    from mpbert.experiments.measuring import measure_rows
+    from mpbert.experiments.row_files import row_files
+    from mpbert.experiments.tuning import tuned_file
+
     expected = read_report(config.expected) if config.expected else None
     plan = _plan(config)
     variants = plan.variants()
@@ -112,7 +112,15 @@ def run(config: Config) -> None:
         _print_comparison(compare_reports(found, expected, str(config.expected)), config)
 
 
-def _plan(config: Config) -> ReportPlan:
+def _plan(config: Config) -> "ReportPlan":
+    from mpbert.experiments.claim_files import read_claims
+    from mpbert.experiments.experiment import Experiment
+    from mpbert.experiments.layout import Layout
+    from mpbert.experiments.paper_table_files import read_paper_tables
+    from mpbert.experiments.report_plan import ReportPlan
+    from mpbert.experiments.row_files import configs_beside, read_rows
+    from mpbert.experiments.tuning import read_tuned, tuned_file
+
     rows, corpus = read_rows(config.rows), config.corpus
     tuned = read_tuned(tuned_file(config.tuned, corpus.name))
     configs = config.configs or configs_beside(config.rows)
@@ -130,7 +138,9 @@ def _plan(config: Config) -> ReportPlan:
     )
 
 
-def _runs(plan: ReportPlan, variants: list[Variant]) -> tuple[list[Path], list[Path], list[Path]]:
+def _runs(
+    plan: "ReportPlan", variants: "list[Variant]"
+) -> tuple[list[Path], list[Path], list[Path]]:
     """Return what is measured: folders of runs, runs of other systems, and kept results."""
     others = [other for variant in variants for other in plan.other_seeds(variant)]
     kept = {variant.name: plan.kept_file(variant) for variant in (*variants, *others)}
@@ -140,7 +150,9 @@ def _runs(plan: ReportPlan, variants: list[Variant]) -> tuple[list[Path], list[P
     return runs, given, [path for path in kept.values() if path]
 
 
-def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Variant]) -> None:
+def _write(
+    directory: Path, report: "Report", plan: "ReportPlan", variants: "list[Variant]"
+) -> None:
     from mpbert.evaluation.plots import plot_report  # matplotlib, half a second
     from mpbert.evaluation.render import render_report
     from mpbert.evaluation.training_curves import plot_training
@@ -159,9 +171,11 @@ def _write(directory: Path, report: Report, plan: ReportPlan, variants: list[Var
         (directory / f"training.{suffix}").write_bytes(plot_training(curves, suffix))
 
 
-def _write_cost(directory: Path, report: Report, plan: ReportPlan) -> None:
+def _write_cost(directory: Path, report: "Report", plan: "ReportPlan") -> None:
     """Write what the rows cost, if make-rows made any of them."""
     from mpbert.evaluation.plots import plot_cost
+    from mpbert.experiments.cost import render_cost
+    from mpbert.experiments.measuring import scores_of
 
     scores = scores_of(report)
     pairs = [(row, plan.cost(row.name)) for row in report.rows]
@@ -195,7 +209,7 @@ def _print(output: Path) -> None:
         print("\n" + (output / "cost.txt").read_text(encoding="utf-8"), end="")
 
 
-def _print_comparison(comparison: ReportComparison, config: Config) -> None:
+def _print_comparison(comparison: "ReportComparison", config: Config) -> None:
     print(
         f"\nBeside {config.expected}: OK within the tolerance, CLOSE within twice, else DIFFERENT"
     )

@@ -10,20 +10,21 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-import numpy as np
-
-from mpbert.corpus.queries import fixed_sample
-from mpbert.corpus.store import TASKS, CorpusStore, Queries
-from mpbert.corpus.trec import matrices_of_run, read_run, run_of_lists, write_run
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import from_settings, option, paths_in, positional, resolve_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import beside, check_inputs, is_finished, output_directory
-from mpbert.foundation.seeding import named_rng
 from mpbert.foundation.training_log import for_tensorboard
-from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker
+
+if TYPE_CHECKING:  # what --help need not wait for
+    import numpy as np
+
+    from mpbert.corpus.queries import Queries
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.methods.rankings import Ranking
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +99,10 @@ def run(config: Config) -> None:
     :raises RunError: a run is missing, malformed or of another corpus.
     :raises CorpusError: the corpus lacks what the reranker reads.
     """
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.corpus.trec import run_of_lists, write_run
+    from mpbert.foundation.seeding import named_rng
+
     inputs = inputs_of(config)
     if is_finished(config.output, "rerank", config, inputs):
         shutil.rmtree(_checkpoint_path(config), ignore_errors=True)
@@ -153,9 +158,11 @@ def _files_of(config: Config) -> list[Path]:
 
 
 def _fit(
-    reranker: Reranker, store: CorpusStore, config: Config, rng: np.random.Generator
+    reranker: Reranker, store: "CorpusStore", config: Config, rng: "np.random.Generator"
 ) -> dict[str, int]:
     """Learn from the queries that repeat no other."""
+    import numpy as np
+
     split = reranker.learns_from
     if not split:
         return {}
@@ -173,8 +180,10 @@ def _fit(
     return reranker.fit(store, queries, rankings, rng)
 
 
-def _of_split(store: CorpusStore, config: Config, split: str) -> tuple[Queries, list[Ranking]]:
+def _of_split(store: "CorpusStore", config: Config, split: str) -> "tuple[Queries, list[Ranking]]":
     """Return the queries of a split, or the sample of them, and what the runs ranked for these."""
+    from mpbert.corpus.queries import fixed_sample
+
     queries = store.queries(split, config.task)
     places = fixed_sample(queries, config.sample)
     rankings = _read(store, queries, config.runs, split)
@@ -182,8 +191,11 @@ def _of_split(store: CorpusStore, config: Config, split: str) -> tuple[Queries, 
 
 
 def _read(
-    store: CorpusStore, queries: Queries, places: Sequence[Path], split: str
-) -> list[Ranking]:
+    store: "CorpusStore", queries: "Queries", places: Sequence[Path], split: str
+) -> "list[Ranking]":
+    from mpbert.corpus.trec import matrices_of_run, read_run
+    from mpbert.methods.rankings import Ranking
+
     rankings = []
     for place in places:
         path = place / f"{split}.run"

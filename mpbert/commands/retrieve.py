@@ -10,12 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-import numpy as np
-
-from mpbert.corpus.queries import fixed_sample
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.store import TASKS, CorpusStore, Queries
-from mpbert.corpus.trec import run_of_lists, write_run
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import from_settings, option, positional, resolve_settings
 from mpbert.foundation.engine_choice import OWN, engine_of, engine_option
 from mpbert.foundation.engines import Job, Maker
@@ -23,14 +19,16 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
-from mpbert.methods.lexical.index import LEXICAL
-from mpbert.methods.lexical.search import LexicalSearch, check_fields
-from mpbert.retrieval.cited import check_held_out, search_first, search_with_cited, stacked
-from mpbert.retrieval.dense import SIMILARITIES
-from mpbert.retrieval.pool import num_candidates, pool_option
+from mpbert.methods.lexical.method import LEXICAL
+from mpbert.retrieval.options import SIMILARITIES, pool_option
 from mpbert.retrieval.stores.urls import checked_url, store_option
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what --help need not wait for
+    import numpy as np
+
+    from mpbert.corpus.queries import Queries
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.methods.lexical.search import LexicalSearch
     from mpbert.retrieval.vector_search import VectorSearch
 
 BLOCK = 4096  # queries of a part
@@ -110,6 +108,8 @@ class Config:
         if self.sample is not None and self.sample < 1:
             raise ConfigError(f"--sample is {self.sample}; expected 1 or more, or leave it out")
         if self.lexical:  # with the defaults in force: a new default is a new run
+            from mpbert.methods.lexical.search import check_fields
+
             settings = resolve_settings(LEXICAL[self.lexical], self.settings, self.lexical)
             object.__setattr__(self, "settings", settings)
             check_fields(from_settings(LEXICAL[self.lexical], settings, self.lexical), self.splits)
@@ -117,6 +117,12 @@ class Config:
 
 def run(config: Config) -> None:
     """Write ``SPLIT.run`` for each split; the tag of its lines is the output's name."""
+    import numpy as np
+
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.corpus.trec import run_of_lists, write_run
+    from mpbert.retrieval.cited import check_held_out, stacked
+
     inputs = inputs_of(config)
     if is_finished(config.output, "retrieve", config, inputs):
         print(f"{config.output} exists, reused")
@@ -152,13 +158,17 @@ def inputs_of(config: Config) -> list[Path]:
     return [path for path in (config.corpus, config.vectors) if path is not None]
 
 
-def _queries(store: CorpusStore, config: Config, split: str) -> Queries:
+def _queries(store: "CorpusStore", config: Config, split: str) -> "Queries":
+    from mpbert.corpus.queries import fixed_sample
+
     queries = store.queries(split, config.task)
     return queries.take(fixed_sample(queries, config.sample))
 
 
-def _by_year(queries: Queries, size: int) -> list[np.ndarray]:
+def _by_year(queries: "Queries", size: int) -> "list[np.ndarray]":
     """Return places of queries, at most so many together; those of a year have the same papers."""
+    import numpy as np
+
     order = np.argsort(queries.years, kind="stable")
     return [order[start : start + size] for start in range(0, max(len(order), 1), size)]
 
@@ -172,12 +182,15 @@ class _Ranking(Job):
     config: Config  # the paths in it may be those of another machine
 
     def open(self) -> Maker:
+        from mpbert.corpus.store import CorpusStore
+        from mpbert.retrieval.cited import search_first, search_with_cited
+
         config = replace(self.config, corpus=self.corpus, vectors=self.vectors)
         store = CorpusStore(config.corpus)
         index = _index_of(store, config)
         search = search_with_cited if config.add_cited else search_first
 
-        def make(item: tuple[str, np.ndarray]) -> Arrays:
+        def make(item: "tuple[str, np.ndarray]") -> Arrays:
             split, places = item
             queries = _queries(store, config, split).take(places)
             rows, scores = search(index, queries, split, config.top)
@@ -186,8 +199,10 @@ class _Ranking(Job):
         return make
 
 
-def _index_of(store: CorpusStore, config: Config) -> "LexicalSearch | VectorSearch":
+def _index_of(store: "CorpusStore", config: Config) -> "LexicalSearch | VectorSearch":
     if config.lexical:
+        from mpbert.methods.lexical.search import LexicalSearch
+
         method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
         return LexicalSearch(store, method, config.pool)
     from mpbert.retrieval.vector_search import VectorSearch, check_training_queries  # faiss
@@ -205,7 +220,9 @@ def _index_of(store: CorpusStore, config: Config) -> "LexicalSearch | VectorSear
     )
 
 
-def _num_newer(store: CorpusStore, queries: Queries, pool: str) -> int:
+def _num_newer(store: "CorpusStore", queries: "Queries", pool: str) -> int:
     """Return how many papers are no candidates because of their year, over all queries."""
+    from mpbert.retrieval.pool import num_candidates
+
     counts = num_candidates(store.years, queries.years, pool)
     return int((store.num_papers - 1 - counts).sum())

@@ -9,29 +9,23 @@ import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-import numpy as np
 import yaml
 
-from mpbert.corpus.queries import TASKS, fixed_sample, qrels_name
-from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import read_qrels
-from mpbert.evaluation.measures import parse_measure
+from mpbert.corpus.tasks import TASKS
 from mpbert.evaluation.tuned import Budget, TunedRow
-from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.layout import Layout
-from mpbert.experiments.making import left_out
 from mpbert.experiments.options import configs_option
-from mpbert.experiments.row_files import configs_beside, read_rows
-from mpbert.experiments.rows import Row, choose_rows
-from mpbert.experiments.steps import setting_words
-from mpbert.experiments.trials import Sample, Tuning, lacking, plan_trials, tune_row
-from mpbert.experiments.tuning import Tuned, as_plain, read_tuned
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import beside, claimed
-from mpbert.retrieval.pool import pool_option
+from mpbert.retrieval.options import pool_option
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.experiments.rows import Row
+    from mpbert.experiments.trials import Sample, Tuning
+    from mpbert.experiments.tuning import Tuned
 
 logger = logging.getLogger(__name__)
 _SPLIT = "valid"
@@ -62,6 +56,8 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
+        from mpbert.evaluation.measures import parse_measure
+
         parse_measure(self.measure)
         if not 0 <= self.cpu_hours < math.inf:
             raise ConfigError(f"--cpu-hours is {self.cpu_hours}; expected 0 or more, and finite")
@@ -75,6 +71,10 @@ def run(config: Config) -> None:
     :raises ConfigError: a row is wrong, or the file is of another budget.
     :raises MpbertError: all trials of a row failed.
     """
+    from mpbert.experiments.making import left_out
+    from mpbert.experiments.steps import setting_words
+    from mpbert.experiments.trials import lacking, plan_trials, tune_row
+
     tuning, tuned = _tuning(config), _read(config.output)
     _check_budget(tuned, tuning.budget, config.output)
     rows = _rows(config, tuning)
@@ -98,7 +98,14 @@ def run(config: Config) -> None:
         raise MpbertError(f"all trials failed of {', '.join(failed)}; see above")
 
 
-def _tuning(config: Config) -> Tuning:
+def _tuning(config: Config) -> "Tuning":
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.experiments.experiment import Experiment
+    from mpbert.experiments.layout import Layout
+    from mpbert.experiments.row_files import configs_beside, read_rows
+    from mpbert.experiments.trials import Tuning
+    from mpbert.experiments.tuning import read_tuned
+
     samples = _samples(CorpusStore(config.corpus), config.queries)
     ranked = {task: len(sample.places) for task, sample in samples.items()}
     every = {task: len(sample.qrels) for task, sample in samples.items()}
@@ -112,8 +119,14 @@ def _tuning(config: Config) -> Tuning:
     return Tuning(experiment, budget, samples, trials, read_tuned(config.start), config.seed)
 
 
-def _samples(store: CorpusStore, size: int) -> dict[str, Sample]:
+def _samples(store: "CorpusStore", size: int) -> "dict[str, Sample]":
     """Return the queries that trials are measured by, of each task that has some."""
+    import numpy as np
+
+    from mpbert.corpus.queries import fixed_sample, qrels_name
+    from mpbert.corpus.trec import read_qrels
+    from mpbert.experiments.trials import Sample
+
     samples = {}
     for task in TASKS:
         queries = store.queries(_SPLIT, task)
@@ -125,8 +138,10 @@ def _samples(store: CorpusStore, size: int) -> dict[str, Sample]:
     return samples
 
 
-def _rows(config: Config, tuning: Tuning) -> list[Row]:
+def _rows(config: Config, tuning: "Tuning") -> "list[Row]":
     """Return the rows that are tuned; say which of those asked for are not."""
+    from mpbert.experiments.rows import choose_rows
+
     every = list(tuning.experiment.rows.values())
     choice = choose_rows(every, config.corpus.name, config.only)
     chosen = [row for row in choice.rows if row.name not in choice.needed]
@@ -136,7 +151,7 @@ def _rows(config: Config, tuning: Tuning) -> list[Row]:
     return [row for row in chosen if row.space]
 
 
-def _check_budget(tuned: Tuned, budget: Budget, output: Path) -> None:
+def _check_budget(tuned: "Tuned", budget: Budget, output: Path) -> None:
     if tuned.budget not in (None, budget):
         raise ConfigError(
             f"{output}: is of another budget ({_in_words(tuned.budget)}; here "
@@ -145,12 +160,16 @@ def _check_budget(tuned: Tuned, budget: Budget, output: Path) -> None:
         )
 
 
-def _read(output: Path) -> Tuned:
+def _read(output: Path) -> "Tuned":
+    from mpbert.experiments.tuning import read_tuned
+
     return read_tuned(output if output.exists() else None)
 
 
 def _add(output: Path, budget: Budget, name: str, outcome: TunedRow) -> None:
     """Write the outcome of a row beside those that are in the file by now."""
+    from mpbert.experiments.tuning import Tuned, as_plain
+
     with claimed(output):
         tuned = Tuned(budget, {**_read(output).rows, name: outcome})
         partial = beside(output, "partial")

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.corpus.formats.jsonl import check_line
-from mpbert.corpus.raw.files import read_lines
 from mpbert.foundation.config import positional
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
@@ -24,6 +22,9 @@ def run(config: Config) -> None:
 
     :raises CorpusError: some record is bad, there is none, or the file cannot be read.
     """
+    from mpbert.corpus.formats.jsonl import check_line
+    from mpbert.corpus.raw.files import read_lines
+
     line_of: dict[str, int] = {}
     num_records = num_bad = num_problems = 0
     for line_number, line in progress(read_lines(config.input), "validate", "record"):

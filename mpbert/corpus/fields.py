@@ -27,7 +27,6 @@ from mpbert.foundation.ragged import ranges, row_numbers
 if TYPE_CHECKING:  # to tell types
     from scipy import sparse
 
-QUERIES = ("context", "abstract", "context+abstract")
 Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) row of the paper of each
 _BLOCK = 1 << 17  # texts counted at once: their words lie in memory one by one
 _BYTES = 1 << 25  # of these texts

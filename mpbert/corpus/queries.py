@@ -8,9 +8,6 @@ import numpy as np
 from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.foundation.seeding import named_rng
 
-TASKS = ("local", "global")
-COUNTED = ("distinct", "all")  # which queries count: those that repeat no other, or all
-
 
 def qrels_name(task: str, split: str, queries: str = "distinct") -> str:
     """Return the name of the file that says which papers the queries of a task cite.

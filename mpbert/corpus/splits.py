@@ -6,10 +6,12 @@ candidates whatever its split.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from mpbert.foundation.errors import CorpusError
+
+if TYPE_CHECKING:  # the help of commands needs the names alone
+    import numpy as np
 
 SPLITS = ("train", "valid", "test")
 TEST_SHARE = 0.2  # of a random split, as in MP-BERT4CR
@@ -29,7 +31,7 @@ class YearSplits:
     test_year: int
 
 
-def split_by_year(years: np.ndarray, splits: YearSplits) -> np.ndarray:
+def split_by_year(years: "np.ndarray", splits: YearSplits) -> "np.ndarray":
     """Return the split of each paper by its year of publication.
 
     :param years: (N,), years of publication.
@@ -37,6 +39,8 @@ def split_by_year(years: np.ndarray, splits: YearSplits) -> np.ndarray:
         ``test_year``) and ``test`` (from ``test_year`` on).
     :raises CorpusError: the two years are not in order.
     """
+    import numpy as np
+
     if splits.valid_year >= splits.test_year:
         raise CorpusError(
             f"valid year {splits.valid_year} is not before test year {splits.test_year}; "
@@ -49,8 +53,8 @@ def split_by_year(years: np.ndarray, splits: YearSplits) -> np.ndarray:
 
 
 def split_at_random(
-    num_papers: int, rng: np.random.Generator, test_share: float = TEST_SHARE
-) -> np.ndarray:
+    num_papers: int, rng: "np.random.Generator", test_share: float = TEST_SHARE
+) -> "np.ndarray":
     """Return a random split: 72 % train, 8 % valid, 20 % test of the papers.
 
     MP-BERT4CR (Sec. 5.1) divides papers 80/20; a tenth of the 80 is held out here for validation.
@@ -58,6 +62,8 @@ def split_at_random(
     :param test_share: of the papers, from 0 to less than 1.
     :returns: (N,), array of ``train``, ``valid`` and ``test``.
     """
+    import numpy as np
+
     splits = np.full(num_papers, "train", dtype="<U5")
     order = rng.permutation(num_papers)
     num_test = round(test_share * num_papers)
@@ -67,12 +73,14 @@ def split_at_random(
     return splits
 
 
-def split_as_given(given: Sequence[str | None]) -> np.ndarray:
+def split_as_given(given: Sequence[str | None]) -> "np.ndarray":
     """Return the splits that a raw corpus itself gives; papers of which it says nothing are train.
 
     :param given: (N,), split or None of each paper.
     :raises CorpusError: it gives none.
     """
+    import numpy as np
+
     if not any(given):
         raise CorpusError(
             "the raw corpus gives no splits; expected some: choose --split year or --split random"
@@ -82,10 +90,10 @@ def split_as_given(given: Sequence[str | None]) -> np.ndarray:
 
 def check_splits(
     name: str,
-    splits: np.ndarray,
+    splits: "np.ndarray",
     needed: Sequence[str] = SPLITS,
     way: str = "year",
-    each: np.ndarray | int = 1,
+    each: "np.ndarray | int" = 1,
 ) -> None:
     """Refuse splits that leave a part empty.
 

@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mpbert.corpus.published import Publication, published_of
-from mpbert.corpus.queries import TASKS, Contexts, Manuscripts, Queries
+from mpbert.corpus.queries import Contexts, Manuscripts, Queries
 from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import check_format
 from mpbert.foundation.ragged import offsets_of, ranges

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 
-from mpbert.evaluation.compare import ComparedScore
+from mpbert.evaluation.compared import ComparedScore
 
 _LEGEND = (
     "Percent, with 95 % intervals; p is that of the difference to the best other run, by a "

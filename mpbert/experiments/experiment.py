@@ -47,7 +47,7 @@ class Experiment:
     :param corpus: its store.
     :param tuned: what tuning chose there.
     :param configs: folder with ``pretrain/configs`` and ``finetune/configs``.
-    :param pool: candidates of a query, one of :data:`mpbert.retrieval.pool.POOLS`.
+    :param pool: candidates of a query, one of :data:`mpbert.retrieval.options.POOLS`.
     """
 
     rows: Mapping[str, Row]

@@ -11,7 +11,7 @@ from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.embedding import EMBEDDERS
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 from mpbert.model.config import FINETUNE
 from mpbert.model.configuration import read_configuration

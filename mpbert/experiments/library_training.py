@@ -7,13 +7,12 @@ goes on when it is started again.
 """
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
+from mpbert.experiments.options import TRAINED
 from mpbert.experiments.outputs import is_done
 from mpbert.experiments.processes import execute
 from mpbert.experiments.rows import INDEX, MODEL, Row
@@ -23,9 +22,6 @@ from mpbert.foundation.errors import MpbertError, StoppedError
 from mpbert.foundation.manifest import read_manifest
 
 logger = logging.getLogger(__name__)
-# what may be trained, under the names of its rows -> settings over those of the recipe
-TRAINED: Mapping[str, Settings] = {"token_bag": {}, "token_bag_matches": {"exact_matches": True}}
-BEST = "token_bag_matches"  # of them, on validation of both corpora
 READINGS = 5  # of a text, whose vectors are averaged, as in those rows
 _FEW_PAPERS, _SMALL_VOCABULARY = 2000, 8000  # few words in so small a library
 _RECIPES = Path(__file__).parent / "recipes"
@@ -44,7 +40,7 @@ class LibraryTraining:
     """What is trained of a library.
 
     :param library: papers, and ``reader`` the name of what reads them.
-    :param trained: one of :data:`TRAINED`.
+    :param trained: one of :data:`mpbert.experiments.options.TRAINED`.
     :param place: folder for all that is made on the way.
     :param readings: of a text that is asked for, ``seed`` is theirs.
     :param grobid: address of a service that reads PDF files; empty: none.

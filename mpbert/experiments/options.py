@@ -1,9 +1,15 @@
-"""Options of several commands that work on rows; each is declared once."""
+"""Options of commands that work on rows or train one; each is declared once."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mpbert.evaluation.tuned import Settings
 from mpbert.foundation.config import option
+
+# what ``index`` may train, under the names of its rows -> settings over those of the recipe
+TRAINED: Mapping[str, Settings] = {"token_bag": {}, "token_bag_matches": {"exact_matches": True}}
+BEST = "token_bag_matches"  # of them, on validation of both corpora
 
 
 def tuned_option() -> Any:

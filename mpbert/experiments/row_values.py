@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mpbert.corpus.store import TASKS
+from mpbert.corpus.tasks import TASKS
 from mpbert.evaluation.tuned import SettingValue
 from mpbert.experiments.rows import PretrainedOn
 from mpbert.foundation.errors import ConfigError
+from mpbert.retrieval.options import SIMILARITIES
 
 MAX_TITLE = 40  # characters, so that a table of six columns fits a terminal of 100
-SIMILARITIES = ("cosine", "dot")
 _MAY_HOLD = ("yes", "maybe", "no")  # whether texts may hold the citations of test papers
 Parser = Callable[[Any, str], Any]
 

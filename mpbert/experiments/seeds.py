@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mpbert.evaluation.report import CHANCE, ELSEWHERE, FUSION, LEXICAL_ROW, RERANKER, TRAINED
 from mpbert.experiments.rows import INDEX, MODEL, RUN, Row
 from mpbert.methods.embedding import EMBEDDERS
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 
 # methods of families that no registry tells

@@ -8,9 +8,9 @@ from pathlib import Path
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.rows import INDEX, MODEL, PARTS, TOP, Row
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.reranking import RERANKERS
-from mpbert.retrieval.pool import POOLS
+from mpbert.retrieval.options import POOLS
 
 
 @dataclass(frozen=True)

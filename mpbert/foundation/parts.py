@@ -4,16 +4,18 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
-
-import numpy as np
 
 import mpbert
 from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.identity import identity_of
 
-Arrays = dict[str, np.ndarray]
+if TYPE_CHECKING:  # the help of commands that make parts needs none
+    import numpy as np
+
+Arrays = dict[str, "np.ndarray"]
 """What one part holds, by name; no pickled objects."""
 
 
@@ -37,6 +39,8 @@ class PartFiles:
 
     def load(self, place: int) -> Arrays:
         """Return a part that is there."""
+        import numpy as np
+
         with np.load(self._file(place), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
 
@@ -45,6 +49,8 @@ class PartFiles:
 
         Where it cannot be written and there is no other part, the folder goes, too.
         """
+        import numpy as np
+
         unfinished = self.folder / f"{self.name}.{place:06d}.{uuid4().hex}.tmp"
         try:
             with unfinished.open("wb") as file:

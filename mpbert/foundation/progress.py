@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sized
 from datetime import timedelta
 from typing import TypeVar
 
-from tqdm import tqdm
-
 from mpbert.foundation.logs import is_json
 
 T = TypeVar("T")
@@ -27,6 +25,8 @@ def progress(items: Iterable[T], desc: str, unit: str, total: int | None = None)
     :param unit: singular noun of one item.
     :param total: number of items where ``items`` has no length.
     """
+    from tqdm import tqdm
+
     start, count = time.monotonic(), 0
     told = start
     no_bar = is_json() or None  # None: where standard error is no terminal

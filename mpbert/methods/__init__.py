@@ -4,7 +4,7 @@ A folder holds a system's ``embedder.py``, its ``reranker.py`` or both, and all 
 The registries find these modules by where they are, so that a new method is one more folder. A
 folder imports no other folder.
 
-The interfaces: ``method`` (what all have), ``embedding``, ``reranking``, ``lexical.index``.
+The interfaces: ``method`` (what all have), ``embedding``, ``reranking``, ``lexical.method``.
 Training: ``training`` (the loop), ``checkpoint``, ``torch_training``, ``gensim_training``,
 ``fine_tuning``. Data: ``ragged_attention``, ``rankings``, ``known_words``, ``word_means``,
 ``training_citations``, ``paper_parts``. Fusion: ``linear_fusion``, ``learnt_features``.

@@ -3,15 +3,18 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.registry import Registry
 from mpbert.methods.method import Method
-from mpbert.vectors.store import VectorStore, vectors_name
+
+if TYPE_CHECKING:  # the help of commands lists names of methods alone
+    import numpy as np
+
+    from mpbert.corpus.store import CorpusStore, Queries
+    from mpbert.vectors.store import VectorStore
 
 
 class Embedder(Method):
@@ -20,26 +23,28 @@ class Embedder(Method):
     tasks: ClassVar[tuple[str, ...]] = TASKS
 
     @abstractmethod
-    def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+    def fit(self, store: "CorpusStore", rng: "np.random.Generator") -> dict[str, int]:
         """Learn from the training split: text and contexts of its papers, nothing else.
 
         :returns: counts of what was used, for the manifest.
         """
 
     @abstractmethod
-    def embed_papers(self, store: CorpusStore) -> VectorStore:
+    def embed_papers(self, store: "CorpusStore") -> "VectorStore":
         """Return the citation vector of every paper of the corpus, in row order."""
 
     @abstractmethod
-    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
+    def embed_queries(self, store: "CorpusStore", queries: "Queries") -> "VectorStore":
         """Return the vector of every query, in their order."""
 
-    def embed_contexts(self, store: CorpusStore, split: str) -> VectorStore:
+    def embed_contexts(self, store: "CorpusStore", split: str) -> "VectorStore":
         """Return the vector of every citation context of a split, in its order."""
         return self.embed_queries(store, store.contexts(split))
 
-    def vectors(self, store: CorpusStore) -> dict[str, VectorStore]:
+    def vectors(self, store: "CorpusStore") -> "dict[str, VectorStore]":
         """Return what a vectors directory holds: papers, and queries of each task to rank for."""
+        from mpbert.vectors.store import vectors_name
+
         queries = {
             vectors_name(task, split): self.embed_queries(store, store.queries(split, task))
             for task in self.tasks
@@ -47,7 +52,7 @@ class Embedder(Method):
         }
         return {"papers": self.embed_papers(store), **queries}
 
-    def save(self, store: CorpusStore, directory: Path) -> None:
+    def save(self, store: "CorpusStore", directory: Path) -> None:
         """Write what else is worth keeping of a fitted embedder."""
 
 

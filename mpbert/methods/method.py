@@ -2,11 +2,13 @@
 
 from abc import ABC
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.manifest import fingerprint
-from mpbert.methods.checkpoint import Checkpoint
+
+if TYPE_CHECKING:  # the help of commands lists names of methods alone
+    from mpbert.corpus.store import CorpusStore
+    from mpbert.methods.checkpoint import Checkpoint
 
 
 class Method(ABC):
@@ -28,8 +30,8 @@ class Method(ABC):
     checkpoint: Path | None = None
 
     def checkpoint_of(
-        self, store: CorpusStore, *identity: object, part: str = "training"
-    ) -> Checkpoint | None:
+        self, store: "CorpusStore", *identity: object, part: str = "training"
+    ) -> "Checkpoint | None":
         """Return where a training is saved; None where no directory is set.
 
         :param identity: what the training depends on beside the settings and the corpus.
@@ -37,5 +39,7 @@ class Method(ABC):
         """
         if self.checkpoint is None:
             return None
+        from mpbert.methods.checkpoint import Checkpoint
+
         known = " ".join(map(str, [f"{self!r}", fingerprint(store.path), *identity]))
         return Checkpoint(self.checkpoint, f"{self.name}.{part}", known)

@@ -3,15 +3,17 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.registry import Registry
 from mpbert.methods.method import Method
-from mpbert.methods.rankings import Ranking
+
+if TYPE_CHECKING:  # the help of commands lists names of methods alone
+    import numpy as np
+
+    from mpbert.corpus.store import CorpusStore, Queries
+    from mpbert.methods.rankings import Ranking
 
 
 class Reranker(Method):
@@ -27,20 +29,20 @@ class Reranker(Method):
     num_inputs: ClassVar[tuple[int, int]] = (1, 1)
     takes_vectors: ClassVar[bool] = False
     input_names: Sequence[str] = ()
-    score_pairs: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    score_pairs: "Callable[[np.ndarray, np.ndarray], np.ndarray] | None" = None
 
     @property
     def learns_from(self) -> str:
         """The split whose queries and rankings ``fit`` gets, or nothing."""
         return ""
 
-    def check(self, store: CorpusStore) -> None:
+    def check(self, store: "CorpusStore") -> None:
         """Refuse a corpus that lacks what the member reads, before any work.
 
         :raises CorpusError: it does.
         """
 
-    def prepare(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+    def prepare(self, store: "CorpusStore", rng: "np.random.Generator") -> dict[str, int]:
         """Load and read what it needs to rerank, whether it learns or not; ``fit`` comes after.
 
         :param rng: goes on to ``fit``.
@@ -50,10 +52,10 @@ class Reranker(Method):
 
     def fit(
         self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        store: "CorpusStore",
+        queries: "Queries",
+        rankings: "Sequence[Ranking]",
+        rng: "np.random.Generator",
     ) -> dict[str, int]:
         """Learn from queries, what they cite, and what was ranked for them.
 
@@ -62,10 +64,12 @@ class Reranker(Method):
         return {}
 
     @abstractmethod
-    def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
+    def rerank(
+        self, store: "CorpusStore", queries: "Queries", rankings: "Sequence[Ranking]"
+    ) -> "Ranking":
         """Return the new ranking; what the queries cite is not looked at."""
 
-    def names_of(self, rankings: Sequence[Ranking]) -> list[str]:
+    def names_of(self, rankings: "Sequence[Ranking]") -> list[str]:
         """Return the names of the rankings; ``run 1`` and so on where none were given."""
         return list(self.input_names) or [f"run {i + 1}" for i in range(len(rankings))]
 
@@ -73,7 +77,7 @@ class Reranker(Method):
         """Write what is worth keeping of a fitted reranker."""
 
 
-def check_has_texts(store: CorpusStore, reader: str) -> None:
+def check_has_texts(store: "CorpusStore", reader: str) -> None:
     """Refuse a corpus without titles and abstracts.
 
     :param reader: the reranker that reads them.

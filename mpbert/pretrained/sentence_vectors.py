@@ -22,13 +22,13 @@ from mpbert.foundation.checksums import MANIFEST, fingerprint
 from mpbert.foundation.errors import CorpusError, VectorsError
 from mpbert.foundation.manifest import check_format, read_manifest
 from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.pretrained.options import PARTS
 from mpbert.pretrained.stored_blocks import StoredBlocks
 from mpbert.pretrained.token_states import OFFSETS, STATES, TokenStates, check_room
 
 if TYPE_CHECKING:  # torch takes seconds
     from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
-PARTS = ("abstract", "body", "citing")
 BLOCK = 2048  # texts that are stored together: what a killed run has to do again, at most
 FORMAT = 1
 OPENING = 10  # first sentences of a paper that count as its abstract, however short that is

@@ -49,7 +49,7 @@ class IndexSearch:
     """Ranks the papers of a corpus for its contexts by the very code that answers questions.
 
     :param path: index that build-index made of this corpus.
-    :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
+    :param pool: one of :data:`mpbert.retrieval.options.POOLS`.
     :raises IndexFormatError: it is another index: it may know what the contexts cite.
     """
 

@@ -18,7 +18,6 @@ from mpbert.recommending.signals import DEPTH
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import at_most_kth, top_k
 
-RANKERS = ("both", "dense", "words")
 _DEPTH = 200  # papers of each ranking that are fused
 # of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
 # and of the ACL, with an encoder of the other corpus and with MiniLM

@@ -16,9 +16,10 @@ from mpbert.recommending.language import shared
 from mpbert.recommending.lookup import Postings
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.near import NearPapers, read_stored
+from mpbert.recommending.options import check_ranker
 from mpbert.recommending.papers import IndexedPapers
 from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
-from mpbert.recommending.rankers import RANKERS, AskedFor, PaperRanker
+from mpbert.recommending.rankers import AskedFor, PaperRanker
 from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import CitingSentence, Recommendation, Why
 from mpbert.recommending.words import Words
@@ -182,8 +183,7 @@ class IndexRecommender(IndexedPapers):
 
         :raises ConfigError: one of these cannot be; or :class:`UnknownPaperError`.
         """
-        if ranker not in RANKERS:
-            raise ConfigError(f"ranker {ranker!r}: expected one of {', '.join(RANKERS)}")
+        check_ranker(ranker)
         if ranker == "dense" and not self.vectors.shape[1]:
             raise ConfigError(
                 "ranker 'dense': the index has no vectors; expected 'words' or 'both', or an index "

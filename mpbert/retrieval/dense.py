@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 
 from mpbert.foundation.progress import progress
+from mpbert.retrieval.options import COSINE, DOT
 from mpbert.retrieval.proposals import Proposals, parts_of
 from mpbert.retrieval.ranking import num_ranked, sort_by_score, top_k
 from mpbert.vectors.normal import normalized
@@ -33,9 +34,9 @@ def _as_they_are(vectors: np.ndarray) -> np.ndarray:
 
 
 # similarity -> what is done to vectors whose inner product it then is
-SIMILARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "cosine": normalized,
-    "dot": _as_they_are,
+_PREPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    COSINE: normalized,
+    DOT: _as_they_are,
 }
 
 
@@ -48,7 +49,7 @@ class DenseIndex:
     """
 
     def __init__(self, vectors: np.ndarray, similarity: str = "cosine") -> None:
-        self._prepare = SIMILARITIES[similarity]
+        self._prepare = _PREPARED[similarity]
         self._vectors = vectors
         lengths = [_lengths(self._exact(part)) for part in parts_of(len(vectors), _CONVERTED)]
         lengths = np.concatenate([np.zeros(0), *lengths])  # (N,)

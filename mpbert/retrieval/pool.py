@@ -7,21 +7,10 @@ The manuscript itself is never a candidate. Training queries find training paper
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
-from mpbert.foundation.config import option
-
-POOLS = ("known", "all")
-
-
-def pool_option() -> Any:
-    """Return the field of ``--pool``, the same in every command that has it."""
-    return option(
-        POOLS[0], "candidates: papers of the manuscript's year or earlier, or all", choices=POOLS
-    )
 
 
 def candidates_by_year(
@@ -32,7 +21,7 @@ def candidates_by_year(
     The mask holds the manuscripts too, which each of its own queries has to leave out.
 
     :param split: of the queries.
-    :param pool: one of :data:`POOLS`.
+    :param pool: one of :data:`mpbert.retrieval.options.POOLS`.
     """
     papers = np.ones(store.num_papers, dtype=bool)
     if split == "train":
@@ -49,7 +38,7 @@ def num_candidates(years: np.ndarray, manuscript_years: np.ndarray, pool: str) -
 
     :param years: (N,) of all papers.
     :param manuscript_years: (Q,) of the papers of the queries, which are in the corpus.
-    :param pool: one of :data:`POOLS`.
+    :param pool: one of :data:`mpbert.retrieval.options.POOLS`.
     """
     if pool == "all":
         return np.full(len(manuscript_years), len(years) - 1)

@@ -26,7 +26,7 @@ class VectorSearch:
     :param similarity: ``cosine`` or ``dot``.
     :param dim: how many dimensions of each vector are used, the first ones; None: all.
     :param approximate: whether a part of the vectors is searched.
-    :param pool: one of :data:`mpbert.retrieval.pool.POOLS`.
+    :param pool: one of :data:`mpbert.retrieval.options.POOLS`.
     :param url: of a store that proposes papers; empty: all are searched here.
     :raises VectorsError: it is of another corpus.
     :raises ConfigError: exact matches count, and a part is to be searched, or inner products.

@@ -12,15 +12,14 @@
 import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from mpbert.foundation.errors import VectorsError
-from mpbert.vectors.normal import normalized
-from mpbert.vectors.store import VectorStore
+
+if TYPE_CHECKING:  # the help of export-vectors needs the names of the formats alone
+    import numpy as np
+
+    from mpbert.vectors.store import VectorStore
 
 _BLOCK = 8192  # rows written at once
 _PROJECTOR = """embeddings {
@@ -31,7 +30,7 @@ _PROJECTOR = """embeddings {
 """
 
 
-def write_word2vec(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_word2vec(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``vectors.txt``; each float is the shortest text that reads back as the same float.
 
     :raises VectorsError: an id holds white space, which the format cannot express.
@@ -45,11 +44,13 @@ def write_word2vec(store: VectorStore, titles: Sequence[str], directory: Path) -
             file.writelines(b"%b %b" % (name.encode(), line) for name, line in lines)
 
 
-def write_word2vec_binary(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_word2vec_binary(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``vectors.bin``: "id ", then little-endian float32 numbers, then a line feed.
 
     :raises VectorsError: an id holds white space, which the format cannot express.
     """
+    import numpy as np
+
     _refuse_white_space(store)
     with (directory / "vectors.bin").open("wb") as file:
         file.write(f"{len(store)} {store.dim}\n".encode())
@@ -59,12 +60,12 @@ def write_word2vec_binary(store: VectorStore, titles: Sequence[str], directory: 
             file.write(b"".join(b"%b %b\n" % (name.encode(), row.tobytes()) for name, row in rows))
 
 
-def write_npy(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_npy(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``vectors.npy`` and ``vectors.ids.txt``."""
     store.save(directory, "vectors")
 
 
-def write_tsv(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_tsv(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``vectors.tsv``, ``metadata.tsv`` (id and title) and ``projector_config.pbtxt``."""
     with (directory / "vectors.tsv").open("wb") as file:
         for _, block in _blocks(store):
@@ -76,8 +77,11 @@ def write_tsv(store: VectorStore, titles: Sequence[str], directory: Path) -> Non
     (directory / "projector_config.pbtxt").write_text(_PROJECTOR, encoding="utf-8")
 
 
-def write_parquet(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_parquet(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``vectors.parquet``."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     vector_type = pa.list_(pa.float32(), store.dim)
     schema = pa.schema([("id", pa.string()), ("title", pa.string()), ("vector", vector_type)])
     with pq.ParquetWriter(directory / "vectors.parquet", schema, compression="zstd") as writer:
@@ -92,9 +96,11 @@ def write_parquet(store: VectorStore, titles: Sequence[str], directory: Path) ->
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def write_faiss(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_faiss(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``index.faiss``, whose inner products are cosines, and ``index.ids.txt``."""
     import faiss  # the one format that needs it
+
+    from mpbert.vectors.normal import normalized
 
     index = faiss.IndexFlatIP(store.dim)
     for _, block in _blocks(store):
@@ -103,8 +109,9 @@ def write_faiss(store: VectorStore, titles: Sequence[str], directory: Path) -> N
     _write_ids(directory / "index.ids.txt", store)
 
 
-def write_safetensors(store: VectorStore, titles: Sequence[str], directory: Path) -> None:
+def write_safetensors(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
     """Write ``vectors.safetensors`` and ``vectors.ids.txt``."""
+    import numpy as np
     from safetensors.numpy import save_file  # the one format that needs it
 
     tensors = {"vectors": np.ascontiguousarray(store.vectors)}
@@ -113,7 +120,7 @@ def write_safetensors(store: VectorStore, titles: Sequence[str], directory: Path
 
 
 # format -> writer of (vectors, titles, directory)
-WRITERS: dict[str, Callable[[VectorStore, Sequence[str], Path], None]] = {
+WRITERS: dict[str, Callable[["VectorStore", Sequence[str], Path], None]] = {
     "faiss": write_faiss,
     "npy": write_npy,
     "parquet": write_parquet,
@@ -124,17 +131,23 @@ WRITERS: dict[str, Callable[[VectorStore, Sequence[str], Path], None]] = {
 }
 
 
-def _write_ids(path: Path, store: VectorStore) -> None:
+def _write_ids(path: Path, store: "VectorStore") -> None:
     path.write_text("".join(f"{name}\n" for name in store.ids), encoding="utf-8")
 
 
-def _blocks(store: VectorStore) -> Iterator[tuple[int, np.ndarray]]:
+def _blocks(store: "VectorStore") -> "Iterator[tuple[int, np.ndarray]]":
+    import numpy as np
+
     for start in range(0, len(store), _BLOCK):
         yield start, np.asarray(store.vectors[start : start + _BLOCK])
 
 
-def _lines_of_numbers(delimiter: str, block: np.ndarray) -> list[bytes]:
+def _lines_of_numbers(delimiter: str, block: "np.ndarray") -> list[bytes]:
     """Return a line per row; ids are no part of it, as a writer of CSV refuses quotes in them."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+
     columns = [pa.array(np.ascontiguousarray(column)) for column in block.T]
     table = pa.table(columns, names=[str(i) for i in range(len(columns))])
     options = pacsv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
@@ -143,7 +156,7 @@ def _lines_of_numbers(delimiter: str, block: np.ndarray) -> list[bytes]:
     return text.getvalue().splitlines(keepends=True)
 
 
-def _refuse_white_space(store: VectorStore) -> None:
+def _refuse_white_space(store: "VectorStore") -> None:
     for row, name in enumerate(store.ids):
         if name.split() != [name]:
             raise VectorsError(

@@ -4,7 +4,7 @@ import pytest
 from mpbert import compare, evaluate
 from mpbert.corpus.trec import read_qrels, read_run
 from mpbert.evaluation import compare as comparing
-from mpbert.evaluation.compare import MEASURES
+from mpbert.evaluation.compared import MEASURES
 from mpbert.foundation.errors import ConfigError, RunError
 
 CITED = {"a#1": ["x", "y"], "a#2": ["z"], "b#1": ["x"]}

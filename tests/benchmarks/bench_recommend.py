@@ -14,7 +14,8 @@ import time
 import numpy as np
 from contest import INDEX, print_row
 
-from mpbert.recommending.recommender import RANKERS, IndexRecommender
+from mpbert.recommending.options import RANKERS
+from mpbert.recommending.recommender import IndexRecommender
 
 CALLS, SENTENCES = 100, 40
 

@@ -6,9 +6,9 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.queries import TASKS
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.tasks import TASKS
 from mpbert.corpus.trec import read_qrels
 
 

@@ -152,11 +152,7 @@ def test_exact_matches_of_an_encoder_are_kept(library, matching, tmp_path, run):
 def test_citing_sentences_are_found_and_training_is_told_of(
     rfc_archive, tmp_path, run, monkeypatch
 ):
-    from mpbert.commands import index as command
-    from mpbert.recommending import library as told
-
-    for module in (command, told):
-        monkeypatch.setattr(module, "ENOUGH", 500)
+    monkeypatch.setattr("mpbert.recommending.library.ENOUGH", 500)
     code, out, _ = run("index", rfc_archive, tmp_path / "index")
     assert code == 0 and "120 papers read as rfc" in out
     (line,) = [line for line in out.splitlines() if line.startswith("training will pay: ")]

@@ -11,8 +11,9 @@ import yaml
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.experiments import library_training, outputs
-from mpbert.experiments.library_training import READINGS, TRAINED, LibraryTraining
+from mpbert.experiments.library_training import READINGS, LibraryTraining
 from mpbert.experiments.measured import Measured
+from mpbert.experiments.options import TRAINED
 from mpbert.experiments.processes import step_environment
 from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending.directory import read_index

@@ -7,7 +7,8 @@ import pytest
 
 from mpbert.corpus.trec import Qrels, Run, run_of_lists
 from mpbert.evaluation.build import build_report
-from mpbert.evaluation.compare import MEASURES, ComparedScore, compare
+from mpbert.evaluation.compare import compare
+from mpbert.evaluation.compared import MEASURES, ComparedScore
 from mpbert.evaluation.evaluate import Judged, evaluate
 from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Setting
 from mpbert.foundation.errors import ConfigError, RunError

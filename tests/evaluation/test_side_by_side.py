@@ -1,6 +1,6 @@
 import math
 
-from mpbert.evaluation.compare import ComparedScore
+from mpbert.evaluation.compared import ComparedScore
 from mpbert.evaluation.side_by_side import as_csv, as_markdown, as_text
 
 

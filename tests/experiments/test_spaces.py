@@ -11,7 +11,7 @@ from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import read_rows
 from mpbert.experiments.trials import Tuning, plan_trials
 from mpbert.experiments.tuning import Tuned
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 
 ROOT = Path(__file__).parents[2]
 ROWS = read_rows(ROOT / "eval" / "rows")

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 import types
 
@@ -90,3 +91,22 @@ def test_a_module_whose_names_cannot_be_read_is_imported(garden, tmp_path, text)
     (tmp_path / "garden" / "fig.py").write_text(before + text)
     garden.FRUITS = Registry("fruit", "garden")
     assert garden.FRUITS.names() == ["apple", "fig", "leaf", "pear", "picker", "plum"]
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "mpbert.corpus.formats.base.READERS",
+        "mpbert.methods.embedding.EMBEDDERS",
+        "mpbert.methods.lexical.method.LEXICAL",
+        "mpbert.methods.reranking.RERANKERS",
+    ],
+)
+def test_each_family_is_named_as_its_members_are(family):
+    module, _, name = family.rpartition(".")
+    code = (
+        f"from {module} import {name} as family; names = family.names()\n"
+        f"assert len(names) > 2 and [family[name].name for name in names] == names\n"
+        f"assert family.names() == names"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,7 +14,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.embedding import EMBEDDERS, make_embedder
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS

@@ -28,7 +28,7 @@ from mpbert.methods.lambdamart.trees import (
     scores_by,
 )
 from mpbert.methods.learnt_features import FILE
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch
 from mpbert.methods.linear_fusion import LinearFusion, found_gold
 from mpbert.methods.rankings import Ranking

@@ -14,7 +14,8 @@ from mpbert.corpus.text import words
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.bm25 import Bm25
-from mpbert.methods.lexical.index import LEXICAL, LexicalIndex
+from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.lexical.tfidf import TfIdf
 from mpbert.retrieval.ranking import top_k
 

@@ -16,7 +16,8 @@ from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.manuscripts.sentences import manuscript_at
-from mpbert.recommending.recommender import RANKERS, IndexRecommender
+from mpbert.recommending.options import RANKERS
+from mpbert.recommending.recommender import IndexRecommender
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 

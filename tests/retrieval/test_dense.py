@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from mpbert.retrieval import dense, proposals
-from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
+from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.options import SIMILARITIES
 
 NONE = np.array([-1])
 

@@ -6,8 +6,9 @@ import pytest
 from mpbert.corpus.queries import Queries
 from mpbert.foundation.ragged import offsets_of
 from mpbert.retrieval import approximate, dense
-from mpbert.retrieval.dense import SIMILARITIES, DenseIndex
-from mpbert.retrieval.pool import POOLS, candidates_by_year, num_candidates
+from mpbert.retrieval.dense import DenseIndex
+from mpbert.retrieval.options import POOLS, SIMILARITIES
+from mpbert.retrieval.pool import candidates_by_year, num_candidates
 from mpbert.retrieval.vector_search import VectorSearch
 from mpbert.vectors.store import VectorStore
 

@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from mpbert.corpus.raw.files import Source
-from mpbert.corpus.records import RawPaper
-from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.registry import Registry
+
+if TYPE_CHECKING:  # the help of commands needs the registry alone
+    from mpbert.corpus.raw.files import Source
+    from mpbert.corpus.records import RawPaper
+    from mpbert.corpus.splits import YearSplits
 
 
 class Reader(ABC):
@@ -27,24 +29,24 @@ class Reader(ABC):
     """
 
     name: ClassVar[str]
-    default_splits: ClassVar[YearSplits]
+    default_splits: ClassVar["YearSplits"]
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.needs_citations = True
 
-    def prepare(self, path: Source) -> None:  # noqa: B027 (not abstract: most readers need none)
+    def prepare(self, path: "Source") -> None:  # noqa: B027 (not abstract: most readers need none)
         """Read what the parsing of each paper must know of all others, such as ids and authors."""
 
     @abstractmethod
-    def read_records(self, path: Source) -> Iterator[object]:
+    def read_records(self, path: "Source") -> Iterator[object]:
         """Yield raw records, undecoded where decoding is work (bytes of a line, for example).
 
         :raises CorpusError: the file is missing or is not of this format.
         """
 
     @abstractmethod
-    def parse(self, record: object) -> RawPaper | None:
+    def parse(self, record: object) -> "RawPaper | None":
         """Return the paper of a record, or None (and count it) where there is none.
 
         :raises CorpusError: the record is broken.
@@ -57,7 +59,7 @@ class Reader(ABC):
         """
         return None
 
-    def read(self, path: Source) -> Iterator[RawPaper]:
+    def read(self, path: "Source") -> "Iterator[RawPaper]":
         """Yield all papers, in the order of the records, in this process."""
         self.prepare(path)
         for record in self.read_records(path):

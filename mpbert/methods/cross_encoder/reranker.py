@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mpbert.corpus.fields import QUERIES
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.tasks import QUERIES
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress

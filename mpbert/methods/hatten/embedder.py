@@ -40,7 +40,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.store import TASKS, CorpusStore, Queries
+from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.methods.embedding import EMBEDDERS, Embedder

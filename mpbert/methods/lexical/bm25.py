@@ -9,7 +9,7 @@ import numpy as np
 
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
-from mpbert.methods.lexical.index import LEXICAL, LexicalMethod
+from mpbert.methods.lexical.method import LEXICAL, LexicalMethod
 
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse

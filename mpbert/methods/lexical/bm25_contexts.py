@@ -12,7 +12,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import CorpusError
 from mpbert.methods.lexical.bm25 import Bm25
-from mpbert.methods.lexical.index import LEXICAL
+from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.lexical.votes import NEIGHBOURS, SHARPNESS, votes_of
 from mpbert.retrieval.ranking import top_k
 

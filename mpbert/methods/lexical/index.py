@@ -1,4 +1,4 @@
-"""Rankings by words over fields of the papers: the interface, its registry, and the index.
+"""Rankings by words over fields of the papers: the index.
 
 A paper and a query are each a vector over stems (words of :mod:`mpbert.corpus.text` without plural
 endings), and the score is their inner product. There are no stop words, since their idf is small.
@@ -9,70 +9,21 @@ Chosen on the validation splits of the RFC and ACL corpora: k1 = 2 and b = 0.75;
 words; of a query context all three sentences, the citing one counted three times, better than once.
 """
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from mpbert.corpus.bags import count_matrix
-from mpbert.corpus.fields import QUERIES, paper_counts, split_fields
-from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.config import setting
 from mpbert.foundation.progress import progress
-from mpbert.foundation.registry import Registry
-from mpbert.methods.method import Method
+from mpbert.methods.lexical.method import LexicalMethod
 from mpbert.retrieval.ranking import num_ranked, top_k
 
 if TYPE_CHECKING:  # to tell types
     from scipy import sparse
 
 _SCORES = 1 << 23  # of queries that are scored at once: 64 MiB
-
-
-@dataclass
-class LexicalMethod(Method):
-    """What words weigh; the fields of a member are its settings.
-
-    :param fields: what of a paper is indexed, see :mod:`mpbert.corpus.fields`.
-    :param citing_weight: how often the citing sentence counts beside its neighbours.
-    :param query: what of a context is asked with: its sentences, title and abstract of its paper.
-    """
-
-    fields: str = setting("abstract")
-    citing_weight: int = setting(3, minimum=1)
-    query: str = setting("context", choices=QUERIES)
-
-    def __post_init__(self) -> None:
-        """Check what a single setting cannot."""
-        split_fields(self.fields)
-
-    def count_words(self, store: CorpusStore) -> "tuple[sparse.csr_array, pa.Array]":
-        """Return how often each paper holds each stem, (N, V), and the (V,) stems."""
-        return paper_counts(store, self.fields, stemmed=True)
-
-    def score_papers(self, scores: np.ndarray) -> np.ndarray:
-        """Return (Q, N) scores of papers from (Q, N) scores of what was counted."""
-        return scores
-
-    @abstractmethod
-    def weigh_papers(self, counts: "sparse.csr_array") -> "sparse.sparray":
-        """Return (N, V) weights of the words of papers.
-
-        :param counts: (N, V) how often each paper holds each word.
-        """
-
-    def weigh_queries(self, counts: "sparse.csr_array") -> "sparse.sparray":
-        """Return (Q, V) weights of the words of queries, after those of the papers are known.
-
-        :param counts: (Q, V) how often each query holds each word.
-        """
-        return counts
-
-
-LEXICAL: Registry[type[LexicalMethod]] = Registry("lexical method", "mpbert.methods.lexical")
 
 
 class LexicalIndex:

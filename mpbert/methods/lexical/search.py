@@ -5,14 +5,15 @@ import numpy as np
 from mpbert.corpus.fields import query_texts, split_fields
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import ConfigError
-from mpbert.methods.lexical.index import LexicalIndex, LexicalMethod
+from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.methods.lexical.method import LexicalMethod
 from mpbert.retrieval.pool import training_pool
 
 
 class LexicalSearch:
     """All papers of a corpus by their words.
 
-    :param pool: one of :data:`mpbert.retrieval.pool.POOLS`; what words weigh is the same in each.
+    :param pool: one of :data:`mpbert.retrieval.options.POOLS`; words weigh the same in each.
     """
 
     def __init__(self, store: CorpusStore, method: LexicalMethod, pool: str = "known") -> None:

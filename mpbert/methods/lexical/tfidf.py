@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mpbert.methods.lexical.index import LEXICAL, LexicalMethod
+from mpbert.methods.lexical.method import LEXICAL, LexicalMethod
 
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse

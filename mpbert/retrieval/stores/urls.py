@@ -1,12 +1,14 @@
 """The URL of a store of vectors, and the option that takes it."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from mpbert.foundation.config import option
 from mpbert.foundation.errors import ConfigError
-from mpbert.retrieval.stores.base import Store
+
+if TYPE_CHECKING:  # numpy, which options need not wait for
+    from mpbert.retrieval.stores.base import Store
 
 KINDS = {
     "milvus": "milvus://HOST:PORT[/COLLECTION]",
@@ -56,7 +58,7 @@ def checked_url(url: str) -> SplitResult:
     return parts
 
 
-def open_store(url: str, owner: str) -> Store:
+def open_store(url: str, owner: str) -> "Store":
     """Return the collection of a URL; without a name in it, one is made of the owner's.
 
     :raises ConfigError: the URL names no store.

@@ -1,0 +1,3 @@
+"""What may be stored of the sentences of a corpus, by name."""
+
+PARTS = ("abstract", "body", "citing")
