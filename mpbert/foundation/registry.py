@@ -121,7 +121,8 @@ def _names_in(module: str) -> list[str]:
     """Return the names of the classes of a module that register, if need be by importing it."""
     spec = importlib.util.find_spec(module)
     source = getattr(spec.loader, "get_source", lambda _: None)(module) if spec else None
-    names = _MEMBER.findall(source)
-    if len(names) != source.count(".register"):  # not as a decorator, or the name is no literal
+    names = _MEMBER.findall(source or "")
+    # none is there, or one registers not as a decorator, or by a name that is no literal
+    if source is None or len(names) != source.count(".register"):
         importlib.import_module(module)
     return names
