@@ -13,18 +13,18 @@ Contexts and whole manuscripts are learnt side by side, and their two mean losse
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citation_head import CitationHead, citation_loss
+from mpbert.methods.citing_queries import CitingQueries
 from mpbert.methods.citing_sums import CitingSums
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.torch_training import TorchLearner
@@ -32,45 +32,6 @@ from mpbert.methods.training import Plan, train
 
 _MOST_PAPERS = 1 << 15  # of which an update computes cosines
 _FEWEST_UPDATES = 8  # of an epoch: in a batch of all contexts, no paper would have a sum
-
-
-@dataclass(frozen=True)
-class CitingQueries:
-    """Queries that cite training papers, and these.
-
-    :param manuscripts: (Q,) row of the manuscript of each.
-    :param numbers: (Q,) which query of the split each is.
-    :param offsets: (Q + 1,) of ``cited``; a query cites one or more.
-    """
-
-    manuscripts: np.ndarray
-    numbers: np.ndarray
-    offsets: np.ndarray
-    cited: np.ndarray
-
-    @classmethod
-    def of(cls, queries: Queries, is_training: np.ndarray) -> "CitingQueries":
-        """Return the queries that cite training papers.
-
-        :param is_training: (N,) of papers.
-        """
-        known = is_training[queries.cited_rows]
-        owners = row_numbers(np.diff(queries.cited_offsets))[known]
-        counts = np.bincount(owners, minlength=len(queries))
-        numbers = np.flatnonzero(counts)
-        cited = queries.cited_rows[known]
-        return cls(queries.citing_rows[numbers], numbers, offsets_of(counts[numbers]), cited)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def take(self, places: np.ndarray) -> "CitingQueries":
-        """Return some of them."""
-        counts = np.diff(self.offsets)[places]
-        cited = self.cited[ranges(self.offsets[places], counts)]
-        return CitingQueries(
-            self.manuscripts[places], self.numbers[places], offsets_of(counts), cited
-        )
 
 
 def learn_head(learner: "HeadLearning", checkpoint: Checkpoint | None = None) -> int:

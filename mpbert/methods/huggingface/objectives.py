@@ -20,8 +20,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.ragged import ranges, row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, stacked
+from mpbert.methods.citing_queries import CitingQueries
 from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
@@ -42,18 +43,15 @@ class Contrastive:
         self.encoder, self.texts = encoder, texts
         self.num_contexts, self.temperature = num_contexts, temperature
         self.citing_vectors = citing_vectors
-        contexts = texts.training
-        known = store.paper_splits[contexts.cited_rows] == "train"  # others are not for training
-        owners = row_numbers(np.diff(contexts.cited_offsets))[known]
-        self.cited = contexts.cited_rows[known]
-        self.num_cited = np.bincount(owners, minlength=len(contexts))
-        self.examples = np.flatnonzero(self.num_cited)
+        self.known = CitingQueries.of(texts.training, store.paper_splits == "train")
+        self.examples = self.known.numbers
         self.num_papers = store.num_papers
 
     def backward(self, examples: np.ndarray, rng: np.random.Generator) -> float:
         """Sample a paper for each context, and texts of the papers; see the module."""
-        first = offsets_of(self.num_cited)[examples]
-        targets = self.cited[first + rng.integers(self.num_cited[examples])]
+        places = np.searchsorted(self.known.numbers, examples)
+        first, end = self.known.offsets[places], self.known.offsets[places + 1]
+        targets = self.known.cited[rng.integers(first, end)]
         manuscripts = self.texts.training.citing_rows[examples]
         once, back = np.unique(targets, return_inverse=True)
         papers = self._papers(once, rng, manuscripts)
