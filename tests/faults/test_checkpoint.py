@@ -12,6 +12,7 @@ from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import DamagedError, EncoderError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.vectors.store import VectorStore
 
 
 def flip(path, bit):
@@ -48,7 +49,7 @@ def test_damaged_blocks_of_vectors_are_embedded_again(damage, formats, monkeypat
     undisturbed = dataclasses.replace(config, output=formats / "undisturbed")
     embed.run(undisturbed)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(embed.VectorStore, "_save_ids", killed)
+        patch.setattr(VectorStore, "_save_ids", killed)
         embed.run(config)
     (block,) = (formats / ".out.mpbert-parts").glob("papers.*")
     size = block.stat().st_size
