@@ -251,9 +251,12 @@ def small_encoder(rfc_store: CorpusStore, tmp_path_factory: pytest.TempPathFacto
     from mpbert.pretrained.texts import training_texts
 
     folder = tmp_path_factory.mktemp("models") / "small-encoder"
-    tokenizer = BertWordPieceTokenizer()
+    learnt = BertWordPieceTokenizer()
     texts = training_texts(rfc_store)[:300]
-    tokenizer.train_from_iterator(texts, vocab_size=500, show_progress=False)
+    learnt.train_from_iterator(texts, vocab_size=500, show_progress=False)
+    tokens = sorted(learnt.get_vocab(), key=learnt.token_to_id)  # special ones are the first five
+    tokens[5:] = sorted(tokens[5:])  # they had the random order of a hash table
+    tokenizer = BertWordPieceTokenizer(vocab={token: i for i, token in enumerate(tokens)})
     BertTokenizerFast(tokenizer_object=tokenizer, model_max_length=64).save_pretrained(folder)
     config = BertConfig(
         vocab_size=tokenizer.get_vocab_size(),
