@@ -156,6 +156,15 @@ def test_a_citation_is_written_where_it_was_asked_for_and_no_other_byte_changes(
         assert any(found[-2:] == ("k1", "k2") for found in keys)
 
 
+@pytest.mark.parametrize("call", ["\\both{[?]}", "\\needed and [?]"])
+def test_a_place_that_a_command_leaves_behind_a_line_end_is_no_length_of_it(tmp_path, call):
+    path = tmp_path / "a.tex"
+    path.write_text(OWN + "It is so \\\\[2pt] and \\\\" + call)
+    manuscript = read_manuscript_file(path)
+    assert sum(map(len, manuscript.mentions)) == 2
+    assert "2pt" not in " ".join(manuscript.sentences)
+
+
 def test_a_file_that_has_changed_is_not_written_to(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Trees grow [?].")

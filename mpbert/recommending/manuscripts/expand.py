@@ -69,7 +69,8 @@ _LITERAL = frozenset(
 )
 _BARE_NAME = re.compile(r"[^\s\\{}%]*")
 _FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
-_SPACE = of_one_origin(" ", NOWHERE)
+_SPACE, _NOTHING = of_one_origin(" ", NOWHERE), of_one_origin("{}", NOWHERE)
+_LINE_ENDS = re.compile(r"(?<!\\)(?:\\\\)+\Z")
 _OWN = frozenset(_READERS) | _ENVIRONMENTS | _INPUTS | _URLS | CONDITIONS
 _OWN |= {"let", "begin", "end", "verb", "lstinline", "xspace", "iffalse"}
 
@@ -191,10 +192,16 @@ class Expander:
         if apart == "end" or (apart and self._frames[-1].has_word_ahead):
             left = joined([left, _SPACE] if apart == "begin" else [_SPACE, left])
         self._count(left)
+        if left.text.startswith("[") and self._is_behind_line_end:
+            self._out.append(_NOTHING)  # TeX looks for the length of \\[2pt] before it expands
         if macro.is_final:
             self._out.append(left)
         else:
             self._frames.append(Frame(left))
+
+    @property
+    def _is_behind_line_end(self) -> bool:
+        return bool(_LINE_ENDS.search("".join(part.text for part in self._out[-2:])))
 
     def _count(self, left: Traced) -> None:
         self._num_calls += 1
