@@ -6,11 +6,8 @@ space behind a command stays, unlike in TeX. Libraries that we tried (flachtex) 
 arguments nor ``\def`` and ``\let``, and have no bound.
 """
 
-import logging
-import os
 import posixpath
 import re
-from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.document_commands import (
@@ -31,10 +28,8 @@ from mpbert.recommending.manuscripts.macros import (
     read_operator,
 )
 from mpbert.recommending.manuscripts.marks import plain_characters
-from mpbert.recommending.manuscripts.source_text import SourceText, read_source
+from mpbert.recommending.manuscripts.source_text import SourceText, read_included
 from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
-
-logger = logging.getLogger(__name__)
 
 _STOP = re.compile(r"\\(?:[A-Za-z@]+|.|\Z)|%[^\n]*", re.DOTALL)
 _MOST_INPUTS = 1000  # files that include others twice each would never end
@@ -286,19 +281,6 @@ class Expander:
                 f"{self._source.path}: includes more than {_MOST_INPUTS:,} files; mend it or "
                 f"pass plain text"
             )
-        included = self._included(name)
+        included = read_included(self._source, name) if self._includes else None
         if included is not None:
             self._open(included, stem)
-
-    def _included(self, name: str) -> SourceText | None:
-        if not self._includes:
-            return None
-        path = self._source.path
-        folder = path.parent.resolve()
-        places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))
-        found = next(filter(os.path.isfile, places), None)  # of odd names too, unlike Path.is_file
-        if found is None or not Path(found).resolve().is_relative_to(folder):
-            where = "no such file" if found is None else "a file outside of the folder"
-            logger.warning("%s: \\input of %r: found %s; left out", path, name, where)
-            return None
-        return read_source(Path(found), self._source.encoding)

@@ -4,11 +4,15 @@ Without it a manuscript is UTF-8, as LaTeX has taken it since 2018.
 """
 
 import codecs
+import logging
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
+
+logger = logging.getLogger(__name__)
 
 UTF8 = "utf-8"
 # what inputenc calls an encoding -> what Python calls it
@@ -55,6 +59,21 @@ def read_source(path: Path, encoding: str | None = None) -> SourceText:
     except OSError as error:
         raise ManuscriptError(f"{path}: {error.strerror}; expected a manuscript") from error
     return decoded(path, data, encoding)
+
+
+def read_included(source: SourceText, name: str) -> SourceText | None:
+    r"""Return the file that ``\input`` of a manuscript names; None, with a warning: it has none.
+
+    :raises ManuscriptError: as :func:`read_source`.
+    """
+    folder = source.path.parent.resolve()
+    places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))
+    found = next(filter(os.path.isfile, places), None)  # of odd names too, unlike Path.is_file
+    if found is None or not Path(found).resolve().is_relative_to(folder):
+        where = "no such file" if found is None else "a file outside of the folder"
+        logger.warning("%s: \\input of %r: found %s; left out", source.path, name, where)
+        return None
+    return read_source(Path(found), source.encoding)
 
 
 def decoded(path: Path, data: bytes, encoding: str | None = None) -> SourceText:
