@@ -18,9 +18,10 @@ PARTICLES = frozenset(
     """abu al bin d da das de del della den der di do dos du el i la le st ten ter van von y
     zu""".split()
 )
+_REMEMBERED = 1 << 13  # names, or pairs of names: those of a paper come again and again
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=_REMEMBERED)
 def fold(name: str) -> str:
     """Return a name in plain lower-case letters: ``"Màrquez's"`` -> ``"marquez"``.
 
@@ -49,7 +50,7 @@ def last_names(author: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=_REMEMBERED)
 def is_same_name(printed: str, known: str) -> bool:
     """Return whether a folded name in the text may be the folded name of an author.
 
