@@ -23,6 +23,7 @@ from mpbert.corpus.splits import SPLITS
 
 _PAPERS_OF_A_BLOCK = 1000  # and of a row group of sentences
 _LINKS_OF_A_BLOCK = 1 << 16
+_PAPERS_OF_A_GROUP = 1 << 15  # of their table, whose rows are long
 _ROWS_OF_A_GROUP = 1 << 18  # of other tables
 
 _PAPERS = pa.schema(
@@ -98,8 +99,9 @@ def _find_repeats(links: Links, of_contexts: np.ndarray) -> dict[str, Repeats]:
 class _Table:
     """A file of a table that comes in parts; its bytes do not depend on them."""
 
-    def __init__(self, directory: Path, name: str, schema: pa.Schema) -> None:
+    def __init__(self, directory: Path, name: str, schema: pa.Schema, group: int) -> None:
         self._schema, self._waiting, self._rows, self._groups = schema, [schema.empty_table()], 0, 0
+        self._group = group
         path = directory / f"{name}.parquet"
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
 
@@ -111,8 +113,8 @@ class _Table:
         table = pa.table(list(columns), schema=self._schema)
         self._waiting.append(table)
         self._rows += len(table)
-        while self._rows >= _ROWS_OF_A_GROUP:
-            self._write(_ROWS_OF_A_GROUP)
+        while self._rows >= self._group:
+            self._write(self._group)
 
     def _write(self, rows: int) -> None:
         waiting = pa.concat_tables(self._waiting)
@@ -140,8 +142,8 @@ def _write_papers(directory: Path, papers: StoredPapers, splits: np.ndarray) -> 
         directory / "sentences.parquet", _SENTENCES, compression="zstd", use_dictionary=False
     )
     with (
-        _Table(directory, "papers", _PAPERS) as table,
-        _Table(directory, "sections", _SECTIONS) as sections,
+        _Table(directory, "papers", _PAPERS, _PAPERS_OF_A_GROUP) as table,
+        _Table(directory, "sections", _SECTIONS, _ROWS_OF_A_GROUP) as sections,
         sentences,
     ):
         for rows in _blocks(len(papers), _PAPERS_OF_A_BLOCK):
@@ -195,7 +197,10 @@ def _write_contexts(
     directory: Path, papers: StoredPapers, links: Links, splits: np.ndarray, is_repeat: np.ndarray
 ) -> None:
     """Write the contexts, and what they cite as qrels: all of a split, and without repeats."""
-    with _Table(directory, "contexts", _CONTEXTS) as table, _Qrels(directory, "local") as qrels:
+    with (
+        _Table(directory, "contexts", _CONTEXTS, _ROWS_OF_A_GROUP) as table,
+        _Qrels(directory, "local") as qrels,
+    ):
         for rows in _blocks(len(links.citing_rows), _LINKS_OF_A_BLOCK):
             part = slice(rows.start, rows.stop)
             citing, positions = links.citing_rows[part], links.positions[part]
@@ -227,7 +232,10 @@ def _write_citations(
     directory: Path, papers: StoredPapers, links: Links, splits: np.ndarray
 ) -> None:
     """Write the citations between papers, and the same as qrels of whole papers."""
-    with _Table(directory, "citations", _CITATIONS) as table, _Qrels(directory, "global") as qrels:
+    with (
+        _Table(directory, "citations", _CITATIONS, _ROWS_OF_A_GROUP) as table,
+        _Qrels(directory, "global") as qrels,
+    ):
         for rows in _blocks(len(links.citations), _LINKS_OF_A_BLOCK):
             citing, cited = links.citations[rows.start : rows.stop].T
             table.add(np.ascontiguousarray(citing), np.ascontiguousarray(cited))
