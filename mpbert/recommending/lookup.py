@@ -47,14 +47,14 @@ class Postings:
             elif count == 1:
                 scores += row
             else:
-                scores += np.multiply(row, count, dtype=np.float64)
+                scores += row * count
         return scores
 
     def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray | None:
         """Return the (N,) weights of a word, 0 where a paper lacks it; None: too many are kept."""
         row = self._rows.get(word)
-        if row is None and (len(self._rows) + 1) * num_papers * 4 <= _MOST_BYTES:
-            row = np.zeros(num_papers, dtype=np.float32)
+        if row is None and (len(self._rows) + 1) * num_papers * 8 <= _MOST_BYTES:
+            row = np.zeros(num_papers)  # as the scores are: to convert takes as long as to add
             row[self.papers[start:end]] = self.weights[start:end]
             self._rows[word] = row
         return row

@@ -80,4 +80,5 @@ def near_cosines(vectors: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, fl
     :param vectors: (N, D) of length 1 or 0, ``asked`` (B, D).
     """
     slack = 2 * (vectors.shape[1] + 2) * 2.0**-24 * (1 + 1e-3)
-    return asked.astype(vectors.dtype, copy=False) @ vectors.T, slack
+    products = vectors @ asked.astype(vectors.dtype, copy=False).T  # faster than the other way
+    return np.ascontiguousarray(products.T), slack

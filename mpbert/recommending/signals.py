@@ -18,6 +18,7 @@ from mpbert.recommending.learnt import AGE, CITATIONS, COMPANIONS
 
 DEPTH = 100  # first papers, which the trees rank
 PRIORS = (CITATIONS, AGE)
+_PARTS = 4096  # of the range of a feature
 
 
 def of_the_question(names: Sequence[str]) -> list[str]:
@@ -42,11 +43,32 @@ def own_signals(found: dict[str, np.ndarray], allowed: np.ndarray, rows: np.ndar
     """
     columns = []
     for name in of_the_question(list(found)):
-        ranked = np.sort(found[name][allowed])
-        values = found[name][rows].astype(np.float64)
-        better = len(ranked) - np.searchsorted(ranked, found[name][rows], side="right")
-        columns += signals_of(values, float(ranked[-1]), better)
+        ranked, values = found[name][allowed], found[name][rows]
+        better = _num_better(ranked, values)
+        columns += signals_of(values.astype(np.float64), float(ranked.max()), better)
     return np.stack([*columns, *(found[name][rows] for name in PRIORS)], axis=1)
+
+
+def _num_better(ranked: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Return (M,) how many of all values are larger than each of M of them.
+
+    Values are dealt out to parts of their range. In a part that none of the M lies in, they are
+    counted alone; the others are sorted. To sort all takes several times as long.
+
+    :param ranked: (N,) all values; ``asked`` (M,) some of these.
+    """
+    lowest, width = ranked.min(), np.ptp(ranked)
+    if not width:
+        return np.zeros(len(asked), dtype=np.int64)
+    parts, asked_parts = (
+        ((values - lowest) / width * _PARTS).astype(np.intp) for values in (ranked, asked)
+    )
+    counts, is_asked = np.bincount(parts, minlength=_PARTS + 1), np.zeros(_PARTS + 1, dtype=bool)
+    is_asked[asked_parts] = True
+    counts[is_asked] = 0
+    beside = np.sort(ranked[is_asked[parts] & (ranked > lowest)])  # the lowest is often that of all
+    above = len(beside) - np.searchsorted(beside, asked, side="right")
+    return above + np.cumsum(counts[::-1])[::-1][asked_parts]
 
 
 def fused_signals(

@@ -63,10 +63,11 @@ class TreeArrays:
         nodes = np.tile(self.roots.astype(np.intp), num_papers)
         starts = np.repeat(np.arange(num_papers) * width, num_trees)  # of a paper's features
         while len(places):
-            found = nodes < 0
-            if found.any():
-                leaves[places[found]] = -1 - nodes[found]
-                places, nodes, starts = (each[~found] for each in (places, nodes, starts))
+            found = np.flatnonzero(nodes < 0)
+            if len(found):
+                leaves[places.take(found)] = -1 - nodes.take(found)
+                left = np.flatnonzero(nodes >= 0)
+                places, nodes, starts = (each.take(left) for each in (places, nodes, starts))
             values = flat.take(starts + self._columns.take(nodes))
             if all_known:
                 goes_right = values > self.thresholds.take(nodes)
