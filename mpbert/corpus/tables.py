@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +19,7 @@ from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.repeats import Repeats, find_repeats
 from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.table_file import TableFile
 
 _PAPERS_OF_A_BLOCK = 1000  # and of a row group of sentences
 _LINKS_OF_A_BLOCK = 1 << 16
@@ -96,40 +96,6 @@ def _find_repeats(links: Links, of_contexts: np.ndarray) -> dict[str, Repeats]:
     return {"valid": find_repeats(valid, train), "test": find_repeats(test, train)}
 
 
-class _Table:
-    """A file of a table that comes in parts; its bytes do not depend on them."""
-
-    def __init__(self, directory: Path, name: str, schema: pa.Schema, group: int) -> None:
-        self._schema, self._waiting, self._rows, self._groups = schema, [schema.empty_table()], 0, 0
-        self._group = group
-        path = directory / f"{name}.parquet"
-        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
-
-    def __enter__(self) -> "_Table":
-        return self
-
-    def add(self, *columns: object) -> None:
-        """Add rows."""
-        table = pa.table(list(columns), schema=self._schema)
-        self._waiting.append(table)
-        self._rows += len(table)
-        while self._rows >= self._group:
-            self._write(self._group)
-
-    def _write(self, rows: int) -> None:
-        waiting = pa.concat_tables(self._waiting)
-        self._writer.write_table(waiting.slice(0, rows).combine_chunks())
-        self._waiting, self._groups = [waiting.slice(rows)], self._groups + 1
-        self._rows -= rows
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
-    ) -> None:
-        if kind is None and (self._rows or not self._groups):
-            self._write(self._rows)
-        self._writer.close()
-
-
 def _blocks(total: int, size: int) -> Iterator[range]:
     for start in range(0, total, size):
         yield range(start, min(start + size, total))
@@ -142,8 +108,8 @@ def _write_papers(directory: Path, papers: StoredPapers, splits: np.ndarray) -> 
         directory / "sentences.parquet", _SENTENCES, compression="zstd", use_dictionary=False
     )
     with (
-        _Table(directory, "papers", _PAPERS, _PAPERS_OF_A_GROUP) as table,
-        _Table(directory, "sections", _SECTIONS, _ROWS_OF_A_GROUP) as sections,
+        TableFile(directory, "papers", _PAPERS, _PAPERS_OF_A_GROUP) as table,
+        TableFile(directory, "sections", _SECTIONS, _ROWS_OF_A_GROUP) as sections,
         sentences,
     ):
         for rows in _blocks(len(papers), _PAPERS_OF_A_BLOCK):
@@ -198,7 +164,7 @@ def _write_contexts(
 ) -> None:
     """Write the contexts, and what they cite as qrels: all of a split, and without repeats."""
     with (
-        _Table(directory, "contexts", _CONTEXTS, _ROWS_OF_A_GROUP) as table,
+        TableFile(directory, "contexts", _CONTEXTS, _ROWS_OF_A_GROUP) as table,
         _Qrels(directory, "local") as qrels,
     ):
         for rows in _blocks(len(links.citing_rows), _LINKS_OF_A_BLOCK):
@@ -233,7 +199,7 @@ def _write_citations(
 ) -> None:
     """Write the citations between papers, and the same as qrels of whole papers."""
     with (
-        _Table(directory, "citations", _CITATIONS, _ROWS_OF_A_GROUP) as table,
+        TableFile(directory, "citations", _CITATIONS, _ROWS_OF_A_GROUP) as table,
         _Qrels(directory, "global") as qrels,
     ):
         for rows in _blocks(len(links.citations), _LINKS_OF_A_BLOCK):

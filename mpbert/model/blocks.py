@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from mpbert.model.config import ModelConfig
 from mpbert.model.packing import Rows
+from mpbert.pretrained.attention import scaled_attention
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,7 @@ def attend(qkv: Tensor, rows: Rows, dropout: float = 0.0, causal: bool = False) 
     """
     if qkv.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
         return _attend_at_once(qkv, rows, causal)
-    # the CPU's fused attention is several times slower backwards in bfloat16 than in float32
-    with torch.autocast(qkv.device.type, enabled=False):
-        return _attend_by_length(qkv.float(), rows, dropout, causal)
+    return _attend_by_length(qkv, rows, dropout, causal)
 
 
 def _attend_by_length(qkv: Tensor, rows: Rows, dropout: float, causal: bool) -> Tensor:
@@ -82,7 +81,7 @@ def _attend_by_length(qkv: Tensor, rows: Rows, dropout: float, causal: bool) -> 
     attended = []
     for view in rows.views(qkv):  # (M, T, 3, H, D/H)
         q, k, v = view.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
-        mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal)
+        mixed = scaled_attention(q, k, v, dropout=dropout, causal=causal)
         attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
     return torch.cat(attended)
 

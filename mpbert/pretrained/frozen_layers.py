@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
 from mpbert.foundation.ragged_rows import Ragged
+from mpbert.pretrained.attention import scaled_attention
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 from mpbert.pretrained.texts import TextLayout
 
@@ -57,7 +57,7 @@ def bert_layer(
     def attend(*parts: Tensor) -> Tensor:
         heads = layer.attention.self.num_attention_heads
         by_head = [part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts]
-        found = F.scaled_dot_product_attention(*by_head, attn_mask=is_token[:, None, None, :])
+        found = scaled_attention(*by_head, is_token[:, None, None, :])
         return found.transpose(1, 2).flatten(2)
 
     return layer_above(layer, states, attend, states[:, :1] if only_first else None)
