@@ -53,7 +53,8 @@ def run(config: Config) -> None:
     from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
     from mpbert.recommending.encoders import copy_encoder
     from mpbert.recommending.matching import PapersByToken
-    from mpbert.recommending.tables import IndexTables, bodies_of, contexts_of, papers_of
+    from mpbert.recommending.store_tables import bodies_of, contexts_of, papers_of
+    from mpbert.recommending.tables import IndexTables
     from mpbert.vectors.matches import read_weights
     from mpbert.vectors.normal import normalized
     from mpbert.vectors.store import VectorStore, check_ids
@@ -122,7 +123,7 @@ def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":
     """Return the same with the citing sentences of all splits; what was learnt stays."""
     from mpbert.corpus.splits import SPLITS
     from mpbert.recommending.directory import data_of
-    from mpbert.recommending.tables import contexts_of
+    from mpbert.recommending.store_tables import contexts_of
 
     tables = replace(data.tables, contexts=contexts_of(store, SPLITS))
     made = data_of(tables, data.readings, data.seed, data.fields is not None)

@@ -1,10 +1,8 @@
 """Where a paper appeared: what a bibliography says of it beside authors, title, year and venue."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
-
-import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +34,6 @@ class Publication:
 
 
 TEXTS = tuple(field.name for field in fields(Publication) if field.type is str)
-PUBLISHED = pa.struct([(name, pa.string()) for name in TEXTS] + [("id_is_key", pa.bool_())])
-"""Type of a column of tables; null where a table was made without."""
-
-
-def column_of_published(all_published: Sequence[Publication]) -> pa.Array:
-    """Return (N,) records as a column."""
-    kinds = {field.name: field.type for field in PUBLISHED}
-    columns = [
-        pa.array([getattr(each, name) for each in all_published], kind)
-        for name, kind in kinds.items()
-    ]
-    return pa.StructArray.from_arrays(columns, fields=list(PUBLISHED))
 
 
 def published_of(value: Mapping[str, Any] | None) -> Publication:

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.published import PUBLISHED, Publication
+from mpbert.corpus.published import Publication
+from mpbert.corpus.published_column import PUBLISHED
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import Links
-from mpbert.corpus.published import PUBLISHED, column_of_published
+from mpbert.corpus.published_column import PUBLISHED, column_of_published
 from mpbert.corpus.queries import qrels_name
 from mpbert.corpus.repeats import Repeats, find_repeats
 from mpbert.corpus.spill import StoredPapers

@@ -11,7 +11,7 @@ from mpbert.foundation.errors import MissingPackageError
 # extra -> names under which its packages are imported
 EXTRAS = {
     "tables": ("pandas",),
-    "corpus": ("bm25s", "faiss", "jsonschema", "lxml", "scipy", "sklearn"),
+    "corpus": ("bm25s", "faiss", "jsonschema", "lxml", "pyarrow", "scipy", "sklearn"),
     "train": (
         *("bitarray", "hydra", "omegaconf", "regex", "sacrebleu", "torch", "transformers"),
         *("fairseq", "fairseq_cli"),

@@ -117,15 +117,15 @@ class _Indexed:
 
     def __init__(self, tables: IndexTables) -> None:
         self._papers, self._bodies = tables.papers, tables.bodies
-        self._ids: list[str] = tables.papers["paper_id"].to_pylist()
+        self._ids: list[str] = tables.papers["paper_id"].tolist()
         self.row_of = {paper_id: row for row, paper_id in enumerate(self._ids)}
-        self._digests = tables.papers["digest"].to_pylist()
+        self._digests = tables.papers["digest"].tolist()
 
     def copies(self, papers: Sequence[CleanPaper]) -> dict[str, str]:
         """Return the ids in the index of papers that are there under another one."""
         linker = CommonLinker()
         linker.begin()
-        values = self._papers["published"].to_pylist(), self._papers["title"].to_pylist()
+        values = self._papers["published"].tolist(), self._papers["title"].tolist()
         for paper_id, value, title in zip(self._ids, *values, strict=True):
             doi = published_of(value).doi or doi_of(paper_id)
             linker.add(paper_id, Identifiers(doi=doi, title=title))
@@ -148,7 +148,7 @@ class _Indexed:
         """
         if self._digests[row] != digest_of(paper):
             return False
-        value = self._papers["published"][row].as_py()
+        value = self._papers["published"][row]
         if value is None and not exactly:
             return True
         held = replace(published_of(value), id_is_key=paper.published.id_is_key)
@@ -181,9 +181,9 @@ class _Indexed:
 
     def _held(self, row: int) -> CleanPaper:
         """Return the paper of a row, without what it cites."""
-        about = self._papers.slice(row, 1).to_pylist()[0]
+        about = self._papers.row(row)
         abstract = split_sentences(about["abstract"])
-        body = "" if self._bodies is None else self._bodies["body"][row].as_py()
+        body = "" if self._bodies is None else self._bodies["body"][row]
         sentences = abstract + split_sentences(body)
         return CleanPaper(
             **{name: about[name] for name in ("paper_id", "title", "year", "authors", "venue")},

@@ -8,26 +8,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.published import column_of_published
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, arrivals
+from mpbert.recommending.arrow_writing import arrow_texts
 from mpbert.recommending.citation_keys import Keyless, citation_keys
+from mpbert.recommending.column_making import lists_of_rows, table_of
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.papers import IndexedPapers
-from mpbert.recommending.tables import (
-    BODIES,
-    CONTEXTS,
-    PAPERS,
-    IndexTables,
-    lists_of,
-    table_of,
-)
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 
@@ -55,7 +49,7 @@ def added(
     if not written:
         return tables
     new = [each.paper for each in written]
-    old_ids = tables.papers["paper_id"].to_pylist()
+    old_ids = tables.papers["paper_id"].tolist()
     kept = np.array([row for row in range(len(old_ids)) if row not in found.changed], dtype=int)
     ids = [old_ids[row] for row in kept] + [paper.paper_id for paper in new]
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
@@ -71,10 +65,10 @@ def added(
     contexts = [*before, _contexts_of(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
     old = _keyed(tables.papers)
-    table = pa.concat_tables([old.take(kept), _papers_table(written, old)])
+    table = ColumnTable.joined([old.take(kept), _papers_table(written, old)])
     return IndexTables(
-        table.take(order).combine_chunks(),
-        _merged(pa.concat_tables(contexts)),
+        table.take(order),
+        _merged(ColumnTable.joined(contexts)),
         np.concatenate([np.asarray(tables.vectors)[kept], vectors])[order],
         matches,
         _with_bodies(tables.bodies, kept, new, order),
@@ -107,7 +101,7 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     :raises UnknownPaperError: one of the papers is not in the index.
     :raises ConfigError: no paper would be left.
     """
-    ids = tables.papers["paper_id"].to_pylist()
+    ids = tables.papers["paper_id"].tolist()
     gone = set(paper_ids)
     if unknown := sorted(gone - set(ids)):
         raise UnknownPaperError(
@@ -119,36 +113,34 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     if not is_kept.any():
         raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
     kept = np.flatnonzero(is_kept)
-    cites = is_kept[tables.contexts["citing_row"].to_numpy()]
+    cites = is_kept[tables.contexts["citing_row"]]
     contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, cites)
     offsets, cited = tables.cited()
-    citing = tables.contexts["citing_row"].to_numpy()[row_numbers(np.diff(offsets))]
+    citing = tables.contexts["citing_row"][row_numbers(np.diff(offsets))]
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
-    papers = _keyed(tables.papers).take(kept).combine_chunks()
+    papers = _keyed(tables.papers).take(kept)
     matches = tables.matches
     if matches is not None:
         matches = PapersByToken.of(TokenWeights.of(matches.matrix()[kept]))
-    bodies = None if tables.bodies is None else tables.bodies.take(kept).combine_chunks()
+    bodies = None if tables.bodies is None else tables.bodies.take(kept)
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
 
-def _keyed(papers: pa.Table) -> pa.Table:
+def _keyed(papers: ColumnTable) -> ColumnTable:
     """Return papers with the keys that they have had; those of format 5 or less were not written.
 
     They depend on the ids of other papers, which a change changes.
     """
-    if not papers["key"].null_count:
+    if papers["key"].lengths.all():
         return papers
-    place = PAPERS.get_field_index("key")
-    keys = pa.array(IndexedPapers(papers).keys, pa.string())
-    return papers.set_column(place, PAPERS.field(place), keys)
+    return papers.with_columns({"key": TextColumn.of(IndexedPapers(papers).keys)})
 
 
-def _papers_table(written: Sequence[Arrival], old: pa.Table) -> pa.Table:
+def _papers_table(written: Sequence[Arrival], old: ColumnTable) -> ColumnTable:
     """Return the rows of papers; one that replaces another keeps its key."""
     papers = [each.paper for each in written]
-    ids, keys = old["paper_id"].to_pylist(), old["key"].to_pylist()
+    ids, keys = old["paper_id"].tolist(), old["key"].tolist()
     held = dict(zip(ids, keys, strict=True))
     fresh = [paper for paper in papers if paper.paper_id not in held]
     keyless = [
@@ -156,24 +148,24 @@ def _papers_table(written: Sequence[Arrival], old: pa.Table) -> pa.Table:
     ]
     held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, keys), strict=True))
     columns = [
-        *([getattr(p, name) for p in papers] for name in PAPERS.names[:5]),
+        *([getattr(p, name) for p in papers] for name in list(PAPERS)[:5]),
         [" ".join(_texts(p)[: p.num_abstract]) for p in papers],
         [each.digest for each in written],
         [held[p.paper_id] for p in papers],
-        column_of_published([p.published for p in papers]),
+        [p.published for p in papers],
     ]
     return table_of(columns, PAPERS)
 
 
 def _with_bodies(
-    bodies: pa.Table | None, kept: np.ndarray, papers: Sequence[CleanPaper], order: np.ndarray
-) -> pa.Table | None:
+    bodies: ColumnTable | None, kept: np.ndarray, papers: Sequence[CleanPaper], order: np.ndarray
+) -> ColumnTable | None:
     """Return the bodies of old and new papers in their order; None where the index has none."""
     if bodies is None:
         return None
     texts = [" ".join(_texts(paper)[paper.num_abstract :]) for paper in papers]
-    together = pa.concat_tables([bodies.take(kept), table_of([texts], BODIES)])
-    return together.take(order).combine_chunks()
+    together = ColumnTable.joined([bodies.take(kept), table_of([texts], BODIES)])
+    return together.take(order)
 
 
 def _contexts_of(
@@ -181,7 +173,7 @@ def _contexts_of(
     row_of: dict[str, int],
     cited_row_of: dict[str, int],
     counts: Counter[str] | None = None,
-) -> pa.Table:
+) -> ColumnTable:
     """Return the sentences in which papers cite papers, by their new rows.
 
     :param cited_row_of: rows of the papers whose citations are wanted.
@@ -201,31 +193,28 @@ def _contexts_of(
     return table_of(list(zip(*records, strict=True)) or [[]] * len(CONTEXTS), CONTEXTS)
 
 
-def _merged(contexts: pa.Table) -> pa.Table:
+def _merged(contexts: ColumnTable) -> ColumnTable:
     """Return contexts in their order; what is of one sentence is one, and cites a paper once.
 
     At one position of a paper the text of its record and that of a copy may have two sentences.
     """
-    texts = contexts["text"].combine_chunks().dictionary_encode().indices.to_numpy()
-    keys = [texts, *(contexts[name].to_numpy() for name in ("position", "citing_row"))]
+    texts = arrow_texts(contexts["text"]).dictionary_encode().indices.to_numpy()
+    keys = [texts, contexts["position"], contexts["citing_row"]]
     order = np.lexsort(keys)
-    contexts = contexts.take(order).combine_chunks()
+    contexts = contexts.take(order)
     is_first = np.ones(len(order), dtype=bool)
     is_first[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
-    lists = contexts["cited_rows"].combine_chunks()
-    lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
-    cited = lists.flatten().to_numpy()
-    owner = np.repeat(np.cumsum(is_first) - 1, lengths)
+    lists = contexts["cited_rows"]
+    owner, cited = np.repeat(np.cumsum(is_first) - 1, np.diff(lists.offsets)), lists.values
     once = np.sort(np.unique((owner << 32) + cited, return_index=True)[1])  # rows are int32
     first = np.flatnonzero(is_first)
     lengths = np.bincount(owner[once], minlength=len(first))
-    columns = [contexts[name].combine_chunks().take(first) for name in contexts.column_names[:-1]]
-    return table_of([*columns, lists_of(lengths, cited[once])], CONTEXTS)
+    return contexts.take(first).with_columns({"cited_rows": lists_of_rows(lengths, cited[once])})
 
 
 def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:
     """Return (C,) whether a context stays: not one of text that a new record replaces."""
-    citing = tables.contexts["citing_row"].to_numpy()
+    citing = tables.contexts["citing_row"]
     stays = np.ones(len(citing), dtype=bool)
     for number in np.flatnonzero(np.isin(citing, list(changed))):
         arrival = changed[int(citing[number])]
@@ -236,35 +225,35 @@ def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:
 
 def _is_of_abstract(tables: IndexTables, number: int) -> bool:
     """Whether a context is of the abstract; by its position where the body says the same."""
-    (context,) = tables.contexts.slice(number, 1).to_pylist()
+    context = tables.contexts.row(number)
     row, text = context["citing_row"], context["text"]
-    abstract = tables.papers["abstract"][row].as_py()
+    abstract = tables.papers["abstract"][row]
     if text not in abstract:
         return False
-    body = "" if tables.bodies is None else tables.bodies["body"][row].as_py()
+    body = "" if tables.bodies is None else tables.bodies["body"][row]
     return text not in body or context["position"] < len(split_sentences(abstract))
 
 
 def _moved(
     tables: IndexTables, row_of: np.ndarray, is_kept: np.ndarray, cites: np.ndarray
-) -> pa.Table:
+) -> ColumnTable:
     """Return the contexts with other rows, without papers that are not kept.
 
     :param row_of: new row of each old one, ``is_kept`` whether it has one.
     :param cites: (C,) whether a context stays.
     """
     offsets, cited = tables.cited()
-    citing = tables.contexts["citing_row"].to_numpy()
+    citing = tables.contexts["citing_row"]
     owner = row_numbers(np.diff(offsets))
     stays = is_kept[cited] & cites[owner]
     lengths = np.bincount(owner[stays], minlength=len(citing))
     kept = np.flatnonzero(lengths)
     columns = [
         row_of[citing[kept]],
-        tables.contexts["position"].to_numpy()[kept],
-        tables.contexts["text"].take(kept).combine_chunks(),
-        tables.contexts["around"].take(kept).combine_chunks(),
-        lists_of(lengths[kept], row_of[cited[stays]]),
+        tables.contexts["position"][kept],
+        tables.contexts["text"].take(kept),
+        tables.contexts["around"].take(kept),
+        lists_of_rows(lengths[kept], row_of[cited[stays]]),
     ]
     return table_of(columns, CONTEXTS)
 

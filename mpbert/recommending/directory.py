@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.fitting import check_fits
-from mpbert.recommending.index_files import map_array, read_table, write_table
+from mpbert.recommending.index_files import map_array, read_table
+from mpbert.recommending.kinds import LONG_TEXT
 from mpbert.recommending.learnt import (
     ALL_WORDS,
     FEATURES,
@@ -43,7 +44,7 @@ from mpbert.recommending.lookup import (
 )
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.older_formats import read_papers_and_contexts
-from mpbert.recommending.tables import BODIES, IndexTables
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import read_weights
 
 FORMAT = 6
@@ -53,7 +54,7 @@ _READ = (1, 2, 3, 4, 5, FORMAT)
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
-_VOCABULARY = pa.schema({"stem": pa.large_string()})
+_VOCABULARY = {"stem": LONG_TEXT}
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class IndexData:
 
     tables: IndexTables
     lookup: Lookup
-    vocabulary: pa.Array
+    vocabulary: TextColumn
     generation: int
     readings: int
     seed: int
@@ -120,12 +121,14 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
 
     :returns: counts for the manifest.
     """
-    tables, vocabulary = data.tables, data.vocabulary
-    write_table(folder / "papers.arrow", tables.papers)
-    write_table(folder / "contexts.arrow", tables.contexts)
-    write_table(folder / "vocabulary.arrow", pa.table([vocabulary], schema=_VOCABULARY))
+    from mpbert.recommending.arrow_writing import write_table
+
+    tables = data.tables
+    write_table(folder / "papers.arrow", tables.papers, PAPERS)
+    write_table(folder / "contexts.arrow", tables.contexts, CONTEXTS)
+    write_table(folder / "vocabulary.arrow", ColumnTable({"stem": data.vocabulary}), _VOCABULARY)
     if tables.bodies is not None:
-        write_table(folder / "bodies.arrow", tables.bodies)
+        write_table(folder / "bodies.arrow", tables.bodies, BODIES)
     np.save(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
         for name, field in MATCH_ARRAYS.items():
@@ -143,7 +146,7 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
     return {
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
-        "stems": len(vocabulary),
+        "stems": len(data.vocabulary),
         "papers_without_a_vector": int((~tables.vectors.any(axis=1)).sum()),
     }
 
@@ -169,7 +172,7 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     folder = data_folder(path, generation)
     check_inputs([path], _MOST_BYTES)
     papers, contexts = read_papers_and_contexts(folder, manifest["counts"]["index_format"])
-    vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"].combine_chunks()
+    vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"]
     bodies = None
     if manifest["command"] == "index" or (folder / "bodies.arrow").exists():
         bodies = read_table(folder / "bodies.arrow", BODIES)

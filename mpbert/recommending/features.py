@@ -59,8 +59,7 @@ class PaperFeatures:
         self._lookup, self._fields = data.lookup, data.fields
         self._vectors, self._matches = data.tables.vectors, data.tables.matches
         self._encoder, self._words = encoder, words
-        # a list: where pandas is installed, Arrow's own way to an array would import it
-        citing = np.array(data.tables.contexts["citing_row"].to_pylist(), dtype=np.int64)
+        citing = data.tables.contexts["citing_row"].astype(np.int64)
         cited = row_numbers(np.diff(data.lookup.citing_offsets))
         self._citations = CitationsByYear(cited, years[citing[data.lookup.citing_contexts]])
         known = years[years > 0]

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pyarrow as pa
-
 from mpbert.foundation.errors import IndexFormatError, MpbertError
+from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import ContextWords, FieldWords, Lookup
 from mpbert.recommending.tables import IndexTables
 from mpbert.vectors.store import VectorStore
@@ -13,7 +12,7 @@ from mpbert.vectors.store import VectorStore
 def check_fits(
     tables: IndexTables,
     lookup: Lookup,
-    vocabulary: pa.Array,
+    vocabulary: TextColumn,
     apart: FieldWords | None,
     of_contexts: ContextWords | None,
     folder: Path,
@@ -24,7 +23,7 @@ def check_fits(
     :param folder: of the generation, for messages.
     :raises IndexFormatError: they do not.
     """
-    ids = tables.papers["paper_id"].to_pylist()
+    ids = tables.papers["paper_id"].tolist()
     try:
         VectorStore(ids, tables.vectors, source=str(folder / "vectors.npy"))
     except MpbertError as error:

@@ -3,33 +3,31 @@
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.foundation.arrays import load_array
 from mpbert.foundation.errors import IndexFormatError
+from mpbert.recommending.arrow_reading import ArrowFile
+from mpbert.recommending.columns import ColumnTable
+from mpbert.recommending.kinds import Schema
 
 
-def write_table(path: Path, table: pa.Table) -> None:
-    """Write a table in one chunk."""
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
-
-
-def read_table(path: Path, schema: pa.Schema) -> pa.Table:
-    """Return the table in a file, mapped, in one chunk.
+def read_table(path: Path, schema: Schema) -> ColumnTable:
+    """Return the table in a file, mapped.
 
     :raises IndexFormatError: it is missing or damaged, or has other columns.
     """
     try:
-        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-    except (OSError, pa.ArrowException) as error:
+        file = ArrowFile(path)
+        names, is_expected = file.names(), file.has(schema)
+        table = file.table(schema) if is_expected else None
+    except (OSError, ValueError) as error:
         raise _damaged(path, error) from error
-    if table.schema != schema:
+    if table is None:
         raise IndexFormatError(
-            f"{path}: found the columns {', '.join(table.schema.names)}; expected "
-            f"{', '.join(schema.names)}, build the index again"
+            f"{path}: found the columns {', '.join(names)}; expected {', '.join(schema)}, build "
+            f"the index again"
         )
-    return table.combine_chunks()
+    return table
 
 
 def map_array(path: Path) -> np.ndarray:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
@@ -23,10 +21,12 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
+from mpbert.recommending.column_making import empty_table
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, table_of
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 logger = logging.getLogger(__name__)
@@ -115,11 +115,11 @@ def library_tables(
         none = sparse.csr_array((0, encoder.num_matched), dtype=np.float32)
         matches = PapersByToken.of(TokenWeights.of(none))
     nothing = IndexTables(
-        table_of([[]] * len(PAPERS), PAPERS),
-        table_of([[]] * len(CONTEXTS), CONTEXTS),
+        empty_table(PAPERS),
+        empty_table(CONTEXTS),
         np.zeros((0, encoder.dim), dtype=np.float32),
         matches,
-        table_of([[]], BODIES),
+        empty_table(BODIES),
     )
     return added(nothing, papers, encoder, counts)
 
@@ -160,12 +160,12 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
     return lines
 
 
-def _number_of_abstracts(papers: pa.Table) -> int:
+def _number_of_abstracts(papers: ColumnTable) -> int:
     """Return how many papers have one; of a paper known by its title alone, it is the title."""
-    pairs = zip(papers["title"].to_pylist(), papers["abstract"].to_pylist(), strict=True)
+    pairs = zip(papers["title"].tolist(), papers["abstract"].tolist(), strict=True)
     return sum(abstract.rstrip(".") not in ("", title.rstrip(".")) for title, abstract in pairs)
 
 
-def _filled(column: pa.ChunkedArray) -> int:
+def _filled(texts: TextColumn) -> int:
     """Return how many texts of a column are not empty."""
-    return sum(length > 0 for length in pc.utf8_length(column).to_pylist())
+    return int((texts.lengths > 0).sum())

@@ -12,6 +12,8 @@ from mpbert.corpus.fields import sum_counts
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.lexical.bm25 import Bm25
+from mpbert.recommending.arrow_writing import arrow_texts
+from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import TIMES, ContextWords, FieldWords, Lookup, Postings
 from mpbert.recommending.tables import IndexTables
 
@@ -22,7 +24,7 @@ _CITING_WEIGHT = 3  # a citing sentence beside its neighbours, as in a question
 Source = tuple[str, pa.Array, np.ndarray, int]  # of sum_counts
 
 
-def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
+def build_lookup(tables: IndexTables) -> tuple[Lookup, TextColumn]:
     """Return the arrays and the (V,) vocabulary of stems; same tables, same bytes.
 
     :raises CorpusError: there is no word at all.
@@ -36,7 +38,7 @@ def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
     method = Bm25() if tables.bodies is None else Bm25(**_WITH_BODIES)
     words = _arrays(method.weigh_papers(counts))
     contexts_of_papers = np.argsort(cited, kind="stable")
-    bags, idf = _context_bags(tables.contexts["text"].combine_chunks(), vocabulary)
+    bags, idf = _context_bags(arrow_texts(tables.contexts["text"]), vocabulary)
     together = cocitation_counts(offsets, cited, num_papers)
     found = Lookup(
         word_offsets=words.offsets,
@@ -52,10 +54,10 @@ def build_lookup(tables: IndexTables) -> tuple[Lookup, pa.Array]:
         cocited_papers=together.indices.astype(np.int32),
         cocited_counts=together.data.astype(np.int32),
     )
-    return found, vocabulary
+    return found, TextColumn.of(vocabulary.to_pylist())
 
 
-def build_field_words(tables: IndexTables, vocabulary: pa.Array) -> FieldWords:
+def build_field_words(tables: IndexTables, vocabulary: TextColumn) -> FieldWords:
     """Return the words of fields apart; same tables, same bytes.
 
     :param vocabulary: (V,) stems of :func:`build_lookup`.
@@ -69,7 +71,7 @@ def build_field_words(tables: IndexTables, vocabulary: pa.Array) -> FieldWords:
     )
 
 
-def build_context_words(tables: IndexTables, vocabulary: pa.Array) -> ContextWords:
+def build_context_words(tables: IndexTables, vocabulary: TextColumn) -> ContextWords:
     """Return the contexts by their words; same tables, same bytes.
 
     Words weigh what they do in :class:`mpbert.methods.lexical.bm25_contexts.Bm25Contexts`.
@@ -77,14 +79,14 @@ def build_context_words(tables: IndexTables, vocabulary: pa.Array) -> ContextWor
     :param vocabulary: (V,) stems of :func:`build_lookup`.
     """
     rows = np.arange(tables.contexts.num_rows)
-    texts, around = (tables.contexts[name].combine_chunks() for name in ("text", "around"))
+    texts, around = (arrow_texts(tables.contexts[name]) for name in ("text", "around"))
     sources = [("contexts", texts, rows, _CITING_WEIGHT), ("their neighbours", around, rows, 1)]
     words = _postings(sources, len(rows), vocabulary)
     return ContextWords(words.offsets, words.papers, words.weights)
 
 
-def _postings(sources: Sequence[Source], num_texts: int, vocabulary: pa.Array) -> Postings:
-    counts, _ = sum_counts(sources, num_texts, vocabulary, stemmed=True)
+def _postings(sources: Sequence[Source], num_texts: int, vocabulary: TextColumn) -> Postings:
+    counts, _ = sum_counts(sources, num_texts, arrow_texts(vocabulary), stemmed=True)
     if not counts.nnz:  # BM25 of no word has no mean length
         return Postings(
             np.zeros(len(vocabulary) + 1, dtype=np.int64),
@@ -109,11 +111,11 @@ def _sources(
     """
     rows = np.arange(tables.papers.num_rows)
     once_per_cited = pa.array(row_numbers(np.diff(offsets)), pa.int64())
-    texts = tables.contexts["text"].combine_chunks().take(once_per_cited)
+    texts = arrow_texts(tables.contexts["text"]).take(once_per_cited)
     about, citing = times
     return [
-        ("titles", tables.papers["title"].combine_chunks(), rows, about),
-        ("abstracts", tables.papers["abstract"].combine_chunks(), rows, about),
+        ("titles", arrow_texts(tables.papers["title"]), rows, about),
+        ("abstracts", arrow_texts(tables.papers["abstract"]), rows, about),
     ], [("citing sentences", texts, cited, citing)]
 
 
@@ -124,7 +126,7 @@ def _paper_words(
     rows = np.arange(tables.papers.num_rows)
     sources = [source for part in _sources(tables, offsets, cited, times) for source in part]
     if tables.bodies is not None:
-        sources.append(("bodies", tables.bodies["body"].combine_chunks(), rows, 1))
+        sources.append(("bodies", arrow_texts(tables.bodies["body"]), rows, 1))
     return sum_counts(sources, len(rows), stemmed=True)
 
 

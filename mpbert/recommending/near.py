@@ -121,8 +121,7 @@ def read_stored(path: Path, url: str) -> tuple[IndexData, NearPapers]:
             f"--store {url}: {path} ranks by words and has no vectors; leave --store out"
         )
     papers = data.tables.papers
-    # lists: where pandas is installed, Arrow's own way to an array would import it
-    ids, years = papers["paper_id"].to_pylist(), np.array(papers["year"].to_pylist())
+    ids, years = papers["paper_id"].tolist(), papers["year"].astype(np.int64)
     mark = Mark(owner_of(_origin(path)), state)
     rows = np.flatnonzero(vectors.any(axis=1))
     stored = PapersInStore(url, mark, ids, years, rows, lambda some: vectors[some])

@@ -3,19 +3,21 @@
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
+from mpbert.corpus.published import Publication
+from mpbert.recommending.column_making import column_of
+from mpbert.recommending.columns import ColumnTable, RecordColumn, TextColumn
 from mpbert.recommending.index_files import read_table
 from mpbert.recommending.tables import CONTEXTS, PAPERS
 
 # the first formats whose contexts hold the sentences around them, and papers where they appeared
 _WITH_NEIGHBOURS, _WITH_PUBLISHED = 5, 6
-_PUBLISHED = [PAPERS.field(name) for name in ("key", "published")]
-_WITHOUT_NEIGHBOURS = CONTEXTS.remove(CONTEXTS.get_field_index("around"))
-_WITHOUT_PUBLISHED = pa.schema([field for field in PAPERS if field not in _PUBLISHED])
+_PUBLISHED = ("key", "published")
+_WITHOUT_NEIGHBOURS = {name: kind for name, kind in CONTEXTS.items() if name != "around"}
+_WITHOUT_PUBLISHED = {name: kind for name, kind in PAPERS.items() if name not in _PUBLISHED}
 
 
-def read_papers_and_contexts(folder: Path, made_as: int) -> tuple[pa.Table, pa.Table]:
+def read_papers_and_contexts(folder: Path, made_as: int) -> tuple[ColumnTable, ColumnTable]:
     """Return papers, of schema ``PAPERS``, and contexts, of schema ``CONTEXTS``.
 
     :param folder: of the data of an index of format ``made_as``.
@@ -31,18 +33,13 @@ def read_papers_and_contexts(folder: Path, made_as: int) -> tuple[pa.Table, pa.T
     )
 
 
-def _with_published(papers: pa.Table) -> pa.Table:
+def _with_published(papers: ColumnTable) -> ColumnTable:
     """Return papers of which nobody knows where they appeared; each is cited by its id."""
-    for field in _PUBLISHED:
-        papers = papers.append_column(field, pa.nulls(papers.num_rows, field.type))
-    return papers
+    records = column_of([Publication()] * papers.num_rows, PAPERS["published"])
+    nothing = RecordColumn(np.zeros(papers.num_rows, dtype=bool), records.parts)
+    return papers.with_columns({"key": TextColumn.empty(papers.num_rows), "published": nothing})
 
 
-def _with_neighbours(contexts: pa.Table) -> pa.Table:
+def _with_neighbours(contexts: ColumnTable) -> ColumnTable:
     """Return contexts without the sentences around them."""
-    # from buffers: where pandas is installed, a scalar or a list of Python would import it
-    offsets = pa.py_buffer(np.zeros(contexts.num_rows + 1, dtype=np.int64))
-    buffers = [None, offsets, pa.py_buffer(b"")]
-    nothing = pa.Array.from_buffers(pa.large_string(), contexts.num_rows, buffers)
-    place = CONTEXTS.get_field_index("around")
-    return contexts.add_column(place, CONTEXTS.field(place), nothing)
+    return contexts.with_columns({"around": TextColumn.empty(contexts.num_rows)})

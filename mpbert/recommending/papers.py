@@ -5,15 +5,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.corpus.published import Publication, published_of
 from mpbert.foundation.errors import UnknownPaperError
 from mpbert.recommending.bibtex import bibtex_entry
 from mpbert.recommending.citation_keys import bibtex_key
+from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.dois import doi_of
 from mpbert.recommending.records import IndexedPaper
-from mpbert.recommending.tables import column_of
 from mpbert.recommending.titles import TitleIndex
 
 
@@ -24,22 +23,20 @@ class IndexedPapers:
     :ivar paper_ids: N ids, in their order.
     """
 
-    def __init__(self, papers: pa.Table) -> None:
-        self._papers = papers
+    def __init__(self, papers: ColumnTable) -> None:
         self._columns = {
-            name: column_of(papers, name)
+            name: papers[name]
             for name in ("title", "authors", "venue", "abstract", "key", "published")
         }
-        self.paper_ids: list[str] = papers["paper_id"].to_pylist()
+        self.paper_ids: list[str] = papers["paper_id"].tolist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
         self._folded = Counter(map(str.casefold, self.paper_ids))
-        # a list: where pandas is installed, Arrow's own way to an array would import it
-        self._years = np.array(papers["year"].to_pylist(), dtype=np.int32)
+        self._years = np.asarray(papers["year"])
 
     @property
     def titles(self) -> list[str]:
         """Titles of all papers, in the order of ``paper_ids``."""
-        return self._papers["title"].to_pylist()
+        return self._columns["title"].tolist()
 
     @property
     def years(self) -> np.ndarray:
@@ -82,7 +79,7 @@ class IndexedPapers:
         return bibtex_entry(self.paper(paper_id), self._key(self.row_of(paper_id)))
 
     def _key(self, row: int) -> str:
-        if key := self._columns["key"][row].as_py():
+        if key := self._columns["key"][row]:
             return key
         paper_id = self.paper_ids[row]  # of an index of format 5 or less
         return bibtex_key(paper_id, self._folded[paper_id.casefold()] > 1)
@@ -91,7 +88,7 @@ class IndexedPapers:
         return self._published(row).doi or doi_of(self.paper_ids[row])
 
     def _published(self, row: int) -> Publication:
-        return published_of(self._columns["published"][row].as_py())
+        return published_of(self._columns["published"][row])
 
     def row_of(self, paper_id: str) -> int:
         """Return the row of a paper.
@@ -106,7 +103,7 @@ class IndexedPapers:
         return self._row_of[paper_id]
 
     def _paper(self, row: int) -> IndexedPaper:
-        venue, abstract = (self._columns[name][row].as_py() for name in ("venue", "abstract"))
+        venue, abstract = (self._columns[name][row] for name in ("venue", "abstract"))
         published = self._published(row)
         return IndexedPaper(**self.shown(row), venue=venue, abstract=abstract, published=published)
 
@@ -114,8 +111,8 @@ class IndexedPapers:
         """Return what an answer shows of a paper."""
         return {
             "paper_id": self.paper_ids[row],
-            "title": self._columns["title"][row].as_py(),
-            "authors": tuple(self._columns["authors"][row].as_py()),
+            "title": self._columns["title"][row],
+            "authors": tuple(self._columns["authors"][row]),
             "year": int(self._years[row]) or None,
             "doi": self._doi(row),
         }

@@ -6,7 +6,7 @@ from mpbert.foundation.ragged import ranges
 from mpbert.recommending.companions import companions_of
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.records import CitingSentence, Companion
-from mpbert.recommending.tables import IndexTables, column_of
+from mpbert.recommending.tables import IndexTables
 from mpbert.recommending.words import Words
 
 _SHOWN = 3  # citing sentences and companions of a paper
@@ -21,10 +21,8 @@ class Reasons:
     def __init__(
         self, tables: IndexTables, lookup: Lookup, words: Words, paper_ids: list[str]
     ) -> None:
-        self._titles, self._years = (column_of(tables.papers, name) for name in ("title", "year"))
-        self._texts, self._citing = (
-            column_of(tables.contexts, name) for name in ("text", "citing_row")
-        )
+        self._titles, self._years = tables.papers["title"], tables.papers["year"]
+        self._texts, self._citing = tables.contexts["text"], tables.contexts["citing_row"]
         self._lookup, self._words, self._paper_ids = lookup, words, paper_ids
 
     def citing(
@@ -57,7 +55,7 @@ class Reasons:
         return tuple(
             Companion(
                 paper_id=self._paper_ids[other],
-                title=self._titles[other].as_py(),
+                title=self._titles[other],
                 count=count,
                 is_accepted=other in known,
             )
@@ -65,11 +63,11 @@ class Reasons:
         )
 
     def _citing_sentence(self, context: int, similarity: float) -> CitingSentence:
-        citing = self._citing[context].as_py()
+        citing = int(self._citing[context])
         return CitingSentence(
-            text=self._texts[context].as_py(),
+            text=self._texts[context],
             citing_id=self._paper_ids[citing],
-            citing_title=self._titles[citing].as_py(),
-            citing_year=self._years[citing].as_py() or None,
+            citing_title=self._titles[citing],
+            citing_year=int(self._years[citing]) or None,
             similarity=round(similarity, 4),
         )

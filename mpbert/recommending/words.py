@@ -1,10 +1,10 @@
 """Questions to the words of an index: BM25 of papers, and how near a citing sentence is."""
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.corpus.text import stem, words
 from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import Lookup, Postings
 
 
@@ -15,10 +15,10 @@ class Words:
     :ivar num_papers: of the index.
     """
 
-    def __init__(self, lookup: Lookup, vocabulary: pa.Array, num_papers: int) -> None:
+    def __init__(self, lookup: Lookup, vocabulary: TextColumn, num_papers: int) -> None:
         self._lookup = lookup
         self.num_papers = num_papers
-        self._columns = {word: column for column, word in enumerate(vocabulary.to_pylist())}
+        self._columns = {word: column for column, word in enumerate(vocabulary.tolist())}
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""

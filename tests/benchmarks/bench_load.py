@@ -49,7 +49,7 @@ def hold_silent(port: int, stopped: threading.Event) -> None:
 def main(index: Path = Path(INDEX), seconds: float = 120, connections: int = 64) -> None:
     texts = read_index(index).tables.contexts["text"]
     rows = np.random.default_rng(1).integers(0, len(texts), 1000)
-    questions = [{"text": texts[row].as_py()} for row in rows.tolist()]
+    questions = [{"text": texts[row]} for row in rows.tolist()]
     command = [sys.executable, "-m", "mpbert", "serve", str(index), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     address = re.search(r"http://\S+/", process.stdout.readline())[0]

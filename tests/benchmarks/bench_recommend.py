@@ -27,7 +27,7 @@ def main(path: str = INDEX) -> None:
     start = time.process_time()
     recommender = IndexRecommender.open(path)
     print(f"open {len(recommender.paper_ids):,} papers: {time.process_time() - start:.2f} s")
-    sentences = recommender._data.tables.contexts["text"].to_pylist()
+    sentences = recommender._data.tables.contexts["text"].tolist()
     rng = np.random.default_rng(1)
     chosen = rng.integers(len(sentences), size=(CALLS, SENTENCES))
     texts = [" ".join(sentences[number] for number in row) for row in chosen]

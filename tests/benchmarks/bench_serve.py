@@ -40,7 +40,7 @@ def main(path: str = INDEX, workers: int = 1, num_questions: int = 200) -> None:
     tables = read_index(index).tables
     texts = tables.contexts["text"]
     rows = np.random.default_rng(1).integers(0, len(texts), num_questions)
-    questions = [{"text": texts[row].as_py()} for row in rows.tolist()]
+    questions = [{"text": texts[row]} for row in rows.tolist()]
     command = [sys.executable, "-m", "mpbert", "serve", str(index), "--port", "0"]
     start = time.perf_counter()
     process = subprocess.Popen(

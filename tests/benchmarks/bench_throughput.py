@@ -88,7 +88,7 @@ def main(path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float =
     recommender = IndexRecommender.open(index)
     known = recommender._data.tables.contexts["text"]
     rows = np.random.default_rng(1).integers(0, len(known), 1000)
-    texts = [known[row].as_py() for row in rows.tolist()]
+    texts = [known[row] for row in rows.tolist()]
     papers = len(recommender.paper_ids)
     del recommender
     command = [sys.executable, "-m", "mpbert", "serve", str(index), "--port", "0"]

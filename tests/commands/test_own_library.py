@@ -7,18 +7,17 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.changes import added, removed
+from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.library import read_library
 from mpbert.recommending.recommender import IndexRecommender
-from mpbert.recommending.tables import PAPERS
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -87,21 +86,17 @@ def test_keys_of_an_older_index_stay_when_papers_come_and_go(index, tmp_path, ru
     """In formats 1 to 5 the key is made of the id, when it is read."""
     path = index(ATTENTION + LETTERS.replace("{letters,", "{P00,"))
     data = read_index(path)
-    place = PAPERS.get_field_index("key")
-    nothing = pa.nulls(data.tables.papers.num_rows, pa.string())
-    older = replace(
-        data.tables,
-        papers=data.tables.papers.set_column(place, PAPERS.field(place), nothing),
-    )
+    nothing = {"key": TextColumn.empty(data.tables.papers.num_rows)}
+    older = replace(data.tables, papers=data.tables.papers.with_columns(nothing))
     (tmp_path / "new.jsonl").write_text(
         json.dumps({"paper_id": "p00", "title": "Of it", "year": 2000, "abstract": ["It is."]})
     )
     new = read_library(tmp_path / "new.jsonl", "jsonl", OwnProcesses(), Counter(), "")
     both = added(older, new, encoder_of_index(path, data), Counter())
-    keys = {each["paper_id"]: each["key"] for each in both.papers.to_pylist()}
+    keys = dict(zip(both.papers["paper_id"].tolist(), both.papers["key"].tolist(), strict=True))
     assert keys == {"P00": "P00", "p00": "p00-2", "vaswani2017": "vaswani2017"}
     left = removed(older, ["vaswani2017"], Counter())
-    assert left.papers["key"].to_pylist() == ["P00"]
+    assert left.papers["key"].tolist() == ["P00"]
 
 
 def test_numbers_of_a_database_are_no_keys(index):
@@ -215,10 +210,14 @@ def test_citations_of_a_replaced_paper_stay_and_its_own_are_new(tmp_path, run):
     other = record("a", "Mail again", cites("c"))
     assert run("add", path, write("two.jsonl", other), "--update")[0] == 0
     tables = read_index(path).tables
-    ids = tables.papers["paper_id"].to_pylist()
-    contexts = tables.contexts.to_pylist()
+    ids = tables.papers["paper_id"].tolist()
+    contexts = rows_of(tables.contexts)
     found = {(ids[c["citing_row"]], ids[row]) for c in contexts for row in c["cited_rows"]}
     assert found == {("b", "a"), ("a", "c")}
+
+
+def rows_of(table):
+    return [table.row(row) for row in range(table.num_rows)]
 
 
 def cites(text, *paper_ids):
@@ -258,10 +257,10 @@ def library(tmp_path, run):
 
 def sentences_of(tables, paper_id):
     """Which papers a paper cites, by sentence."""
-    ids = tables.papers["paper_id"].to_pylist()
+    ids = tables.papers["paper_id"].tolist()
     return [
         (context["text"], [ids[row] for row in context["cited_rows"]])
-        for context in tables.contexts.to_pylist()
+        for context in rows_of(tables.contexts)
         if ids[context["citing_row"]] == paper_id
     ]
 
@@ -311,12 +310,12 @@ def test_a_copy_beside_the_new_record_of_its_paper_is_no_new_paper(library):
     ]
     for batch in ([copies[0], new], [new, copies[0]]):
         tables = add(*batch, updates=True, merges=True)
-        paper = tables.papers.to_pylist()[2]
-        assert tables.papers["paper_id"].to_pylist() == ["x", "y", "z"]
+        paper = tables.papers.row(2)
+        assert tables.papers["paper_id"].tolist() == ["x", "y", "z"]
         assert (paper["title"], paper["venue"]) == ("Letters by foot", "Posts")
         assert sentences_of(tables, "z") == [("New words", ["y"]), ("Body of one", ["x"])]
     tables = add(new, copies[1], updates=True, merges=True)  # what has the old title is another
-    assert tables.papers["paper_id"].to_pylist() == ["two", "x", "y", "z"]
+    assert tables.papers["paper_id"].tolist() == ["two", "x", "y", "z"]
 
 
 @pytest.mark.parametrize(
@@ -331,9 +330,9 @@ def test_papers_that_one_library_tells_apart_are_two(library, other):
     add = library(X, Y, one)
     two = {**record("two", "", ["It is two."]), **other}
     tables = add(one, two, merges=True)
-    assert tables.papers["paper_id"].to_pylist() == ["one", "two", "x", "y"]
+    assert tables.papers["paper_id"].tolist() == ["one", "two", "x", "y"]
     tables = add(two, merges=True)  # alone, it may be the same paper of another source
-    assert tables.papers["paper_id"].to_pylist() == ["one", "x", "y"]
+    assert tables.papers["paper_id"].tolist() == ["one", "x", "y"]
 
 
 def test_a_second_copy_fills_what_the_first_lacks(library):
@@ -341,9 +340,9 @@ def test_a_second_copy_fills_what_the_first_lacks(library):
     one = record("one", "Letters by hand", [cites("An abstract", "x")])
     two = record("two", "Letters by hand", ["Another."], cites("A body", "y"), venue="Posts")
     tables = add(one, two, merges=True)
-    paper = tables.papers.to_pylist()[2]
+    paper = tables.papers.row(2)
     assert (paper["abstract"], paper["venue"]) == ("An abstract", "Posts")
-    assert tables.bodies["body"].to_pylist()[2] == "A body"
+    assert tables.bodies["body"].tolist()[2] == "A body"
     assert sentences_of(tables, "z") == [("An abstract", ["x"]), ("A body", ["y"])]
 
 
@@ -351,7 +350,7 @@ def test_a_copy_without_text_tells_where_a_paper_appeared(library):
     add = library(X, Y, {**OLD, "title": "Letters by hand"})
     copy = record("copy", "Letters by hand", ["Letters by hand"], doi="10.1234/z", venue="Posts")
     tables = add({**copy, "authors": ["Ann Bee"]}, merges=True)
-    paper = tables.papers.to_pylist()[2]
+    paper = tables.papers.row(2)
     assert (paper["venue"], paper["authors"]) == ("Posts", ["Ann Bee"])
     assert paper["published"]["doi"] == "10.1234/z" and paper["abstract"] == "Old words"
     assert sentences_of(tables, "z") == [("Old words", ["x"]), ("A body", ["x"])]
@@ -383,16 +382,16 @@ def test_the_pdf_of_a_paper_gives_it_its_text(index, tmp_path, run):
     code, out, _ = run("add", path, folder)
     assert code == 0 and ": 1 papers, 0 of them new" in out
     tables = read_index(path).tables
-    assert tables.bodies["body"].to_pylist() != [""]
-    (paper,) = tables.papers.to_pylist()
+    assert tables.bodies["body"].tolist() != [""]
+    (paper,) = rows_of(tables.papers)
     assert paper["abstract"] == "A letter takes the shortest queue." and paper["key"] == "letters"
     (tmp_path / "again.bib").write_text(LETTERS)
     assert "1 given were there already" in run("add", path, tmp_path / "again.bib")[1]
     (tmp_path / "again.bib").write_text(LETTERS.replace("shortest queue.", "zebrafish."))
     assert "1 replaced" in run("add", path, tmp_path / "again.bib", "--update")[1]
     changed = read_index(path).tables
-    assert changed.bodies["body"].to_pylist() == tables.bodies["body"].to_pylist()
-    assert changed.papers["abstract"].to_pylist() == ["A letter takes the zebrafish."]
+    assert changed.bodies["body"].tolist() == tables.bodies["body"].tolist()
+    assert changed.papers["abstract"].tolist() == ["A letter takes the zebrafish."]
 
 
 def test_a_broken_entry_is_left_out_and_told(tmp_path, run):

@@ -77,7 +77,7 @@ def test_helps_show_or_name_the_extra(without):
     assert set(named) == refused
 
 
-@pytest.mark.parametrize("index", ["index_2", "index_3"])
+@pytest.mark.parametrize("index", ["index_2", "index_3", "index_6", "library", "library_2"])
 def test_the_base_install_recommends_and_loads_no_package_of_an_extra(index, without, tmp_path):
     (tmp_path / "text.txt").write_text("The router drops a packet [CITATION].")
     asked = (["recommend", FORMATS / index, "text.txt", "--top", "2"],)
@@ -187,6 +187,9 @@ CONFIG = ROOT / "finetune" / "configs" / "token_bag.yaml"
         (["embed-sentences", FORMATS / "corpus", FORMATS / "encoder", "s"], "train"),
         (["recommend", FORMATS / "index", "text.txt"], "train"),  # its encoder has levels
         (["retrieve", FORMATS / "corpus", "r", "--vectors", "v"], "corpus"),
+        (["binarize", FORMATS / "corpus", "b"], "corpus"),
+        (["export-vectors", FORMATS / "vectors", "w"], "corpus"),
+        (["recommend", "file:///index", "text.txt"], "corpus"),
         (["finetune", FORMATS / "binary", CONFIG, "e"], "train"),
     ],
 )

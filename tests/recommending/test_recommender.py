@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from mpbert.corpus.cocitation import cocitation_counts
@@ -14,6 +13,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, ManuscriptError, UnknownPaperError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.options import RANKERS
@@ -283,7 +283,7 @@ def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, mo
     from mpbert.recommending.directory import data_of, read_index, write_data
 
     data = read_index(rfc_index)
-    tables = dataclasses.replace(data.tables, contexts=data.tables.contexts[:0])
+    tables = dataclasses.replace(data.tables, contexts=data.tables.contexts.take(np.zeros(0, int)))
     monkeypatch.setattr(directory, "check_inputs", lambda *_: None)  # the manifest is of another
     copy = tmp_path / "index"
     (copy / "data.1").mkdir(parents=True)
@@ -291,7 +291,7 @@ def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, mo
     write_data(copy / "data.1", dataclasses.replace(made, learnt=data.learnt))
     (copy / "manifest.json").write_bytes((rfc_index / "manifest.json").read_bytes())
     (copy / "encoder").symlink_to(rfc_index / "encoder")
-    accepted = [data.tables.papers["paper_id"][7].as_py()]
+    accepted = [data.tables.papers["paper_id"][7]]
     found = IndexRecommender.open(copy).recommend(TEXT, PLACE, accepted=accepted, top=3)
     assert len(found) == 3 and not any(paper.why.citing for paper in found)
-    assert isinstance(tables.contexts, pa.Table)
+    assert isinstance(tables.contexts, ColumnTable) and tables.contexts.num_rows == 0

@@ -7,6 +7,7 @@ import gzip
 import lzma
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +15,6 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
-
-import pyarrow as pa
 
 from mpbert.foundation.errors import CorpusError
 
@@ -49,7 +48,7 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with _opened(path) as file:
             yield file
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise _unreadable(path, error) from error
 
 
@@ -66,7 +65,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if len(line) > LARGEST:
                     raise too_large(f"{path}:{line_number}", "line", LARGEST)
                 yield line_number, line
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
 
 
@@ -161,7 +160,14 @@ def id_of_file(file: Path, source: Source, suffixes: Sequence[str]) -> str:
     return re.sub(r"\s", "_", name)
 
 
-UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, pa.ArrowException)
+def unreadable() -> tuple[type[Exception], ...]:
+    """Return the errors of a file that is not packed as it says."""
+    found = (OSError, EOFError, lzma.LZMAError, zlib.error)
+    if "pyarrow" not in sys.modules:  # nothing was unpacked by it
+        return found
+    import pyarrow as pa
+
+    return *found, pa.ArrowException
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -170,6 +176,8 @@ def _opened(path: Path) -> BinaryIO:
     if path.suffix == ".xz":
         return lzma.open(path, "rb")
     if path.suffix == ".zst":
+        import pyarrow as pa
+
         return BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd"))
     return path.open("rb")
 

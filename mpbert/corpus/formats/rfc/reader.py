@@ -13,7 +13,7 @@ from mpbert.corpus.formats.rfc.layout import RfcSection, split_sections
 from mpbert.corpus.formats.rfc.markers import mark, without_mentions
 from mpbert.corpus.formats.rfc.prose import iter_paragraphs, join_lines
 from mpbert.corpus.formats.rfc.references import RfcReferences
-from mpbert.corpus.raw.files import LARGEST, UNREADABLE, too_large
+from mpbert.corpus.raw.files import LARGEST, too_large, unreadable
 from mpbert.corpus.raw.values import decode, names_of, reading, text_of
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
@@ -172,7 +172,7 @@ def _members(path: Path, kinds: tuple[str, ...]) -> Iterator[tuple[int, str, byt
                     if len(content) > LARGEST:
                         raise too_large(f"{path}: {member.name}", "file", LARGEST)
                     yield int(match[1]), match[2], content
-    except (*UNREADABLE, tarfile.TarError) as error:
+    except (*unreadable(), tarfile.TarError) as error:
         reason = " ".join(str(error).split())
         raise CorpusError(
             f"{path}: unreadable ({reason}); expected a tar archive of rfcN.txt and rfcN.json"
