@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,17 @@ def test_a_cited_paper_is_read_without_the_sentences_of_the_manuscript(store, le
     bags = learner.bags_of(texts, manuscripts, np.random.default_rng(1))
     vocabulary = training_vocabulary(store, learner._settings.vocab_size)[0]
     training_contexts = store.contexts("train")
+    citing: dict[int, list[int]] = {}
+    for i in range(len(training_contexts)):
+        for row in training_contexts.cited(i):
+            citing.setdefault(row, []).append(i)
+
+    @cache
+    def counts_of(context: int) -> np.ndarray:
+        row = store.sentence_offsets[training_contexts.citing_rows[context]]
+        sentence = store.sentence_texts(np.array([row + training_contexts.positions[context]]))
+        return word_counts(sentence, vocabulary).toarray()[0]
+
     taken_off = 0
     for number in range(200):
         place = places[1][number]
@@ -126,17 +139,9 @@ def test_a_cited_paper_is_read_without_the_sentences_of_the_manuscript(store, le
         found = np.zeros(len(vocabulary))
         found[bags.words[bags.places[of_text]]] = bags.counts[of_text]
         expected, whole = np.zeros((2, len(vocabulary)))
-        for i in np.flatnonzero(
-            [
-                batch.positives[number] in training_contexts.cited(i)
-                for i in range(len(training_contexts))
-            ]
-        ):
-            row = store.sentence_offsets[training_contexts.citing_rows[i]]
-            sentence = store.sentence_texts(np.array([row + training_contexts.positions[i]]))
-            counts = word_counts(sentence, vocabulary).toarray()[0]
-            whole += counts
-            expected += counts * (training_contexts.citing_rows[i] != own[number])
+        for i in citing[batch.positives[number]]:
+            whole += counts_of(i)
+            expected += counts_of(i) * (training_contexts.citing_rows[i] != own[number])
         assert np.array_equal(found, expected)
         taken_off += (whole != expected).any()
     assert taken_off > 100
