@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _CUTOFF = 10  # of the measure that chooses how many trees
 _PATIENCE = 50  # trees without a better one, after which no more are tried
+_FEW = 1 << 18  # candidates for one thread: on a busy machine, two wait for each other for minutes
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def cross_validated(lists: Lists, settings: TreeSettings) -> tuple[int, np.ndarr
 
     splits = lists.splits()
     found = lightgbm.cv(
-        settings.parameters(),
+        _parameters(lists, settings),
         _dataset(lists),
         settings.most_trees,
         folds=splits,
@@ -140,7 +141,12 @@ def grown(lists: Lists, settings: TreeSettings, number: int) -> "Booster":
     """Return so many trees, learnt from all lists."""
     import lightgbm
 
-    return lightgbm.train(settings.parameters(), _dataset(lists), number)
+    return lightgbm.train(_parameters(lists, settings), _dataset(lists), number)
+
+
+def _parameters(lists: Lists, settings: TreeSettings) -> dict[str, object]:
+    threads = {"num_threads": 1} if len(lists.features) < _FEW else {}
+    return settings.parameters() | threads
 
 
 def precisions(lists: Lists, scores: np.ndarray) -> np.ndarray:
