@@ -282,6 +282,7 @@ class TestTrees:
 
     def test_the_same_lists_give_the_same_bytes_whatever_the_threads(self, monkeypatch):
         lists = pattern(np.random.default_rng(1))
+        monkeypatch.setattr("mpbert.methods.lambdamart.trees._FEW", 0)  # else one thread
         parameters = SETTINGS.parameters()
         found = []
         for threads in (1, 2, 2):
