@@ -14,12 +14,13 @@ if [[ -z ${MPBERT_PYTHON:-} ]] && ! cmp -s "$servers" .venv/servers.txt; then
     echo "run.sh: cannot install them, see .venv/servers.log; their tests are skipped" >&2
   fi
 fi
-# two processes of one thread each: threads of several libraries only get in each other's way
+# Processes of one thread each: threads of several libraries only get in each other's way. One more
+# than CI has cores: two thirds of the time a test computes, else it waits for processes it started.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 # A test that hangs ends its process, with the stack of each thread; those of --all take long.
 limit=900
 [[ " $* " == *" --all "* ]] && limit=0
 # Files in the order of tests/conftest.py: otherwise those of a few long tests come last. A process
 # that dies ends the run: xdist would wait forever for one in its place (its issue 1323).
-"$python" -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
+"$python" -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 \
   -o faulthandler_timeout=$limit -o faulthandler_exit_on_timeout=true "$@"
