@@ -21,8 +21,7 @@ from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.table_file import TableFile
 
-_PAPERS_OF_A_BLOCK = 1000  # of a row group of sentences
-_PAPERS_AT_ONCE = 100  # whose objects are in memory
+_PAPERS_OF_A_BLOCK = 1000  # and of a row group of sentences
 _LINKS_OF_A_BLOCK = 1 << 16
 _PAPERS_OF_A_GROUP = 1 << 15  # of their table, whose rows are long
 _ROWS_OF_A_GROUP = 1 << 18  # of other tables
@@ -113,19 +112,13 @@ def _write_papers(directory: Path, papers: StoredPapers, splits: np.ndarray) -> 
         TableFile(directory, "sections", _SECTIONS, _ROWS_OF_A_GROUP) as sections,
         sentences,
     ):
-        for group in _blocks(len(papers), _PAPERS_OF_A_BLOCK):
-            texts = []
-            for place in _blocks(len(group), _PAPERS_AT_ONCE):
-                rows = group[place.start : place.stop]
-                some = [papers[row] for row in rows]
-                table.add(*_paper_columns(some, splits[rows.start : rows.stop]))
-                sections.add(*_section_columns(some, rows))
-                texts.append(pa.table(_sentence_columns(some, rows), schema=_SENTENCES))
-                counts["sentences"] += sum(len(p.sentences) for p in some)
-                counts["papers_without_abstract"] += sum(p.num_abstract == 0 for p in some)
-            together = pa.concat_tables(texts).combine_chunks()
-            texts.clear()  # they would be in memory twice
-            sentences.write_table(together)
+        for rows in _blocks(len(papers), _PAPERS_OF_A_BLOCK):
+            block = [papers[row] for row in rows]
+            table.add(*_paper_columns(block, splits[rows.start : rows.stop]))
+            sections.add(*_section_columns(block, rows))
+            sentences.write_table(pa.table(_sentence_columns(block, rows), schema=_SENTENCES))
+            counts["sentences"] += sum(len(p.sentences) for p in block)
+            counts["papers_without_abstract"] += sum(p.num_abstract == 0 for p in block)
     return counts
 
 
