@@ -16,7 +16,7 @@ from mpbert.recommending.records import Recommendation
 
 T = TypeVar("T")
 Answered = tuple[list[Recommendation], AskedFor, float]
-_MOST = 16  # questions that are read together
+_MOST = 32  # questions that are read together
 
 
 @dataclass

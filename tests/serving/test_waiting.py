@@ -59,10 +59,10 @@ def answers_of(recommender, texts, give_up=()):
 
 def test_those_that_wait_are_read_together_in_their_order():
     recommender = Noting()
-    texts = [f"t{number}" for number in range(20)]
+    texts = [f"t{number}" for number in range(40)]
     found = answers_of(recommender, [(recommender, {"text": text}) for text in texts])
     assert found == [[text.upper()] for text in texts]
-    assert recommender.groups == [["first"], texts[:16], texts[16:]]
+    assert recommender.groups == [["first"], texts[:32], texts[32:]]
 
 
 def test_each_is_told_its_own_error():
