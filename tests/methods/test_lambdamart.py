@@ -24,6 +24,7 @@ from mpbert.methods.lambdamart.trees import (
     TreeSettings,
     folds_by_paper,
     gains_of,
+    grown,
     learn_trees,
     scores_by,
 )
@@ -291,6 +292,10 @@ class TestTrees:
             text = learn_trees(lists, dataclasses.replace(SETTINGS, most_trees=5)).model_to_string()
             found.append(text.replace(f"[num_threads: {threads}]", ""))
         assert found[0] == found[1] == found[2]
+
+    def test_few_candidates_are_learnt_by_one_thread(self):
+        text = grown(pattern(np.random.default_rng(1)), SETTINGS, 1).model_to_string()
+        assert "[num_threads: 1]" in text
 
     def test_lists_without_a_cited_paper_or_without_another_teach_nothing(self):
         lists = Lists(

@@ -38,6 +38,23 @@ def test_it_is_the_formula_with_its_gradients(kind, short, monkeypatch):
         assert part.grad.abs().max() > 0.1
 
 
+def test_short_rows_in_bfloat16_do_not_take_the_slow_way(monkeypatch):
+    types = []
+    fused = torch.nn.functional.scaled_dot_product_attention
+
+    def noting(queries, *rest):
+        types.append(queries.dtype)
+        return fused(queries, *rest)
+
+    monkeypatch.setattr(attention.F, "scaled_dot_product_attention", noting)
+    parts = [torch.randn(1, 2, 6, 16).bfloat16().requires_grad_() for _ in range(3)]
+    scaled_attention(*parts)
+    assert not types
+    monkeypatch.setattr(attention, "_SHORT", 3)
+    scaled_attention(*parts)
+    assert types == [torch.float32]
+
+
 def test_without_gradients_or_in_float32_it_is_what_torch_has():
     torch.manual_seed(2)
     parts = [torch.randn(3, 2, 6, 16) for _ in range(3)]
