@@ -6,6 +6,7 @@ Tables are written block by block, so that memory holds a part of each.
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.joined_texts import JoinedTexts
 from mpbert.corpus.links import Links
 from mpbert.corpus.published_column import PUBLISHED, column_of_published
 from mpbert.corpus.queries import qrels_name
@@ -21,7 +23,7 @@ from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.table_file import TableFile
 
-_PAPERS_OF_A_BLOCK = 1000  # and of a row group of sentences
+_PAPERS_OF_A_GROUP_OF_SENTENCES, _BYTES_OF_A_GROUP_OF_SENTENCES = 1000, 48 << 20
 _LINKS_OF_A_BLOCK = 1 << 16
 _PAPERS_OF_A_GROUP = 1 << 15  # of their table, whose rows are long
 _ROWS_OF_A_GROUP = 1 << 18  # of other tables
@@ -77,11 +79,11 @@ def write_tables(
     for code, split in enumerate(SPLITS):
         codes[splits == split] = code
     of_contexts = codes[links.citing_rows]
+    counts = _write_papers(directory, papers, splits)
     repeats = _find_repeats(links, of_contexts)
     is_repeat = np.zeros(len(of_contexts), dtype=bool)
     for split, found in repeats.items():
         is_repeat[of_contexts == SPLITS.index(split)] = found.is_repeat
-    counts = _write_papers(directory, papers, splits)
     _write_contexts(directory, papers, links, splits, is_repeat)
     _write_citations(directory, papers, links, splits)
     return _counts(counts, links, codes, repeats)
@@ -112,14 +114,36 @@ def _write_papers(directory: Path, papers: StoredPapers, splits: np.ndarray) -> 
         TableFile(directory, "sections", _SECTIONS, _ROWS_OF_A_GROUP) as sections,
         sentences,
     ):
-        for rows in _blocks(len(papers), _PAPERS_OF_A_BLOCK):
-            block = [papers[row] for row in rows]
-            table.add(*_paper_columns(block, splits[rows.start : rows.stop]))
-            sections.add(*_section_columns(block, rows))
-            sentences.write_table(pa.table(_sentence_columns(block, rows), schema=_SENTENCES))
-            counts["sentences"] += sum(len(p.sentences) for p in block)
-            counts["papers_without_abstract"] += sum(p.num_abstract == 0 for p in block)
+        texts, start = JoinedTexts(), 0
+        while start < len(papers):
+            group = _next_group(papers, start, texts)
+            rows = range(start, start + len(group))
+            table.add(*_paper_columns(group, splits[rows.start : rows.stop]))
+            sections.add(*_section_columns(group, rows))
+            columns = _sentence_columns(group, rows, texts.array())
+            sentences.write_table(pa.table(columns, schema=_SENTENCES))
+            counts["sentences"] += sum(len(p.sections) for p in group)
+            counts["papers_without_abstract"] += sum(p.num_abstract == 0 for p in group)
+            start = rows.stop
+            del group, columns  # they would be in memory beside the next ones
+            pa.default_memory_pool().release_unused()  # pages of the file, 20 MiB
     return counts
+
+
+def _next_group(papers: StoredPapers, start: int, texts: JoinedTexts) -> list[CleanPaper]:
+    """Return the papers of a row group of sentences, which ``texts`` holds in their place.
+
+    :param start: row of the first of them.
+    """
+    texts.clear()
+    group: list[CleanPaper] = []
+    for row in range(start, min(start + _PAPERS_OF_A_GROUP_OF_SENTENCES, len(papers))):
+        paper = papers[row]
+        if group and texts.size + paper.sentences.nbytes > _BYTES_OF_A_GROUP_OF_SENTENCES:
+            break
+        texts.add(paper.sentences)
+        group.append(replace(paper, sentences=pa.nulls(0, pa.string())))  # a slice would keep them
+    return group
 
 
 def _paper_columns(papers: list[CleanPaper], splits: np.ndarray) -> list[object]:
@@ -131,7 +155,7 @@ def _paper_columns(papers: list[CleanPaper], splits: np.ndarray) -> list[object]
         pa.array([p.venue for p in papers], pa.string()),
         pa.array(splits.tolist(), pa.string()),
         pa.array([p.num_abstract for p in papers], pa.int32()),
-        pa.array([len(p.sentences) for p in papers], pa.int32()),
+        pa.array([len(p.sections) for p in papers], pa.int32()),
         column_of_published([p.published for p in papers]),
     ]
 
@@ -145,13 +169,13 @@ def _section_columns(papers: list[CleanPaper], rows: range) -> list[object]:
     ]
 
 
-def _sentence_columns(papers: list[CleanPaper], rows: range) -> list[object]:
-    lengths = [len(p.sentences) for p in papers]
+def _sentence_columns(papers: list[CleanPaper], rows: range, texts: pa.StringArray) -> list[object]:
+    lengths = [len(p.sections) for p in papers]
     return [
         _repeated(rows, lengths),
         np.concatenate([np.arange(n, dtype=np.int32) for n in lengths]),
         np.concatenate([p.sections for p in papers]),
-        pa.concat_arrays([p.sentences for p in papers]),
+        texts,
     ]
 
 

@@ -116,7 +116,7 @@ def peak_of(folder, total):
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
     """Sixteen times the papers: what stays in memory are ids, years and rows of tables."""
-    monkeypatch.setattr(tables, "_PAPERS_OF_A_BLOCK", 50)
+    monkeypatch.setattr(tables, "_PAPERS_OF_A_GROUP_OF_SENTENCES", 50)
     monkeypatch.setattr(tables, "_LINKS_OF_A_BLOCK", 500)
     monkeypatch.setattr(tables, "_ROWS_OF_A_GROUP", 500)
     peak_of(tmp_path / "first", 60)  # what is imported and cached

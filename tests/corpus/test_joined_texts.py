@@ -1,0 +1,58 @@
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mpbert.corpus import tables
+from mpbert.corpus.build import sort_papers
+from mpbert.corpus.joined_texts import JoinedTexts
+from mpbert.corpus.links import link_papers
+from tests.corpus.test_spill import paper_of
+
+
+def test_texts_are_those_of_the_arrays_one_after_the_other():
+    arrays = [pa.array(["One.", "", "ä"]), pa.array([], pa.string()), pa.array(list("abcd"))[1:3]]
+    texts = JoinedTexts()
+    for array in arrays:
+        texts.add(array)
+    found = texts.array()
+    found.validate(full=True)
+    assert found.equals(pa.concat_arrays(arrays))
+    assert texts.size == len("One.ä".encode()) + 2
+
+
+def test_the_buffer_serves_again_once_the_array_is_gone():
+    texts = JoinedTexts()
+    texts.add(pa.array(["a long text"]))
+    found = texts.array()
+    texts.clear()
+    with pytest.raises(BufferError):
+        texts.add(pa.array(["a text that is much longer than the first one"]))
+    del found
+    texts.clear()
+    texts.add(pa.array(["x"]))
+    assert texts.array().to_pylist() == ["x"]
+    texts.clear()
+    assert texts.array().to_pylist() == []
+
+
+def test_a_row_group_ends_before_the_paper_that_would_not_fit(tmp_path, monkeypatch):
+    papers = sort_papers((paper_of(number, 10) for number in range(10)), tmp_path)
+    size = max(paper.sentences.nbytes for paper in papers)
+    links = link_papers(papers, "drop", Counter())
+    splits = np.array(["train", "valid"] * 5)
+    written = {}
+    for most in (1 << 20, 3 * size, 1):
+        monkeypatch.setattr(tables, "_BYTES_OF_A_GROUP_OF_SENTENCES", most)
+        place = tmp_path / str(most)
+        place.mkdir()
+        tables.write_tables(place, papers, links, splits)
+        file = pq.ParquetFile(place / "sentences.parquet")
+        groups = range(file.num_row_groups)
+        written[most] = [file.metadata.row_group(group).num_rows for group in groups], file.read()
+    rows = [[200], [60, 60, 60, 20], [20] * 10]
+    assert [groups for groups, _ in written.values()] == rows
+    tables_of = [table.combine_chunks() for _, table in written.values()]
+    assert tables_of[0].equals(tables_of[1]) and tables_of[0].equals(tables_of[2])
