@@ -42,7 +42,8 @@ def _paper_of(batch: pa.RecordBatch, metadata: Any) -> CleanPaper:
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
     rest["published"] = Publication(**rest.get("published", {}))  # older parts have none
-    return CleanPaper(sentences=batch.column(0), sections=batch.column(1).to_numpy(), **rest)
+    sections = batch.column(1).to_numpy().copy()  # a view would keep the sentences in memory
+    return CleanPaper(sentences=batch.column(0), sections=sections, **rest)
 
 
 def papers_in_bytes(papers: Iterable[CleanPaper]) -> np.ndarray:

@@ -1,4 +1,6 @@
+import tracemalloc
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,8 @@ from mpbert.corpus.build import sort_papers
 from mpbert.corpus.joined_texts import JoinedTexts
 from mpbert.corpus.links import link_papers
 from tests.corpus.test_spill import paper_of
+
+ONE = np.ones(1, np.int16)
 
 
 def test_texts_are_those_of_the_arrays_one_after_the_other():
@@ -36,6 +40,20 @@ def test_the_buffer_serves_again_once_the_array_is_gone():
     assert texts.array().to_pylist() == ["x"]
     texts.clear()
     assert texts.array().to_pylist() == []
+
+
+def test_texts_of_one_group_are_in_memory_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_PAPERS_OF_A_GROUP_OF_SENTENCES", 10)
+    text = pa.array(["word " * 20_000])
+    long = (replace(paper_of(n, 60), sentences=text, sections=ONE, cited=[]) for n in range(60))
+    papers = sort_papers(long, tmp_path)
+    links, splits = link_papers(papers, "drop", Counter()), np.array(["train", "valid"] * 30)
+    tables.write_tables(tmp_path, papers, links, splits)  # what is imported and cached
+    tracemalloc.start()
+    tables.write_tables(tmp_path, papers, links, splits)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.7 * 10 * text.nbytes
 
 
 def test_a_row_group_ends_before_the_paper_that_would_not_fit(tmp_path, monkeypatch):
