@@ -92,6 +92,7 @@ PACKAGES = {
     "methods": {
         *(NUMERIC | NEURAL),
         *("bm25s", "gensim", "lightgbm", "llvmlite", "numba", "sklearn", "sentence_transformers"),
+        "tantivy",
     },
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "yaml"},

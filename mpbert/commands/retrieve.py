@@ -28,8 +28,7 @@ if TYPE_CHECKING:  # what --help need not wait for
 
     from mpbert.corpus.queries import Queries
     from mpbert.corpus.store import CorpusStore
-    from mpbert.methods.lexical.search import LexicalSearch
-    from mpbert.retrieval.vector_search import VectorSearch
+    from mpbert.retrieval.cited import Search
 
 BLOCK = 4096  # queries of a part
 
@@ -48,7 +47,9 @@ class Config:
         None, "use the first dimensions of each vector", type=int, before=None
     )
     approximate: bool = option(
-        False, "search a part of the vectors; about 98 of the 100 nearest are found"
+        False,
+        "score a part of the papers: of vectors about 98 of the 100 nearest are found; "
+        "with --lexical bm25 words are on disk, and tantivy proposes papers",
     )
     store: str = store_option()
     lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
@@ -89,9 +90,14 @@ class Config:
             )
         if self.dim is not None and self.vectors is None:
             raise ConfigError("--dim is of vectors; a lexical method has none, leave it out")
-        if self.approximate and self.vectors is None:
+        if self.approximate and self.lexical not in (None, "bm25"):
             raise ConfigError(
-                "--approximate is of vectors; a lexical method has none, leave it out"
+                f"--approximate: found --lexical {self.lexical}; expected bm25, whose words can be "
+                f"on disk, or leave it out"
+            )
+        if self.approximate and self.lexical and self.add_cited:
+            raise ConfigError(
+                "--add-cited ranks all papers, and --approximate a part of them; leave one out"
             )
         if self.store and (self.approximate or self.vectors is None):
             given = "--approximate" if self.approximate else "--lexical"
@@ -100,8 +106,8 @@ class Config:
             checked_url(self.store)
         if self.approximate and self.engine != OWN:
             raise ConfigError(
-                f"--approximate: how many lists are searched is chosen over all queries at once, "
-                f"on one machine; leave it out, or --engine {self.engine}"
+                f"--approximate: the index that it makes stays on one machine; leave it out, or "
+                f"--engine {self.engine}"
             )
         if self.top < 1:
             raise ConfigError(f"--top is {self.top}; expected 1 or more")
@@ -140,7 +146,8 @@ def run(config: Config) -> None:
         for split in sorted(set(config.splits)):
             queries = _queries(store, config, split)
             parts = parts_of(config.output, split, "retrieve", config, inputs)
-            places = _by_year(queries, len(queries) if config.approximate else BLOCK)
+            whole = config.approximate and config.vectors  # how many lists are searched is chosen
+            places = _by_year(queries, len(queries) if whole else BLOCK)
             found = engine.results(work, [(split, block) for block in places], parts)
             found = progress(found, f"retrieve {split}", "block", len(places))
             rows, scores = stacked([(part["rows"], part["scores"]) for part in found])
@@ -199,12 +206,12 @@ class _Ranking(Job):
         return make
 
 
-def _index_of(store: "CorpusStore", config: Config) -> "LexicalSearch | VectorSearch":
+def _index_of(store: "CorpusStore", config: Config) -> "Search":
     if config.lexical:
-        from mpbert.methods.lexical.search import LexicalSearch
+        from mpbert.methods.lexical.search import DiskSearch, LexicalSearch
 
         method = from_settings(LEXICAL[config.lexical], config.settings, config.lexical)
-        return LexicalSearch(store, method, config.pool)
+        return (DiskSearch if config.approximate else LexicalSearch)(store, method, config.pool)
     from mpbert.retrieval.vector_search import VectorSearch, check_training_queries  # faiss
 
     check_training_queries(config.vectors, config.task, config.splits)

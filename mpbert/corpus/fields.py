@@ -10,7 +10,7 @@ count several times, as ``3*citing`` does:
 """
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,42 +22,63 @@ from mpbert.corpus.queries import Contexts, Queries
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
-from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 
 if TYPE_CHECKING:  # to tell types
     from scipy import sparse
 
-Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) row of the paper of each
+Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) the paper of each, counted from the first
+Reader = Callable[[int, int], Texts]  # of the papers from a row up to another
 _BLOCK = 1 << 17  # texts counted at once: their words lie in memory one by one
 _BYTES = 1 << 25  # of these texts
 
 
-def titles(store: CorpusStore) -> Texts:
-    """Return all titles."""
-    return pa.array(store.titles, pa.large_string()), np.arange(store.num_papers)
+def titles(store: CorpusStore) -> Reader:
+    """Read titles."""
+
+    def read(first: int, last: int) -> Texts:
+        return pa.array(store.titles[first:last], pa.large_string()), np.arange(last - first)
+
+    return read
 
 
-def abstract_sentences(store: CorpusStore) -> Texts:
-    """Return all sentences of abstracts."""
-    sentence_rows = ranges(store.sentence_offsets[:-1], store.num_abstract)
-    texts = store.sentences.take(pa.array(sentence_rows, pa.int64()))
-    return texts, row_numbers(store.num_abstract)
+def abstract_sentences(store: CorpusStore) -> Reader:
+    """Read sentences of abstracts."""
+
+    def read(first: int, last: int) -> Texts:
+        lengths = store.num_abstract[first:last]
+        sentence_rows = ranges(store.sentence_offsets[first:last], lengths)
+        return store.sentences.take(pa.array(sentence_rows, pa.int64())), row_numbers(lengths)
+
+    return read
 
 
-def all_sentences(store: CorpusStore) -> Texts:
-    """Return all sentences of abstracts and bodies."""
-    return store.sentences, row_numbers(np.diff(store.sentence_offsets))
+def all_sentences(store: CorpusStore) -> Reader:
+    """Read sentences of abstracts and bodies."""
+
+    def read(first: int, last: int) -> Texts:
+        offsets = store.sentence_offsets[first : last + 1]
+        return store.sentences[offsets[0] : offsets[-1]], row_numbers(np.diff(offsets))
+
+    return read
 
 
-def citing_sentences(store: CorpusStore) -> Texts:
-    """Return the training sentences that cite papers, once per cited paper."""
+def citing_sentences(store: CorpusStore) -> Reader:
+    """Read the training sentences that cite papers, once per cited paper."""
     contexts = store.contexts("train")
+    cited_rows = contexts.cited_rows
     sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
     once_per_cited = np.repeat(sentence_rows, np.diff(contexts.cited_offsets))
-    return store.sentences.take(pa.array(once_per_cited, pa.int64())), contexts.cited_rows
+
+    def read(first: int, last: int) -> Texts:
+        places = np.flatnonzero((cited_rows >= first) & (cited_rows < last))
+        texts = store.sentences.take(pa.array(once_per_cited[places], pa.int64()))
+        return texts, cited_rows[places] - first
+
+    return read
 
 
-FIELDS: dict[str, tuple[Callable[[CorpusStore], Texts], ...]] = {
+FIELDS: dict[str, tuple[Callable[[CorpusStore], Reader], ...]] = {
     "abstract": (titles, abstract_sentences),
     "citing": (citing_sentences,),
     "text": (titles, all_sentences),
@@ -95,9 +116,7 @@ def paper_counts(
     :raises CorpusError: there is no word.
     """
     sources = (
-        (source.__name__, *source(store), weight)
-        for name, weight in split_fields(fields).items()
-        for source in FIELDS[name]
+        (name, *read(0, store.num_papers), weight) for name, read, weight in _readers(store, fields)
     )
     counts, vocabulary = sum_counts(sources, store.num_papers, vocabulary, stemmed)
     if not len(vocabulary):
@@ -105,6 +124,33 @@ def paper_counts(
             f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
         )
     return counts, vocabulary
+
+
+def paper_blocks(
+    store: CorpusStore, fields: str
+) -> Iterator[tuple[int, "sparse.csr_array", pa.Array]]:
+    """Yield the stems of a block of papers after another: memory holds those of one.
+
+    :returns: the row of the first paper, (n, V) int32 counts of the stems of n papers, and the (V,)
+        stems of the block.
+    """
+    readers = _readers(store, fields)
+    has_body = "text" in split_fields(fields)
+    sizes = offsets_of(1 + (np.diff(store.sentence_offsets) if has_body else store.num_abstract))
+    borders = np.searchsorted(sizes, np.arange(0, sizes[-1], _BLOCK))
+    blocks = list(itertools.pairwise(np.unique([*borders, store.num_papers]).tolist()))
+    for first, last in progress(blocks, "words on disk", "block"):
+        sources = (("", *read(first, last), weight) for _, read, weight in readers)
+        yield first, *sum_counts(sources, last - first, stemmed=True)
+
+
+def _readers(store: CorpusStore, fields: str) -> list[tuple[str, Reader, int]]:
+    """Return the name of each source of these fields, what reads it, and how often it counts."""
+    return [
+        (source.__name__, source(store), weight)
+        for name, weight in split_fields(fields).items()
+        for source in FIELDS[name]
+    ]
 
 
 def sum_counts(
@@ -115,7 +161,8 @@ def sum_counts(
 ) -> "tuple[sparse.csr_array, pa.Array]":
     """Return how often the texts of each paper, from all sources, hold each word.
 
-    :param sources: (name, (M,) texts, (M,) row of the paper of each, how often they count).
+    :param sources: (name, (M,) texts, (M,) row of the paper of each, how often they count); the
+        name is that of the progress, and none is shown where it is empty.
     :param vocabulary: (V,) words to count, others are skipped; None for all words.
     :returns: (N, V) int32 counts and the vocabulary, which may be empty.
     """
@@ -124,7 +171,10 @@ def sum_counts(
     blocks = []  # rows of papers, columns among the block's own words, counts
     vocabularies = []
     for name, texts, papers, weight in sources:
-        for block in progress(_blocks(texts), f"words of {name}", "block"):
+        blocks_of_texts = _blocks(texts)
+        if name:
+            blocks_of_texts = progress(blocks_of_texts, f"words of {name}", "block")
+        for block in blocks_of_texts:
             owners = papers[block]
             counts, words = count_matrix(texts[block], vocabulary, stemmed)
             blocks.append(weight * _sum_by_paper(counts, owners, num_papers))

@@ -112,3 +112,12 @@ def check_splits(
             f"the split leaves {' and '.join(empty)} without {name} ({found}); "
             f"expected some in each: {_REMEDIES[way]}"
         )
+
+
+def check_split(split: str) -> None:
+    """Check the name of a split.
+
+    :raises ValueError: it is none of :data:`SPLITS`.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split is {split!r}; expected one of {', '.join(SPLITS)}")

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mpbert.corpus.mapped_texts import mapped_column
 from mpbert.corpus.published import Publication, published_of
 from mpbert.corpus.queries import Contexts, Manuscripts, Queries
 from mpbert.corpus.records import Paper
-from mpbert.corpus.splits import SPLITS
+from mpbert.corpus.splits import check_split
 from mpbert.corpus.tasks import TASKS
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.manifest import check_format
@@ -115,6 +116,10 @@ class CorpusStore:
         texts = self._read("sentences", ["text"])["text"].cast(pa.large_string())
         return pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], texts.type)
 
+    def map_sentences(self) -> None:
+        """Keep sentences in a file of ``TMPDIR`` from now on, uncompressed: not in memory."""
+        self.sentences = mapped_column(self.path / "sentences.parquet", "text")
+
     @cached_property
     def sentence_sections(self) -> np.ndarray:
         """Section of each sentence row, int16: 0 is the abstract, the body counts from 1."""
@@ -204,8 +209,7 @@ class CorpusStore:
 
         :raises ValueError: ``split`` is none of train, valid and test.
         """
-        if split not in SPLITS:
-            raise ValueError(f"split is {split!r}; expected one of {', '.join(SPLITS)}")
+        check_split(split)
         table = self._contexts.filter(pc.equal(self._contexts["split"], split)).combine_chunks()
         lengths = pc.list_value_length(table["cited_rows"]).to_numpy().astype(np.int64)
         return Contexts(
@@ -233,8 +237,7 @@ class CorpusStore:
 
         :raises ValueError: ``split`` is none of train, valid and test.
         """
-        if split not in SPLITS:
-            raise ValueError(f"split is {split!r}; expected one of {', '.join(SPLITS)}")
+        check_split(split)
         citing, cited = self.citations()
         wanted = self.paper_splits[citing] == split
         rows, counts = np.unique(citing[wanted], return_counts=True)

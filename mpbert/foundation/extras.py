@@ -24,6 +24,7 @@ EXTRAS = {
     "ray": ("ray",),
     "report": ("jinja2", "matplotlib", "tensorboard"),
     "s3": ("boto3",),
+    "words": ("tantivy",),
 }
 # fairseq's own pins, of 2022, refuse every current package, so that no extra can name it
 _FAIRSEQ = "pip install --no-deps fairseq==0.12.2"

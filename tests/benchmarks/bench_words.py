@@ -1,11 +1,12 @@
-"""Words in an index of tantivy, on disk, beside our BM25, in memory.
+"""BM25 with words on disk, where tantivy proposes papers, beside BM25 in memory.
 
 Run: ``TEXTS="20000 500000" PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_words.py`` and a
-corpus store, runs/corpus/acl unless named; it needs ``pip install tantivy``. Each number of TEXTS
-makes a row; 20000 unless set. Texts are three sentences of the corpus that follow one another;
-contexts of its test split ask, one at a time. tantivy gets the stems that ours has. Its k1 and b
-are fixed, so it proposes 1,000 texts, among which ours would choose: recall is that of our ten.
-Seconds are those of the processor, with all threads. Weights of ours are those of bm25s.
+corpus store, runs/corpus/acl unless named; it needs ``pip install 'mpbert[words]'``. Each number of
+TEXTS makes a row; 20000 unless set. Texts are three sentences of the corpus that follow one
+another; contexts of its test split ask. Recall is that of the ten that are found in memory. On
+disk, bytes are those of tantivy and of the counts of words. The last row is of ``retrieve`` with
+all fields, by two commands; its memory holds pages of mapped files. Seconds are those of the
+processor.
 """
 
 import importlib.util
@@ -13,32 +14,33 @@ import os
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from contest import print_row
+from contest import ended_cpu_seconds, print_row, run_command
+from scipy import sparse
 
-from mpbert.corpus.bags import count_matrix, spaced_words, stem
+from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.store import CorpusStore
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
+from mpbert.methods.lexical.on_disk import WordsOnDisk
 
-CUTOFF, PROPOSED, QUERIES, JOINED, BLOCK = 10, 1000, 200, 3, 20_000
-Search = Callable[[str], np.ndarray]  # from a text to rows, best first
+ALL_FIELDS = "fields=2*abstract+text+5*citing", "k1=16", "b=0.5", "citing_weight=5"
+CUTOFF, QUERIES, JOINED, BLOCK = 10, 200, 3, 20_000
 
 
 def main(corpus: str = "runs/corpus/acl") -> None:
     if importlib.util.find_spec("tantivy") is None:
-        raise SystemExit("tantivy is not installed: pip install tantivy")
+        raise SystemExit("tantivy is not installed: pip install 'mpbert[words]'")
     store = CorpusStore(Path(corpus))
     asked = store.local_texts(store.contexts("test"))
     queries = [asked[place] for place in np.linspace(0, len(asked) - 1, QUERIES).astype(int)]
     for number in map(int, os.environ.get("TEXTS", "20000").split()):
         compare(texts_of(store, number), queries)
+    compare_commands(Path(corpus))
 
 
 def texts_of(store: CorpusStore, number: int) -> pa.Array:
@@ -56,84 +58,64 @@ def texts_of(store: CorpusStore, number: int) -> pa.Array:
 
 def compare(texts: pa.Array, queries: list[str]) -> None:
     """Print the row of a number of texts."""
-    found, costs = {}, {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, make in (
-            ("tantivy", lambda: on_disk(texts, folder)),
-            ("ours", lambda: ours(texts)),
-        ):
-            before = time.process_time()
-            search, size = make()
-            made = time.process_time() - before
-            found[name], seconds = timed(search, queries)
-            costs[name] = made, size / 2**20, 1000 * np.median(seconds)
-            print(f"{name}: made in {made:.3g} s, {size / 2**20:.0f} MiB", flush=True)
-    proposed, best = found["tantivy"], found["ours"]
-    recall = np.mean(
-        [np.isin(ten[:CUTOFF], all_).mean() for ten, all_ in zip(best, proposed, strict=True)]
-    )
-    what = f"tantivy, {len(texts):,} texts: first {PROPOSED:,} hold our {CUTOFF}"
-    shown = [f"made in {c[0]:.3g} s, {c[1]:.0f} MiB, p50 {c[2]:.1f} ms" for c in costs.values()]
+    found, shown = {}, []
+    for name, make in (("on disk", on_disk), ("in memory", in_memory)):
+        start = time.process_time()
+        index, size = make(texts)
+        made = time.process_time()
+        found[name], _ = index.search(queries, CUTOFF, np.full(len(queries), -1))
+        each = 1000 * (time.process_time() - made) / len(queries)
+        shown.append(f"made in {made - start:.3g} s, {size / 2**20:.0f} MiB, {each:.1f} ms a query")
+        print(f"{name}: {shown[-1]}", flush=True)
+    pairs = zip(found["in memory"], found["on disk"], strict=True)
+    recall = np.mean([np.isin(ten, other).mean() for ten, other in pairs])
+    what = f"words on disk, tantivy, {len(texts):,} texts, first {CUTOFF}"
     print_row(what, "BM25 of ours, in memory", "-", f"recall {recall:.4f}", *shown, "-")
 
 
-def on_disk(texts: pa.Array, folder: str) -> tuple[Search, int]:
-    """Return a search of a new index of tantivy, and its bytes."""
-    import tantivy
-
-    schema = tantivy.SchemaBuilder()
-    schema.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-    schema.add_integer_field("row", stored=True, fast=True)
-    built = schema.build()
-    index = tantivy.Index(built, folder)
-    writer = index.writer(heap_size=256 << 20, num_threads=1)
-    for start in range(0, len(texts), BLOCK):
-        for place, text in enumerate(stems_of(texts[start : start + BLOCK])):
-            writer.add_document(tantivy.Document(text=text, row=start + place))
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
-    searcher = index.searcher()
-
-    def search(text: str) -> np.ndarray:
-        words = Counter(stems_of(pa.array([text]))[0].split())
-        parts = [
-            (
-                tantivy.Occur.Should,
-                tantivy.Query.boost_query(tantivy.Query.term_query(built, "text", word), count),
-            )
-            for word, count in words.items()
-        ]
-        hits = searcher.search(tantivy.Query.boolean_query(parts), PROPOSED, count=False).hits
-        return np.array([searcher.doc(address)["row"][0] for _, address in hits])
-
-    return search, sum(path.stat().st_size for path in Path(folder).rglob("*"))
+def compare_commands(corpus: Path) -> None:
+    """Print the row of the command."""
+    runs, seconds, peaks = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, flags in (("on_disk", ["--approximate"]), ("in_memory", [])):
+            given = [corpus, Path(folder) / name, "--splits=test", "--sample=1000", *flags]
+            before = ended_cpu_seconds()
+            _, peak = run_command("retrieve", *given, "--lexical=bm25", "--settings", *ALL_FIELDS)
+            seconds.append(f"{ended_cpu_seconds() - before:.3g} s of CPU")
+            peaks.append(f"{peak:,.0f}")
+            lines = (Path(folder) / name / "test.run").read_text(encoding="utf-8").splitlines()
+            runs.append([line.split()[:4] for line in lines])
+    recall = []
+    for cutoff in (CUTOFF, 100):
+        found, every = (
+            {(query, paper) for query, _, paper, rank in run if int(rank) <= cutoff} for run in runs
+        )
+        recall.append(f"{len(found & every) / len(every):.4f}")
+    what = f"retrieve, words on disk, 1,000 contexts of {corpus.name}, first {CUTOFF} and 100"
+    shown = f"recall {recall[0]}, {recall[1]}"
+    print_row(what, "words in memory", "-", shown, *seconds, " / ".join(peaks))
 
 
-def ours(texts: pa.Array) -> tuple[Search, int]:
-    """Return a search by our BM25, and the bytes of its weights."""
+def on_disk(texts: pa.Array) -> tuple[WordsOnDisk, int]:
+    """Return a new index on disk, and its bytes there."""
+
+    def blocks() -> Iterator[tuple[np.ndarray, sparse.csr_array, pa.Array]]:
+        for start in range(0, len(texts), BLOCK):
+            counts, words = count_matrix(texts[start : start + BLOCK], stemmed=True)
+            yield np.zeros(counts.shape[0], np.int64), counts, words
+
+    index = WordsOnDisk(Bm25(), blocks())
+    of_tantivy = sum(path.stat().st_size for path in Path(index._folder.name).rglob("*"))
+    size = of_tantivy + index._columns.nbytes + index._counts.nbytes
+    return index, size
+
+
+def in_memory(texts: pa.Array) -> tuple[LexicalIndex, int]:
+    """Return an index in memory, and the bytes of its weights."""
     index = LexicalIndex(Bm25(), *count_matrix(texts, stemmed=True))
     held = index._weights
-    nobody = np.array([-1])
     size = held.data.nbytes + held.indices.nbytes + held.indptr.nbytes
-    return lambda text: index.search([text], CUTOFF, nobody)[0][0], size
-
-
-def stems_of(texts: pa.Array) -> list[str]:
-    """Return the stems of each text, with spaces between them."""
-    lists = pc.split_pattern(spaced_words(texts), " ")
-    joined = pa.ListArray.from_arrays(lists.offsets, stem(lists.values))
-    return pc.binary_join(joined, " ").to_pylist()
-
-
-def timed(search: Search, queries: list[str]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return what each query found, and its seconds of the processor."""
-    rows, seconds = [], []
-    for query in queries:
-        before = time.process_time()
-        rows.append(search(query))
-        seconds.append(time.process_time() - before)
-    return rows, np.array(seconds)
+    return index, size
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from mpbert import cli
 from mpbert.corpus.store import CorpusStore
@@ -51,7 +52,23 @@ def test_the_first_numbers_rank_as_vectors_of_so_many(rfc_corpus, tmp_path, caps
     assert "--dim is of vectors; a lexical method has none" in capsys.readouterr().err
 
 
-def test_words_are_never_searched_in_part(rfc_corpus, tmp_path, capsys):
-    flags = ["--lexical=bm25", "--approximate"]
-    assert cli.main(["retrieve", str(rfc_corpus), str(tmp_path / "out"), *flags]) == 2
-    assert "--approximate is of vectors; a lexical method has none" in capsys.readouterr().err
+def test_words_on_disk_are_those_of_bm25_and_find_what_those_in_memory_do(
+    rfc_corpus, tmp_path, capsys
+):
+    pytest.importorskip("tantivy", reason="tantivy is not installed, see tests/servers.txt")
+    found = []
+    for name, flags in (("memory", []), ("disk", ["--approximate"])):
+        given = ["retrieve", str(rfc_corpus), str(tmp_path / name), "--lexical=bm25", "--top=5"]
+        assert cli.main([*given, *flags]) == 0
+        lines = [line.split() for line in (tmp_path / name / "test.run").open()]
+        found.append([(query, paper) for query, _, paper, _, score, _ in lines if float(score)])
+    assert found[0] and found[0] == found[1]
+    capsys.readouterr()
+    given = ["retrieve", str(rfc_corpus), str(tmp_path / "out"), "--approximate"]
+    for flags, expected in (
+        (["--lexical=tfidf"], "--approximate: found --lexical tfidf; expected bm25"),
+        (["--lexical=bm25", "--add-cited"], "--add-cited ranks all papers, and --approximate a "),
+        (["--lexical=bm25", "--engine=ray"], "--approximate: the index that it makes stays on one"),
+    ):
+        assert cli.main([*given, *flags]) == 2
+        assert expected in capsys.readouterr().err

@@ -226,7 +226,7 @@ def test_a_package_of_no_extra_is_an_error_of_the_program():
 _IMPORTED = {"hydra": "hydra-core", "sklearn": "scikit-learn", "faiss": "faiss-cpu"}
 
 # no recipe needs them: tests/run.sh installs them, setup.sh does not
-_BESIDE = ("milvus", "pgvector", "ray", "s3", "servers")
+_BESIDE = ("milvus", "pgvector", "ray", "s3", "servers", "words")
 
 
 def names_of(requirements):

@@ -15,6 +15,19 @@ if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse
 
 
+def idf(num_holding: np.ndarray, num_papers: int) -> np.ndarray:
+    """Return what a word weighs that so many papers hold, see :class:`Bm25`."""
+    return np.log(1 + (num_papers - num_holding + 0.5) / (num_holding + 0.5))
+
+
+def saturated(counts: np.ndarray, lengths: np.ndarray, k1: float, b: float) -> np.ndarray:
+    """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`.
+
+    :param lengths: of the papers, divided by their mean.
+    """
+    return counts / (counts + k1 * (1 - b + b * lengths))
+
+
 @LEXICAL.register
 @dataclass
 class Bm25(LexicalMethod):

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+tantivy = pytest.importorskip("tantivy", reason="tantivy is not installed, see tests/servers.txt")
+
+from mpbert.corpus import fields as corpus_fields  # noqa: E402
+from mpbert.corpus.fields import paper_blocks, paper_counts  # noqa: E402
+from mpbert.corpus.store import CorpusStore  # noqa: E402
+from mpbert.methods.lexical import on_disk  # noqa: E402
+from mpbert.methods.lexical.bm25 import Bm25, idf, saturated  # noqa: E402
+from mpbert.methods.lexical.index import LexicalIndex  # noqa: E402
+from mpbert.methods.lexical.on_disk import WordsOnDisk  # noqa: E402
+from mpbert.methods.lexical.search import DiskSearch, LexicalSearch  # noqa: E402
+
+FIELDS = ["abstract", "text", "2*abstract+3*citing"]
+
+
+@pytest.fixture
+def store(rfc_corpus, monkeypatch):
+    monkeypatch.setattr(corpus_fields, "_BLOCK", 300)  # sentences: many blocks
+    return CorpusStore(rfc_corpus)
+
+
+def index_of(store, method):
+    blocks = paper_blocks(store, method.fields)
+    return WordsOnDisk(
+        method, ((store.years[f : f + c.shape[0]], c, words) for f, c, words in blocks)
+    )
+
+
+@pytest.mark.parametrize("fields", FIELDS)
+def test_blocks_hold_the_words_of_all_papers(fields, store):
+    counts, words = paper_counts(store, fields, stemmed=True)
+    of_paper = [
+        sorted(zip(words.take(row.indices).to_pylist(), row.data.tolist(), strict=True))
+        for row in map(counts.__getitem__, ([i] for i in range(store.num_papers)))
+    ]
+    seen = 0
+    blocks = list(paper_blocks(store, fields))
+    assert len(blocks) > 1
+    for first, found, stems in blocks:
+        assert first == seen and found.shape[0]
+        for place in range(found.shape[0]):
+            row = found[[place]]
+            pairs = zip(stems.take(row.indices).to_pylist(), row.data.tolist(), strict=True)
+            assert sorted(pairs) == of_paper[first + place]
+        seen += found.shape[0]
+    assert seen == store.num_papers
+
+
+@pytest.mark.parametrize("pool", ["known", "all"])
+@pytest.mark.parametrize(
+    ("fields", "split"),  # training contexts would find themselves by citing sentences
+    [*((fields, "test") for fields in FIELDS), ("abstract", "train"), ("text", "train")],
+)
+def test_rankings_and_scores_are_those_of_words_in_memory(fields, split, pool, store):
+    method = Bm25(fields=fields, k1=3, b=0.6)
+    queries = store.queries(split, "local")
+    rows, scores = LexicalSearch(store, method, pool).search(queries, split, 7)
+    found, found_scores = DiskSearch(store, method, pool).search(queries, split, 7)
+    ranked = scores > 0
+    assert ranked.mean() > 0.5
+    assert (found[~ranked] == -1).all() and (found_scores[~ranked] == -np.inf).all()
+    assert np.allclose(found_scores[ranked], scores[ranked], rtol=1e-12)
+    is_tie = np.isclose(scores, np.roll(scores, 1, axis=1)) | np.isclose(
+        scores, np.roll(scores, -1, axis=1)
+    )  # sums that differ in the last digit alone
+    is_tie[:, -1] = True  # one beyond the list may have the same score
+    assert (found == rows)[ranked & ~is_tie].all()
+
+
+def test_papers_that_are_not_proposed_are_missed_and_no_score_is_wrong(store, monkeypatch):
+    monkeypatch.setattr(on_disk, "PROPOSED", 3)
+    monkeypatch.setattr(on_disk, "TIMES", 1)
+    method = Bm25(k1=8)
+    rows, scores = index_of(store, method).search(store.titles, 3, np.arange(store.num_papers))
+    every = LexicalIndex(method, *paper_counts(store, "abstract", stemmed=True))
+    all_rows, all_scores = every.search(
+        store.titles, store.num_papers, np.full(store.num_papers, -1)
+    )
+    by_row = np.take_along_axis(all_scores, np.argsort(all_rows, axis=1), axis=1)
+    query, place = np.nonzero(rows >= 0)
+    assert np.allclose(scores[query, place], by_row[query, rows[query, place]], rtol=1e-12)
+    assert not (rows == np.arange(store.num_papers)[:, None]).any()
+    assert (np.diff(scores[:, :2], axis=1) <= 0).all()
+    missed = [set(all_rows[i, :4]) - {i} - set(rows[i]) for i in range(store.num_papers)]
+    assert any(missed)
+
+
+def test_a_text_without_known_words_finds_nothing(store):
+    rows, scores = index_of(store, Bm25()).search(["qqq zzz", ""], 4, np.array([-1, -1]))
+    assert (rows == -1).all() and (scores == -np.inf).all()
+
+
+def test_words_weigh_what_they_do_in_bm25s(store):
+    method = Bm25(k1=1.7, b=0.4)
+    counts, _ = paper_counts(store, "text", stemmed=True)
+    lengths = counts.sum(axis=1)
+    expected = method.weigh_papers(counts).tocoo()
+    ours = saturated(
+        counts[expected.row, expected.col],
+        (lengths / lengths.mean())[expected.row],
+        method.k1,
+        method.b,
+    ) * idf(np.bincount(counts.indices, minlength=counts.shape[1])[expected.col], len(lengths))
+    assert np.allclose(ours, expected.data, rtol=1e-12)
+
+
+def test_the_files_of_an_index_end_with_it(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(on_disk.tempfile, "tempdir", str(tmp_path))
+    index = index_of(store, Bm25())
+    assert list(tmp_path.iterdir())
+    del index
+    assert not list(tmp_path.iterdir())
+
+
+def test_mapped_sentences_are_those_of_the_file(rfc_corpus):
+    store, mapped = CorpusStore(rfc_corpus), CorpusStore(rfc_corpus)
+    mapped.map_sentences()
+    assert mapped.sentences.equals(store.sentences)
+    contexts = store.contexts("test")
+    assert mapped.local_texts(contexts) == store.local_texts(contexts)
