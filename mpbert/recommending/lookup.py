@@ -11,6 +11,7 @@ import numpy as np
 # how often title and abstract, and citing sentences count beside a body: as in the row bm25_fields,
 # for which they were chosen on the validation of both corpora
 TIMES = 3, 5
+_COMMON = 4  # a word is common where one paper in so many holds it
 _MOST_BYTES = 64 << 20  # of the rows of common words, which each process keeps for itself
 
 
@@ -29,8 +30,8 @@ class Postings:
     def scores(self, words: np.ndarray, counts: np.ndarray, num_papers: int) -> np.ndarray:
         """Return (N,) float64: Σ_word count in the question · weight in the paper.
 
-        Word after word is added to all papers that hold it. A word that more than half of them hold
-        is added to all from a row of its weights: to add 0 costs less than to look for the papers.
+        Word after word is added to all papers that hold it. A word that a quarter of them hold is
+        added to all from a row of its weights: to add 0 costs less than to look for the papers.
 
         :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
         """
@@ -39,7 +40,7 @@ class Postings:
         each = words.tolist(), starts, ends, counts.astype(np.float64).tolist()
         for word, start, end, count in zip(*each, strict=True):
             row = None
-            if 2 * (end - start) > num_papers:
+            if _COMMON * (end - start) > num_papers:
                 row = self._row(word, start, end, num_papers)
             if row is None:
                 parts = np.multiply(self.weights[start:end], count, dtype=np.float64)

@@ -37,6 +37,7 @@ class EncoderReader:
             )
         self._encoder = open_text_encoder(path, description)
         self._reading = Reading(description.reading, seed)
+        self._nearest = self._reading.nearest()
         self._numbers, self._dim = range(readings), dim
 
     @classmethod
@@ -113,7 +114,7 @@ class EncoderReader:
         :raises EncoderError: one is NaN or infinity.
         """
         first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
-        read = self._reading.nearest().manuscripts(first, citing, last, citing, 0)
+        read = self._nearest.manuscripts(first, citing, last, citing, 0)
         return self._weigh(self._encoder.weigh_manuscripts, sentences, read, "this manuscript")
 
     def weigh_paper(

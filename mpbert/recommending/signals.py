@@ -41,9 +41,9 @@ def own_signals(found: dict[str, np.ndarray], allowed: np.ndarray, rows: np.ndar
     :param found: name to (N,) values of all papers.
     :param allowed: (N,) whether a paper may be recommended; ``rows`` (M,) of some of these.
     """
-    columns = []
+    columns, is_all = [], bool(allowed.all())
     for name in of_the_question(list(found)):
-        ranked, values = found[name][allowed], found[name][rows]
+        ranked, values = found[name] if is_all else found[name][allowed], found[name][rows]
         better = _num_better(ranked, values)
         columns += signals_of(values.astype(np.float64), float(ranked.max()), better)
     return np.stack([*columns, *(found[name][rows] for name in PRIORS)], axis=1)

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,6 +24,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_NAMES = {name for name, _ in _RAW}
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -64,9 +66,8 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
+                others = [pair for pair in message.get("headers", ()) if pair[0] not in _NAMES]
+                message["headers"] = [*others, *_RAW]
             await send(message)
 
         answer = self._refusal(scope) or self.app
