@@ -74,7 +74,7 @@ def build_report(
     )
     caption = caption_of(setting, queries, run, by_frequency, median, tables, against, resampling)
     claims, paper_tables = measure_statements(statements, setting, queries, rows, resampling)
-    caption += captions_of(claims, paper_tables)
+    caption += captions_of(claims, paper_tables, resampling)
     if not_run:
         caption.append("Not run: " + "; ".join(row.title for row in not_run) + ".")
     return Report(

@@ -27,6 +27,7 @@ from mpbert.evaluation.significance import (
 from mpbert.evaluation.subsets import Subset
 from mpbert.evaluation.tables import ALPHA, Resampling
 
+_TIMES = 10  # as many exchanges as for a table: few decide a small p-value, which Holm multiplies
 STRONGEST = "lexical"  # in place of a row: the strongest lexical one in this measure and subset
 Cell = tuple[str, str]  # measure and name of the subset
 
@@ -163,6 +164,7 @@ def _measured(
     rng: np.random.Generator,
 ) -> list[MeasuredClaim]:
     sums = _Sums(claims, rows, masks, num_gold, resampling.clusters)
+    tests = rng.spawn(1)[0]  # of its own: p-values do not change with the seeds of other rows
     candidates = [rows.candidates(claim) for claim in claims]
     others = [sums.strongest(names, claim) for claim, names in zip(claims, candidates, strict=True)]
     pairs = [(claim, other) for claim, other in zip(claims, others, strict=True)]
@@ -174,7 +176,7 @@ def _measured(
     low, high = percentile_interval(samples)
     few = [_too_few_seeds(rows, claim.better, other) for claim, other in pairs]
     contributions = sums.contributions(pairs)
-    p = _p_values(contributions, resampling.num_samples, rng)
+    p = _p_values(contributions, num_exchanges(resampling), tests)
     # the best of n was chosen on these queries, which favours it: it may be above by chance alone
     chosen_of = np.where(contributions.sum(axis=0) < 0, [len(names) for names in candidates], 1)
     p = np.minimum(p * chosen_of, 1.0)
@@ -193,6 +195,11 @@ def _measured(
         )
         for h, (claim, other) in enumerate(pairs)
     ]
+
+
+def num_exchanges(resampling: Resampling) -> int:
+    """Return how often citing papers are exchanged to test the claims."""
+    return _TIMES * (resampling.num_samples + 1) - 1
 
 
 def _too_few_seeds(rows: ClaimRows, *names: str) -> str:

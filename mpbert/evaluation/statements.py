@@ -4,7 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mpbert.evaluation.claims import Claim, ClaimRows, MeasuredClaim, measure_claims
+from mpbert.evaluation.claims import (
+    Claim,
+    ClaimRows,
+    MeasuredClaim,
+    measure_claims,
+    num_exchanges,
+)
 from mpbert.evaluation.paper_tables import MeasuredPaperTable, PaperTable, measure_paper_table
 from mpbert.evaluation.report import LEXICAL_ROW, MeasuredQueries, MeasuredRow, Setting
 from mpbert.evaluation.subsets import all_subsets
@@ -69,7 +75,11 @@ def measure_statements(
     return claims, tables
 
 
-def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperTable]) -> list[str]:
+def captions_of(
+    claims: Sequence[MeasuredClaim],
+    tables: Sequence[MeasuredPaperTable],
+    resampling: Resampling,
+) -> list[str]:
     """Return how to read claims and tables of papers, and what is wrong with what these print."""
     lines = []
     if claims:
@@ -78,12 +88,12 @@ def captions_of(claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperT
             f"Claims: confirmed where the 95 % interval of the difference is above 0 and p < "
             f"{ALPHA:g}; refuted where it is below 0 and p < {ALPHA:g}; else open. The value of a "
             f"query is its mean over the seeds of a row. Intervals draw citing papers, and seeds "
-            f"too. p: randomization test over citing papers, Holm-corrected over all claims that "
-            f"could be tested ({tested}). Where the difference is below 0, p is first multiplied "
-            f"by the number of rows whose best was taken. A gain in round brackets is not tested, "
-            f"as a trained row has fewer than three seeds. rare: queries whose cited papers were "
-            f"cited together in training at most as often as the median; other: more often. rare - "
-            f"other: difference of the gains."
+            f"too. p: randomization test, {num_exchanges(resampling):,} exchanges of whole papers, "
+            f"Holm-corrected over all claims that could be tested ({tested}). Where the difference "
+            f"is below 0, p is first multiplied by the number of rows whose best was taken. A gain "
+            f"in round brackets is not tested, as a trained row has fewer than three seeds. rare: "
+            f"queries whose cited papers were cited together in training at most as often as the "
+            f"median; other: more often. rare - other: difference of the gains."
         )
     for measured in tables:
         table = measured.table

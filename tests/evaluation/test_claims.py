@@ -49,14 +49,24 @@ def test_a_claim_is_confirmed_its_opposite_refuted_and_no_difference_open():
 def test_p_values_are_corrected_for_the_claims_that_were_tested():
     untested = dataclasses.replace(ABOVE, better="nobody")
     alone = _measured([ABOVE, untested], ROWS)[0]
-    assert alone.p == pytest.approx(1 / 1000)
+    assert alone.p == pytest.approx(1 / 10_000)
     first, second, _ = _measured([ABOVE, dataclasses.replace(ABOVE, subset="P=1"), untested], ROWS)
-    assert first.p == second.p == pytest.approx(2 / 1000)
+    assert first.p == second.p == pytest.approx(2 / 10_000)
+
+
+def test_a_p_value_does_not_change_with_the_seeds_of_other_rows():
+    rows = {"good": [_hits(0.34)], "bad": [_hits(0.3, 1)], "worse": [_hits(0.1, 2)]}
+    other = dataclasses.replace(ABOVE, better="bad", than=("worse",))
+    found = [
+        _measured([ABOVE, other], {**rows, "worse": seeds})[0]
+        for seeds in (rows["worse"], [_hits(0.1, 2), _hits(0.1, 3), _hits(0.1, 4)])
+    ]
+    assert found[0].p == found[1].p < 1
 
 
 def test_a_row_below_the_best_of_several_has_a_p_value_for_so_many_comparisons():
     rows = {"good": [_hits(0.3, 5)], **{f"row{i}": [_hits(0.3, 6 + i)] for i in range(4)}}
-    rows["high"] = [_hits(0.38, 20)]
+    rows["high"] = [_hits(0.37, 20)]
     alone, several = (
         _measured([dataclasses.replace(ABOVE, than=than)], rows)[0]
         for than in (("high",), ("row0", "row1", "high", "row2", "row3"))
