@@ -15,7 +15,6 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 
 KEY = np.dtype("S16")  # of what a context says and cites
-_BLOCK = 1 << 16  # training contexts that are looked up at once
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ def context_keys(sentences: Iterable[str], cited: Iterable[Iterable[int]]) -> np
     return np.array([context_key(*one) for one in zip(sentences, cited, strict=True)], KEY)
 
 
-def find_repeats(keys: np.ndarray, training: np.ndarray) -> Repeats:
+def find_repeats(keys: np.ndarray, training: Iterable[np.ndarray]) -> Repeats:
     """Return which contexts of a split repeat an earlier one.
 
     :param keys: (Q,) of :func:`context_keys`, in the order of the corpus.
-    :param training: (T,) those of the training contexts.
+    :param training: those of the training contexts, in blocks of any size.
     """
     distinct, first, sizes = np.unique(keys, return_index=True, return_counts=True)
     is_repeat = np.ones(len(keys), dtype=bool)
@@ -74,14 +73,13 @@ def find_repeats(keys: np.ndarray, training: np.ndarray) -> Repeats:
     return Repeats(is_repeat, int(sizes.max(initial=0)), _num_found(distinct, training))
 
 
-def _num_found(distinct: np.ndarray, training: np.ndarray) -> int:
-    """Return how many of (D,) distinct keys, ascending, are among (T,) others, in any order.
+def _num_found(distinct: np.ndarray, blocks: Iterable[np.ndarray]) -> int:
+    """Return how many of (D,) distinct keys, ascending, are among others, in any order.
 
     The others are read a block at a time: they are most, and none of them is sorted.
     """
     is_found = np.zeros(len(distinct), dtype=bool)
-    for start in range(0, len(training) if len(distinct) else 0, _BLOCK):
-        some = training[start : start + _BLOCK]
+    for some in blocks if len(distinct) else ():
         places = np.minimum(np.searchsorted(distinct, some), len(distinct) - 1)
         is_found[places[distinct[places] == some]] = True
     return int(is_found.sum())
@@ -92,7 +90,7 @@ def repeats_of(store: CorpusStore, split: str) -> Repeats:
 
     :param split: ``valid`` or ``test``; training contexts are data, and none of them is a repeat.
     """
-    return find_repeats(*(_keys_of(store, name) for name in (split, "train")))
+    return find_repeats(_keys_of(store, split), [_keys_of(store, "train")])
 
 
 def _keys_of(store: CorpusStore, split: str) -> np.ndarray:

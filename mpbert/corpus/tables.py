@@ -5,7 +5,6 @@ Tables are written block by block, so that memory holds a part of each.
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +16,12 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.joined_texts import JoinedTexts
 from mpbert.corpus.links import Links
 from mpbert.corpus.published_column import PUBLISHED, column_of_published
-from mpbert.corpus.queries import qrels_name
-from mpbert.corpus.repeats import Repeats, find_repeats
+from mpbert.corpus.qrels_files import QrelsFiles
+from mpbert.corpus.repeats import KEY, Repeats, find_repeats
 from mpbert.corpus.spill import StoredPapers
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.table_file import TableFile
+from mpbert.foundation.growing_arrays import release
 
 _PAPERS_OF_A_GROUP_OF_SENTENCES, _BYTES_OF_A_GROUP_OF_SENTENCES = 1000, 48 << 20
 _LINKS_OF_A_BLOCK = 1 << 16
@@ -79,6 +79,7 @@ def write_tables(
     for code, split in enumerate(SPLITS):
         codes[splits == split] = code
     of_contexts = codes[links.citing_rows]
+    release(links.citing_rows)
     counts = _write_papers(directory, papers, splits)
     repeats = _find_repeats(links, of_contexts)
     is_repeat = np.zeros(len(of_contexts), dtype=bool)
@@ -86,7 +87,7 @@ def write_tables(
         is_repeat[of_contexts == SPLITS.index(split)] = found.is_repeat
     _write_contexts(directory, papers, links, splits, is_repeat)
     _write_citations(directory, papers, links, splits)
-    return _counts(counts, links, codes, repeats)
+    return _counts(counts, links, codes, of_contexts, repeats)
 
 
 def _find_repeats(links: Links, of_contexts: np.ndarray) -> dict[str, Repeats]:
@@ -94,8 +95,22 @@ def _find_repeats(links: Links, of_contexts: np.ndarray) -> dict[str, Repeats]:
 
     :param of_contexts: (C,) int8 places of the contexts' splits in ``SPLITS``.
     """
-    train, valid, test = (links.keys[of_contexts == code] for code in range(len(SPLITS)))
-    return {"valid": find_repeats(valid, train), "test": find_repeats(test, train)}
+    return {
+        split: find_repeats(
+            np.concatenate([np.zeros(0, KEY), *_keys_of(links, of_contexts, place)]),
+            _keys_of(links, of_contexts, SPLITS.index("train")),
+        )
+        for place, split in enumerate(SPLITS)
+        if split != "train"
+    }
+
+
+def _keys_of(links: Links, of_contexts: np.ndarray, code: int) -> Iterator[np.ndarray]:
+    """Yield the keys of the contexts of a split, a block at a time."""
+    for rows in _blocks(len(of_contexts), _LINKS_OF_A_BLOCK):
+        part = slice(rows.start, rows.stop)
+        yield links.keys[part][of_contexts[part] == code]
+        release(links.keys)
 
 
 def _blocks(total: int, size: int) -> Iterator[range]:
@@ -189,7 +204,7 @@ def _write_contexts(
     """Write the contexts, and what they cite as qrels: all of a split, and without repeats."""
     with (
         TableFile(directory, "contexts", _CONTEXTS, _ROWS_OF_A_GROUP) as table,
-        _Qrels(directory, "local") as qrels,
+        QrelsFiles(directory, "local") as qrels,
     ):
         for rows in _blocks(len(links.citing_rows), _LINKS_OF_A_BLOCK):
             part = slice(rows.start, rows.stop)
@@ -216,6 +231,8 @@ def _write_contexts(
                 of_split, twice = of_contexts[number], bool(is_repeat[rows.start + number])
                 qrels.add(of_split, ids[number], cited_ids[start:end], twice)
                 start = end
+            for array in (links.citing_rows, links.positions, links.cited_rows):
+                release(array)
 
 
 def _write_citations(
@@ -224,7 +241,7 @@ def _write_citations(
     """Write the citations between papers, and the same as qrels of whole papers."""
     with (
         TableFile(directory, "citations", _CITATIONS, _ROWS_OF_A_GROUP) as table,
-        _Qrels(directory, "global") as qrels,
+        QrelsFiles(directory, "global") as qrels,
     ):
         for rows in _blocks(len(links.citations), _LINKS_OF_A_BLOCK):
             citing, cited = links.citations[rows.start : rows.stop].T
@@ -232,46 +249,27 @@ def _write_citations(
             ids = (papers.paper_ids.take(pa.array(c)).to_pylist() for c in (citing, cited))
             for split, query, cited_id in zip(splits[citing].tolist(), *ids, strict=True):
                 qrels.add(split, query, [cited_id], False)
-
-
-class _Qrels:
-    """Files that say which papers the queries of a task cite, one a split, and without repeats."""
-
-    def __init__(self, directory: Path, task: str) -> None:
-        self._stack = ExitStack()
-        self._all = {split: qrels_name(task, split, "all") for split in SPLITS}
-        self._distinct = {split: qrels_name(task, split) for split in SPLITS}
-        names = {*self._all.values(), *self._distinct.values()}
-        self._files = {
-            name: self._stack.enter_context((directory / name).open("w", encoding="utf-8"))
-            for name in sorted(names)
-        }
-
-    def __enter__(self) -> "_Qrels":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-
-    def add(self, split: str, query: str, cited: list[str], is_repeat: bool) -> None:
-        """Add a query and the ids of what it cites."""
-        lines = "".join(f"{query} 0 {cited_id} 1\n" for cited_id in cited)
-        names = {self._all[split]} if is_repeat else {self._all[split], self._distinct[split]}
-        for name in names:
-            self._files[name].write(lines)
+            release(links.citations)
 
 
 def _counts(
-    found: Counter[str], links: Links, codes: np.ndarray, repeats: dict[str, Repeats]
+    found: Counter[str],
+    links: Links,
+    codes: np.ndarray,
+    of_contexts: np.ndarray,
+    repeats: dict[str, Repeats],
 ) -> Counter[str]:
-    sizes = np.diff(links.cited_offsets)
+    offsets, several = links.cited_offsets, 0
+    for rows in _blocks(len(of_contexts), _LINKS_OF_A_BLOCK):
+        several += int((np.diff(offsets[rows.start : rows.stop + 1]) >= 2).sum())
+    release(offsets)
     counts = Counter(
         papers=len(codes),
         sentences=found["sentences"],
         papers_without_abstract=found["papers_without_abstract"],
-        contexts=len(sizes),
-        contexts_citing_2_or_more=int((sizes >= 2).sum()),
-        in_text_citations=int(sizes.sum()),
+        contexts=len(of_contexts),
+        contexts_citing_2_or_more=several,
+        in_text_citations=int(offsets[-1]),
         citations=len(links.citations),
     )
     is_citing = np.zeros(len(codes), dtype=bool)
@@ -279,7 +277,7 @@ def _counts(
         is_citing[links.citations[rows.start : rows.stop, 0]] = True
     _count(counts, "papers_citing_", codes[is_citing])
     _count(counts, "papers_", codes)
-    _count(counts, "contexts_", codes[links.citing_rows])
+    _count(counts, "contexts_", of_contexts)
     for split, repeated in repeats.items():
         counts[f"contexts_that_repeat_another_{split}"] = repeated.num_repeats
         counts[f"contexts_as_in_training_{split}"] = repeated.in_training

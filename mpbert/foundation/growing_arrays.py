@@ -1,5 +1,6 @@
 """Numbers on disk that grow, and are mapped in the end: memory does not grow with them."""
 
+import mmap
 import tempfile
 from collections.abc import Iterable
 from typing import Any
@@ -28,3 +29,15 @@ class Numbers:
         if not self._count:
             return np.zeros(0, self._kind)
         return np.memmap(self._file, self._kind, mode="r", shape=(self._count,))
+
+
+def release(array: np.ndarray) -> None:
+    """Give back the memory of the pages of a mapped array that were read; it can be read again.
+
+    Without this, pages that are read once stay until memory is short.
+    """
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        owner.madvise(mmap.MADV_DONTNEED)

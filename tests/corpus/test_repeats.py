@@ -76,7 +76,7 @@ def test_the_first_of_equal_contexts_is_no_repeat():
     keys = context_keys(
         ["A b.", "a B", "b a", "a, b!", "Straße", "STRASSE"], [[1, 2]] * 3 + [[2, 1]] * 3
     )
-    found = find_repeats(keys, keys[2:3])
+    found = find_repeats(keys, [keys[2:3]])
     assert found.is_repeat.tolist() == [False, True, False, True, False, True]
     assert (found.num_contexts, found.num_repeats) == (6, 3)
     assert (found.largest, found.in_training) == (3, 1)
@@ -84,12 +84,12 @@ def test_the_first_of_equal_contexts_is_no_repeat():
 
 def test_other_words_and_other_citations_make_another_context():
     keys = context_keys(["a b", "a b", "a b c"], [[1], [1, 2], [1]])
-    assert find_repeats(keys, keys[:0]).num_repeats == 0
+    assert find_repeats(keys, [keys[:0]]).num_repeats == 0
 
 
 def test_a_split_without_contexts_has_no_repeats():
     nothing = context_keys([], [])
-    found = find_repeats(nothing, nothing)
+    found = find_repeats(nothing, [nothing])
     assert (found.num_contexts, found.num_repeats, found.largest, found.in_training) == (0, 0, 0, 0)
 
 
