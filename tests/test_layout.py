@@ -33,8 +33,9 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
     **{name: set() for name in ("archives", "arrays", "command_help", "errors")},
-    **{name: set() for name in ("growing_arrays", "ragged", "renames", "seeding", "training_log")},
+    **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
+    "growing_arrays": {"errors"},
     "registry": {"errors"},
     "extras": {"errors"},
     "logs": {"errors"},

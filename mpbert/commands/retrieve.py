@@ -16,6 +16,7 @@ from mpbert.foundation.config import from_settings, option, positional, resolve_
 from mpbert.foundation.engine_choice import OWN, engine_of, engine_option
 from mpbert.foundation.engines import Job, Maker
 from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import check_inputs, is_finished, output_directory
 from mpbert.foundation.parts import Arrays, parts_of
 from mpbert.foundation.progress import progress
@@ -48,8 +49,8 @@ class Config:
     )
     approximate: bool = option(
         False,
-        "score a part of the papers: of vectors about 98 of the 100 nearest are found; "
-        "with --lexical bm25 words are on disk, and tantivy proposes papers",
+        "search a part of the vectors, about 98 of the 100 nearest are found; or, with --lexical "
+        "bm25, words on disk, which takes less memory and misses some papers",
     )
     store: str = store_option()
     lexical: Optional[str] = option(None, "rank by words, without vectors", choices=LEXICAL.names())
@@ -134,6 +135,8 @@ def run(config: Config) -> None:
         print(f"{config.output} exists, reused")
         return
     check_inputs(inputs)
+    if config.lexical and config.approximate:
+        check_installed("tantivy")
     store = CorpusStore(config.corpus)
     if config.add_cited:
         check_held_out(config.corpus)
@@ -146,7 +149,7 @@ def run(config: Config) -> None:
         for split in sorted(set(config.splits)):
             queries = _queries(store, config, split)
             parts = parts_of(config.output, split, "retrieve", config, inputs)
-            whole = config.approximate and config.vectors  # how many lists are searched is chosen
+            whole = config.approximate and config.vectors  # the lists to search are chosen by all
             places = _by_year(queries, len(queries) if whole else BLOCK)
             found = engine.results(work, [(split, block) for block in places], parts)
             found = progress(found, f"retrieve {split}", "block", len(places))

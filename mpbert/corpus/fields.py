@@ -11,6 +11,7 @@ count several times, as ``3*citing`` does:
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,57 +29,71 @@ if TYPE_CHECKING:  # to tell types
     from scipy import sparse
 
 Texts = tuple[pa.Array, np.ndarray]  # (M,) texts, (M,) the paper of each, counted from the first
-Reader = Callable[[int, int], Texts]  # of the papers from a row up to another
 _BLOCK = 1 << 17  # texts counted at once: their words lie in memory one by one
 _BYTES = 1 << 25  # of these texts
 
 
-def titles(store: CorpusStore) -> Reader:
-    """Read titles."""
+@dataclass(frozen=True)
+class FieldTexts:
+    """Texts of the papers of a corpus.
+
+    :param sizes: (N,) texts of each paper.
+    :param read: from a row up to another to the texts of these papers.
+    """
+
+    sizes: np.ndarray
+    read: Callable[[int, int], Texts]
+
+
+def titles(store: CorpusStore) -> FieldTexts:
+    """Return all titles."""
 
     def read(first: int, last: int) -> Texts:
         return pa.array(store.titles[first:last], pa.large_string()), np.arange(last - first)
 
-    return read
+    return FieldTexts(np.ones(store.num_papers, dtype=np.int64), read)
 
 
-def abstract_sentences(store: CorpusStore) -> Reader:
-    """Read sentences of abstracts."""
+def abstract_sentences(store: CorpusStore) -> FieldTexts:
+    """Return all sentences of abstracts."""
 
     def read(first: int, last: int) -> Texts:
         lengths = store.num_abstract[first:last]
         sentence_rows = ranges(store.sentence_offsets[first:last], lengths)
         return store.sentences.take(pa.array(sentence_rows, pa.int64())), row_numbers(lengths)
 
-    return read
+    return FieldTexts(store.num_abstract, read)
 
 
-def all_sentences(store: CorpusStore) -> Reader:
-    """Read sentences of abstracts and bodies."""
+def all_sentences(store: CorpusStore) -> FieldTexts:
+    """Return all sentences of abstracts and bodies."""
 
     def read(first: int, last: int) -> Texts:
         offsets = store.sentence_offsets[first : last + 1]
         return store.sentences[offsets[0] : offsets[-1]], row_numbers(np.diff(offsets))
 
-    return read
+    return FieldTexts(np.diff(store.sentence_offsets), read)
 
 
-def citing_sentences(store: CorpusStore) -> Reader:
-    """Read the training sentences that cite papers, once per cited paper."""
+def citing_sentences(store: CorpusStore) -> FieldTexts:
+    """Return the training sentences that cite papers, once per cited paper."""
     contexts = store.contexts("train")
     cited_rows = contexts.cited_rows
     sentence_rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
     once_per_cited = np.repeat(sentence_rows, np.diff(contexts.cited_offsets))
+    by_paper = np.argsort(cited_rows, kind="stable")
+    sizes = np.bincount(cited_rows, minlength=store.num_papers)
+    ends = offsets_of(sizes)
 
     def read(first: int, last: int) -> Texts:
-        places = np.flatnonzero((cited_rows >= first) & (cited_rows < last))
+        places = np.sort(by_paper[ends[first] : ends[last]])  # as they stand in the corpus
         texts = store.sentences.take(pa.array(once_per_cited[places], pa.int64()))
         return texts, cited_rows[places] - first
 
-    return read
+    return FieldTexts(sizes, read)
 
 
-FIELDS: dict[str, tuple[Callable[[CorpusStore], Reader], ...]] = {
+FIELDS: dict[str, tuple[Callable[[CorpusStore], FieldTexts], ...]] = {
     "abstract": (titles, abstract_sentences),
     "citing": (citing_sentences,),
     "text": (titles, all_sentences),
@@ -116,36 +131,41 @@ def paper_counts(
     :raises CorpusError: there is no word.
     """
     sources = (
-        (name, *read(0, store.num_papers), weight) for name, read, weight in _readers(store, fields)
+        (name, *source.read(0, store.num_papers), weight)
+        for name, source, weight in _sources(store, fields)
     )
     counts, vocabulary = sum_counts(sources, store.num_papers, vocabulary, stemmed)
     if not len(vocabulary):
-        raise CorpusError(
-            f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
-        )
+        raise no_word(store, fields)
     return counts, vocabulary
+
+
+def no_word(store: CorpusStore, fields: str) -> CorpusError:
+    """Return the error of a corpus without a word in some fields."""
+    return CorpusError(
+        f"{store.path}: found no word in fields={fields}; expected some, choose other fields"
+    )
 
 
 def paper_blocks(
     store: CorpusStore, fields: str
 ) -> Iterator[tuple[int, "sparse.csr_array", pa.Array]]:
-    """Yield the stems of a block of papers after another: memory holds those of one.
+    """Yield the stems of papers, one block after another: memory holds those of one.
 
     :returns: the row of the first paper, (n, V) int32 counts of the stems of n papers, and the (V,)
         stems of the block.
     """
-    readers = _readers(store, fields)
-    has_body = "text" in split_fields(fields)
-    sizes = offsets_of(1 + (np.diff(store.sentence_offsets) if has_body else store.num_abstract))
+    found = _sources(store, fields)
+    sizes = offsets_of(sum(source.sizes for _, source, _ in found))
     borders = np.searchsorted(sizes, np.arange(0, sizes[-1], _BLOCK))
     blocks = list(itertools.pairwise(np.unique([*borders, store.num_papers]).tolist()))
     for first, last in progress(blocks, "words on disk", "block"):
-        sources = (("", *read(first, last), weight) for _, read, weight in readers)
+        sources = (("", *source.read(first, last), weight) for _, source, weight in found)
         yield first, *sum_counts(sources, last - first, stemmed=True)
 
 
-def _readers(store: CorpusStore, fields: str) -> list[tuple[str, Reader, int]]:
-    """Return the name of each source of these fields, what reads it, and how often it counts."""
+def _sources(store: CorpusStore, fields: str) -> list[tuple[str, FieldTexts, int]]:
+    """Return the name of each source of these fields, its texts, and how often it counts."""
     return [
         (source.__name__, source(store), weight)
         for name, weight in split_fields(fields).items()

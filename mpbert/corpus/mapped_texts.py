@@ -14,7 +14,7 @@ from mpbert.foundation.growing_arrays import Numbers
 def mapped_column(path: Path, name: str) -> pa.LargeStringArray:
     """Return a column of a Parquet file as one array: its bytes lie uncompressed in ``TMPDIR``.
 
-    A group of rows at a time is in memory. The files have no name, and end with the array.
+    A group of rows at a time is in memory. The files have no name, and are deleted with the array.
 
     :param name: of a column of texts, none of them null.
     :raises CorpusError: the file cannot be read.
@@ -29,8 +29,9 @@ def mapped_column(path: Path, name: str) -> pa.LargeStringArray:
         letters.extend(np.frombuffer(data or b"", np.uint8)[start:end])
         ends.extend(of_group[1:] + (size - start))
         size += end - start
-    offsets, data = pa.py_buffer(ends.array()), pa.py_buffer(letters.array())
-    return pa.LargeStringArray.from_buffers(offsets.size // 8 - 1, offsets, data)
+    offsets = ends.array()
+    data = pa.py_buffer(letters.array())
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), data)
 
 
 def _groups(path: Path, name: str) -> Iterator[pa.LargeStringArray]:

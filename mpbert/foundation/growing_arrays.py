@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mpbert.foundation.errors import OutputError
+
 
 class Numbers:
     """A growing array in a temporary file without a name, in the folder of such files.
@@ -18,9 +20,18 @@ class Numbers:
         self._kind, self._file, self._count = np.dtype(kind), tempfile.TemporaryFile(), 0
 
     def extend(self, numbers: Iterable[Any]) -> None:
-        """Add some at the end."""
+        """Add some at the end.
+
+        :raises OutputError: the folder of temporary files cannot be written to.
+        """
         added = np.asarray(numbers, self._kind)
-        self._file.write(added.tobytes())
+        try:
+            self._file.write(added.tobytes())
+        except OSError as error:
+            raise OutputError(
+                f"{tempfile.gettempdir()}: cannot be written to ({error.strerror}); set TMPDIR to "
+                f"a folder with more space"
+            ) from error
         self._count += added.size
 
     def array(self) -> np.ndarray:

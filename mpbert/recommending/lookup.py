@@ -30,17 +30,18 @@ class Postings:
     def scores(self, words: np.ndarray, counts: np.ndarray, num_papers: int) -> np.ndarray:
         """Return (N,) float64: Σ_word count in the question · weight in the paper.
 
-        Word after word is added to all papers that hold it. A word that a quarter of them hold is
-        added to all from a row of its weights: to add 0 costs less than to look for the papers.
+        Word after word is added to all papers that hold it. One of the most frequent words, which a
+        quarter of them hold, is added to all from a row of its weights: to add 0 costs less than to
+        look for the papers.
 
         :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
         """
-        scores = np.zeros(num_papers)
+        scores, least = np.zeros(num_papers), self._least(num_papers)
         starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
         each = words.tolist(), starts, ends, counts.astype(np.float64).tolist()
         for word, start, end, count in zip(*each, strict=True):
             row = None
-            if _COMMON * (end - start) > num_papers:
+            if end - start > least:
                 row = self._row(word, start, end, num_papers)
             if row is None:
                 parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
@@ -51,14 +52,24 @@ class Postings:
                 scores += row * count
         return scores
 
-    def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray | None:
-        """Return the (N,) weights of a word, 0 where a paper lacks it; None: too many are kept."""
+    def _least(self, num_papers: int) -> int:
+        """Return how many papers a word must be in more of, to have a row: so all rows fit."""
+        fit = _MOST_BYTES // (8 * max(num_papers, 1))
+        least = num_papers // _COMMON
+        return max(int(self._lengths[-1 - fit]), least) if fit < len(self._lengths) else least
+
+    def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray:
+        """Return the (N,) weights of a word, 0 where a paper lacks it."""
         row = self._rows.get(word)
-        if row is None and (len(self._rows) + 1) * num_papers * 8 <= _MOST_BYTES:
+        if row is None:
             row = np.zeros(num_papers)  # as the scores are: to convert takes as long as to add
             row[self.papers[start:end]] = self.weights[start:end]
             self._rows[word] = row
         return row
+
+    @cached_property
+    def _lengths(self) -> np.ndarray:
+        return np.sort(np.diff(self.offsets))
 
     @cached_property
     def _rows(self) -> dict[int, np.ndarray]:

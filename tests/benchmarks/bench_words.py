@@ -105,9 +105,7 @@ def on_disk(texts: pa.Array) -> tuple[WordsOnDisk, int]:
             yield np.zeros(counts.shape[0], np.int64), counts, words
 
     index = WordsOnDisk(Bm25(), blocks())
-    of_tantivy = sum(path.stat().st_size for path in Path(index._folder.name).rglob("*"))
-    size = of_tantivy + index._columns.nbytes + index._counts.nbytes
-    return index, size
+    return index, index.num_bytes
 
 
 def in_memory(texts: pa.Array) -> tuple[LexicalIndex, int]:

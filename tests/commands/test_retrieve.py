@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,16 @@ def test_words_on_disk_are_those_of_bm25_and_find_what_those_in_memory_do(
     ):
         assert cli.main([*given, *flags]) == 2
         assert expected in capsys.readouterr().err
+
+
+def test_words_in_memory_need_no_tantivy_and_words_on_disk_name_its_extra(
+    rfc_corpus, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "tantivy", None)
+    given = ["retrieve", str(rfc_corpus), str(tmp_path / "memory"), "--lexical=bm25", "--top=2"]
+    assert cli.main(given) == 0
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    given[2] = str(tmp_path / "disk")
+    assert cli.main([*given, "--approximate"]) == 2
+    assert "found no package tantivy; expected that of the extra 'words'" in capsys.readouterr().err
+    assert not (tmp_path / "disk").exists()

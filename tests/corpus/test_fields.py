@@ -6,7 +6,13 @@ import pytest
 
 from mpbert.corpus import fields
 from mpbert.corpus.bags import split_words, stem
-from mpbert.corpus.fields import citing_sentences, paper_counts, query_texts, split_fields
+from mpbert.corpus.fields import (
+    FieldTexts,
+    citing_sentences,
+    paper_counts,
+    query_texts,
+    split_fields,
+)
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, CorpusError
 
@@ -62,7 +68,7 @@ def test_words_outside_a_given_vocabulary_are_skipped(store):
 
 
 def test_citing_sentences_are_those_of_training_papers_once_per_cited_paper(store):
-    texts, rows = citing_sentences(store)(0, store.num_papers)
+    texts, rows = citing_sentences(store).read(0, store.num_papers)
     expected = []
     contexts = store.contexts("train")
     for i, row in enumerate(contexts.citing_rows):
@@ -99,7 +105,8 @@ def test_unknown_and_repeated_fields_are_refused(names, found):
 
 def test_a_corpus_without_a_word_in_the_fields_is_refused(store, monkeypatch):
     def no_sentences(store):
-        return lambda first, last: (pa.array([], pa.large_string()), np.zeros(0, dtype=np.int64))
+        nothing = pa.array([], pa.large_string()), np.zeros(0, dtype=np.int64)
+        return FieldTexts(np.zeros(store.num_papers, dtype=np.int64), lambda first, last: nothing)
 
     monkeypatch.setitem(fields.FIELDS, "citing", (no_sentences,))
     with pytest.raises(CorpusError, match="found no word in fields=citing; expected some"):

@@ -63,7 +63,7 @@ class DocumentReader:
     def __init__(self, store: CorpusStore, words: pa.Array, longest: int) -> None:
         self._store, self._words, self._longest = store, words, longest
         titles = known_words(pa.array(store.titles, pa.large_string()), words)
-        sentences, owners = abstract_sentences(store)(0, store.num_papers)
+        sentences, owners = abstract_sentences(store).read(0, store.num_papers)
         read = known_words(sentences, words)
         lengths = np.bincount(owners, read.lengths, minlength=store.num_papers).astype(np.int64)
         abstracts = Ragged.of_lengths(read.items, lengths)

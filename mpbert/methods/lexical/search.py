@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from mpbert.corpus.fields import paper_blocks, query_texts, split_fields
+from mpbert.corpus.fields import no_word, paper_blocks, query_texts, split_fields
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.bm25 import Bm25
@@ -80,7 +80,10 @@ class DiskSearch:
                 papers = np.flatnonzero(wanted[first : first + counts.shape[0]])
                 yield self._store.years[first + papers], counts[papers], words
 
-        return WordsOnDisk(self._method, blocks())
+        found = WordsOnDisk(self._method, blocks())
+        if not found.num_stems:
+            raise no_word(self._store, self._method.fields)
+        return found
 
     def search(self, queries: Queries, split: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return rankings, as :meth:`LexicalSearch.search`.
