@@ -18,7 +18,7 @@ def weights():
     return np.where(held, rng.random((WORDS, PAPERS)), 0).astype(np.float32)
 
 
-@pytest.mark.parametrize("most_bytes", [0, 3 * PAPERS * 4, 1 << 20])  # no row, three, all
+@pytest.mark.parametrize("most_bytes", [0, 3 * PAPERS * 8, 1 << 20])  # no row, three, all
 def test_a_score_is_the_sum_over_words_in_their_order(weights, most_bytes, monkeypatch):
     monkeypatch.setattr(lookup, "_MOST_BYTES", most_bytes)
     words, papers = np.nonzero(weights)
@@ -32,3 +32,6 @@ def test_a_score_is_the_sum_over_words_in_their_order(weights, most_bytes, monke
         for word, count in zip(asked.tolist(), counts.tolist(), strict=True):
             expected += weights[word].astype(np.float64) * count
         assert postings.scores(asked, counts, PAPERS).tolist() == expected.tolist()
+    most_frequent = np.argsort(-np.diff(offsets), kind="stable")[: most_bytes // (8 * PAPERS)]
+    assert set(postings._rows) <= set(most_frequent.tolist())
+    assert bool(postings._rows) == bool(most_bytes)
