@@ -133,6 +133,17 @@ def test_papers_that_are_not_proposed_are_missed_and_no_score_is_wrong(store, mo
     assert any(missed)
 
 
+def test_what_is_proposed_are_the_best_where_k1_and_b_are_those_of_tantivy(store, monkeypatch):
+    monkeypatch.setattr(on_disk, "PROPOSED", 12)
+    monkeypatch.setattr(on_disk, "TIMES", 1)
+    method = Bm25(fields="text", k1=1.2, b=0.75)
+    queries = store.queries("test", "local")
+    best, _ = LexicalSearch(store, method).search(queries, "test", 10)
+    found, _ = DiskSearch(store, method).search(queries, "test", 10)
+    recall = [np.isin(ten, others).mean() for ten, others in zip(best, found, strict=True)]
+    assert np.mean(recall) > 0.97  # tantivy rounds the lengths of papers
+
+
 def test_a_text_without_known_words_finds_nothing(store):
     rows, scores = index_of(store, Bm25()).search(["qqq zzz", ""], 4, np.array([-1, -1]))
     assert (rows == -1).all() and (scores == -np.inf).all()

@@ -101,7 +101,7 @@ class WordsOnDisk:
         columns[is_new] = len(self._vocabulary) + np.arange(is_new.sum())
         new = words.filter(pa.array(is_new)).cast(pa.large_string())
         self._vocabulary = pa.concat_arrays([self._vocabulary, new])
-        parts = of_papers.data, columns[of_papers.indices], of_papers.indptr
+        parts = of_papers.data.copy(), columns[of_papers.indices], of_papers.indptr
         found = sparse.csr_array(parts, shape=(of_papers.shape[0], len(self._vocabulary)))
         found.sort_indices()
         num_holding = np.bincount(found.indices, minlength=len(self._vocabulary))
