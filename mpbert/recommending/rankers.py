@@ -273,9 +273,9 @@ def _beside_these(
     best = values[allowed].max(initial=-np.inf) - 2 * slack
     rows = np.flatnonzero(allowed & (values >= min(best, asked.min(initial=np.inf) - slack)))
     here = values[rows].astype(np.float64)
-    begun = np.searchsorted(asked, here + slack, side="right")
-    ended = np.searchsorted(asked, here - slack, side="left")
-    return rows[(begun > ended) | (here >= best)]
+    place = np.searchsorted(asked, here - slack)  # of the first that is not below
+    is_beside = np.append(asked, np.inf)[place] <= here + slack
+    return rows[is_beside | (here >= best)]
 
 
 def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:

@@ -18,7 +18,7 @@ from mpbert.recommending.learnt import AGE, CITATIONS, COMPANIONS
 
 DEPTH = 100  # first papers, which the trees rank
 PRIORS = (CITATIONS, AGE)
-_PARTS = 4096  # of the range of a feature
+_FEW, _PARTS = 4096, 4096  # values to sort; parts of the range of a feature
 
 
 def of_the_question(names: Sequence[str]) -> list[str]:
@@ -52,14 +52,17 @@ def own_signals(found: dict[str, np.ndarray], allowed: np.ndarray, rows: np.ndar
 def _num_better(ranked: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """Return (M,) how many of all values are larger than each of M of them.
 
-    Values are dealt out to parts of their range. In a part that none of the M lies in, they are
-    counted alone; the others are sorted. To sort all takes several times as long.
+    Where few values are larger than the smallest of the M, these are sorted. Else values are dealt
+    out to parts of their range: in a part that none of the M lies in, they are counted alone, and
+    the others are sorted. To sort all takes several times as long.
 
     :param ranked: (N,) all values; ``asked`` (M,) some of these.
     """
+    is_larger = ranked > asked.min()
+    if np.count_nonzero(is_larger) <= _FEW:
+        larger = np.sort(ranked.take(np.flatnonzero(is_larger)))
+        return len(larger) - np.searchsorted(larger, asked, side="right")
     lowest, width = ranked.min(), np.ptp(ranked)
-    if not width:
-        return np.zeros(len(asked), dtype=np.int64)
     parts, asked_parts = (
         ((values - lowest) / width * _PARTS).astype(np.intp) for values in (ranked, asked)
     )
