@@ -100,7 +100,7 @@ def test_the_wheel_says_what_it_is_and_needs(wheel):
     assert about.get_payload().startswith("# mpbert")
     assert set(about.get_all("Provides-Extra")) == {
         *("tables", "corpus", "pdf", "train", "baselines", "report", "mcp", "dev", "all"),
-        *("milvus", "pgvector", "ray", "s3", "servers"),
+        *("milvus", "pgvector", "ray", "s3", "servers", "words"),
     }
     needed = about.get_all("Requires-Dist")
     base = {line.split(";")[0].split(">")[0] for line in needed if "extra ==" not in line}
