@@ -101,6 +101,7 @@ class WordsOnDisk:
         columns[is_new] = len(self._vocabulary) + np.arange(is_new.sum())
         new = words.filter(pa.array(is_new)).cast(pa.large_string())
         self._vocabulary = pa.concat_arrays([self._vocabulary, new])
+        # a copy: to sort it would shuffle the counts of the block
         parts = of_papers.data.copy(), columns[of_papers.indices], of_papers.indptr
         found = sparse.csr_array(parts, shape=(of_papers.shape[0], len(self._vocabulary)))
         found.sort_indices()
