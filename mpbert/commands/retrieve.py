@@ -149,7 +149,7 @@ def run(config: Config) -> None:
         for split in sorted(set(config.splits)):
             queries = _queries(store, config, split)
             parts = parts_of(config.output, split, "retrieve", config, inputs)
-            whole = config.approximate and config.vectors  # from all queries the number of lists is chosen
+            whole = config.approximate and config.vectors  # all queries choose the lists
             places = _by_year(queries, len(queries) if whole else BLOCK)
             found = engine.results(work, [(split, block) for block in places], parts)
             found = progress(found, f"retrieve {split}", "block", len(places))
