@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from mpbert.corpus.build import sort_papers
 from mpbert.corpus.clean import CleanPaper
@@ -95,6 +96,22 @@ def test_a_paper_takes_as_much_memory_as_the_plan_says(tmp_path, monkeypatch):
     letters = 9
     a_paper = (many - few) / 4000 - 2 * letters
     assert 0.8 * memory_of_build()[0] < a_paper <= memory_of_build()[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells it")
+def test_pages_of_mapped_keys_do_not_stay_in_memory():
+    keys = Numbers(KEY)
+    keys.extend(np.frombuffer(np.random.default_rng(1).bytes(16 << 21), KEY))  # 32 MiB
+    nothing = np.zeros(0, np.int32)
+    links = Links(*[nothing] * 4, keys.array(), nothing)
+    before = mapped_mib()
+    _find_repeats(links, np.repeat(np.array([0, 2], np.int8), [(1 << 21) - 100, 100]))
+    assert mapped_mib() < before + 8
+
+
+def mapped_mib() -> float:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(re.search(r"RssFile:\s+(\d+)", status)[1]) / 1024
 
 
 def peak_of_contexts(training: int, others: int) -> int:

@@ -2,7 +2,8 @@
 
 import mmap
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,21 +26,28 @@ class Numbers:
         :raises OutputError: the folder of temporary files cannot be written to.
         """
         added = np.asarray(numbers, self._kind)
-        try:
+        with _told():
             self._file.write(added.tobytes())
-        except OSError as error:
-            raise OutputError(
-                f"{tempfile.gettempdir()}: cannot be written to ({error.strerror}); set TMPDIR to "
-                f"a folder with more space"
-            ) from error
         self._count += added.size
 
     def array(self) -> np.ndarray:
-        """Return (N,) all numbers, mapped from the file."""
-        self._file.flush()
+        """Return (N,) all numbers, mapped from the file; errors as of :meth:`extend`."""
+        with _told():
+            self._file.flush()
         if not self._count:
             return np.zeros(0, self._kind)
         return np.memmap(self._file, self._kind, mode="r", shape=(self._count,))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"{tempfile.gettempdir()}: cannot be written to ({error.strerror}); set TMPDIR to a "
+            f"folder with more space"
+        ) from error
 
 
 def release(array: np.ndarray) -> None:
