@@ -71,7 +71,9 @@ def drawn_texts(number):
     return ["".join(draw.choices(letters, k=draw.randrange(60))) for _ in range(number)]
 
 
-def test_word_by_word_the_tokens_are_those_of_the_library(tokenizer, monkeypatch):
+@pytest.mark.parametrize("joined", [1, 2, 64])
+def test_word_by_word_the_tokens_are_those_of_the_library(tokenizer, monkeypatch, joined):
+    monkeypatch.setattr(subwords, "_JOINED", joined)
     monkeypatch.setattr(subwords, "_TEXTS", 64)
     monkeypatch.setattr(subwords, "_LETTERS", 2000)  # what is known is forgotten now and then
     texts = drawn_texts(3000) + TEXTS
@@ -83,6 +85,27 @@ def test_word_by_word_the_tokens_are_those_of_the_library(tokenizer, monkeypatch
         expected = [[*ids[:12], SEPARATOR] for ids in whole]
         assert lengths.tolist() == list(map(len, expected))
         assert tokens.tolist() == list(chain.from_iterable(expected))
+
+
+def test_joined_words_are_cut_by_themselves_only_where_one_holds_the_mark(tokenizer, monkeypatch):
+    cut = []
+    read = TextTokenizer(tokenizer, 50)
+    ids_of = read._ids
+
+    def recorded(texts):
+        cut.extend(texts := list(texts))
+        return ids_of(texts)
+
+    monkeypatch.setattr(read, "_ids", recorded)
+    plain = [f"the{number}" for number in range(100)]
+    read(plain)
+    assert len(cut) == 2 and not set(cut) & set(plain)
+    cut.clear()
+    tokens, lengths = read(["日", "the▁text", "▁"])
+    assert len(cut) == 1 + 3 and set(cut) >= {"日", "the▁text", "▁"}
+    expected = [[*tokenizer.encode(text).ids, SEPARATOR] for text in ("日", "the▁text", "▁")]
+    assert tokens.tolist() == list(chain.from_iterable(expected))
+    assert lengths.tolist() == list(map(len, expected))
 
 
 def test_a_tokenizer_whose_tokens_may_hold_spaces_reads_whole_texts(tokenizer):
