@@ -160,6 +160,8 @@ class BagReader:
     :raises EncoderError: weights or tokenizer are missing or damaged.
     """
 
+    reads_apart = True
+
     def __init__(self, path: Path, description: EncoderDescription) -> None:
         self._file, self._config = path / WEIGHTS, description.model
         self._tokenize = TextTokenizer(read_tokenizer(path), description.reading.sentence_tokens)

@@ -22,6 +22,8 @@ class LevelReader:
     :raises EncoderError: it is damaged.
     """
 
+    reads_apart = False
+
     def __init__(self, path: Path, description: EncoderDescription) -> None:
         self._model = load_two_tower(path).eval()
         self._sentences = text_sentences(path, description)

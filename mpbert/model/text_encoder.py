@@ -20,7 +20,11 @@ class TextEncoder(Protocol):
     """Both towers of an encoder.
 
     Of each method: ``texts`` are sentences, and ``sampled`` what is read of them, by their places.
+
+    :ivar reads_apart: whether no digit of a vector depends on what is read with its text.
     """
+
+    reads_apart: bool
 
     @property
     def num_matched(self) -> int:

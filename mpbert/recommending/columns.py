@@ -119,6 +119,10 @@ class RecordColumn:
             return None
         return {name: part[row] for name, part in self.parts.items()}
 
+    def part(self, name: str, row: int) -> Any:
+        """Return one value of a record; None where nothing is known, or the table has no such."""
+        return self.parts[name][row] if name in self.parts and self.is_known[row] else None
+
     def tolist(self) -> list[dict[str, Any] | None]:
         """Return all records."""
         return [self[row] for row in range(len(self))]

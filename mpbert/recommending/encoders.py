@@ -19,7 +19,7 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
 from mpbert.model.description import SENTENCE_ENCODER, TUNED
 from mpbert.recommending.directory import ENCODER, IndexData
-from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.reading import EncoderReader, Places
 from mpbert.vectors.matches import TokenWeights
 from mpbert.vectors.normal import normalized
 
@@ -48,7 +48,10 @@ class IndexEncoder(Protocol):
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
 
-    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
+    def embed_manuscripts(self, asked: Places) -> np.ndarray:
+        """Return (B, D) vectors, each to the digit that of :meth:`embed_manuscript`."""
+
+    def read_ahead(self, manuscripts: Places) -> None:
         """Read what :meth:`embed_manuscript` will need for these, if that is faster together."""
 
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
@@ -56,6 +59,9 @@ class IndexEncoder(Protocol):
 
     def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
         """Return (1, V) weights of the tokens of a manuscript around one sentence."""
+
+    def weigh_manuscripts(self, asked: Places) -> list[TokenWeights]:
+        """Return the weights of several, each to the digit those of :meth:`weigh_manuscript`."""
 
     def weigh_paper(
         self, paper_id: str, sentences: Sequence[str], num_abstract: int
@@ -72,7 +78,11 @@ class NoEncoder:
         """Return a vector of no dimension."""
         return np.zeros(0, dtype=np.float32)
 
-    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
+    def embed_manuscripts(self, asked: Places) -> np.ndarray:
+        """Return the (B, D) vectors of :meth:`embed_manuscript`."""
+        return np.stack([self.embed_manuscript(*one) for one in asked])
+
+    def read_ahead(self, manuscripts: Places) -> None:
         """Do nothing."""
 
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
@@ -82,6 +92,10 @@ class NoEncoder:
     def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
         """Return (1, 0) weights."""
         return _no_weights()
+
+    def weigh_manuscripts(self, asked: Places) -> list[TokenWeights]:
+        """Return (1, 0) weights of each."""
+        return [_no_weights() for _ in asked]
 
     def weigh_paper(
         self, paper_id: str, sentences: Sequence[str], num_abstract: int

@@ -37,6 +37,7 @@ from mpbert.recommending.matching import cosines
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.votes import ContextVotes
 from mpbert.recommending.words import Words
+from mpbert.vectors.matches import TokenWeights
 
 _YEARS = 32  # whose citations and ages are remembered: 16 N bytes each
 
@@ -75,10 +76,16 @@ class PaperFeatures:
             contexts = *data.tables.cited(), citing, years[citing]
             self.known = KnownCitations(*contexts, len(years))
 
-    def of(self, question: Asked, near: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    def of(
+        self,
+        question: Asked,
+        near: np.ndarray | None = None,
+        weights: TokenWeights | None = None,
+    ) -> dict[str, np.ndarray]:
         """Return name to (N,) values; companions are 0 where nothing was accepted.
 
         :param near: (N,) cosines, where they are known.
+        :param weights: (1, V) of the manuscript's tokens, where they are known.
         """
         asked = question.sentences, question.sentence
         if near is None:
@@ -86,7 +93,8 @@ class PaperFeatures:
         citations, age = self._until(self.year_of(question))
         found = {COSINE: near}
         if self._matches is not None:
-            found[MATCHES] = self._matches.scores(self._encoder.weigh_manuscript(*asked))
+            weights = self._encoder.weigh_manuscript(*asked) if weights is None else weights
+            found[MATCHES] = self._matches.scores(weights)
         found |= {
             ABSTRACT: self._words.bm25(*question.words, self._fields.abstract),
             CITING: self._words.bm25(*question.words, self._fields.citing),

@@ -8,6 +8,8 @@ from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.recommending.lookup import Postings
 from mpbert.vectors.matches import TokenWeights
 
+_UNCOPIED = 10**6  # products of numbers up to which OpenBLAS reads a matrix where it lies
+
 if TYPE_CHECKING:  # none of the base installation
     from scipy import sparse
 
@@ -73,12 +75,18 @@ def cosines(vectors: np.ndarray, asked: np.ndarray) -> np.ndarray:
 def near_cosines(vectors: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, float]:
     """Return (B, N) inner products with several vectors and how far they may be off.
 
-    The vectors are read from memory once for all questions, which is what a single one waits for.
+    The vectors are read from memory once for all questions, which is what a single one waits for:
+    in blocks so small that the library does not copy them first, which took half of the time.
     A sum of D products in float32, in any order, is off by D·2^-24 at most where the vectors have
     length 1 (Higham 2002, Sec. 3.1); that of :func:`cosines` may be off to the other side.
 
     :param vectors: (N, D) of length 1 or 0, ``asked`` (B, D).
     """
     slack = 2 * (vectors.shape[1] + 2) * 2.0**-24 * (1 + 1e-3)
-    products = vectors @ asked.astype(vectors.dtype, copy=False).T  # faster than the other way
+    columns = np.ascontiguousarray(asked.T, dtype=vectors.dtype)  # (D, B); faster as the right side
+    products = np.empty((len(vectors), len(asked)), dtype=vectors.dtype)
+    rows = max(_UNCOPIED // max(columns.size, 1), 1)
+    for start in range(0, len(vectors), rows):
+        block = slice(start, start + rows)
+        np.matmul(vectors[block], columns, out=products[block])
     return np.ascontiguousarray(products.T), slack

@@ -85,7 +85,7 @@ class IndexedPapers:
         return bibtex_key(paper_id, self._folded[paper_id.casefold()] > 1)
 
     def _doi(self, row: int) -> str | None:
-        return self._published(row).doi or doi_of(self.paper_ids[row])
+        return self._columns["published"].part("doi", row) or doi_of(self.paper_ids[row])
 
     def _published(self, row: int) -> Publication:
         return published_of(self._columns["published"][row])

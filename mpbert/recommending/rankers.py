@@ -17,6 +17,7 @@ from mpbert.recommending.questions import Asked
 from mpbert.recommending.signals import DEPTH
 from mpbert.recommending.words import Words
 from mpbert.retrieval.ranking import at_most_kth, top_k
+from mpbert.vectors.matches import TokenWeights
 
 _DEPTH = 200  # papers of each ranking that are fused
 # of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
@@ -31,11 +32,13 @@ class Estimate:
 
     :param vector: (D,) of the manuscript.
     :param cosines: (N,) off by ``slack`` at most.
+    :param weights: (1, V) of the manuscript's tokens; None: exact matches do not count.
     """
 
     vector: np.ndarray
     cosines: np.ndarray
     slack: float
+    weights: TokenWeights | None
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,13 @@ class PaperRanker:
         is_whole = self._papers_near is None and COSINE in weights
         if not is_whole or len(questions) < _TOGETHER:
             return [None] * len(questions)
-        embed = self._encoder.embed_manuscript
-        asked = np.stack([embed(question.sentences, question.sentence) for question in questions])
-        found, slack = near_cosines(self._vectors, asked)
-        return [Estimate(vector, row, slack) for vector, row in zip(asked, found, strict=True)]
+        asked = [(question.sentences, question.sentence) for question in questions]
+        vectors, weighed = self._encoder.embed_manuscripts(asked), [None] * len(asked)
+        if self._matches is not None:
+            weighed = self._encoder.weigh_manuscripts(asked)
+        found, slack = near_cosines(self._vectors, vectors)
+        each = zip(vectors, found, weighed, strict=True)
+        return [Estimate(vector, row, slack, weights) for vector, row, weights in each]
 
     def rank(
         self,
@@ -153,7 +159,7 @@ class PaperRanker:
         self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate
     ) -> Ranking:
         """Return the ranking of a question with an estimate, exact, by fusion and trees."""
-        found = self.features.of(question, estimate.cosines.copy())
+        found = self.features.of(question, estimate.cosines.copy(), estimate.weights)
         scores = self._learnt.scores(found)
         # the first papers are among those whose score may reach the last of the first
         slack = abs(self._learnt.weights[COSINE]) * estimate.slack

@@ -2,11 +2,13 @@
 
 import zlib
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from mpbert.foundation.errors import EncoderError, IndexFormatError
+from mpbert.foundation.ragged import offsets_of
 from mpbert.model.description import read_description
 from mpbert.model.reading import Reading
 from mpbert.model.sampling import ABSTRACT, BODY, SampledSentences
@@ -14,6 +16,9 @@ from mpbert.model.text_encoder import open_text_encoder
 from mpbert.recommending.directory import ENCODER, IndexData
 from mpbert.vectors.matches import TokenWeights
 from mpbert.vectors.normal import normalized
+
+Places = Sequence[tuple[Sequence[str], int]]
+"""Of each manuscript its sentences, and which of them is asked about."""
 
 
 class EncoderReader:
@@ -70,20 +75,42 @@ class EncoderReader:
 
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
-        read = self._readings(sentences, place)
-        return self._embed(self._encoder.embed_manuscripts, sentences, read, "this manuscript")
+        return self._embed_manuscripts([(sentences, place)])[0]
 
-    def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], int]]) -> None:
+    def embed_manuscripts(self, asked: Places) -> np.ndarray:
+        """Return (B, D) vectors, each to the digit that of :meth:`embed_manuscript`."""
+        if self._encoder.reads_apart:
+            return self._embed_manuscripts(asked)
+        return np.stack([self.embed_manuscript(*one) for one in asked])
+
+    def _embed_manuscripts(self, asked: Places) -> np.ndarray:
+        texts, read = self._read(self._reading, asked, self._numbers)
+        return self._embed(self._encoder.embed_manuscripts, texts, read, "this manuscript")
+
+    def read_ahead(self, manuscripts: Places) -> None:
         """Read sentences of manuscripts together, if each is read by a pretrained encoder."""
-        read = [(sentences, self._readings(sentences, place)) for sentences, place in manuscripts]
+        one_by_one = ([manuscript] for manuscript in manuscripts)
+        read = [self._read(self._reading, one, self._numbers) for one in one_by_one]
         self._encoder.read_ahead(read)
 
-    def _readings(self, sentences: Sequence[str], place: int) -> SampledSentences:
-        """Return the readings of a manuscript around one sentence."""
-        numbers = np.array(self._numbers)
-        bounds = (np.full(len(numbers), at) for at in (0, place, len(sentences) - 1))
-        first, citing, last = bounds
-        return self._reading.manuscripts(first, citing, last, citing, numbers)
+    @staticmethod
+    def _read(
+        reading: Reading, asked: Places, numbers: Sequence[int]
+    ) -> tuple[list[str], SampledSentences]:
+        """Return all sentences of manuscripts, and the readings of each around its place.
+
+        :param numbers: of the readings.
+        """
+        num_readings = len(numbers)
+        lengths = np.array([len(sentences) for sentences, _ in asked])
+        places = np.repeat([place for _, place in asked], num_readings)
+        lasts = np.repeat(lengths - 1, num_readings)
+        visits = np.tile(numbers, len(asked))
+        found = reading.manuscripts(np.zeros_like(places), places, lasts, places, visits)
+        starts = np.repeat(offsets_of(lengths)[:-1], num_readings)
+        sentences = found.sentences + np.repeat(starts, found.per_item)
+        texts = list(chain.from_iterable(sentences for sentences, _ in asked))
+        return texts, SampledSentences(sentences, found.per_item, found.roles)
 
     def embed_paper(self, paper_id: str, sentences: Sequence[str], num_abstract: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a paper; it does not depend on other papers.
@@ -102,7 +129,8 @@ class EncoderReader:
                 for name in ("sentences", "per_item", "roles")
             )
         )
-        return self._embed(self._encoder.embed_papers, sentences, together, f"paper {paper_id!r}")
+        embed = self._encoder.embed_papers
+        return self._embed(embed, sentences, together, f"paper {paper_id!r}")[0]
 
     def embed_papers(self, papers: Sequence[tuple[str, Sequence[str], int]]) -> np.ndarray:
         """Return (K, D) vectors of papers, each as of :meth:`embed_paper`."""
@@ -113,9 +141,18 @@ class EncoderReader:
 
         :raises EncoderError: one is NaN or infinity.
         """
-        first, citing, last = np.array([0]), np.array([place]), np.array([len(sentences) - 1])
-        read = self._nearest.manuscripts(first, citing, last, citing, 0)
-        return self._weigh(self._encoder.weigh_manuscripts, sentences, read, "this manuscript")
+        return self._weigh_manuscripts([(sentences, place)])
+
+    def weigh_manuscripts(self, asked: Places) -> list[TokenWeights]:
+        """Return the weights of several, each to the digit those of :meth:`weigh_manuscript`."""
+        if self._encoder.reads_apart:
+            together = self._weigh_manuscripts(asked)
+            return [together.row(number) for number in range(len(asked))]
+        return [self.weigh_manuscript(*one) for one in asked]
+
+    def _weigh_manuscripts(self, asked: Places) -> TokenWeights:
+        texts, read = self._read(self._nearest, asked, [0])
+        return self._weigh(self._encoder.weigh_manuscripts, texts, read, "this manuscript")
 
     def weigh_paper(
         self, paper_id: str, sentences: Sequence[str], num_abstract: int
@@ -149,9 +186,9 @@ class EncoderReader:
         read: SampledSentences,
         name: str,
     ) -> np.ndarray:
-        """Return the mean vector of several readings.
+        """Return the (B, D) mean vectors of B texts.
 
-        :param read: all of them, in one batch.
+        :param read: all readings of each, text after text.
         :param name: what messages call it.
         :raises EncoderError: it holds NaN or infinity.
         """
@@ -161,4 +198,5 @@ class EncoderReader:
                 f"the encoder gives {name} a vector of NaN or infinity; train it with "
                 f"a lower learning rate, and build the index again"
             )
-        return normalized(vectors.mean(axis=0, keepdims=True)[:, : self._dim])[0]
+        means = vectors.reshape(-1, len(self._numbers), vectors.shape[1]).mean(axis=1)
+        return normalized(means[:, : self._dim])

@@ -52,6 +52,7 @@ class Words:
 
             cos(q, c) = Σ_w weight(w, q) · weight(w, c),   weight(w, q) ~ (1 + ln count) · idf(w)
 
+        :param columns: (U,) stems of the question, ascending; ``counts`` (U,) of each.
         :param contexts: (M,) their numbers.
         """
         found = self._lookup
@@ -59,8 +60,9 @@ class Words:
         weights = weights / max(float(np.linalg.norm(weights)), 1e-12)
         lengths = found.bag_offsets[contexts + 1] - found.bag_offsets[contexts]
         places = ranges(found.bag_offsets[contexts], lengths)
-        of_stems = np.zeros(len(found.idf))
-        of_stems[columns] = weights
-        parts = of_stems[found.bag_words[places]] * found.bag_weights[places]
-        sums = np.bincount(row_numbers(lengths), weights=parts, minlength=len(contexts))
+        stems, is_asked = found.bag_words[places], np.zeros(len(found.idf), dtype=bool)
+        is_asked[columns] = True
+        shared = np.flatnonzero(is_asked[stems])
+        parts = weights[np.searchsorted(columns, stems[shared])] * found.bag_weights[places[shared]]
+        sums = np.bincount(row_numbers(lengths)[shared], weights=parts, minlength=len(contexts))
         return np.clip(sums, 0.0, 1.0)

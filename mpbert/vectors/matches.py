@@ -38,6 +38,12 @@ class TokenWeights:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def row(self, text: int) -> "TokenWeights":
+        """Return the (1, V) weights of one text."""
+        start, end = self.offsets[text : text + 2].tolist()
+        tokens, weights = self.tokens[start:end], self.weights[start:end]
+        return TokenWeights(np.array([0, end - start]), tokens, weights, self.vocab_size)
+
     @classmethod
     def of(cls, matrix: "sparse.csr_array") -> "TokenWeights":
         """Return the weights of a matrix of scipy."""
