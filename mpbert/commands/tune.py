@@ -19,6 +19,7 @@ from mpbert.experiments.options import configs_option
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.foundation.manifest import beside, claimed
+from mpbert.foundation.processes import ended_by_sigterm
 from mpbert.retrieval.options import pool_option
 
 if TYPE_CHECKING:  # what --help need not wait for
@@ -70,7 +71,14 @@ def run(config: Config) -> None:
 
     :raises ConfigError: a row is wrong, or the file is of another budget.
     :raises MpbertError: all trials of a row failed.
+    :raises StoppedError: SIGTERM ended a trial.
+    :raises Terminated: SIGTERM came between two of them.
     """
+    with ended_by_sigterm("stopped; run this again, and it goes on"):
+        _tune(config)
+
+
+def _tune(config: Config) -> None:
     from mpbert.experiments.making import left_out
     from mpbert.experiments.steps import setting_words
     from mpbert.experiments.trials import lacking, plan_trials, tune_row

@@ -32,7 +32,7 @@ from mpbert.experiments.row_cost import cost_of
 from mpbert.experiments.rows import MODEL, Row, effective_settings
 from mpbert.experiments.steps import Step, setting_words, steps_of
 from mpbert.experiments.tuning import Budget, Trial, Tuned, best_of, choose_trials, still_fits
-from mpbert.foundation.errors import MpbertError, OutputError
+from mpbert.foundation.errors import MpbertError, OutputError, StoppedError
 from mpbert.foundation.manifest import MANIFEST, fingerprint
 from mpbert.foundation.seeding import named_rng
 
@@ -101,7 +101,10 @@ def lacking(tuning: Tuning, row: Row) -> str:
 
 
 def tune_row(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> TunedRow | None:
-    """Try settings of a row and return the best; None: all failed."""
+    """Try settings of a row and return the best; None: all failed.
+
+    :raises StoppedError: SIGTERM ended a trial, which leaves no record; no other was begun.
+    """
     return best_of(list(_trials(tuning, row, plan, label)), len(plan))
 
 
@@ -185,6 +188,8 @@ def _try_steps(tuning: Tuning, variant: Variant, place: Path, label: str) -> dic
     for step in _steps(tuning, variant, place):
         found = execute(step, log)
         cpu_seconds = round(cpu_seconds + found.cpu_seconds, 2)
+        if found.was_stopped:
+            raise StoppedError(f"{label}: {step.name} was stopped; run this again, and it goes on")
         if found.exit_code:
             logger.info("%s: failed, %s: %s", label, step.name, found.last_line)
             return _plain(variant, {}, cpu_seconds, found.exit_code)

@@ -1,6 +1,8 @@
 import json
 import math
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +17,25 @@ from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import mean_measure
 from mpbert.experiments import trials
 from mpbert.experiments.measured import Measured
+from mpbert.experiments.processes import step_environment
 from mpbert.foundation.errors import ConfigError, MpbertError
 
 BM25 = {"title": "BM25", "method": "bm25", "settings": {"k1": 0.001}, "space": {"k1": [0.001, 2]}}
 LOG = Path("tuned.trials/bm25.jsonl")
+# tune, but SIGTERM comes to it while the first trial runs, or when it is asked what a row lacks
+STOPPED = """
+import os, signal, sys
+from mpbert.cli import main
+from mpbert.experiments import trials
+from mpbert.experiments.steps import Step
+if sys.argv[1] == "trial":
+    ended = 'kill -TERM "$1"; trap "exit 143" TERM; while :; do sleep 0.1; done'
+    words = ["bash", "-c", ended, "slow", str(os.getpid())]
+    Step.command = property(lambda step: words)
+else:
+    trials.lacking = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+sys.exit(main(["tune", *sys.argv[2:]]))
+"""
 
 
 @pytest.fixture
@@ -174,6 +191,22 @@ def test_no_trial_is_begun_that_does_not_fit_and_what_trials_cost_counts_on(
         _tune(rfc_corpus, cpu_hours=hours, queries=9)
     with pytest.raises(ConfigError, match=r"--pool known, .*; here .* --pool all, "):
         _tune(rfc_corpus, cpu_hours=hours, pool="all")
+
+
+@pytest.mark.parametrize(
+    ("when", "said"), [("trial", "[1/1] bm25: retrieve was stopped"), ("row", "stopped")]
+)
+def test_sigterm_ends_a_trial_which_leaves_no_record_and_no_other_is_begun(
+    rfc_corpus, place, when, said
+):
+    _write(place, bm25=BM25)
+    words = [sys.executable, "-c", STOPPED, when, str(rfc_corpus), "rows", "out", "tuned.yaml"]
+    ended = subprocess.run(words, env=step_environment(), capture_output=True, text=True)
+    assert ended.returncode == 143
+    lines = [line for line in ended.stderr.splitlines() if line]
+    assert lines[-1] == f"mpbert tune: {said}; run this again, and it goes on"
+    assert sum("trial" in line for line in lines) == (when == "trial")
+    assert not LOG.exists() and not Path("tuned.yaml").exists()
 
 
 def test_without_a_budget_the_rows_own_settings_are_measured(rfc_corpus, place, quick):
