@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from mpbert.model.blocks import sinusoids
 from mpbert.model.config import MOST_PLACES, STEP, BagConfig
+from mpbert.model.dropout import Dropout
 from mpbert.model.packing import PackedPapers, Rows
 from mpbert.model.pooling import mean_pool, sum_pool
 
@@ -39,7 +40,7 @@ class TokenBag(nn.Module):
         if config.token_weights:
             self.log_weights = nn.Embedding(vocab_size, 1)
             nn.init.zeros_(self.log_weights.weight)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.register_buffer("places", sinusoids(MOST_PLACES, dim), False)
 
     def start_from_counts(self, counts: Tensor) -> None:

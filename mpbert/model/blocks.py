@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mpbert.model.config import ModelConfig
+from mpbert.model.dropout import Dropout
 from mpbert.model.packing import Rows
 from mpbert.pretrained.attention import scaled_attention
 
@@ -140,14 +141,14 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(config.dim, config.ffn_dim)
         self.outer = nn.Linear(config.ffn_dim, config.dim)
-        self.dropout = config.activation_dropout
+        self.dropout = Dropout(config.activation_dropout)
         for linear in (self.inner, self.outer):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (N, D) to (N, D)."""
-        return self.outer(F.dropout(F.relu(self.inner(x)), self.dropout, self.training))
+        return self.outer(self.dropout(F.relu(self.inner(x))))
 
 
 class EncoderBlock(nn.Module):
@@ -159,7 +160,7 @@ class EncoderBlock(nn.Module):
         self.attention_norm = nn.LayerNorm(config.dim)
         self.feed_forward = FeedForward(config)
         self.feed_forward_norm = nn.LayerNorm(config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, rows: Rows) -> Tensor:
         """Map (N, D) packed rows to (N, D)."""
@@ -181,7 +182,7 @@ class ZeroedBlock(nn.Module):
         self.attention = RowAttention(config)
         self.feed_forward_norm = nn.LayerNorm(config.dim)
         self.feed_forward = FeedForward(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         nn.init.zeros_(self.attention.out.weight)
         nn.init.zeros_(self.feed_forward.outer.weight)
 
@@ -208,7 +209,7 @@ class DecoderBlock(nn.Module):
         self.context_norm = nn.LayerNorm(config.dim)
         self.feed_forward = FeedForward(config)
         self.feed_forward_norm = nn.LayerNorm(config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, context: Tensor, rows: Rows) -> Tensor:
         """Map (N, D) packed rows to (N, D).

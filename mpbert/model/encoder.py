@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from mpbert.model.bag import TokenBag, weights_of
 from mpbert.model.blocks import BlockConfig, EncoderBlock, sinusoids
 from mpbert.model.config import CONCATENATED, MOST_PLACES, ROLES, STACKED, STEP, ModelConfig
+from mpbert.model.dropout import Dropout
 from mpbert.model.lexical import LexicalLevel
 from mpbert.model.packing import PackedPapers
 from mpbert.model.pooling import sum_pool
@@ -53,7 +54,7 @@ class DocumentLevel(nn.Module):
         self.roles = nn.Embedding(len(ROLES), config.dim) if config.sentence_roles else None
         if self.roles is not None:
             nn.init.zeros_(self.roles.weight)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.register_buffer("places", sinusoids(MOST_PLACES, config.dim), False)
 
     def forward(self, sentences: Tensor, papers: PackedPapers) -> Tensor:
@@ -76,7 +77,7 @@ class LevelEncoder(nn.Module):
         stacked = config.upper.join == STACKED
         self.sentences = SentenceLevel(config) if stacked and config.sentence_layers else None
         self.documents = DocumentLevel(config) if stacked and config.document_layers else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, papers: PackedPapers) -> Tensor:
         """Return (S, D) sentence vectors in the context of their papers, packed by paper."""
