@@ -81,7 +81,7 @@ def _attend_by_length(qkv: Tensor, rows: Rows, dropout: float, causal: bool) -> 
     """Return (N, D), by one call for each group of rows of equal length."""
     attended = []
     for view in rows.views(qkv):  # (M, T, 3, H, D/H)
-        q, k, v = view.permute(2, 0, 3, 1, 4)  # each (M, H, T, D/H)
+        q, k, v = view.permute(2, 0, 3, 1, 4).contiguous()  # each (M, H, T, D/H), copied at once
         mixed = scaled_attention(q, k, v, dropout=dropout, causal=causal)
         attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
     return torch.cat(attended)
