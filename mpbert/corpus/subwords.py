@@ -115,15 +115,17 @@ class TextTokenizer:
         if self._letters > _LETTERS:
             self._known, self._letters = {}, 0  # another thread may still read the old ones
         known = self._known
-        if new := list({word for words in texts for word in words if word not in known}):
-            known.update(zip(new, self._cut(new), strict=True))
+        if new := {word for words in texts for word in words if word not in known}:
+            plain = [word for word in new if self._by_word and word.isascii()]
+            other = list(new.difference(plain))
+            known.update(zip(plain, self._cut(plain), strict=True))
+            known.update(zip(other, self._ids(other), strict=True))
             self._letters += sum(map(len, new))
         return known
 
     def _cut(self, words: list[str]) -> Iterator[list[int]]:
         """Yield the ids of each word; many are cut as one text, with the mark between them."""
-        most = _JOINED if self._by_word else 1
-        groups = [words[i : i + most] for i in range(0, len(words), most)]
+        groups = [words[i : i + _JOINED] for i in range(0, len(words), _JOINED)]
         for group, ids in zip(groups, self._ids(map(_JOINER.join, groups)), strict=True):
             ends = [i for i, token in enumerate(ids) if token == self._mark]
             if len(ends) == len(group) - 1:
@@ -139,5 +141,8 @@ class TextTokenizer:
 def _cuts_at_spaces(tokenizer: Tokenizer) -> bool:
     """Tell whether the words of a text, each by itself, have the tokens of the text."""
     found = tokenizer.normalizer, tokenizer.pre_tokenizer
+    if list(map(repr, found)) != list(map(repr, (NORMALIZER, CUTTER))) or tokenizer.truncation:
+        return False
+    mark = tokenizer.encode(WORD_MARK, add_special_tokens=False).ids  # one token, of nothing else
     dropout = getattr(tokenizer.model, "dropout", None)
-    return list(map(repr, found)) == list(map(repr, (NORMALIZER, CUTTER))) and not dropout
+    return mark == [tokenizer.token_to_id(WORD_MARK)] and not dropout

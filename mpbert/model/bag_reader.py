@@ -174,7 +174,7 @@ class BagReader:
         return self._config.vocab_size if lexical else 0
 
     def read_ahead(self, manuscripts: Sequence[tuple[Sequence[str], SampledSentences]]) -> None:
-        """Do nothing: to read texts together is no faster."""
+        """Do nothing: :meth:`embed_manuscripts` reads a batch at once."""
 
     def embed_manuscripts(self, texts: Sequence[str], sampled: SampledSentences) -> np.ndarray:
         """Return (B, D) float32 vectors of manuscripts; ``sampled`` are places in ``texts``."""

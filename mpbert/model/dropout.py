@@ -13,15 +13,11 @@ from torch import Tensor, nn
 _LEVELS = 1 << 16  # of 16 bits
 
 
-class Dropout(nn.Module):
+class Dropout(nn.Dropout):
     """In training sets each value to 0 with probability p, and scales the others up.
 
-    :param p: from 0 to 1; on a CPU it is rounded to a multiple of 2^-16.
+    On a CPU, p is rounded to a multiple of 2^-16.
     """
-
-    def __init__(self, p: float) -> None:
-        super().__init__()
-        self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
         """Return values of the shape and type of ``x``."""

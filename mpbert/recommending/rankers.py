@@ -104,7 +104,7 @@ class PaperRanker:
             weighed = self._encoder.weigh_manuscripts(asked)
         found, slack = near_cosines(self._vectors, vectors)
         each = zip(vectors, found, weighed, strict=True)
-        return [Estimate(vector, row, slack, weights) for vector, row, weights in each]
+        return [Estimate(vector, row, slack, of_tokens) for vector, row, of_tokens in each]
 
     def rank(
         self,

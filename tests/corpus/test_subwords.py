@@ -5,7 +5,7 @@ import sys
 from itertools import chain
 
 import pytest
-from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from mpbert.corpus import subwords
 from mpbert.corpus.binary import END, SENTENCE_MASK, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
@@ -101,11 +101,27 @@ def test_joined_words_are_cut_by_themselves_only_where_one_holds_the_mark(tokeni
     read(plain)
     assert len(cut) == 2 and not set(cut) & set(plain)
     cut.clear()
-    tokens, lengths = read(["日", "the▁text", "▁"])
-    assert len(cut) == 1 + 3 and set(cut) >= {"日", "the▁text", "▁"}
-    expected = [[*tokenizer.encode(text).ids, SEPARATOR] for text in ("日", "the▁text", "▁")]
+    texts = ["日", "the▁text", "▁", "w"]  # of a "w" this tokenizer makes a mark and a letter
+    tokens, lengths = read(texts)
+    assert sorted(cut) == sorted([*texts, "w"])
+    expected = [[*tokenizer.encode(text).ids, SEPARATOR] for text in texts]
     assert tokens.tolist() == list(chain.from_iterable(expected))
     assert lengths.tolist() == list(map(len, expected))
+
+
+def test_a_tokenizer_that_cuts_texts_off_or_ends_words_by_itself_reads_whole_texts(tokenizer):
+    texts = ["日 本 the text", "the parser " * 40]
+    known = {"vocab": tokenizer.get_vocab(), "merges": [], "unk_token": SPECIAL_TOKENS[0]}
+    ends_words = models.BPE(**known, end_of_word_suffix="</w>")
+    for change in ("truncation", "model"):
+        other = Tokenizer.from_str(tokenizer.to_str())
+        if change == "truncation":
+            other.enable_truncation(7)
+        else:
+            other.model = ends_words
+        tokens, _ = TextTokenizer(other, 50)(texts)
+        expected = [[*other.encode(text).ids[:50], SEPARATOR] for text in texts]
+        assert tokens.tolist() == list(chain.from_iterable(expected))
 
 
 def test_a_tokenizer_whose_tokens_may_hold_spaces_reads_whole_texts(tokenizer):

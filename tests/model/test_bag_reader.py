@@ -1,6 +1,7 @@
 """Numpy reads a bag as torch does: the same vectors, the same weights of tokens."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from mpbert.model.encoder import TwoTower
 from mpbert.model.level_reader import LevelReader
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR, SampledSentences
 from mpbert.model.text_encoder import open_text_encoder
+from mpbert.recommending.reading import EncoderReader
 
 TEXTS = [
     "A host sends mail to a relay.",
@@ -79,6 +81,39 @@ def test_vectors_and_weights_are_those_of_torch(encoder):
             assert np.array_equal(found.tokens, expected.tokens)
             np.testing.assert_allclose(found.weights, expected.weights, atol=1e-5)
             assert found.weights.dtype == expected.weights.dtype == np.float32
+
+
+def test_manuscripts_that_are_read_together_have_the_digits_of_single_ones(encoder, monkeypatch):
+    rng = np.random.default_rng(1)
+    asked = []
+    for number in (1, 2, 3, 45, 70, 200):  # of sentences; 30 are read, at random, three times
+        sentences = [TEXTS[i] for i in rng.integers(0, len(TEXTS), number)]
+        asked += [(sentences, place) for place in (0, number // 2, number - 1)]
+    reader = EncoderReader(encoder, readings=3, seed=1, dim=16)
+    alone = [reader.embed_manuscript(*one) for one in asked]
+    assert np.ptp([vector @ alone[-1] for vector in alone]) > 1e-3
+    weighed = [reader.weigh_manuscript(*one) for one in asked] if reader.num_matched else []
+    for name in ("embed_manuscript", "weigh_manuscript"):  # which none of the two asks again
+        monkeypatch.setattr(reader, name, None)
+    assert np.array_equal(reader.embed_manuscripts(asked), np.stack(alone))
+    found = reader.weigh_manuscripts(asked) if reader.num_matched else []
+    for one, expected in zip(found, weighed, strict=True):
+        for name in ("offsets", "tokens", "weights", "vocab_size"):
+            assert np.array_equal(getattr(one, name), getattr(expected, name))
+        assert len(one) == 1
+
+
+def test_each_reading_of_a_manuscript_is_another_one_at_random(encoder):
+    rng = np.random.default_rng(1)
+    sentences = [TEXTS[i] for i in rng.integers(0, len(TEXTS), 80)]
+    means = [
+        EncoderReader(encoder, readings=number, seed=1, dim=16).embed_manuscripts(
+            [(sentences, 70), (sentences, 75)]
+        )
+        for number in (1, 2, 3)
+    ]
+    for one, other in pairwise(means):
+        assert np.abs(one - other).max(axis=1).min() > 1e-6
 
 
 def test_half_precision_is_read(encoder):
