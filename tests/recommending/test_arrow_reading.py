@@ -156,6 +156,10 @@ def test_what_is_missing_is_an_empty_text_or_no_record(tmp_path):
     found = read_table(path, schema)
     assert found["text"].tolist() == ["a", "", "b"]
     assert found["record"].tolist() == records.to_pylist()
+    parts = [
+        (found["record"].part("kind", row), found["record"].part("doi", row)) for row in (0, 1)
+    ]
+    assert parts == [("k", None), (None, None)]
     write_table(tmp_path / "again", found, schema)
     assert arrow(tmp_path / "again")["record"].to_pylist() == records.to_pylist()
 
