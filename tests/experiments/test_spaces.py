@@ -35,6 +35,7 @@ NO_SPACE = {
     "index_hierarchical": "as index_token_bag, of hierarchical_minilm",
     "global_index_token_bag": "as index_token_bag",
     "global_fusion_learnt": "as fusion",
+    "global_fusion_cross_encoder": "as fusion",
     "fusion_reciprocal": "weighs all inputs alike, with the constant of its paper",
     "global_fusion_reciprocal": "as fusion_reciprocal",
     "global_nnselect": "ranks with the vectors of nnselect, which is tuned",
