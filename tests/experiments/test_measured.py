@@ -43,6 +43,7 @@ def test_a_signal_is_a_negative_exit_code_and_a_missing_command_a_failure():
 def test_a_signal_to_the_asker_and_its_group_ends_the_command_and_is_recorded(tmp_path, number):
     asker = (
         "from mpbert.experiments.measured import run_measured; import os; from pathlib import Path;"
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL);"  # nohup lets it be ignored
         "command = ['bash', '-c', 'sleep 0.1; echo $$ > pid; sleep 100'];"
         "run_measured(command, os.environ, Path('log'), 'slow')"
     )
