@@ -1,7 +1,7 @@
 """Dropout (Srivastava et al., JMLR 2014), whose random numbers cost little on a CPU.
 
-There torch reads a random number for each value, on one core. Of one of 64 bits four values can be
-chosen by 16 bits each, which takes a seventh of the time.
+There torch reads a random number for each value, on one core. Here a number of 64 bits decides on
+four values, by 16 bits each. That takes a seventh of the time.
 """
 
 from typing import Any
