@@ -165,6 +165,25 @@ def test_a_place_that_a_command_leaves_behind_a_line_end_is_no_length_of_it(tmp_
     assert "2pt" not in " ".join(manuscript.sentences)
 
 
+@pytest.mark.parametrize(
+    ("call", "end"),
+    [
+        ("\\mc a}", None),
+        ("\\wide b}", None),
+        ("\\mc{a}", "\\mc{a,k}."),
+        ("\\wide{b}", "\\wide{b,k}."),
+        ("\\cite{a, b}", "\\cite{a, b,k}."),
+    ],
+)
+def test_keys_are_written_into_braces_alone(tmp_path, call, end):
+    path = tmp_path / "a.tex"
+    path.write_text(f"{OWN}It is so {call}.")
+    ((mention,),) = read_manuscript_file(path).mentions
+    assert (mention.site is None) == (end is None)
+    if end:
+        assert text_change(mention.site, ["k"]).after.decode().endswith(f"so {end}")
+
+
 def test_a_file_that_has_changed_is_not_written_to(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Trees grow [?].")

@@ -50,8 +50,9 @@ class MarkedTex:
         if last < 0:
             return None
         source, place = self.origins.in_file(last)
-        if source.text[place + 1 : place + 2] != "}":
-            return None
+        run = _run_before(self.traced.origins[start:end])
+        if source.text[place - run : place - run + 1] + source.text[place + 1 : place + 2] != "{}":
+            return None  # a command of the manuscript takes one character without braces
         if whole or (start < end and _literal(self.traced.origins[start:end])):
             return site_of_keys(source, place + 1 - (end - start), place + 1, command)
         if start == end or "%" in self.text[start:end]:
@@ -102,3 +103,11 @@ def _literal(origins: np.ndarray) -> bool:
     """Return whether all stands in a file as it stands here; of an open brace and keys, too."""
     first = int(origins[0]) if len(origins) else -1
     return first >= 0 and bool((origins == np.arange(first, first + len(origins))).all())
+
+
+def _run_before(origins: np.ndarray) -> int:
+    """Return how many characters at the end stand in a file as they stand here."""
+    if not len(origins):
+        return 0
+    is_break = np.diff(origins[::-1]) != -1
+    return int(is_break.argmax()) + 1 if is_break.any() else len(origins)
