@@ -15,6 +15,7 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.device import trained_on
 from mpbert.pretrained.texts import TextLayout
+from mpbert.pretrained.unpadded_bert import UnpaddedBert, groups_of
 
 _CHUNK = 4096  # texts tokenised at once
 _CPU_TOKENS = 4096  # of a batch whose states stay in the caches of a core
@@ -40,6 +41,7 @@ class PretrainedEncoder:
     batch_tokens: int
     bfloat16: bool
     device: torch.device = field(default_factory=trained_on)
+    _unpadded: UnpaddedBert | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Move the model to its device."""
@@ -159,8 +161,47 @@ class PretrainedEncoder:
         parts = length_batches(rows.lengths, self.part_tokens)
         with self.precision():  # around all batches: weights are rounded once
             for part in progress(parts, what, "part") if what else parts:
-                vectors[part] = self.pool(*self.batch(rows.take(part))).cpu().numpy()
+                vectors[part] = self._vectors(rows.take(part)).cpu().numpy()
         return vectors
+
+    def _vectors(self, rows: Ragged) -> Tensor:
+        """Return (M, D) of rows that ascend by length."""
+        if self.unpadded() is None:
+            return self.pool(*self.batch(rows))
+        return self.pooled_rows(self.states(rows)[1], rows.lengths)
+
+    @torch.inference_mode()
+    def states(self, rows: Ragged, above: int = 0) -> tuple[Tensor, Tensor]:
+        """Return (N, D) float32 states that enter the last ``above`` layers, and the last states.
+
+        Call it within :meth:`precision`.
+
+        :param rows: of token ids, ascending by length.
+        """
+        unpadded = self.unpadded()
+        if unpadded is not None:
+            return unpadded(rows, above)
+        tokens, is_token = self.batch(rows)
+        found = self.body(
+            input_ids=tokens, attention_mask=is_token.long(), output_hidden_states=bool(above)
+        )
+        last = found.last_hidden_state
+        entered = found.hidden_states[-1 - above] if above else last
+        return entered[is_token].float(), last[is_token].float()
+
+    def pooled_rows(self, states: Tensor, lengths: np.ndarray) -> Tensor:
+        """Return (M, D) of (N, D) last states of rows of (M,) ascending lengths."""
+        views = [states[tokens].unflatten(0, (-1, length)) for tokens, length in groups_of(lengths)]
+        return torch.cat([self.pooled(view, view.new_ones(view.shape[:2])) for view in views])
+
+    def unpadded(self) -> UnpaddedBert | None:
+        """Return the faster way to the states of this model as it is now; None: there is none."""
+        if not UnpaddedBert.can_read(self.body, self.device):
+            return None
+        if self._unpadded is None or not self._unpadded.is_current():
+            dtype = torch.bfloat16 if self.bfloat16 else torch.float32
+            self._unpadded = UnpaddedBert(self.body, dtype)
+        return self._unpadded
 
     def states_of(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return the (B, T, D) last states."""

@@ -21,6 +21,7 @@ from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.attention import scaled_attention
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 from mpbert.pretrained.texts import TextLayout
+from mpbert.pretrained.unpadded_bert import UnpaddedBert
 
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Queries, keys and values, (..., D) each -> what the queries find, (..., D)."""
@@ -95,6 +96,8 @@ class FrozenLayers:
         self._embeddings, self._lower = bert.embeddings, list(bert.encoder.layer)[:-upper]
         kept = torch.bfloat16 if encoder.bfloat16 else torch.float32
         self._kept = kept
+        can_read = UnpaddedBert.can_read(bert, encoder.device)
+        self._unpadded = UnpaddedBert(bert, kept, len(self._lower)) if can_read else None
         self._blocks: list[Tensor] = []  # of states; joined, they would be in memory twice
         self._tokens = np.zeros(0, np.int32)
 
@@ -150,7 +153,9 @@ class FrozenLayers:
         return states.to(device), torch.from_numpy(is_token).to(device)
 
     def _read(self, rows: Ragged) -> Tensor:
-        """Return the states of all tokens, row by row."""
+        """Return the states of all tokens, row by row; rows ascend by length."""
+        if self._unpadded is not None:
+            return self._unpadded(rows)[1]
         tokens, is_token = self.encoder.batch(rows)
         with self.encoder.precision():
             states = self._embeddings(input_ids=tokens)
@@ -218,6 +223,9 @@ class UpperEncoder(PretrainedEncoder):
     def batch(self, rows: Ragged) -> tuple[Tensor, Tensor]:
         """Return (B, T, D) states and the mask of attention, on the device."""
         return self.frozen.batch(rows)
+
+    def unpadded(self) -> None:
+        """Return None: the layers are few, and change between two readings."""
 
     def save(self, directory: Path) -> None:
         """Write the whole model."""

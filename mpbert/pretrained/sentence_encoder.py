@@ -20,7 +20,7 @@ from mpbert.pretrained.model_files import sha256_of_model
 from mpbert.pretrained.models import load
 
 BATCH_TOKENS = 4096
-_CPU_TOKENS = 1024  # of a batch on a CPU: more leave its caches
+_CPU_TOKENS = 2048  # of a batch on a CPU: more leave its caches
 _LAYERS = ("Transformer", "Pooling", "Normalize")  # of sentence-transformers, that are known here
 _POOLINGS = ("cls", "mean")
 
@@ -33,7 +33,7 @@ class SentenceEncoder:
     :param folder: of the model, see :func:`mpbert.pretrained.folders.folder_of`.
     :param device: where it runs; None: the GPU where there is one.
     :param batch_tokens: most tokens of a batch, padding included: memory and speed, not results.
-        On a CPU there are never more than 1,024.
+        On a CPU there are never more than 2,048.
     :param bfloat16: whether matrix products are in bfloat16.
     :raises EncoderError: there is no such model, or its vectors are made in a way unknown here.
     """
@@ -74,12 +74,7 @@ class SentenceEncoder:
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return (K, E) float32 vectors of length 1; a text is cut at the model's most tokens."""
-        rows, vectors = self.rows(texts), np.empty((len(texts), self.dim), dtype=np.float32)
-        with self._encoder.precision():  # around all batches: weights are rounded once
-            for part in length_batches(rows.lengths, self._encoder.batch_tokens):
-                pooled = self._encoder.pool(*self._encoder.batch(rows.take(part)))
-                vectors[part] = normalize(pooled, dim=1).cpu().numpy()
-        return vectors
+        return normalize(torch.from_numpy(self._encoder.embed(self.rows(texts))), dim=1).numpy()
 
     @torch.inference_mode()
     def encode_with_states(self, texts: Sequence[str], layers: int) -> tuple[np.ndarray, Ragged]:
@@ -91,15 +86,12 @@ class SentenceEncoder:
         states = np.empty((len(rows.items), self.dim), dtype=np.float16)
         with self._encoder.precision():
             for part in length_batches(rows.lengths, self._encoder.batch_tokens):
-                tokens, is_token = self._encoder.batch(rows.take(part))
-                found = self._encoder.body(
-                    tokens, attention_mask=is_token.long(), output_hidden_states=True
-                )
-                pooled = self._encoder.pooled(found.last_hidden_state.float(), is_token)
+                read = rows.take(part)
+                entered, last = self._encoder.states(read, layers)
+                pooled = self._encoder.pooled_rows(last, read.lengths)
                 vectors[part] = normalize(pooled, dim=1).cpu().numpy()
-                entered = found.hidden_states[-1 - layers][is_token].half()
-                places = ranges(rows.offsets[:-1][part], rows.lengths[part])
-                states[places] = entered.cpu().numpy()
+                places = ranges(rows.offsets[:-1][part], read.lengths)
+                states[places] = entered.half().cpu().numpy()
         return vectors, Ragged(states, rows.offsets)
 
     def rows(self, texts: Sequence[str]) -> Ragged:

@@ -48,14 +48,17 @@ def test_short_rows_in_bfloat16_do_not_take_the_slow_way(monkeypatch):
 
     monkeypatch.setattr(attention.F, "scaled_dot_product_attention", noting)
     parts = [torch.randn(1, 2, 6, 16).bfloat16().requires_grad_() for _ in range(3)]
-    scaled_attention(*parts)
+    found = scaled_attention(*parts)
+    with torch.no_grad():
+        assert torch.equal(scaled_attention(*parts), found)
     assert not types
     monkeypatch.setattr(attention, "_SHORT", 3)
     scaled_attention(*parts)
     assert types == [torch.float32]
 
 
-def test_without_gradients_or_in_float32_it_is_what_torch_has():
+def test_in_float32_and_in_long_rows_without_gradients_it_is_what_torch_has(monkeypatch):
+    monkeypatch.setattr(attention, "_SHORT", 5)
     torch.manual_seed(2)
     parts = [torch.randn(3, 2, 6, 16) for _ in range(3)]
     for given in (parts, [part.bfloat16() for part in parts]):

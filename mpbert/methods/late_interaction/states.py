@@ -4,11 +4,11 @@ import tempfile
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from torch.nn.functional import normalize
 
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 
 _BLOCK = 4096  # texts whose means are made at once
@@ -36,7 +36,7 @@ class LastStates:
         for part in progress(length_batches(rows.lengths, encoder.batch_tokens), what, "part"):
             of_part = rows.take(part)
             places = ranges(rows.offsets[:-1][part], of_part.lengths)
-            self._states[places] = _states(encoder, *encoder.batch(of_part))
+            self._states[places] = _states(encoder, of_part)
 
     def of(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (S, D) float32 states of some texts, and (len(texts) + 1,) where each begins."""
@@ -54,8 +54,7 @@ class LastStates:
         return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
 
-@torch.inference_mode()
-def _states(encoder: PretrainedEncoder, tokens: torch.Tensor, is_token: torch.Tensor) -> np.ndarray:
+def _states(encoder: PretrainedEncoder, rows: Ragged) -> np.ndarray:
     with encoder.precision():
-        states = encoder.states_of(tokens, is_token)[is_token]
-    return normalize(states.float(), dim=1).half().cpu().numpy()
+        states = encoder.states(rows)[1]
+    return normalize(states, dim=1).half().cpu().numpy()

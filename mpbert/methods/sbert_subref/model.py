@@ -56,6 +56,9 @@ class SentenceTransformerEncoder(PretrainedEncoder):
             found = self.model({"input_ids": tokens, "attention_mask": is_token.long()})
         return found["sentence_embedding"].float()
 
+    def unpadded(self) -> None:
+        """Return None: what stands above the transformer reads padded states."""
+
     def save(self, directory: Path) -> None:
         """Write a folder that sentence-transformers loads, and this method as ``model=``."""
         self.model.save_pretrained(str(directory), create_model_card=False)
