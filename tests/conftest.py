@@ -10,13 +10,14 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
 from mpbert.commands import binarize, build_corpus, index
 from mpbert.corpus.binary import BinaryCorpus
@@ -214,25 +215,54 @@ def limited_fixture() -> Callable[[float], AbstractContextManager[None]]:
     return limited
 
 
+MakeOnce = Callable[[str, Callable[[Path], object]], Path]
+
+
 @pytest.fixture(scope="session")
-def rfc_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """Function of a name and of what makes a path; all processes of a run share that path.
+
+    The first that wants it makes it, others wait. A test that changes it takes a copy.
+    """
+    root = tmp_path_factory.getbasetemp()
+    root = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "shared"
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        path, done = root / name, root / "done" / name.replace("/", "-")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        done.parent.mkdir(exist_ok=True)
+        with FileLock(f"{done}.lock"):
+            if not done.exists():
+                make(path)
+                done.touch()
+        return path
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def rfc_archive(make_once: MakeOnce) -> Path:
     """Archive of the 120 RFCs of fixtures/rfc_sample.txt, which cite one another often."""
+    return make_once("rfc-120.tar", _write_archive)
+
+
+def _write_archive(path: Path) -> None:
     sample = (REPOSITORY / "tests" / "fixtures" / "rfc_sample.txt").read_text().lower().split()
     wanted = {f"{paper_id}.{kind}" for paper_id in sample for kind in ("json", "txt")}
-    path = tmp_path_factory.mktemp("rfc") / "rfc-120.tar"
     with tarfile.open(RFC_ARCHIVE, "r|xz") as archive, tarfile.open(path, "w") as part:
         for member in archive:
             if Path(member.name).name in wanted:
                 part.addfile(member, io.BytesIO(archive.extractfile(member).read()))
-    return path
 
 
 @pytest.fixture(scope="session")
-def rfc_corpus(rfc_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rfc_corpus(rfc_archive: Path, make_once: MakeOnce) -> Path:
     """Store of those 120 RFCs: 80 train, 14 valid, 26 test."""
-    output = tmp_path_factory.mktemp("corpus") / "rfc"
-    build_corpus.run(build_corpus.Config(rfc_archive, output, reader="rfc"))
-    return output
+
+    def make(output: Path) -> None:
+        build_corpus.run(build_corpus.Config(rfc_archive, output, reader="rfc"))
+
+    return make_once("corpus/rfc", make)
 
 
 @pytest.fixture(scope="session")
@@ -242,15 +272,18 @@ def rfc_store(rfc_corpus: Path) -> CorpusStore:
 
 
 @pytest.fixture(scope="session")
-def small_encoder(rfc_store: CorpusStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_encoder(rfc_store: CorpusStore, make_once: MakeOnce) -> Path:
     """Folder of a BERT of 32 dimensions that reads 24 tokens, with mean pooling."""
+    return make_once("small-encoder", lambda folder: _save_small_encoder(rfc_store, folder))
+
+
+def _save_small_encoder(rfc_store: CorpusStore, folder: Path) -> None:
     import torch
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     from mpbert.pretrained.texts import training_texts
 
-    folder = tmp_path_factory.mktemp("models") / "small-encoder"
     learnt = BertWordPieceTokenizer()
     texts = training_texts(rfc_store)[:300]
     learnt.train_from_iterator(texts, vocab_size=500, show_progress=False)
@@ -284,19 +317,18 @@ def small_encoder(rfc_store: CorpusStore, tmp_path_factory: pytest.TempPathFacto
     pooling = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
     pooling["word_embedding_dimension"] = 32
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    return folder
 
 
 @pytest.fixture(scope="session")
-def micro_encoder(rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def micro_encoder(rfc_binary: Path, make_once: MakeOnce) -> Path:
     """Encoder directory of 16 dimensions and random weights, which reads the same each time."""
-    return _random_encoder(rfc_binary, tmp_path_factory.mktemp("micro"))
+    return make_once("micro/encoder", lambda path: _random_encoder(rfc_binary, path.parent))
 
 
 def _random_encoder(
     data: Path, folder: Path, sentence_encoder: Path | None = None, **sizes: object
-) -> Path:
-    """Return an encoder directory of random weights.
+) -> None:
+    """Write an encoder of random weights into ``encoder`` of a folder.
 
     :param sentence_encoder: the pretrained one whose vectors it reads, if any.
     :param sizes: of the model, beside the usual ones.
@@ -323,19 +355,17 @@ def _random_encoder(
     description = EncoderDescription("two-tower", made)
     tokenizer = data / "tokenizer.json"
     save_encoder(path, description, model.state_dict(), tokenizer, sentence_encoder)
-    return path
 
 
 @pytest.fixture(scope="session")
-def micro_vectors(
-    rfc_binary: Path, micro_encoder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def micro_vectors(rfc_binary: Path, micro_encoder: Path, make_once: MakeOnce) -> Path:
     """Vectors directory of the RFCs by that encoder."""
     from mpbert.commands import embed  # imports torch
 
-    output = tmp_path_factory.mktemp("micro") / "vectors"
-    embed.run(embed.Config(rfc_binary, micro_encoder, output, splits=["test"], device="cpu"))
-    return output
+    def make(output: Path) -> None:
+        embed.run(embed.Config(rfc_binary, micro_encoder, output, splits=["test"], device="cpu"))
+
+    return make_once("micro/vectors", make)
 
 
 @pytest.fixture(scope="session")
@@ -351,14 +381,15 @@ def rfc_index(
     rfc_corpus: Path,
     micro_encoder: Path,
     micro_vectors: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    make_once: MakeOnce,
 ) -> Path:
     """Index of those RFCs; a test that changes it takes a copy."""
     from mpbert.commands import build_index  # imports torch
 
-    output = tmp_path_factory.mktemp("index") / "rfc"
-    build_index.run(build_index.Config(rfc_corpus, micro_encoder, micro_vectors, output))
-    return output
+    def make(output: Path) -> None:
+        build_index.run(build_index.Config(rfc_corpus, micro_encoder, micro_vectors, output))
+
+    return make_once("index/rfc", make)
 
 
 @dataclass(frozen=True)
@@ -374,11 +405,9 @@ class Matching:
 
 
 @pytest.fixture(scope="session")
-def plain_matching(
-    rfc_corpus: Path, rfc_binary: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Matching:
+def plain_matching(rfc_corpus: Path, rfc_binary: Path, make_once: MakeOnce) -> Matching:
     """Outputs of an encoder with exact matches and no other level."""
-    return _matching(rfc_corpus, rfc_binary, tmp_path_factory.mktemp("matching"), None)
+    return _matching(make_once("matching", lambda out: _match(rfc_corpus, rfc_binary, out, None)))
 
 
 @pytest.fixture(scope="session", params=["tokens", "sentences"])
@@ -386,33 +415,41 @@ def matching(
     request: pytest.FixtureRequest,
     rfc_corpus: Path,
     rfc_binary: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    make_once: MakeOnce,
 ) -> Matching:
     """Outputs of two encoders with exact matches; one also has a pretrained sentence level."""
     if request.param == "tokens":
         return request.getfixturevalue("plain_matching")
     level = request.getfixturevalue("small_encoder")
-    return _matching(rfc_corpus, rfc_binary, tmp_path_factory.mktemp("matching"), level)
+    return _matching(
+        make_once("matching-level", lambda out: _match(rfc_corpus, rfc_binary, out, level))
+    )
 
 
-def _matching(rfc_corpus: Path, rfc_binary: Path, out: Path, level: Path | None) -> Matching:
+def _matching(out: Path) -> Matching:
+    return Matching(out / "encoder", out / "vectors", out / "index")
+
+
+def _match(rfc_corpus: Path, rfc_binary: Path, out: Path, level: Path | None) -> None:
     from mpbert.commands import build_index, embed, embed_sentences
     from mpbert.model.config import LexicalConfig, UpperConfig
     from mpbert.pretrained.model_files import sha256_of_model
 
+    out.mkdir()
     stored, upper = None, UpperConfig()
     if level is not None:
         stored = out / "stored"
         embed_sentences.run(embed_sentences.Config(rfc_corpus, level, stored, device="cpu"))
         sha256 = sha256_of_model(level)
         upper = UpperConfig("concatenated", "abstract,citing", 32, sha256, upper_dim=8)
-    encoder = _random_encoder(rfc_binary, out, level, lexical=LexicalConfig(True), upper=upper)
-    made = Matching(encoder, out / "vectors", out / "index")
+    made = _matching(out)
+    _random_encoder(rfc_binary, out, level, lexical=LexicalConfig(True), upper=upper)
     embed.run(
-        embed.Config(*(rfc_binary, encoder, made.vectors, stored), splits=["test"], device="cpu")
+        embed.Config(
+            *(rfc_binary, made.encoder, made.vectors, stored), splits=["test"], device="cpu"
+        )
     )
-    build_index.run(build_index.Config(rfc_corpus, encoder, made.vectors, made.index))
-    return made
+    build_index.run(build_index.Config(rfc_corpus, made.encoder, made.vectors, made.index))
 
 
 @pytest.fixture(scope="session")
@@ -465,11 +502,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 
 @pytest.fixture(scope="session")
-def rfc_binary(rfc_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rfc_binary(rfc_corpus: Path, make_once: MakeOnce) -> Path:
     """Binary corpus of those RFCs with short sentences, so that training takes a moment."""
-    output = tmp_path_factory.mktemp("binary") / "rfc"
-    binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, sentence_tokens=12))
-    return output
+
+    def make(output: Path) -> None:
+        binarize.run(binarize.Config(rfc_corpus, output, vocab_size=400, sentence_tokens=12))
+
+    return make_once("binary/rfc", make)
 
 
 @pytest.fixture(scope="session")
@@ -526,25 +565,34 @@ def trainer(
 
 
 @pytest.fixture(scope="session")
-def pretrained(trainer: MicroTrainer) -> Path:
+def pretrained(trainer: MicroTrainer, make_once: MakeOnce) -> Path:
     """Directory of 9 updates of pretraining, in three epochs, by the command line."""
-    return trainer.run("pretrained", "pretrain", "--max-update=9", by_command=True)
+    return _trained(make_once, trainer, "pretrained", "pretrain")
 
 
 @pytest.fixture(scope="session")
-def pretrained_encoder(pretrained: Path, trainer: MicroTrainer) -> Path:
+def pretrained_encoder(pretrained: Path, trainer: MicroTrainer, make_once: MakeOnce) -> Path:
     """Encoder directory of that model."""
-    return trainer.export(pretrained)
+    return make_once("pretrained/encoder", lambda _: trainer.export(pretrained))
 
 
 @pytest.fixture(scope="session")
-def finetuned(trainer: MicroTrainer, pretrained_encoder: Path) -> Path:
+def finetuned(trainer: MicroTrainer, pretrained_encoder: Path, make_once: MakeOnce) -> Path:
     """Directory of 9 updates of fine-tuning that start there."""
-    init = f"--init={pretrained_encoder}"
-    return trainer.run("finetuned", "finetune", init, "--max-update=9", by_command=True)
+    return _trained(make_once, trainer, "finetuned", "finetune", f"--init={pretrained_encoder}")
 
 
 @pytest.fixture(scope="session")
-def finetuned_encoder(finetuned: Path, trainer: MicroTrainer) -> Path:
+def finetuned_encoder(finetuned: Path, trainer: MicroTrainer, make_once: MakeOnce) -> Path:
     """Encoder directory of that model."""
-    return trainer.export(finetuned)
+    return make_once("finetuned/encoder", lambda _: trainer.export(finetuned))
+
+
+def _trained(
+    make_once: MakeOnce, trainer: MicroTrainer, name: str, stage: str, *flags: str
+) -> Path:
+    def make(path: Path) -> None:
+        of_all = replace(trainer, root=path.parent)
+        of_all.run(name, stage, *flags, "--max-update=9", by_command=True)
+
+    return make_once(name, make)

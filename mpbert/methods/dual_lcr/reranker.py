@@ -63,8 +63,8 @@ class DualLcr(Reranker):
     name: ClassVar[str] = "dual_lcr"
     resumes: ClassVar[bool] = True
     quick: ClassVar[tuple[str, ...]] = (
-        *("dim=16", "hidden=8", "author_dim=4", "word_epochs=1", "epochs=2", "batch=64"),
-        *("longest=24", "negatives=10", "near=2", "depth=15"),
+        *("dim=16", "hidden=8", "author_dim=4", "word_epochs=1", "epochs=2", "batch=160"),
+        *("longest=24", "negatives=6", "near=2", "depth=15"),
     )
     dim: int = 200
     word_epochs: int = 5

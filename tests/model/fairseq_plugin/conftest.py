@@ -1,22 +1,24 @@
 """A sentence encoder that is tuned: its stored states, flags, and a training without a break."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mpbert.commands import embed_sentences
+from tests.conftest import MakeOnce, MicroTrainer
 
 
 @pytest.fixture(scope="session")
-def stored(rfc_corpus: Path, small_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored(rfc_corpus: Path, small_encoder: Path, make_once: MakeOnce) -> Path:
     """Vectors of sentences, and the states that enter the last layer."""
-    output = tmp_path_factory.mktemp("states") / "stored"
-    embed_sentences.run(
-        embed_sentences.Config(
-            rfc_corpus, small_encoder, output, tuned_layers=1, precision="float32"
-        )
-    )
-    return output
+    settings = {"tuned_layers": 1, "precision": "float32"}
+
+    def make(output: Path) -> None:
+        config = embed_sentences.Config(rfc_corpus, small_encoder, output, **settings)
+        embed_sentences.run(config)
+
+    return make_once("states", make)
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +35,10 @@ def tuning(stored: Path) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def tuned_at_once(trainer: object, tuning: tuple[str, ...]) -> Path:
+def tuned_at_once(trainer: MicroTrainer, tuning: tuple[str, ...], make_once: MakeOnce) -> Path:
     """Directory of that training, by one process that was not killed."""
-    return trainer.run("tuned", "finetune", *tuning)
+
+    def make(path: Path) -> None:
+        replace(trainer, root=path.parent).run(path.name, "finetune", *tuning)
+
+    return make_once("tuned", make)
