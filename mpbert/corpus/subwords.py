@@ -2,14 +2,16 @@
 
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, count, islice, pairwise
 
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from mpbert.corpus.binary import SEPARATOR, SPECIAL_TOKENS
+from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.foundation.ragged_rows import Ragged
 
 # the children that fairseq starts for data never tokenise; say so before tokenizers warns of forks
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
@@ -99,29 +101,32 @@ class TextTokenizer:
         return tokens, lengths
 
     def _some(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        texts_words = [text.split(" ") if self._by_word else [text] for text in texts]
-        ids_of = self._words(texts_words).__getitem__
-        tokens: list[int] = []
-        lengths = np.empty(len(texts), dtype=np.int64)
-        for i, words in enumerate(texts_words):
-            ids = list(chain.from_iterable(map(ids_of, words)))[: self._most]
-            ids.append(SEPARATOR)
-            lengths[i] = len(ids)
-            tokens += ids
-        return np.fromiter(tokens, dtype=np.int64, count=len(tokens)), lengths
+        words = [text.split(" ") for text in texts] if self._by_word else [[t] for t in texts]
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)  # of each new word the next
+        num_words = np.fromiter(map(len, words), dtype=np.int64, count=len(texts))
+        places = map(numbers.__getitem__, chain.from_iterable(words))
+        places = np.fromiter(places, dtype=np.int64, count=num_words.sum())
+        ids = self._known_ids(list(numbers)).take(places).merged(num_words)
+        lengths = np.minimum(ids.lengths, self._most)
+        tokens = np.full(lengths.sum() + len(lengths), SEPARATOR, dtype=np.int64)
+        tokens[ranges(offsets_of(lengths + 1)[:-1], lengths)] = ids.cut(self._most).items
+        return tokens, lengths + 1
 
-    def _words(self, texts: list[list[str]]) -> dict[str, list[int]]:
-        """Return the ids of these words, and of others."""
+    def _known_ids(self, words: list[str]) -> Ragged:
+        """Return the ids of distinct words, and remember those that are new."""
         if self._letters > _LETTERS:
             self._known, self._letters = {}, 0  # another thread may still read the old ones
         known = self._known
-        if new := {word for words in texts for word in words if word not in known}:
+        if new := [word for word in words if word not in known]:
             plain = [word for word in new if self._by_word and word.isascii()]
-            other = list(new.difference(plain))
+            other = [word for word in new if not (self._by_word and word.isascii())]
             known.update(zip(plain, self._cut(plain), strict=True))
             known.update(zip(other, self._ids(other), strict=True))
             self._letters += sum(map(len, new))
-        return known
+        found = [known[word] for word in words]
+        lengths = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
+        items = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=lengths.sum())
+        return Ragged.of_lengths(items, lengths)
 
     def _cut(self, words: list[str]) -> Iterator[list[int]]:
         """Yield the ids of each word; many are cut as one text, with the mark between them."""

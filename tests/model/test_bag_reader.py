@@ -10,6 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.errors import EncoderError
+from mpbert.model import bag_reader
 from mpbert.model.bag_reader import BagReader, shapes_of
 from mpbert.model.config import (
     CONTRASTIVE,
@@ -81,6 +82,16 @@ def test_vectors_and_weights_are_those_of_torch(encoder):
             assert np.array_equal(found.tokens, expected.tokens)
             np.testing.assert_allclose(found.weights, expected.weights, atol=1e-5)
             assert found.weights.dtype == expected.weights.dtype == np.float32
+
+
+def test_many_tokens_give_the_vectors_of_few(encoder, monkeypatch):
+    reader = BagReader(encoder, read_description(encoder))
+    few = reader.embed_papers(TEXTS, SAMPLED)
+    monkeypatch.setattr(bag_reader, "_FEW", 0)
+    monkeypatch.setattr(bag_reader, "_SENTENCES", 3)
+    many = reader.embed_papers(TEXTS, SAMPLED)
+    np.testing.assert_allclose(many, few, atol=1e-6)
+    assert np.ptp(few, axis=0).min() > 1e-3
 
 
 def test_manuscripts_that_are_read_together_have_the_digits_of_single_ones(encoder, monkeypatch):
