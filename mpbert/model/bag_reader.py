@@ -7,6 +7,7 @@ Symbols: N tokens, S sentences, B papers or manuscripts, D dim, V vocabulary, R 
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -70,7 +71,7 @@ class BagTower:
         :param tokens: (N,) text after text, ``weights`` (N,) of them; text i ends before
             ``ends[i + 1]``.
         """
-        if len(tokens) > _FEW:
+        if len(tokens) > _FEW and find_spec("scipy"):  # the base install has none
             from scipy import sparse  # takes a tenth of a second
 
             shape = len(ends) - 1, len(self._table)

@@ -1,6 +1,7 @@
 """Numpy reads a bag as torch does: the same vectors, the same weights of tokens."""
 
 import json
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -84,9 +85,13 @@ def test_vectors_and_weights_are_those_of_torch(encoder):
             assert found.weights.dtype == expected.weights.dtype == np.float32
 
 
-def test_many_tokens_give_the_vectors_of_few(encoder, monkeypatch):
+@pytest.mark.parametrize("found", [True, False], ids=["scipy", "none"])
+def test_many_tokens_give_the_vectors_of_few(encoder, found, monkeypatch):
     reader = BagReader(encoder, read_description(encoder))
     few = reader.embed_papers(TEXTS, SAMPLED)
+    monkeypatch.setattr(bag_reader, "find_spec", lambda _: found or None)
+    if not found:
+        monkeypatch.setitem(sys.modules, "scipy", None)
     monkeypatch.setattr(bag_reader, "_FEW", 0)
     monkeypatch.setattr(bag_reader, "_SENTENCES", 3)
     many = reader.embed_papers(TEXTS, SAMPLED)
