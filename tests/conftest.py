@@ -4,6 +4,7 @@ import io
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -174,11 +175,11 @@ class MicroTrainer:
             assert process.exitcode == expected, log.read_text()[-3000:]
         return save
 
-    def export(self, save: Path) -> Path:
-        """Return the encoder directory of a training directory."""
+    def export(self, save: Path, encoder: Path | None = None) -> Path:
+        """Return the encoder directory of a training directory, by default in that."""
         from mpbert.commands import export_encoder  # imports torch
 
-        encoder = save / "encoder"
+        encoder = encoder or save / "encoder"
         export_encoder.run(export_encoder.Config(save / "checkpoint_last.pt", self.data, encoder))
         return encoder
 
@@ -233,6 +234,8 @@ def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
         done.parent.mkdir(exist_ok=True)
         with FileLock(f"{done}.lock"):
             if not done.exists():
+                if path.is_dir():  # of a try that failed
+                    shutil.rmtree(path)
                 make(path)
                 done.touch()
         return path
@@ -573,7 +576,7 @@ def pretrained(trainer: MicroTrainer, make_once: MakeOnce) -> Path:
 @pytest.fixture(scope="session")
 def pretrained_encoder(pretrained: Path, trainer: MicroTrainer, make_once: MakeOnce) -> Path:
     """Encoder directory of that model."""
-    return make_once("pretrained/encoder", lambda _: trainer.export(pretrained))
+    return make_once("pretrained-encoder", lambda path: trainer.export(pretrained, path))
 
 
 @pytest.fixture(scope="session")
@@ -585,7 +588,7 @@ def finetuned(trainer: MicroTrainer, pretrained_encoder: Path, make_once: MakeOn
 @pytest.fixture(scope="session")
 def finetuned_encoder(finetuned: Path, trainer: MicroTrainer, make_once: MakeOnce) -> Path:
     """Encoder directory of that model."""
-    return make_once("finetuned/encoder", lambda _: trainer.export(finetuned))
+    return make_once("finetuned-encoder", lambda path: trainer.export(finetuned, path))
 
 
 def _trained(

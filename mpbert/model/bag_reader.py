@@ -32,6 +32,7 @@ from mpbert.vectors.matches import TokenWeights
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SMALLEST = 1e-9  # of sums that divide
 _FEW = 8192  # tokens, whose sums take less than the library's start
+_ROWS = 256  # token vectors that are added up at once
 _SENTENCES = 4096  # read at once: of fewer, the tokens are cut before a second core has woken up
 
 
@@ -76,10 +77,15 @@ class BagTower:
 
             shape = len(ends) - 1, len(self._table)
             return sparse.csr_array((weights, tokens, ends), shape=shape) @ self._table
-        sums = np.empty((len(ends) - 1, self._table.shape[1]), dtype=np.float32)
+        sums = np.zeros((len(ends) - 1, self._table.shape[1]), dtype=np.float32)
+        memory = np.empty((1 + _ROWS, sums.shape[1]), dtype=np.float32)
         for out, (a, b) in zip(sums, pairwise(ends.tolist()), strict=True):
-            rows = self._table[tokens[a:b]]
-            np.add.reduce(np.multiply(rows, weights[a:b, None], out=rows), out=out)
+            for start in range(a, b, _ROWS):
+                part = slice(start, min(start + _ROWS, b))
+                rows = memory[: 1 + part.stop - start]
+                rows[0] = out  # added up first, as if there were no parts
+                np.multiply(self._table[tokens[part]], weights[part, None], out=rows[1:])
+                np.add.reduce(rows, out=out)
         return sums
 
     def _norm(self, sums: np.ndarray) -> np.ndarray:
@@ -157,7 +163,11 @@ class BagReader:
 
     def __init__(self, path: Path, description: EncoderDescription) -> None:
         self._file, self._config = path / WEIGHTS, description.model
-        self._tokenize = TextTokenizer(read_tokenizer(path), description.reading.sentence_tokens)
+        tokenizer, has = read_tokenizer(path), self._config.vocab_size
+        if (known := tokenizer.get_vocab_size()) > has:
+            reason = f"found vectors of {has:,} tokens, expected those of the tokenizer's {known:,}"
+            raise wrong_weights(self._file, reason)
+        self._tokenize = TextTokenizer(tokenizer, description.reading.sentence_tokens)
         self._names = self._checked_names(description.format)
 
     @property

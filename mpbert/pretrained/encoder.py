@@ -100,6 +100,8 @@ class PretrainedEncoder:
 
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch; special tokens count."""
+        if torch.is_grad_enabled():
+            self._unpadded = None  # training changes the weights
         with self.precision():
             states = self.states_of(tokens, is_token)
         return self.pooled(states.float(), is_token)
@@ -199,6 +201,7 @@ class PretrainedEncoder:
         if not UnpaddedBert.can_read(self.body, self.device):
             return None
         if self._unpadded is None or not self._unpadded.is_current():
+            self._unpadded = None  # two copies of the weights are enough
             dtype = torch.bfloat16 if self.bfloat16 else torch.float32
             self._unpadded = UnpaddedBert(self.body, dtype)
         return self._unpadded

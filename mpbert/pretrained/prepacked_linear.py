@@ -22,7 +22,9 @@ class PrepackedLinear:
     def __init__(self, weight: Tensor, bias: Tensor, dtype: torch.dtype, gelu: bool = False):
         weight = weight.detach().to(dtype)
         self._bias, self._dtype, self._gelu = bias.detach().to(dtype), dtype, gelu
-        self._is_laid_out = torch.backends.mkldnn.is_available()
+        self._is_laid_out = torch.backends.mkldnn.is_available() and (
+            dtype != torch.bfloat16 or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        )
         if self._is_laid_out:
             weight = torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
         self._weight = weight

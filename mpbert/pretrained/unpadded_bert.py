@@ -33,8 +33,9 @@ class UnpaddedBert:
     @staticmethod
     def can_read(model: nn.Module, device: torch.device) -> bool:
         """Return whether this class makes the states of a model."""
-        is_bert = isinstance(model, BertModel) and model.config.hidden_act == "gelu"
-        return is_bert and device.type == "cpu"
+        if type(model) is not BertModel or model.config.is_decoder:
+            return False
+        return model.config.hidden_act == "gelu" and device.type == "cpu"
 
     def is_current(self) -> bool:
         """Return whether the model still has the weights that were copied."""

@@ -148,7 +148,7 @@ def test_the_expected_shapes_are_those_of_the_model(encoder):
     assert shapes_of(sizes) == state
 
 
-@pytest.mark.parametrize("wrong", ["one less", "other sizes", "cut", "none"])
+@pytest.mark.parametrize("wrong", ["one less", "other sizes", "more tokens", "cut", "none"])
 def test_weights_that_do_not_fit_are_refused_in_one_line(encoder, wrong):
     file = encoder / "model.safetensors"
     state = load_file(file)
@@ -158,6 +158,10 @@ def test_weights_that_do_not_fit_are_refused_in_one_line(encoder, wrong):
         about = json.loads((encoder / "config.json").read_text())
         about["model"]["dim"] = 8
         (encoder / "config.json").write_text(json.dumps(about))
+    elif wrong == "more tokens":
+        words = json.loads((encoder / "tokenizer.json").read_text())
+        words["model"]["vocab"] |= {f"more{i}": 5000 + i for i in range(9000)}
+        (encoder / "tokenizer.json").write_text(json.dumps(words))
     elif wrong == "cut":
         file.write_bytes(file.read_bytes()[:-40])
     else:

@@ -1,5 +1,10 @@
 """States of a BERT without padding: those of Hugging Face's own classes, row by row."""
 
+import copy
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -53,8 +58,8 @@ def test_the_lower_layers_alone_make_what_enters_the_others(bert, rows):
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "sum"])
-def test_vectors_are_those_of_the_model_in_the_order_of_the_rows(bert, rows, pooling, monkeypatch):
-    encoder = PretrainedEncoder(bert, None, pooling, 40, bfloat16=False)
+def test_vectors_are_those_of_the_model_in_the_order_of_the_rows(bert, rows, pooling):
+    encoder = PretrainedEncoder(bert, None, pooling, 40, False, CPU)
     mixed = rows.take(np.array([6, 0, 3, 1, 5, 2, 4]))
     found = encoder.embed(mixed)
     states = torch.split(one_by_one(bert, mixed, 3), mixed.lengths.tolist())
@@ -63,7 +68,7 @@ def test_vectors_are_those_of_the_model_in_the_order_of_the_rows(bert, rows, poo
 
 
 def test_weights_that_change_are_read_anew(bert, rows):
-    encoder = PretrainedEncoder(bert, None, "mean", 1000, bfloat16=False)
+    encoder = PretrainedEncoder(bert, None, "mean", 1000, False, CPU)
     before, read = encoder.embed(rows), encoder.unpadded()
     assert encoder.unpadded() is read
     weight = bert.encoder.layer[1].output.dense.weight
@@ -76,21 +81,37 @@ def test_weights_that_change_are_read_anew(bert, rows):
     assert np.array_equal(encoder.embed(rows), before)
 
 
-def test_a_model_of_another_kind_is_read_with_padding(rows):
+def test_what_a_training_changes_is_read_anew(bert, rows):
+    encoder = PretrainedEncoder(copy.deepcopy(bert), None, "mean", 1000, False, CPU)
+    before = encoder.embed(rows)
+    optimizer = torch.optim.AdamW(encoder.model.parameters(), lr=0.1, fused=True)
+    encoder.pool(*(torch.from_numpy(x) for x in rows.padded(0))).sum().backward()
+    optimizer.step()  # says nothing to the versions of the weights
+    after = encoder.embed(rows)
+    exact = PretrainedEncoder(copy.deepcopy(encoder.model), None, "mean", 1000, False, CPU)
+    assert np.array_equal(after, exact.embed(rows))
+    assert np.abs(after - before).max() > 0.1
+
+
+def test_a_model_of_another_kind_is_read_with_padding():
     torch.manual_seed(1)
     config = RobertaConfig(num_hidden_layers=2, pad_token_id=1, **SIZES)
     model = RobertaModel(config).eval()
-    relu = BertModel(BertConfig(num_hidden_layers=1, hidden_act="relu", **SIZES))
-    assert not any(UnpaddedBert.can_read(each, CPU) for each in (model, relu))
+    others = [
+        BertModel(BertConfig(num_hidden_layers=1, **{name: value}, **SIZES))
+        for name, value in (("hidden_act", "relu"), ("is_decoder", True))
+    ]
+    assert not any(UnpaddedBert.can_read(each, CPU) for each in (model, *others))
     assert not UnpaddedBert.can_read(BertModel(BertConfig(**SIZES)), torch.device("meta"))
 
 
 def test_states_of_a_padded_reading_are_the_same(small_encoder, monkeypatch):
     model, tokenizer = load(str(small_encoder), "none", 1, 0, list)
-    encoder = PretrainedEncoder(model, tokenizer, "mean", 1000, bfloat16=False)
+    encoder = PretrainedEncoder(model, tokenizer, "mean", 1000, False, CPU)
     layout = encoder.layout(20, 20)
     texts = ["mail", "the host", "a route to the host that relays mail"]
     rows = layout.rows(layout.ended(encoder.tokenize(texts, 20)))
+    assert encoder.unpadded() is not None
     unpadded = encoder.states(rows, 1)
     monkeypatch.setattr(UnpaddedBert, "can_read", lambda *_: False)
     for found, known in zip(encoder.states(rows, 1), unpadded, strict=True):
@@ -111,3 +132,14 @@ def test_a_product_is_the_same_without_onednn(dtype, gelu, monkeypatch):
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     without = PrepackedLinear(weight, bias, dtype, gelu)(x)
     assert torch.allclose(without.float(), found.float(), atol=far)
+
+
+def test_a_processor_without_products_in_bfloat16_multiplies_as_torch_does():
+    code = (
+        "import torch; from mpbert.pretrained.prepacked_linear import PrepackedLinear as P;"
+        "w = torch.eye(64); print(P(w, torch.zeros(64), torch.bfloat16)(w).sum().item())"
+    )
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    words = [sys.executable, "-c", code]
+    found = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert found.stdout == "64.0\n", found.stderr[-2000:]
