@@ -118,8 +118,8 @@ class TextTokenizer:
             self._known, self._letters = {}, 0  # another thread may still read the old ones
         known = self._known
         if new := [word for word in words if word not in known]:
-            plain = [word for word in new if self._by_word and word.isascii()]
-            other = [word for word in new if not (self._by_word and word.isascii())]
+            plain = [word for word in new if word.isascii()] if self._by_word else []
+            other = [word for word in new if not word.isascii()] if self._by_word else new
             known.update(zip(plain, self._cut(plain), strict=True))
             known.update(zip(other, self._ids(other), strict=True))
             self._letters += sum(map(len, new))

@@ -168,9 +168,10 @@ class PretrainedEncoder:
 
     def _vectors(self, rows: Ragged) -> Tensor:
         """Return (M, D) of rows that ascend by length."""
-        if self.unpadded() is None:
+        unpadded = self.unpadded()
+        if unpadded is None:
             return self.pool(*self.batch(rows))
-        return self.pooled_rows(self.states(rows)[1], rows.lengths)
+        return self.pooled_rows(unpadded(rows)[1], rows.lengths)
 
     @torch.inference_mode()
     def states(self, rows: Ragged, above: int = 0) -> tuple[Tensor, Tensor]:
