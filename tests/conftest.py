@@ -1,5 +1,6 @@
 """Fixtures for all tests: a corpus store of real RFCs, built once per session."""
 
+import gc
 import io
 import json
 import multiprocessing
@@ -475,6 +476,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
     parser.addoption("--screenshots", type=Path, help="keep pictures of the page in this folder")
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
+
+
+gc.disable()  # all that collecting makes stays: to search it for garbage would be half the time
+
+
+def pytest_collection_finish() -> None:
+    """Search for garbage again, but not among modules and tests."""
+    gc.freeze()
+    gc.enable()
 
 
 _LONG = ("slow", "fairseq", "recipe")  # marks of tests that take seconds

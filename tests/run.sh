@@ -17,6 +17,7 @@ fi
 # Processes of one thread each: threads of several libraries only get in each other's way. One more
 # than CI has cores: two thirds of the time a test computes, else it waits for processes it started.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+unset PYTHONDONTWRITEBYTECODE  # else each of the hundreds of processes compiles the package anew
 # A test that hangs ends its process, with the stack of each thread; those of --all take long.
 limit=900
 [[ " $* " == *" --all "* ]] && limit=0

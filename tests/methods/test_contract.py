@@ -53,8 +53,13 @@ def fitted(name, store, checkpoint=None):
 
 
 @pytest.fixture(scope="class")
-def embedder(name, store):
-    return fitted(name, store)
+def spy(name, store):  # of one method
+    return Spy(store.path)
+
+
+@pytest.fixture(scope="class")
+def embedder(name, spy):
+    return fitted(name, spy)
 
 
 @pytest.mark.parametrize("name", EMBEDDERS.names(), scope="class")
@@ -84,9 +89,7 @@ class TestEmbedders:
         assert all(fields["loss"] > 0 for fields in told)
         assert_same_vectors(embedder, again, store)
 
-    def test_only_the_training_split_is_learnt_from(self, name, store):
-        spy = Spy(store.path)
-        fitted(name, spy)
+    def test_only_the_training_split_is_learnt_from(self, embedder, spy):
         assert set(spy.asked) <= {"train"}
 
     def test_no_word_of_other_splits_is_learnt_from(self, embedder, name, store, other_texts):
@@ -208,8 +211,8 @@ def reranker_of(name, store, runs, task, checkpoint=None, read=None):
 
 
 @pytest.fixture(scope="class")
-def reranker(name, task, store, runs):
-    return reranker_of(name, store, runs, task)
+def reranker(name, task, store, spy, runs):
+    return reranker_of(name, store, runs, task, read=spy)
 
 
 @pytest.mark.parametrize("task", ["local", "global"], scope="class")
@@ -243,9 +246,7 @@ class TestRerankers:
         one, two = (reranker.rerank(store, each, inputs) for each in (queries, other))
         assert np.array_equal(one.rows, two.rows) and np.array_equal(one.scores, two.scores)
 
-    def test_only_its_split_and_training_are_learnt_from(self, name, task, store, runs):
-        spy = Spy(store.path)
-        reranker = reranker_of(name, store, runs, task, read=spy)
+    def test_only_its_split_and_training_are_learnt_from(self, reranker, spy):
         assert set(spy.asked) <= {"train", reranker.learns_from}
 
     def test_papers_without_known_words_are_ranked_too(
