@@ -93,17 +93,15 @@ def test_joined_words_are_cut_by_themselves_only_where_one_holds_the_mark(tokeni
     ids_of = read._ids
 
     def recorded(texts):
-        cut.extend(texts := list(texts))
+        cut.extend(texts)
         return ids_of(texts)
 
     monkeypatch.setattr(read, "_ids", recorded)
-    plain = [f"the{number}" for number in range(100)]
-    read(plain)
-    assert len(cut) == 2 and not set(cut) & set(plain)
-    cut.clear()
+    read([f"the{number}" for number in range(100)])
+    assert not cut
     texts = ["日", "the▁text", "▁", "w"]  # of a "w" this tokenizer makes a mark and a letter
     tokens, lengths = read(texts)
-    assert sorted(cut) == sorted([*texts, "w"])
+    assert sorted(cut) == sorted(texts)
     expected = [[*tokenizer.encode(text).ids, SEPARATOR] for text in texts]
     assert tokens.tolist() == list(chain.from_iterable(expected))
     assert lengths.tolist() == list(map(len, expected))
@@ -127,11 +125,14 @@ def test_a_tokenizer_that_cuts_texts_off_or_ends_words_by_itself_reads_whole_tex
 def test_a_tokenizer_whose_tokens_may_hold_spaces_reads_whole_texts(tokenizer):
     other = Tokenizer.from_str(tokenizer.to_str())
     other.pre_tokenizer = pre_tokenizers.Metaspace("▁", "never", split=False)
+    added = Tokenizer.from_str(tokenizer.to_str())
+    added.add_tokens(["the text"])
     text = "the text of the parser"
-    tokens, _ = TextTokenizer(other, 50)([text])
-    whole, *words = (other.encode(one).ids for one in (text, *text.split(" ")))
-    assert tokens.tolist() == [*whole, SEPARATOR]
-    assert whole != list(chain.from_iterable(words))
+    for one in (other, added):
+        tokens, _ = TextTokenizer(one, 50)([text])
+        whole, *words = (one.encode(part).ids for part in (text, *text.split(" ")))
+        assert tokens.tolist() == [*whole, SEPARATOR]
+        assert whole != list(chain.from_iterable(words))
 
 
 @pytest.mark.parametrize("special", SPECIAL_TOKENS)
