@@ -4,8 +4,7 @@ Run: ``PYTHONPATH=. .venv/bin/python tests/benchmarks/bench_bag.py [ENCODER] [CO
 defaults are runs/encoders/rfc/token_bag_matches and runs/corpus/rfc. model2vec gets the token
 vectors and the tokenizer of the same encoder, and no weights of tokens, which is its fastest way;
 ours has weights of tokens and a LayerNorm. A paper is its abstract. Ours remembers the tokens
-of words: "known" are those that the round before read, "new" that none was read before. The bound
-of new words is to cut each of them once by the library that both use, and nothing else. Rates of
+of words: "known" are those that the round before read, "new" that none was read before. Rates of
 one core are of processor seconds, those of all cores of the clock. Install model2vec first;
 without it the rows are left out.
 """
@@ -57,10 +56,8 @@ def main(
         (single, (single, ones), "sentences"),
         (whole, (own, counts), "papers"),
     ):
-        words = sorted({word for text in read[0] for word in text.split(" ")})
         costs = contest(
             {
-                "cut": lambda words=words: known.tokenizer.encode_batch_fast(words),
                 "known": lambda read=read: ours(*read, anew=False),
                 "new": lambda read=read: ours(*read, anew=True),
                 "theirs": lambda texts=texts: theirs.encode(texts, use_multiprocessing=False),
@@ -72,8 +69,6 @@ def main(
             print_processor_rates(about, "model2vec", ">= 1", *pair, len(texts), f"{unit}/s")
             about = f"{about}, {os.cpu_count()} cores"
             print_rates(about, "model2vec", ">= 1.8", *pair, len(texts), f"{unit}/s")
-        about = f"bound: to cut their {len(words):,} words alone, {os.cpu_count()} cores"
-        print_rates(about, "model2vec", "-", costs["cut"], costs["theirs"], len(texts), f"{unit}/s")
 
 
 if __name__ == "__main__":
