@@ -14,7 +14,8 @@ import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lambdamart.related import KnownCitations
-from mpbert.methods.lambdamart.tree_arrays import ARRAYS, TreeArrays, typed_arrays
+from mpbert.methods.lambdamart.tree_arrays import ARRAYS, typed_arrays
+from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
 from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
 
@@ -31,7 +32,7 @@ class LearntTrees:
     :param signals: (S,) names.
     """
 
-    trees: TreeArrays
+    trees: TreeMasks
     signals: tuple[str, ...]
 
     def rerank(
@@ -66,7 +67,7 @@ class LearntTrees:
         """Write the file into a folder that exists."""
         from safetensors.numpy import save
 
-        arrays = {name: np.ascontiguousarray(getattr(self.trees, name)) for name in ARRAYS}
+        arrays = {name: np.ascontiguousarray(getattr(self.trees.trees, name)) for name in ARRAYS}
         (folder / FILE).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
 
 
@@ -89,10 +90,10 @@ def read_trees(folder: Path, known: Sequence[str]) -> LearntTrees | None:
         if signals != expected:
             raise ValueError("trees read other signals than the index has")
         trees.check(len(expected))
+        return LearntTrees(TreeMasks(trees), tuple(signals))
     except (OSError, ValueError, TypeError, LookupError, SafetensorError) as error:
         reason = " ".join(str(error).split())
         raise IndexFormatError(
             f"{path}: found no trees ({reason}); expected those of this index, build the index "
             f"again with mpbert build-index"
         ) from error
-    return LearntTrees(trees, tuple(signals))

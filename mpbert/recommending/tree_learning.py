@@ -15,6 +15,7 @@ import numpy as np
 from mpbert.corpus.queries import Contexts
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.tree_arrays import arrays_of
+from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.lambdamart.trees import (
     Lists,
     TreeSettings,
@@ -72,7 +73,9 @@ def learn_trees(
         return None, f"no trees: the gain may be chance, {said}"
     trees = arrays_of(grown(lists, best, found[best][0]))
     signals = tuple(signal_names(list(examples.features[0])))
-    return LearntTrees(trees, signals), f"{len(trees):,} trees of {best.leaves} leaves: {said}"
+    return LearntTrees(
+        TreeMasks(trees), signals
+    ), f"{len(trees):,} trees of {best.leaves} leaves: {said}"
 
 
 def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from mpbert.methods.lambdamart.features import candidates_of, features_in, featu
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.relations import relation_features
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, arrays_of, typed_arrays
+from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.lambdamart.trees import Lists, TreeSettings, cross_validated, precisions
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
@@ -90,15 +91,16 @@ class TestArrays:
         trees.check(6)
         expected = booster.predict(self.features)
         assert np.ptp(expected) > 0.5
-        np.testing.assert_allclose(trees.scores(self.features), expected, atol=1e-6, rtol=0)
-        assert len(trees.scores(self.features[:0])) == 0
+        masks = TreeMasks(trees)
+        np.testing.assert_allclose(masks.scores(self.features), expected, atol=1e-6, rtol=0)
+        assert len(masks.scores(self.features[:0])) == 0
 
     def test_a_tree_without_a_split_is_one_leaf(self):
         import lightgbm
 
         data = lightgbm.Dataset(np.zeros((40, 2)), [0, 1] * 20, group=[40])
         booster = lightgbm.train(TreeSettings(4, 100, 0.1, 0).parameters(), data, 1)
-        found = arrays_of(booster).scores(np.zeros((3, 2)))
+        found = TreeMasks(arrays_of(booster)).scores(np.zeros((3, 2)))
         np.testing.assert_allclose(found, booster.predict(np.zeros((3, 2))))
 
     @pytest.mark.parametrize(
@@ -107,6 +109,8 @@ class TestArrays:
             ("left", [0, -1], "before its parent"),
             ("right", [7, -3], "no leaf and no inner node"),
             ("right", [-9, -3], "no leaf and no inner node"),
+            ("right", [-3, -1], "has no parent, or several"),
+            ("values", [1.0, 2.0, 3.0, 4.0], "has no parent, or several"),
             ("features", [0, 4], "reads none of 4"),
             ("features", [0], "different lengths"),
             ("values", [1.0, np.nan, 0.0], "no finite number"),
@@ -121,6 +125,22 @@ class TestArrays:
         typed_arrays(good).check(4)
         with pytest.raises(ValueError, match=message):
             typed_arrays({**good, name: values}).check(4)
+
+
+@pytest.mark.parametrize("leaves", [64, 65])
+def test_a_tree_has_at_most_64_leaves(leaves):
+    nodes = np.arange(leaves - 1)
+    right = np.append(nodes[1:], -leaves)
+    columns = dict.fromkeys(("features", "unknown", "unknown_left"), np.zeros_like(nodes))
+    columns |= {"roots": [0], "thresholds": nodes, "left": -1 - nodes, "right": right}
+    trees = typed_arrays({**columns, "values": np.arange(leaves)})
+    trees.check(1)
+    if leaves == 65:
+        with pytest.raises(ValueError, match="more than 64 leaves"):
+            TreeMasks(trees)
+        return
+    at = np.array([[-1.0], [0.0], [0.5], [62.0], [62.5], [np.nan]])
+    assert TreeMasks(trees).scores(at).tolist() == [0, 0, 1, 62, 63, 0]
 
 
 def test_precisions_are_those_of_lightgbm():

@@ -1,4 +1,4 @@
-"""Boosted trees as plain arrays, with numpy alone: what an index stores and asks.
+"""Boosted trees as plain arrays: what an index stores.
 
 LightGBM grows them, see :mod:`mpbert.methods.lambdamart.trees`. An inner node sends a paper left
 where the value of its feature is at most the threshold, else right. A value that is not known (NaN)
@@ -6,7 +6,6 @@ goes as LightGBM says: where the node knows none, it counts as 0.
 """
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = ("None", "Zero", "NaN")  # LightGBM's kinds of nodes, by what they take for unknown
 _ZERO, _NAN = 1, 2
-_SMALL = 1e-35  # LightGBM's zero
+SMALL = 1e-35  # LightGBM's zero
 
 
 @dataclass(frozen=True)
@@ -50,51 +49,24 @@ class TreeArrays:
         """Columns that the trees read, at least."""
         return int(self.features.max(initial=-1)) + 1
 
-    def scores(self, features: np.ndarray) -> np.ndarray:
-        """Return (M,) the sums of the leaves that papers reach.
-
-        :param features: (M, F) float64, NaN where one is not known.
-        """
-        num_papers, num_trees = len(features), len(self)
-        flat, width = features.ravel(), features.shape[1]
-        all_known = not (np.any(self.unknown == _ZERO) or np.isnan(flat).any())
-        leaves = np.empty(num_papers * num_trees, dtype=np.intp)
-        places = np.arange(len(leaves))  # of papers that are still on their way, each in a tree
-        nodes = np.tile(self.roots.astype(np.intp), num_papers)
-        starts = np.repeat(np.arange(num_papers) * width, num_trees)  # of a paper's features
-        while len(places):
-            found = np.flatnonzero(nodes < 0)
-            if len(found):
-                leaves[places.take(found)] = -1 - nodes.take(found)
-                left = np.flatnonzero(nodes >= 0)
-                places, nodes, starts = (each.take(left) for each in (places, nodes, starts))
-            values = flat.take(starts + self._columns.take(nodes))
-            if all_known:
-                goes_right = values > self.thresholds.take(nodes)
-            else:
-                goes_right = ~self._goes_left(values, nodes)
-            nodes = self._children.take(2 * nodes + goes_right)
-        return self.values[leaves].reshape(num_papers, num_trees).sum(axis=1)
-
-    @cached_property
-    def _columns(self) -> np.ndarray:  # (I,) as take() wants them
-        return self.features.astype(np.intp)
-
-    @cached_property
-    def _children(self) -> np.ndarray:  # (2I,) left and right of each inner node
-        return np.stack([self.left, self.right], axis=1).ravel().astype(np.intp)
-
-    def _goes_left(self, found: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        kind, is_nan = self.unknown[nodes], np.isnan(found)
-        known = np.where(is_nan & (kind != _NAN), 0.0, found)
-        is_unknown = (kind == _NAN) & is_nan | (kind == _ZERO) & (np.abs(known) <= _SMALL)
+    def goes_left(self, values: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """Return (K,) whether inner nodes send the papers left whose feature has these values."""
+        kind, is_nan = self.unknown[nodes], np.isnan(values)
+        known = np.where(is_nan & (kind != _NAN), 0.0, values)
+        is_unknown = (kind == _NAN) & is_nan | (kind == _ZERO) & (np.abs(known) <= SMALL)
         return np.where(is_unknown, self.unknown_left[nodes], known <= self.thresholds[nodes])
+
+    @property
+    def zero_is_unknown(self) -> np.ndarray:
+        """(F,) whether nodes that read a feature take 0 for unknown."""
+        return np.bincount(self.features, self.unknown == _ZERO, self.num_features) > 0
 
     def check(self, num_features: int) -> None:
         """Check that each paper reaches a leaf of each tree.
 
         :param num_features: columns that the trees may read.
-        :raises ValueError: the arrays do not fit one another, or a node is before its parent.
+        :raises ValueError: the arrays do not fit one another, or are no trees whose nodes stand
+            behind their parents.
         """
         num_inner, num_leaves = len(self.features), len(self.values)
         by_node = (getattr(self, name) for name in ARRAYS[1:-1])
@@ -107,6 +79,9 @@ class TreeArrays:
         nodes = np.concatenate([self.roots, self.left, self.right])
         if np.any((nodes >= num_inner) | (nodes < -num_leaves)):
             raise ValueError("a node has no leaf and no inner node below it")
+        parents = np.bincount(np.concatenate([nodes[nodes >= 0], num_inner - 1 - nodes[nodes < 0]]))
+        if np.any(parents != 1) or len(parents) != num_inner + num_leaves:
+            raise ValueError("a node or a leaf has no parent, or several")
         if np.any((self.features < 0) | (self.features >= num_features)):
             raise ValueError(f"a node reads none of {num_features} features")
         if not np.isfinite(self.values).all() or np.isnan(self.thresholds).any():
