@@ -35,7 +35,8 @@ class TreeMasks:
                 np.bitwise_and.at(table[row], trees_of[right], kept[right])
             self._thresholds.append(thresholds)
             masks.append(table)
-        self._masks = np.concatenate(masks)  # of a feature: by place, then for 0 and for NaN
+        # of a feature: by place, then for 0 and for NaN; few bits, for they are read at random
+        self._masks = np.concatenate(masks).astype(np.uint32 if self._most <= 32 else np.uint64)
         self._starts = np.cumsum([0, *map(len, masks[1:])])[:, None]
         self._zero_is_unknown = trees.zero_is_unknown[:, None]
 
@@ -43,7 +44,7 @@ class TreeMasks:
         """Number the leaves; return (I,) tree of each node, and (I,) masks of what it keeps."""
         trees_of = np.zeros(len(trees.features), dtype=np.intp)
         first, end = np.zeros((2, len(trees.features)), dtype=np.uint64)
-        self._values = np.zeros((len(trees), MOST_LEAVES))
+        self._values, self._most = np.zeros((len(trees), MOST_LEAVES)), 0
         for tree, root in enumerate(trees.roots.tolist()):
             ahead, number = [(root, False)], 0
             while ahead:
@@ -59,6 +60,7 @@ class TreeMasks:
                 else:
                     trees_of[node], first[node] = tree, number
                     ahead += [(node, True), (int(trees.left[node]), False)]
+            self._most = max(self._most, number)
         one = np.uint64(1)
         return trees_of, ~(((one << (end - first)) - one) << first)
 
@@ -74,7 +76,7 @@ class TreeMasks:
         is_zero = self._zero_is_unknown & (np.abs(columns) <= SMALL)
         places = np.where(is_zero, ends - 2, np.where(np.isnan(columns), ends - 1, places))
         left = np.bitwise_and.reduce(self._masks.take(places, axis=0), axis=0)  # (M, T)
-        lowest = (left & (~left + np.uint64(1))).astype(np.float64)
+        lowest = (left & -left).astype(np.float64)
         leaves = np.frexp(lowest)[1] - 1
         places = leaves + MOST_LEAVES * np.arange(len(self._values))
         return self._values.ravel().take(places).sum(axis=1)
