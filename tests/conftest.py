@@ -478,11 +478,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--index", type=Path, help="index on the pictures; default: a small one")
 
 
-gc.disable()  # all that collecting makes stays: to search it for garbage would be half the time
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Search for no garbage among the modules of tests: this took half the time to import them."""
+    if session.config.getoption("dist", "no") == "no":  # a process that starts others imports none
+        gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Search for garbage again, but not among modules and tests."""
+    """Search again, but never among what was imported."""
     gc.freeze()
     gc.enable()
 

@@ -18,7 +18,7 @@ from mpbert.foundation.ragged_rows import Ragged
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 WORD_MARK = "▁"
-_BETWEEN = "\0"  # words that are cut as one text
+_BETWEEN = "\0"  # stands between words that are cut as one text
 _PUNCTUATION = re.compile(f"([^a-z0-9 {_BETWEEN}])")  # of lower-case ASCII
 _AT_ONCE = 10_000  # texts whose letters are counted together
 MAX_LETTERS = 500  # the Latin, Greek and mathematical letters of papers
@@ -81,12 +81,13 @@ class TextTokenizer:
     look one up is ten times as fast as to cut it. Of any other tokenizer a text is one word.
     What looks like a special token in a text ("</s>" in papers on language models) is plain text.
 
-    :param tokenizer: the library's; it is told to read special tokens as text.
+    :param tokenizer: the library's; it is told to read special tokens as text, and not to pad.
     :param sentence_tokens: longest sentence without its separator; the rest is cut off.
     """
 
     def __init__(self, tokenizer: Tokenizer, sentence_tokens: int) -> None:
         tokenizer.encode_special_tokens = True
+        tokenizer.no_padding()
         self.tokenizer, self._most = tokenizer, sentence_tokens
         self._by_word = _cuts_at_spaces(tokenizer)
         self._mark = tokenizer.token_to_id(WORD_MARK)
@@ -122,8 +123,10 @@ class TextTokenizer:
             self._known, self._letters = {}, 0  # another thread may still read the old ones
         known = self._known
         if new := [word for word in words if word not in known]:
-            plain = [word for word in new if _is_plain(word)] if self._by_word else []
-            other = [word for word in new if not _is_plain(word)] if self._by_word else new
+            kinds: tuple[list[str], list[str]] = [], []
+            for word in new:
+                kinds[self._by_word and _is_plain(word)].append(word)
+            other, plain = kinds
             known.update(zip(plain, self._cut(plain), strict=True))
             known.update(zip(other, self._ids(other), strict=True))
             self._letters += sum(map(len, new))
@@ -154,9 +157,9 @@ def _is_plain(word: str) -> bool:
 
 
 def _pieces(words: list[str]) -> str:
-    """Return what NORMALIZER and CUTTER make of plain words, in half their time.
+    """Return what NORMALIZER and CUTTER make of plain words; they take twice as long.
 
-    A space divides the pieces, each of which begins with a mark; a mark alone is between words.
+    A space divides the pieces, each of which begins with a mark. A mark alone divides words.
     """
     text = f" {_BETWEEN} ".join(words).lower()
     pieces = " ".join(_PUNCTUATION.split(text)).split()
@@ -169,7 +172,7 @@ def _cuts_at_spaces(tokenizer: Tokenizer) -> bool:
     if list(map(repr, found)) != list(map(repr, (NORMALIZER, CUTTER))) or tokenizer.truncation:
         return False
     if not all(added.special for added in tokenizer.get_added_tokens_decoder().values()):
-        return False  # one may hold a space
+        return False  # one may hold a space, and ``_of_pieces`` knows none of them
     mark = tokenizer.encode(WORD_MARK, add_special_tokens=False).ids  # one token, of nothing else
     dropout = getattr(tokenizer.model, "dropout", None)
     return mark == [tokenizer.token_to_id(WORD_MARK)] and not dropout

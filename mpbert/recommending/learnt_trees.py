@@ -67,7 +67,7 @@ class LearntTrees:
         """Write the file into a folder that exists."""
         from safetensors.numpy import save
 
-        arrays = {name: np.ascontiguousarray(getattr(self.trees.trees, name)) for name in ARRAYS}
+        arrays = {name: np.ascontiguousarray(getattr(self.trees.arrays, name)) for name in ARRAYS}
         (folder / FILE).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
 
 

@@ -73,9 +73,8 @@ def learn_trees(
         return None, f"no trees: the gain may be chance, {said}"
     trees = arrays_of(grown(lists, best, found[best][0]))
     signals = tuple(signal_names(list(examples.features[0])))
-    return LearntTrees(
-        TreeMasks(trees), signals
-    ), f"{len(trees):,} trees of {best.leaves} leaves: {said}"
+    made = LearntTrees(TreeMasks(trees), signals)
+    return made, f"{len(trees):,} trees of {best.leaves} leaves: {said}"
 
 
 def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float]:

@@ -71,12 +71,21 @@ def drawn_texts(number):
     return ["".join(draw.choices(letters, k=draw.randrange(60))) for _ in range(number)]
 
 
+@pytest.fixture(scope="module")
+def ascii_tokenizer():
+    """Knows each letter of ASCII: words with one that it does not know are cut another way."""
+    texts = [*TEXTS, *map(chr, range(128)), *map(chr, range(128))]
+    return train_tokenizer(lambda: texts, 400, len(texts))
+
+
 @pytest.mark.parametrize("joined", [1, 2, 64])
-def test_word_by_word_the_tokens_are_those_of_the_library(tokenizer, monkeypatch, joined):
+@pytest.mark.parametrize("trained", ["tokenizer", "ascii_tokenizer"])
+def test_word_by_word_the_tokens_are_those_of_the_library(trained, request, monkeypatch, joined):
+    tokenizer = request.getfixturevalue(trained)
     monkeypatch.setattr(subwords, "_JOINED", joined)
     monkeypatch.setattr(subwords, "_TEXTS", 64)
     monkeypatch.setattr(subwords, "_LETTERS", 2000)  # what is known is forgotten now and then
-    texts = drawn_texts(3000) + TEXTS
+    texts = [f"a{x}b x{x} {x}y {x}" for x in map(chr, range(128))] + drawn_texts(3000) + TEXTS
     by_word = TextTokenizer(tokenizer, 12)
     assert by_word._by_word
     for _ in range(2):  # unknown words, then known ones

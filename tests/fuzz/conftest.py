@@ -42,7 +42,6 @@ def try_all(
         try:
             ends = _try_all(limited, number, *arguments, **named)
         finally:
-            gc.unfreeze()
             logging.disable(logging.NOTSET)
         seconds = time.process_time() - start
         if request.node.get_closest_marker("exhaustive"):

@@ -53,13 +53,15 @@ def fitted(name, store, checkpoint=None):
 
 
 @pytest.fixture(scope="class")
-def spy(name, store):  # of one method
-    return Spy(store.path)
+def fit_and_asked(name, store):
+    """An embedder, and the splits that its training asked for."""
+    spy = Spy(store.path)
+    return fitted(name, spy), set(spy.asked)
 
 
 @pytest.fixture(scope="class")
-def embedder(name, spy):
-    return fitted(name, spy)
+def embedder(fit_and_asked):
+    return fit_and_asked[0]
 
 
 @pytest.mark.parametrize("name", EMBEDDERS.names(), scope="class")
@@ -89,8 +91,8 @@ class TestEmbedders:
         assert all(fields["loss"] > 0 for fields in told)
         assert_same_vectors(embedder, again, store)
 
-    def test_only_the_training_split_is_learnt_from(self, embedder, spy):
-        assert set(spy.asked) <= {"train"}
+    def test_only_the_training_split_is_learnt_from(self, fit_and_asked):
+        assert fit_and_asked[1] <= {"train"}
 
     def test_no_word_of_other_splits_is_learnt_from(self, embedder, name, store, other_texts):
         again = fitted(name, other_texts)
@@ -211,8 +213,15 @@ def reranker_of(name, store, runs, task, checkpoint=None, read=None):
 
 
 @pytest.fixture(scope="class")
-def reranker(name, task, store, spy, runs):
-    return reranker_of(name, store, runs, task, read=spy)
+def reranker_and_asked(name, task, store, runs):
+    """A reranker, and the splits that its training asked for."""
+    spy = Spy(store.path)
+    return reranker_of(name, store, runs, task, read=spy), set(spy.asked)
+
+
+@pytest.fixture(scope="class")
+def reranker(reranker_and_asked):
+    return reranker_and_asked[0]
 
 
 @pytest.mark.parametrize("task", ["local", "global"], scope="class")
@@ -246,8 +255,9 @@ class TestRerankers:
         one, two = (reranker.rerank(store, each, inputs) for each in (queries, other))
         assert np.array_equal(one.rows, two.rows) and np.array_equal(one.scores, two.scores)
 
-    def test_only_its_split_and_training_are_learnt_from(self, reranker, spy):
-        assert set(spy.asked) <= {"train", reranker.learns_from}
+    def test_only_its_split_and_training_are_learnt_from(self, reranker_and_asked):
+        reranker, asked = reranker_and_asked
+        assert asked <= {"train", reranker.learns_from}
 
     def test_papers_without_known_words_are_ranked_too(
         self, name, task, unknown_words, queries, inputs, runs

@@ -111,6 +111,7 @@ class TestArrays:
             ("right", [-9, -3], "no leaf and no inner node"),
             ("right", [-3, -1], "has no parent, or several"),
             ("values", [1.0, 2.0, 3.0, 4.0], "has no parent, or several"),
+            ("features", [0, 0], "take different values for unknown"),
             ("features", [0, 4], "reads none of 4"),
             ("features", [0], "different lengths"),
             ("values", [1.0, np.nan, 0.0], "no finite number"),
@@ -127,7 +128,7 @@ class TestArrays:
             typed_arrays({**good, name: values}).check(4)
 
 
-@pytest.mark.parametrize("leaves", [64, 65])
+@pytest.mark.parametrize("leaves", [32, 33, 64, 65])
 def test_a_tree_has_at_most_64_leaves(leaves):
     nodes = np.arange(leaves - 1)
     right = np.append(nodes[1:], -leaves)
@@ -139,8 +140,8 @@ def test_a_tree_has_at_most_64_leaves(leaves):
         with pytest.raises(ValueError, match="more than 64 leaves"):
             TreeMasks(trees)
         return
-    at = np.array([[-1.0], [0.0], [0.5], [62.0], [62.5], [np.nan]])
-    assert TreeMasks(trees).scores(at).tolist() == [0, 0, 1, 62, 63, 0]
+    at = np.array([[-1.0], [0.0], [0.5], [leaves - 2.0], [leaves - 1.5], [np.nan]])
+    assert TreeMasks(trees).scores(at).tolist() == [0, 0, 1, leaves - 2, leaves - 1, 0]
 
 
 def test_precisions_are_those_of_lightgbm():

@@ -58,15 +58,15 @@ class TreeArrays:
 
     @property
     def zero_is_unknown(self) -> np.ndarray:
-        """(F,) whether nodes that read a feature take 0 for unknown."""
+        """(F,) whether the nodes that read a feature take 0 for unknown."""
         return np.bincount(self.features, self.unknown == _ZERO, self.num_features) > 0
 
     def check(self, num_features: int) -> None:
         """Check that each paper reaches a leaf of each tree.
 
         :param num_features: columns that the trees may read.
-        :raises ValueError: the arrays do not fit one another, or are no trees whose nodes stand
-            behind their parents.
+        :raises ValueError: the arrays do not fit one another; a node or a leaf has no parent or
+            several, or stands before it; or nodes of a feature take different values for unknown.
         """
         num_inner, num_leaves = len(self.features), len(self.values)
         by_node = (getattr(self, name) for name in ARRAYS[1:-1])
@@ -84,6 +84,9 @@ class TreeArrays:
             raise ValueError("a node or a leaf has no parent, or several")
         if np.any((self.features < 0) | (self.features >= num_features)):
             raise ValueError(f"a node reads none of {num_features} features")
+        kinds = np.unique(3 * self.features.astype(np.int64) + self.unknown)
+        if len(kinds) > len(np.unique(self.features)):
+            raise ValueError("nodes of a feature take different values for unknown")
         if not np.isfinite(self.values).all() or np.isnan(self.thresholds).any():
             raise ValueError("a leaf or a threshold is no finite number")
 
