@@ -61,9 +61,10 @@ def attended(projected: Tensor, rows: Elements) -> Tensor:
 
     :param projected: (E, 3, H, D/H): queries, keys and values.
     """
-    found = [projected[:0, 0].flatten(1)]
+    _, _, heads, size = projected.shape
+    found = [projected.new_empty(0, heads * size)]  # a slice would have a gradient of all elements
     for group in rows.views(projected):
         queries, keys, values = group.permute(2, 0, 3, 1, 4)  # (rows, H, length, D/H)
-        heads = F.scaled_dot_product_attention(queries, keys, values)
-        found.append(heads.transpose(1, 2).flatten(0, 1).flatten(1))  # (elements, D)
+        of_heads = F.scaled_dot_product_attention(queries, keys, values)
+        found.append(of_heads.transpose(1, 2).flatten(0, 1).flatten(1))  # (elements, D)
     return torch.cat(found)

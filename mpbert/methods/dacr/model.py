@@ -59,7 +59,7 @@ class AdditiveAttention(nn.Module):
         A context without elements has a zero vector and a weight of almost nothing.
         """
         scores = torch.tanh(F.linear(h, self.projection, self.bias)) @ self.query  # (E,)
-        means, weights = [h[:0]], [scores[:0]]
+        means, weights = [h.new_empty(0, h.shape[1])], [scores.new_empty(0)]
         for vectors, group in zip(elements.views(h), elements.views(scores), strict=True):
             means.append((group.softmax(dim=1).unsqueeze(1) @ vectors).squeeze(1))
             weights.append(group.logsumexp(dim=1))

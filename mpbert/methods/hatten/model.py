@@ -69,8 +69,8 @@ class MultiHeadPooling(nn.Module):
         """
         scores, values = self.scores(x).float(), self.values(x).float()
         scores = scores if logarithms is None else scores + logarithms
+        pooled = [values.new_empty(0, values.shape[1])]
         values = values.unflatten(1, (self.heads, -1))  # (E, H, A/H)
-        pooled = [values[:0].flatten(1)]
         with _in_float32(x):
             for a, v in zip(rows.views(scores), rows.views(values), strict=True):
                 weights = a.softmax(dim=1)  # (rows, length, H)
