@@ -144,6 +144,14 @@ def test_a_tokenizer_whose_tokens_may_hold_spaces_reads_whole_texts(tokenizer):
         assert whole != list(chain.from_iterable(words))
 
 
+def test_a_tokenizer_that_pads_adds_nothing_to_words(tokenizer):
+    padding = Tokenizer.from_str(tokenizer.to_str())
+    padding.enable_padding(length=8)
+    texts = ["the text", "日 of the parser"]
+    expected, found = (TextTokenizer(one, 50)(texts) for one in (tokenizer, padding))
+    assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+
+
 @pytest.mark.parametrize("special", SPECIAL_TOKENS)
 def test_special_tokens_in_a_text_are_plain_text(tokenizer, special):
     reloaded = Tokenizer.from_str(tokenizer.to_str())
