@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from mpbert.model.config import ModelConfig
 from mpbert.model.dropout import Dropout
 from mpbert.model.packing import Rows
-from mpbert.pretrained.attention import scaled_attention
+from mpbert.pretrained.attention import attend_at_once, scaled_attention, takes_all_at_once
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def attend(qkv: Tensor, rows: Rows, dropout: float = 0.0, causal: bool = False) 
     :param dropout: of attention weights.
     :param causal: whether an element sees those before it alone.
     """
-    if qkv.device.type == "cuda" and qkv.dtype != torch.float32 and dropout == 0.0:
-        return _attend_at_once(qkv, rows, causal)
+    if takes_all_at_once(qkv) and dropout == 0.0:
+        return attend_at_once(qkv, rows.offsets, rows.max_length, causal)
     return _attend_by_length(qkv, rows, dropout, causal)
 
 
@@ -85,20 +85,6 @@ def _attend_by_length(qkv: Tensor, rows: Rows, dropout: float, causal: bool) -> 
         mixed = scaled_attention(q, k, v, dropout=dropout, causal=causal)
         attended.append(mixed.transpose(1, 2).flatten(2).flatten(0, 1))  # (M*T, D)
     return torch.cat(attended)
-
-
-def _attend_at_once(qkv: Tensor, rows: Rows, causal: bool) -> Tensor:
-    """Return (N, D), by one call for all rows; a GPU waits long between many small ones.
-
-    The kernel takes half precision only and has no dropout.
-    """
-    from torch.nn.attention.varlen import varlen_attn  # imports torch's compiler, two seconds
-
-    longest, window = rows.max_length, (-1, 0) if causal else (-1, -1)
-    q, k, v = qkv.unbind(1)  # each (N, H, D/H)
-    offsets = rows.offsets
-    mixed = varlen_attn(q, k, v, offsets, offsets, longest, longest, window_size=window)
-    return mixed.flatten(1)
 
 
 class RowAttention(nn.Module):

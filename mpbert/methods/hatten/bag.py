@@ -73,9 +73,7 @@ class WordBag(nn.Module):
         vectors = F.embedding(numbers, self.start)
         if self.moved is not None:
             vectors = vectors + F.embedding(numbers, self.moved)
-        counts, lengths = np.array(words.groups, dtype=np.int64).reshape(-1, 2).T
-        offsets = offsets_of(np.repeat(lengths, counts))
-        sums = _sums(vectors, logarithms.exp()[:, 0], words.places, offsets)
+        sums = _sums(vectors, logarithms.exp()[:, 0], words.places, offsets_of(words.lengths))
         return F.normalize(sums, dim=1)
 
     def documents(self, paragraphs: Tensor, places: np.ndarray, documents: Documents) -> Tensor:

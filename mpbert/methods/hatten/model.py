@@ -28,7 +28,8 @@ from mpbert.foundation.ragged import budget_batches
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.hatten.bag import STEP, WordBag
 from mpbert.methods.hatten.documents import CONTEXT, Documents
-from mpbert.methods.ragged_attention import Elements, attended
+from mpbert.methods.ragged_attention import Elements, attended, pooled
+from mpbert.pretrained.attention import takes_all_at_once
 
 _MAX_TOKENS = 1 << 15  # words whose states are in memory at once when nothing is learnt
 _BLOCK = 1 << 13  # documents, likewise
@@ -69,13 +70,10 @@ class MultiHeadPooling(nn.Module):
         """
         scores, values = self.scores(x).float(), self.values(x).float()
         scores = scores if logarithms is None else scores + logarithms
-        pooled = [values.new_empty(0, values.shape[1])]
         values = values.unflatten(1, (self.heads, -1))  # (E, H, A/H)
         with _in_float32(x):
-            for a, v in zip(rows.views(scores), rows.views(values), strict=True):
-                weights = a.softmax(dim=1)  # (rows, length, H)
-                pooled.append(torch.einsum("rlh,rlhd->rhd", weights, v).flatten(1))
-        return self.output(F.relu(torch.cat(pooled)))
+            mixed = pooled(scores, values, rows)
+        return self.output(F.relu(mixed))
 
 
 def _in_float32(x: Tensor) -> torch.autocast:
@@ -156,9 +154,11 @@ class AttentionLevel(nn.Module):
         return by_row(pooled, rows, size)
 
     def _attention(self, x: Tensor, rows: Elements) -> Tensor:
-        projected = self.projections(x).float().unflatten(1, (3, self.heads, -1))  # (E, 3, H, A/H)
-        with _in_float32(x):
+        projected = self.projections(x).unflatten(1, (3, self.heads, -1))  # (E, 3, H, A/H)
+        if takes_all_at_once(projected):
             return attended(projected, rows)
+        with _in_float32(x):
+            return attended(projected.float(), rows)
 
     def _dropped(self, x: Tensor) -> Tensor:
         return F.dropout(x, self.dropout, self.training) if self.dropout else x
