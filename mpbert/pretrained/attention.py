@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 _SHORT = 128  # elements of a row, whose weights lie in memory
+_MULTIPLE = 8  # dimensions of a head that a kernel of GPUs takes
 
 
 def scaled_attention(
@@ -50,7 +51,8 @@ def scaled_attention(
 def attend_at_once(qkv: Tensor, offsets: Tensor, longest: int, causal: bool = False) -> Tensor:
     """Return (N, D), what elements find in their rows, by one call for rows of all lengths.
 
-    The kernel is one of GPUs. It takes half precision only and has no dropout.
+    The kernel is one of GPUs. It takes half precision and multiples of 8 dimensions a head, to
+    which zeros are added, and has no dropout.
 
     :param qkv: (N, 3, H, D/H) queries, keys and values of packed elements.
     :param offsets: (M + 1,) int32, row i owns elements ``offsets[i]`` to ``offsets[i + 1]``.
@@ -59,10 +61,12 @@ def attend_at_once(qkv: Tensor, offsets: Tensor, longest: int, causal: bool = Fa
     """
     from torch.nn.attention.varlen import varlen_attn  # imports torch's compiler, two seconds
 
-    window = (-1, 0) if causal else (-1, -1)
-    queries, keys, values = qkv.unbind(1)  # each (N, H, D/H)
+    size, window = qkv.shape[-1], (-1, 0) if causal else (-1, -1)
+    queries, keys, values = F.pad(qkv, (0, -size % _MULTIPLE)).unbind(1)  # each (N, H, D/H or more)
     places = offsets, offsets, longest, longest
-    return varlen_attn(queries, keys, values, *places, window_size=window).flatten(1)
+    scale = size**-0.5  # of the dimensions without those added
+    found = varlen_attn(queries, keys, values, *places, scale=scale, window_size=window)
+    return found[:, :, :size].flatten(1)
 
 
 def takes_all_at_once(states: Tensor) -> bool:

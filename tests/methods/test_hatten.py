@@ -451,7 +451,7 @@ class TestTraining:
         first = (folder / "vectors.txt").read_text().splitlines()[1].split()
         assert embedder._words[0].as_py() == first[0]
         expected = np.array(first[1:], dtype=np.float32)
-        assert np.array_equal(embedder._encoder.words[0].numpy(), expected)
+        assert np.array_equal(embedder._encoder.words[0].cpu().numpy(), expected)
 
     @pytest.mark.parametrize("start", [(), ("start=bag", "learn_words=1", "word_dropout=0.2")])
     def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(

@@ -121,7 +121,7 @@ class TestVectors:
             as_is._encoder.batch_tokens = batch_tokens
             found = as_is._encoder(rows)
             assert found.requires_grad
-            assert np.allclose(found.detach().numpy(), plain, atol=1e-4)
+            assert np.allclose(found.detach().cpu().numpy(), plain, atol=1e-4)
 
 
 class TestTexts:

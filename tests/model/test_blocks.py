@@ -10,6 +10,7 @@ from mpbert.model.blocks import (
     DecoderBlock,
     EncoderBlock,
     RowAttention,
+    attend,
     sinusoids,
 )
 from mpbert.model.packing import Rows
@@ -95,12 +96,10 @@ def test_sinusoids_start_at_sine_0_and_cosine_0_and_fill_odd_sizes():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("size", [32, 25])  # the kernel takes multiples of 8
 @pytest.mark.parametrize("causal", [False, True])
-def test_one_call_for_all_rows_equals_one_call_per_length_on_a_gpu(causal):
-    config = BlockConfig(64, 64, 2, 0.0, 0.0, 0.0)
-    attention = RowAttention(config, causal).cuda()
+def test_one_call_for_all_rows_equals_one_call_per_length_on_a_gpu(causal, size):
     rows = Rows.of(LENGTHS).to(torch.device("cuda"))
-    qkv = torch.randn(int(LENGTHS.sum()), 3, 2, 32, device="cuda")
-    at_once = attention._attend_at_once(qkv.bfloat16(), rows).float()
-    by_length = attention._attend_by_length(qkv, rows, 0.0)
-    assert torch.allclose(at_once, by_length, atol=0.03)
+    qkv = torch.randn(int(LENGTHS.sum()), 3, 2, size, device="cuda")
+    at_once = attend(qkv.bfloat16(), rows, causal=causal).float()
+    assert torch.allclose(at_once, attend(qkv, rows, causal=causal), atol=0.03)
