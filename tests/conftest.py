@@ -1,6 +1,7 @@
 """Fixtures for all tests: a corpus store of real RFCs, built once per session."""
 
 import gc
+import inspect
 import io
 import json
 import multiprocessing
@@ -613,3 +614,28 @@ def _trained(
         of_all.run(name, stage, *flags, "--max-update=9", by_command=True)
 
     return make_once(name, make)
+
+
+@pytest.fixture
+def kernel_of_a_gpu(monkeypatch):
+    """Attention of rows of all lengths at once, on a CPU: asks of its arguments what a GPU does."""
+    import torch
+    import torch.nn.functional as F
+    from torch.nn.attention import varlen
+
+    signature = inspect.signature(varlen.varlen_attn)
+
+    def varlen_attn(*arguments: object, **named: object) -> torch.Tensor:
+        given = signature.bind(*arguments, **named).arguments
+        query, key, value, starts = (given[k] for k in ("query", "key", "value", "cu_seq_q"))
+        assert query.shape[-1] % 8 == 0
+        assert starts.dtype == torch.int32 and starts[-1] == len(query)
+        assert given["max_q"] == starts.diff().max()
+        found = []
+        for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            parts = (part[start:end].transpose(0, 1) for part in (query, key, value))
+            how = {"is_causal": given["window_size"] == (-1, 0), "scale": given["scale"]}
+            found.append(F.scaled_dot_product_attention(*parts, **how).transpose(0, 1))
+        return torch.cat(found)
+
+    monkeypatch.setattr(varlen, "varlen_attn", varlen_attn)

@@ -1,7 +1,7 @@
 """Attention within rows of different lengths, of which none is padded.
 
 Rows are sorted by length, and each group of equal length attends as a view. A GPU takes all groups
-at once.
+at once, attention in half precision alone.
 
 Symbols: C rows, E elements of all of them, U distinct ones, D dimensions, H heads.
 """
@@ -70,42 +70,49 @@ def attended(projected: Tensor, rows: Elements) -> Tensor:
 
     :param projected: (E, 3, H, D/H): queries, keys and values.
     """
-    _, _, heads, size = projected.shape
     if takes_all_at_once(projected) and rows.groups:
         offsets = torch.from_numpy(offsets_of(rows.lengths).astype(np.int32))
         return attend_at_once(projected, offsets.to(projected.device), rows.groups[-1][1])
-    found = [projected.new_empty(0, heads * size)]  # a slice would have a gradient of all elements
-    for group in rows.views(projected):
-        queries, keys, values = group.permute(2, 0, 3, 1, 4)  # (rows, H, length, D/H)
-        of_heads = F.scaled_dot_product_attention(queries, keys, values)
-        found.append(of_heads.transpose(1, 2).flatten(0, 1).flatten(1))  # (elements, D)
-    return torch.cat(found)
+    _, _, heads, size = projected.shape
+    with _in_float32(projected):
+        projected = projected.float()
+        found = [projected.new_empty(0, heads * size)]  # a slice's gradient is of all elements
+        for group in rows.views(projected):
+            queries, keys, values = group.permute(2, 0, 3, 1, 4)  # (rows, H, length, D/H)
+            of_heads = F.scaled_dot_product_attention(queries, keys, values)
+            found.append(of_heads.transpose(1, 2).flatten(0, 1).flatten(1))  # (elements, D)
+        return torch.cat(found)
 
 
-def pooled(scores: Tensor, values: Tensor, rows: Elements) -> Tensor:
-    """Return (C, D): the mean of the values of each row, by the softmax of their scores.
+def weighted_means(scores: Tensor, values: Tensor, rows: Elements) -> Tensor:
+    """Return (C, D): the mean of the values of each row, weighted by the softmax of their scores.
 
         Σ_k softmax_k(a_k) v_k,   for each head
 
     :param scores: (E, H) float32; ``values`` (E, H, D/H) float32.
     """
     if scores.device.type == "cuda":
-        return pooled_at_once(scores, values, rows)
+        return weighted_means_at_once(scores, values, rows)
     found = [values.new_empty(0, values.shape[1] * values.shape[2])]
-    for a, v in zip(rows.views(scores), rows.views(values), strict=True):
-        found.append(torch.einsum("rlh,rlhd->rhd", a.softmax(dim=1), v).flatten(1))
+    with _in_float32(values):
+        for a, v in zip(rows.views(scores), rows.views(values), strict=True):
+            found.append(torch.einsum("rlh,rlhd->rhd", a.softmax(dim=1), v).flatten(1))
     return torch.cat(found)
 
 
-def pooled_at_once(scores: Tensor, values: Tensor, rows: Elements) -> Tensor:
-    """Return what :func:`pooled` does, by sums over all rows; slower on a CPU."""
-    device = scores.device
-    owners = torch.from_numpy(row_numbers(rows.lengths)).to(device)  # (E,)
+def weighted_means_at_once(scores: Tensor, values: Tensor, rows: Elements) -> Tensor:
+    """Return what :func:`weighted_means` does, by sums over all rows; slower on a CPU."""
+    owners = torch.from_numpy(row_numbers(rows.lengths)).to(scores.device)  # (E,)
     empty = scores.new_zeros(len(rows.order), scores.shape[1])  # (C, H)
     spread = owners[:, None].expand_as(scores)
     largest = empty.scatter_reduce(0, spread, scores.detach(), "amax", include_self=False)
     weights = (scores - largest.index_select(0, owners)).exp()
     sums = empty.index_add(0, owners, weights)
-    mixed = torch.zeros(len(empty), *values.shape[1:], device=device)
+    mixed = values.new_zeros(len(rows.order), *values.shape[1:])
     mixed = mixed.index_add(0, owners, weights[:, :, None] * values)
     return (mixed / sums[:, :, None]).flatten(1)
+
+
+def _in_float32(x: Tensor) -> torch.autocast:
+    """Return a context without bfloat16: small products of it are slower than float32 on a CPU."""
+    return torch.autocast(x.device.type, enabled=False)

@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 _SHORT = 128  # elements of a row, whose weights lie in memory
-_MULTIPLE = 8  # dimensions of a head that a kernel of GPUs takes
+_MULTIPLE = 8  # a head of the kernel of GPUs has a multiple of this many dimensions
+_WIDEST = 256  # dimensions of such a head
 
 
 def scaled_attention(
@@ -51,8 +52,8 @@ def scaled_attention(
 def attend_at_once(qkv: Tensor, offsets: Tensor, longest: int, causal: bool = False) -> Tensor:
     """Return (N, D), what elements find in their rows, by one call for rows of all lengths.
 
-    The kernel is one of GPUs. It takes half precision and multiples of 8 dimensions a head, to
-    which zeros are added, and has no dropout.
+    The kernel runs on GPUs alone. It takes half precision, and has no dropout. A head needs a
+    multiple of 8 dimensions, so zeros fill it up.
 
     :param qkv: (N, 3, H, D/H) queries, keys and values of packed elements.
     :param offsets: (M + 1,) int32, row i owns elements ``offsets[i]`` to ``offsets[i + 1]``.
@@ -62,13 +63,18 @@ def attend_at_once(qkv: Tensor, offsets: Tensor, longest: int, causal: bool = Fa
     from torch.nn.attention.varlen import varlen_attn  # imports torch's compiler, two seconds
 
     size, window = qkv.shape[-1], (-1, 0) if causal else (-1, -1)
-    queries, keys, values = F.pad(qkv, (0, -size % _MULTIPLE)).unbind(1)  # each (N, H, D/H or more)
-    places = offsets, offsets, longest, longest
-    scale = size**-0.5  # of the dimensions without those added
-    found = varlen_attn(queries, keys, values, *places, scale=scale, window_size=window)
+    lacking = -size % _MULTIPLE
+    filled = F.pad(qkv, (0, lacking)) if lacking else qkv
+    queries, keys, values = filled.unbind(1)  # each (N, H, D/H or more)
+    found = varlen_attn(
+        queries, keys, values, offsets, offsets, longest, longest,
+        scale=size**-0.5,  # of the dimensions without those that fill up
+        window_size=window,
+    )  # fmt: skip
     return found[:, :, :size].flatten(1)
 
 
 def takes_all_at_once(states: Tensor) -> bool:
-    """Whether :func:`attend_at_once` takes states of this type and device."""
-    return states.device.type == "cuda" and states.dtype != torch.float32
+    """Whether :func:`attend_at_once` takes these states, whose last axis is a head."""
+    is_half = states.dtype in (torch.bfloat16, torch.float16)
+    return states.is_cuda and is_half and states.shape[-1] <= _WIDEST

@@ -14,6 +14,7 @@ from mpbert.model.blocks import (
     sinusoids,
 )
 from mpbert.model.packing import Rows
+from mpbert.pretrained.attention import takes_all_at_once
 
 CONFIG = BlockConfig(
     dim=8, ffn_dim=16, num_heads=2, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0
@@ -101,5 +102,9 @@ def test_sinusoids_start_at_sine_0_and_cosine_0_and_fill_odd_sizes():
 def test_one_call_for_all_rows_equals_one_call_per_length_on_a_gpu(causal, size):
     rows = Rows.of(LENGTHS).to(torch.device("cuda"))
     qkv = torch.randn(int(LENGTHS.sum()), 3, 2, size, device="cuda")
-    at_once = attend(qkv.bfloat16(), rows, causal=causal).float()
-    assert torch.allclose(at_once, attend(qkv, rows, causal=causal), atol=0.03)
+    assert takes_all_at_once(qkv.bfloat16())
+    read = [qkv.bfloat16().requires_grad_(), qkv.requires_grad_()]
+    at_once, by_length = (attend(each, rows, causal=causal).float() for each in read)
+    assert torch.allclose(at_once, by_length, atol=0.03)
+    gradients = torch.autograd.grad(at_once.sum() + by_length.sum(), read)
+    assert torch.allclose(gradients[0].float(), gradients[1], atol=0.06)

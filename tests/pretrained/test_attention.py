@@ -67,23 +67,9 @@ def test_in_float32_and_in_long_rows_without_gradients_it_is_what_torch_has(monk
         assert torch.equal(scaled_attention(*given), known)
 
 
-def _as_a_gpu_does(query, key, value, starts, _, longest, __, scale, window_size):
-    """What the kernel of a GPU returns for rows, by one call for each."""
-    assert query.shape[-1] % 8 == 0
-    found = torch.empty_like(value)
-    for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        assert end - start <= longest
-        parts = (part[start:end].transpose(0, 1) for part in (query, key, value))
-        is_causal = window_size == (-1, 0)
-        row = F.scaled_dot_product_attention(*parts, is_causal=is_causal, scale=scale)
-        found[start:end] = row.transpose(0, 1)
-    return found
-
-
 @pytest.mark.parametrize("size", [16, 25])
 @pytest.mark.parametrize("causal", [False, True])
-def test_heads_of_any_size_are_widened_for_the_kernel_of_a_gpu(monkeypatch, size, causal):
-    monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", _as_a_gpu_does)
+def test_heads_of_any_size_are_widened_for_the_kernel_of_a_gpu(kernel_of_a_gpu, size, causal):
     qkv = torch.randn(7, 3, 2, size, generator=torch.Generator().manual_seed(1))
     found = attend_at_once(qkv, torch.tensor([0, 2, 7], dtype=torch.int32), 5, causal)
     for row in (slice(0, 2), slice(2, 7)):

@@ -28,8 +28,7 @@ from mpbert.foundation.ragged import budget_batches
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.hatten.bag import STEP, WordBag
 from mpbert.methods.hatten.documents import CONTEXT, Documents
-from mpbert.methods.ragged_attention import Elements, attended, pooled
-from mpbert.pretrained.attention import takes_all_at_once
+from mpbert.methods.ragged_attention import Elements, attended, weighted_means
 
 _MAX_TOKENS = 1 << 15  # words whose states are in memory at once when nothing is learnt
 _BLOCK = 1 << 13  # documents, likewise
@@ -71,14 +70,7 @@ class MultiHeadPooling(nn.Module):
         scores, values = self.scores(x).float(), self.values(x).float()
         scores = scores if logarithms is None else scores + logarithms
         values = values.unflatten(1, (self.heads, -1))  # (E, H, A/H)
-        with _in_float32(x):
-            mixed = pooled(scores, values, rows)
-        return self.output(F.relu(mixed))
-
-
-def _in_float32(x: Tensor) -> torch.autocast:
-    """Return a context without bfloat16: small products of it are slower than float32 on a CPU."""
-    return torch.autocast(x.device.type, enabled=False)
+        return self.output(F.relu(weighted_means(scores, values, rows)))
 
 
 @dataclass(frozen=True)
@@ -155,10 +147,7 @@ class AttentionLevel(nn.Module):
 
     def _attention(self, x: Tensor, rows: Elements) -> Tensor:
         projected = self.projections(x).unflatten(1, (3, self.heads, -1))  # (E, 3, H, A/H)
-        if takes_all_at_once(projected):
-            return attended(projected, rows)
-        with _in_float32(x):
-            return attended(projected.float(), rows)
+        return attended(projected, rows)
 
     def _dropped(self, x: Tensor) -> Tensor:
         return F.dropout(x, self.dropout, self.training) if self.dropout else x
