@@ -7,7 +7,8 @@
 #   reads:  runs/binarized/CORPUS, finetune/configs/CONFIG.yaml, and runs/encoders/CORPUS/CONFIG-pretrained unless
 #           CONFIG is token_bag
 #   writes: runs/finetuned/CORPUS/NAME (checkpoints, train.log, tensorboard), runs/encoders/CORPUS/NAME
-#   cost:   on 2 cores tiny 7 min, token_bag 1 min (rfc) or 10 min (acl), small 13 hours an epoch; medium: minutes on a GPU, paper: hours
+#   cost:   on 2 cores tiny 7 min, token_bag 1 min (rfc) or 10 min (acl), small 13 hours an epoch;
+#           on a GPU medium minutes, paper hours
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh

@@ -4,7 +4,7 @@
 #           e.g. pretrain/train.sh rfc tiny max_update=12
 #   reads:  runs/binarized/CORPUS, pretrain/configs/CONFIG.yaml
 #   writes: runs/pretrained/CORPUS/CONFIG (checkpoints, train.log, tensorboard), runs/encoders/CORPUS/CONFIG-pretrained
-#   cost:   on 2 cores tiny 2 min, small 8 hours; medium: minutes on a GPU, paper: hours
+#   cost:   on 2 cores tiny 2 min, small 8 hours; on a GPU medium minutes, paper hours
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ./setup.sh
