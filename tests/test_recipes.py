@@ -214,7 +214,7 @@ def test_rows_that_recipes_name_are_rows_of_this_repository():
 
 
 def test_each_stage_has_the_configurations_of_the_paper_and_ours():
-    names = ("hierarchical", "paper", "small", "tiny")
+    names = ("hierarchical", "medium", "paper", "small", "tiny")
     wanted = {f"{stage}/configs/{n}.yaml" for stage in ("finetune", "pretrain") for n in names}
     ours = {"finetune/configs/token_bag.yaml", "finetune/configs/levels.yaml"}
     assert set(CONFIGS) == {*wanted, *ours, "pretrain/configs/documents.yaml"}
