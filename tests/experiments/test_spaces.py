@@ -59,6 +59,7 @@ NO_SPACE = {
     "global_minilm_finetuned_all_head": "as global_minilm, of minilm_finetuned_all_head",
     "global_sbert_minilm_head": "as global_sbert_minilm, of sbert_minilm_head",
     "global_hatten_maps": "ranks with the vectors of hatten_maps, which is tuned",
+    "global_hatten_longer": "as global_hatten, of hatten_longer",
     "global_hatten": "ranks with the vectors of hatten, which is tuned",
 }
 
