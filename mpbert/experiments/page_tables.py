@@ -5,7 +5,7 @@ A marker stands in the page, before its table. It is a comment that holds YAML::
     <!-- results
     file: reports/rfc.json            # of mpbert report, beside the page
     rows: [chance, token_bag]         # names, in this order; left out: all of the report
-    columns:                          # head of a column: what stands there
+    columns:                          # head of a column: what stands there; left out: as before
       "P ≥ 1": Recall@10 P>=1 / MAP@10 P>=1
       "ACL": reports/acl.json MAP@10 P>=1
       "CPU s": CPU s
@@ -21,7 +21,8 @@ The cell of a column is one or several of these, with `` / `` between them:
 
 A row is a name, several with ``|`` between them (the first that a file has), or ``name: title``.
 The largest of a column of the report is bold, unless ``bold: false`` stands there. What a file does
-not have is ``-``; a row that no file has is an error.
+not have is ``-``; a row that no file has is an error. Scores of a trained row that has one seed end
+with ``¹``, those of two seeds with ``²``.
 
 ``sheet: reports/acl.md Claims of`` copies the table below the heading that begins so.
 """
@@ -33,12 +34,14 @@ from typing import Any
 
 import yaml
 
+from mpbert.evaluation.seeds import too_few_seeds
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
 _MARKER = re.compile(r"^<!-- results\n((?:(?!-->).*\n)*)-->\n(?:\n?(?:\|.*\n)+)?", re.MULTILINE)
 _START = re.compile(r"^<!-- *results\b", re.MULTILINE)  # of a marker, whole or not
 _KEYS = {"file", "rows", "columns", "bold", "sheet"}
+_SEEDS = {"one seed": "¹", "two seeds": "²"}
 _COST = {"CPU s": ("cpu_seconds", 1, ",.0f"), "peak GiB": ("peak_mib", 1024, ",.1f")}
 Load = Callable[[str], Any]  # the content of a file by its name beside the page
 
@@ -66,10 +69,15 @@ def fill_tables(page: str, load: Load, source: str) -> str:
             f"'<!-- results' and '-->', each alone on a line, and YAML between them"
         )
 
+    columns: object = None  # of the table before
+
     def filled(found: re.Match[str]) -> str:
+        nonlocal columns
         place = f"{source}, line {_line(page, found.start())}"
+        marker = _marker(found[1], place)
+        columns = marker.setdefault("columns", columns)
         try:
-            table = "\n".join(_table(found[1], load, place))
+            table = "\n".join(_table(marker, load, place))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise ConfigError(
                 f"{place}: a file that it names is no result ({type(error).__name__}: {error}); "
@@ -100,7 +108,7 @@ def _line(page: str, place: int) -> int:
     return page.count("\n", 0, place) + 1
 
 
-def _table(text: str, load: Load, place: str) -> list[str]:
+def _marker(text: str, place: str) -> dict[str, Any]:
     try:
         marker = load_yaml(text)
     except (ValueError, RecursionError, yaml.YAMLError) as error:
@@ -110,9 +118,13 @@ def _table(text: str, load: Load, place: str) -> list[str]:
             f"{place}: found {marker if not isinstance(marker, dict) else ', '.join(marker)}; "
             f"expected a marker of {', '.join(sorted(_KEYS))}"
         )
+    return marker
+
+
+def _table(marker: Mapping[str, Any], load: Load, place: str) -> list[str]:
     if "sheet" in marker:
         return _sheet(str(marker["sheet"]), load, place)
-    if not isinstance(marker.get("columns"), dict) or not marker["columns"]:
+    if not isinstance(marker["columns"], dict) or not marker["columns"]:
         raise ConfigError(f"{place}: found no columns; expected lines 'HEAD: MAP@10 P>=1'")
     columns = [_split(str(what), marker, place) for what in marker["columns"].values()]
     rows = _rows(marker.get("rows"), [file for file, _ in columns], load, place)
@@ -154,9 +166,9 @@ def _rows(
     """Return the names of each row, one of which a file has, and its title."""
     titles: dict[str, str] = {}  # the first file that has a row gives its title
     for row in (row for file in files for row in load(file)["rows"]):
-        titles.setdefault(row["name"], row["title"])
+        titles.setdefault(row["name"], row["title"].removesuffix(f", {_few_seeds(row)}"))
     if given is None:
-        return [([row["name"]], row["title"]) for row in load(files[0])["rows"]]
+        return [([row["name"]], titles[row["name"]]) for row in load(files[0])["rows"]]
     if not isinstance(given, list):
         raise ConfigError(f"{place}: rows is {given!r}; expected a list of names")
     found = []
@@ -173,6 +185,11 @@ def _rows(
     return found
 
 
+def _few_seeds(row: Mapping[str, Any]) -> str:
+    """Return the words on a trained row of too few seeds, or nothing."""
+    return too_few_seeds(row["num_seeds"]) if row.get("is_trained") else ""
+
+
 def _cell(
     file: str, parts: Sequence[str], names: Sequence[str], bold: bool, load: Load, place: str
 ) -> str:
@@ -187,7 +204,9 @@ def _cell(
         return format(costs[key] / unit, form) if costs else "-"
     cells = [_part(report, part, known[0], f"{place}: {file}") for part in parts]
     text = " / ".join(cell.text for cell in cells)
-    return f"**{text}**" if bold and all(cell.is_best for cell in cells) else text
+    text = f"**{text}**" if bold and all(cell.is_best for cell in cells) else text
+    is_score = not parts[0].startswith("published") and any(cell.text != "-" for cell in cells)
+    return text + _SEEDS.get(_few_seeds(known[0]), "") if is_score else text
 
 
 def _part(report: Mapping[str, Any], part: str, row: Mapping[str, Any], place: str) -> Cell:

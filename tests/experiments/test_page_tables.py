@@ -105,6 +105,36 @@ columns:
     ]
 
 
+def test_scores_of_few_seeds_are_marked_and_titles_do_not_say_so():
+    report = _report(a=("A, one seed", 0.5, 0.3, 0.1), b=("B, two seeds", 0.4, 0.3, 0.2))
+    for row, num_seeds in zip(report["rows"], (1, 2), strict=True):
+        row |= {"is_trained": True, "num_seeds": num_seeds}
+    untrained = _report(c=("C, one seed", 0.1, 0.3, 0.2))["rows"][0] | {
+        "is_trained": False,
+        "num_seeds": 1,
+    }
+    report["rows"].append(untrained)
+    report["tables"]["main"]["scores"]["c"] = {"Recall@10 P>=1": {"mean": 0.1}}
+    columns = "columns: {R: Recall@10 P>=1, MRR: published MRR, CPU s: CPU s, F1: F1@20}"
+    files = {"few.json": report, "few.cost.json": {"a": {"cpu_seconds": 7, "peak_mib": 1}}}
+    page = f"<!-- results\nfile: few.json\n{columns}\n-->\n"
+    assert fill_tables(page, files.__getitem__, "page.md").splitlines()[-3:] == [
+        "| A | **50.00**¹ | 25.00 | 7 | 10.00¹ |",
+        "| B | 40.00² | 25.00 | - | **20.00**² |",
+        "| C, one seed | 10.00 | 25.00 | - | - |",
+    ]
+
+
+def test_a_table_without_columns_has_those_of_the_table_before():
+    first = "<!-- results\nfile: rfc.json\nrows: [a]\ncolumns: {F1: F1@20}\n-->\n"
+    sheet = "<!-- results\nsheet: rfc.md Claims of\n-->\n"
+    second = "<!-- results\nfile: rfc.json\nrows: [b]\n-->\n"
+    found = fill_tables(first + sheet + second, _load, "page.md")
+    assert found.splitlines()[-3:] == ["| | F1 |", "|:--|--:|", "| B | **20.00** |"]
+    with pytest.raises(ConfigError, match=r"page.md, line 1: found no columns; expected lines"):
+        fill_tables(second + first, _load, "page.md")
+
+
 def test_a_table_right_below_its_marker_gives_way_too():
     marker = "<!-- results\nsheet: rfc.md Claims of\n-->\n"
     page = fill_tables(f"{marker}| old |\n|:--|\n", _load, "page.md")
