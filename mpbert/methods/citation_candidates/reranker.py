@@ -1,11 +1,10 @@
 """Candidates of Citeomatic: near papers and all they cite: Bhagavatula et al. (NAACL 2018), Sec. 3.
 
 "Following Strohman et al. (2007), we also include the outgoing citations of the K nearest neighbors
-as candidates." Papers later than the query's are none, as in the code (``candidate_selectors.py``);
-``later=keep`` keeps them.
+as candidates." Papers later than the query's are none, as in the code (``candidate_selectors.py``).
 
-Whose citations are known: those of training papers, and those of any paper that is older than the
-query's. The query's own paper is no candidate, and its citations are never read.
+Known are the citations of training papers that are no later than the query's, and no others. The
+query's own paper is no candidate, and its citations are never read.
 
 All candidates have the score of the ranking, as in the code: one that is cited and scores higher
 stands above a paper of the ranking. An added paper that the ranking has further down keeps its
@@ -35,7 +34,7 @@ class CitationCandidates(Reranker):
     """The first papers of a ranking, and all that they cite.
 
     The settings: ``k``, how many papers are first; ``rest``, whether the other papers of the
-    ranking are candidates too, which the paper's are not; ``later`` papers than the query's.
+    ranking are candidates too, which the paper's are not.
     """
 
     name: ClassVar[str] = "citation_candidates"
@@ -43,18 +42,14 @@ class CitationCandidates(Reranker):
     quick: ClassVar[tuple[str, ...]] = ("k=5",)
     k: int = 10
     rest: str = setting("drop", choices=("drop", "keep"))
-    later: str = setting("drop", choices=("drop", "keep"))
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the candidates; a query without papers has none."""
-        ranking = rankings[0]
-        if self.later == "drop":
-            late = store.years[ranking.rows] > queries.years[:, None]
-            ranking = ranking.without(late)
+        years = queries.years[:, None]
+        ranking = rankings[0].without(store.years[rankings[0].rows] > years)
         first = ranking.first(self.k)
         added = outgoing(store, queries, first)
-        if self.later == "drop":
-            added = added.without(store.years[added.rows] > queries.years[:, None])
+        added = added.without(store.years[added.rows] > years)
         found = union([first if self.rest == "drop" else ranking, added], store.num_papers)
         ranked = found.places_in(ranking, store.num_papers)
         place = found.places_in(added, store.num_papers)
@@ -68,7 +63,7 @@ class CitationCandidates(Reranker):
 def outgoing(store: CorpusStore, queries: Queries, first: Ranking) -> Ranking:
     """Return what the papers of a ranking cite, once each, by the first paper that cites it.
 
-    :param first: (Q, K).
+    :param first: (Q, K); none is later than its query.
     :returns: (Q, M) papers; scores are no more than their order.
     """
     citing, cited = store.citations()
@@ -76,7 +71,6 @@ def outgoing(store: CorpusStore, queries: Queries, first: Ranking) -> Ranking:
     query, rank = np.nonzero(first.rows >= 0)
     paper = first.rows[query, rank]
     is_known = store.paper_splits[paper] == "train"
-    is_known |= store.years[paper] < queries.years[query]
     is_known &= paper != queries.citing_rows[query]
     query, rank, paper = query[is_known], rank[is_known], paper[is_known]
     lengths = np.diff(starts)[paper]

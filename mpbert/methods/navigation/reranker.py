@@ -11,9 +11,9 @@ What the paper leaves open, and what we do:
   then by row. A paper of D is never in C, and one that several cite counts once.
 * *Scores.* Those of D stay; those of C go on below them with the mean step of D.
 * *Which citations.* Sec. 4.1 drops citations of papers that are later than the citing one. Beside
-  that, a document lends its citations only if it is a training paper or older than the query's
-  paper: those of other validation and test papers of the same year are what is sought for them.
-  The query's own paper lends none and is never found.
+  that, a document lends its citations only if it is a training paper, and no later than the query's
+  paper: no other method knows what validation and test papers cite. The query's own paper lends
+  none and is never found.
 * *A score of all candidates.* D before C leaves the first kd papers as they are, so that a
   classifier has to follow. With ``share`` (ours, not in the paper) none has to: the papers of the
   ranking and those of C are ranked together, by :func:`scored`.
@@ -46,7 +46,7 @@ class CitationGraph:
     :param offsets: (N + 1,), paper r cites ``cited[offsets[r]:offsets[r + 1]]``, ascending rows.
     :param cited: rows of cited papers.
     :param years: (N,), years of publication.
-    :param is_training: (N,), whether the citations are of the training split.
+    :param is_training: (N,), whether a paper is of the training split.
     """
 
     offsets: np.ndarray
@@ -191,8 +191,7 @@ def lends_citations(
 
     :param documents: (Q, K) rows; -1 beyond the end of a list.
     """
-    year, of_query = graph.years[documents], years[:, None]
-    lends = (graph.is_training[documents] & (year <= of_query)) | (year < of_query)
+    lends = graph.is_training[documents] & (graph.years[documents] <= years[:, None])
     return lends & (documents >= 0) & (documents != own_rows[:, None])
 
 
