@@ -11,6 +11,7 @@ from mpbert.foundation.manifest import check_inputs, is_finished, output_directo
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.store import CorpusStore
     from mpbert.recommending.directory import IndexData
+    from mpbert.recommending.learnt import LearntWeights
     from mpbert.recommending.tables import IndexTables
 
 
@@ -79,7 +80,7 @@ def run(config: Config) -> None:
             *(papers_of(store), contexts_of(store)),
             *(normalized(vectors.vectors), held, bodies_of(store)),
         )
-        data, remark = _learnt(config, store, tables, out.path / ENCODER)
+        data, remarks = _learnt(config, store, tables, out.path / ENCODER)
         if config.all_contexts:
             data = _with_all_contexts(data, store)
         out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, data)}
@@ -90,10 +91,11 @@ def run(config: Config) -> None:
     if data.learnt is None:
         print("no weights: the corpus has too few validation contexts to learn from")
         return
-    print(f"weights learnt from {data.learnt.contexts:,} validation contexts:")
-    for name, weight in data.learnt.weights.items():
-        print(f"  {name} {weight:g}")
-    print(remark)
+    _tell(data.learnt, "validation contexts", remarks[0])
+    if data.whole_learnt is None:
+        print("no weights for whole papers: too few validation papers; their sentences are asked")
+    else:
+        _tell(data.whole_learnt, "validation papers, for whole papers", remarks[1])
 
 
 def inputs_of(config: Config) -> list[Path]:
@@ -101,10 +103,17 @@ def inputs_of(config: Config) -> list[Path]:
     return [config.corpus, config.encoder, config.vectors]
 
 
+def _tell(learnt: "LearntWeights", queries: str, remark: str) -> None:
+    print(f"weights learnt from {learnt.contexts:,} {queries}:")
+    for name, weight in learnt.weights.items():
+        print(f"  {name} {weight:g}")
+    print(remark)
+
+
 def _learnt(
     config: Config, store: "CorpusStore", tables: "IndexTables", encoder: Path
-) -> "tuple[IndexData, str]":
-    """Return what the index holds, with what validation contexts teach, and a remark on trees."""
+) -> "tuple[IndexData, list[str]]":
+    """Return what the index holds, with what validation queries teach, and remarks on trees."""
     from mpbert.recommending.directory import data_of
     from mpbert.recommending.learning import can_learn, learn
     from mpbert.recommending.reading import EncoderReader
@@ -113,10 +122,16 @@ def _learnt(
     fuses = can_learn(store)
     data = data_of(tables, config.readings, config.seed, fuses)
     if not fuses:
-        return data, ""
+        return data, []
     reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
-    learnt = learn(IndexRecommender(data, reader), store)
-    return replace(data, learnt=learnt.weights, trees=learnt.trees), learnt.remark
+    recommender = IndexRecommender(data, reader)
+    places = learn(recommender, store)
+    data = replace(data, learnt=places.weights, trees=places.trees)
+    if not can_learn(store, "global"):
+        return data, [places.remark]
+    wholes = learn(recommender, store, "global")
+    data = replace(data, whole_learnt=wholes.weights, whole_trees=wholes.trees)
+    return data, [places.remark, wholes.remark]
 
 
 def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":
@@ -127,7 +142,7 @@ def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":
 
     tables = replace(data.tables, contexts=contexts_of(store, SPLITS))
     made = data_of(tables, data.readings, data.seed, data.fields is not None)
-    return replace(made, learnt=data.learnt, trees=data.trees)
+    return made.with_learnt_of(data)
 
 
 def _check_encoder(config: Config, dim: int, num_matched: int) -> None:

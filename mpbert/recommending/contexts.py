@@ -1,4 +1,4 @@
-"""Contexts of a corpus asked as an index is asked: for learning, and for a row of the report.
+"""Queries of a corpus asked as an index is asked: for learning, and for a row of the report.
 
 A context becomes the manuscript that the page would make of the paper's text: title first, then
 all sentences without markers. An encoder and the words read around the place, never behind the
@@ -45,6 +45,21 @@ def read_in_blocks(
         yield from block
 
 
+def questions_of(
+    recommender: IndexRecommender, store: CorpusStore, queries: Queries
+) -> Iterator[list[Asked]]:
+    """Yield the questions of each query: one of a context, several of a whole paper."""
+    years = [int(year) or None for year in queries.years]
+    if isinstance(queries, Contexts):
+        manuscripts = read_in_blocks(recommender, manuscripts_of(store, queries))
+        for year, manuscript in zip(years, manuscripts, strict=True):
+            yield [recommender.question(manuscript, 0, year)]
+        return
+    for year, row in zip(years, queries.citing_rows.tolist(), strict=True):
+        paper = store.paper(row)
+        yield recommender.questions_of_whole([paper.title, *paper.abstract], year)
+
+
 class IndexSearch:
     """Ranks the papers of a corpus for its contexts by the very code that answers questions.
 
@@ -81,7 +96,7 @@ class IndexSearch:
         found: list[Ranking] = []
         groups = candidates_by_year(self._store, queries, split, self._pool)
         candidates = {place: papers for places, papers in groups for place in places.tolist()}
-        asked = self._questions(queries)
+        asked = questions_of(self._recommender, self._store, queries)
         for place in progress(range(len(queries)), f"ask for {split}", "question"):
             allowed = candidates[place].copy()
             allowed[queries.citing_rows[place]] = False
@@ -90,15 +105,3 @@ class IndexSearch:
         scores = [np.zeros(0), *(each.scores[0] for each in found)]
         owners = row_numbers(np.array([len(each) for each in rows[1:]], dtype=np.int64))
         return ranking_of_pairs(owners, np.concatenate(rows), np.concatenate(scores), len(found))
-
-    def _questions(self, queries: Queries) -> Iterator[list[Asked]]:
-        """Yield the questions of each query: one of a context, several of a whole paper."""
-        years = [int(year) or None for year in queries.years]
-        if isinstance(queries, Contexts):
-            manuscripts = read_in_blocks(self._recommender, manuscripts_of(self._store, queries))
-            for year, manuscript in zip(years, manuscripts, strict=True):
-                yield [self._recommender.question(manuscript, 0, year)]
-            return
-        for year, row in zip(years, queries.citing_rows.tolist(), strict=True):
-            paper = self._store.paper(row)
-            yield self._recommender.questions_of_whole([paper.title, *paper.abstract], year)

@@ -4,7 +4,8 @@
 With exact matches it holds the weights of tokens, too, token after token: ``match_*.npy``.
 An index of a library (``mpbert index``) may have no encoder. One that learnt to fuse (``mpbert
 build-index``) holds ``weights.json``, the words of fields apart, those of known contexts, and
-``trees.safetensors`` where trees rank better. Both hold ``bodies.arrow``.
+``trees.safetensors`` where trees rank better; ``weights.whole.json`` and
+``trees.whole.safetensors`` where it learnt from whole papers. Both hold ``bodies.arrow``.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
@@ -55,6 +56,7 @@ COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY = {"stem": LONG_TEXT}
+_LEARNT = ("learnt", "trees", "whole_learnt", "whole_trees")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class IndexData:
     :param fields: words of fields apart, which the features of a learnt fusion need; ``contexts``
         known contexts by their words; None: the index holds none.
     :param learnt: weights of the fusion, ``trees`` over its first papers; None: nothing was learnt.
+    :param whole_learnt: the same for whole papers, and ``whole_trees``.
     :param is_foreign: whether the encoder learnt from other contexts than those of the index.
     """
 
@@ -80,6 +83,8 @@ class IndexData:
     contexts: ContextWords | None = None
     learnt: LearntWeights | None = None
     trees: LearntTrees | None = None
+    whole_learnt: LearntWeights | None = None
+    whole_trees: LearntTrees | None = None
     is_foreign: bool = False
 
     @property
@@ -88,6 +93,10 @@ class IndexData:
         lacks = {MATCHES} if self.tables.matches is None else set()
         lacks |= {ALL_WORDS, VOTES} if self.tables.bodies is None else set()
         return [name for name in FEATURES if name not in lacks]
+
+    def with_learnt_of(self, other: "IndexData") -> "IndexData":
+        """Return the same with what another index learnt."""
+        return replace(self, **{name: getattr(other, name) for name in _LEARNT})
 
 
 def data_folder(index: Path, generation: int) -> Path:
@@ -136,13 +145,14 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(data.lookup, name))
     if data.learnt is not None:
-        data.learnt.write(folder)
         for name in FIELD_ARRAYS:
             np.save(folder / f"{name}.npy", getattr(data.fields, name))
         for name in CONTEXT_ARRAYS if data.contexts is not None else ():
             np.save(folder / f"{name}.npy", getattr(data.contexts, name))
-    if data.trees is not None:
-        data.trees.write(folder)
+    learnt = {False: (data.learnt, data.trees), True: (data.whole_learnt, data.whole_trees)}
+    for whole, parts in learnt.items():
+        for part in filter(None, parts):
+            part.write(folder, whole)
     return {
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
@@ -201,7 +211,9 @@ def _with_learnt(data: IndexData, folder: Path) -> IndexData:
         arrays = {name: map_array(folder / f"{name}.npy") for name in CONTEXT_ARRAYS}
         contexts = ContextWords(**arrays)
     trees = read_trees(folder, data.features)
-    return replace(data, fields=fields, contexts=contexts, learnt=learnt, trees=trees)
+    data = replace(data, fields=fields, contexts=contexts, learnt=learnt, trees=trees)
+    learnt, trees = (read(folder, data.features, True) for read in (read_learnt, read_trees))
+    return replace(data, whole_learnt=learnt, whole_trees=trees)
 
 
 def change_index(
@@ -227,7 +239,7 @@ def change_index(
             new.mkdir()
             about = {"index_format": FORMAT, "generation": data.generation + 1}
             made = data_of(tables, data.readings, data.seed, data.learnt is not None)
-            made = replace(made, learnt=data.learnt, trees=data.trees)
+            made = made.with_learnt_of(data)
             counts = {**about, **write_data(new, made), "latest_change": counts}
             replace_manifest(path, counts, [ENCODER, new.name])
         except OSError as error:

@@ -10,8 +10,12 @@ The same code computes them for learning and for answers. All are (N,) float64, 
 * ``citations``: ln(1 + citations in known sentences, up to the manuscript's year), and ``age``:
   ln(1 + years since the paper, at least 0); a paper without a year is as old as the median paper;
 * ``companions``: how often the paper is cited together with the accepted ones.
+
+A whole paper asks several questions, one at each of its first sentences: its features are the
+means of theirs.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -105,8 +109,19 @@ class PaperFeatures:
         return found | {
             CITATIONS: citations,
             AGE: age,
-            COMPANIONS: companion_scores(self._lookup, question.accepted, len(self._rows)),
+            COMPANIONS: self.companions(question.accepted),
         }
+
+    def of_all(self, questions: Sequence[Asked]) -> dict[str, np.ndarray]:
+        """Return the features of a place, by its only question, or of a whole paper."""
+        return mean_features([self.of(question) for question in questions])
+
+    def companions(self, accepted: np.ndarray) -> np.ndarray:
+        """Return the (N,) values of ``companions``.
+
+        :param accepted: (A,) rows of papers.
+        """
+        return companion_scores(self._lookup, accepted, len(self._rows))
 
     def year_of(self, question: Asked) -> int:
         """Return the year of the manuscript, or that of the youngest paper."""
@@ -118,3 +133,12 @@ class PaperFeatures:
         age = np.log1p(np.maximum(year - self._years, 0))
         citations.flags.writeable = age.flags.writeable = False  # other questions get them, too
         return citations, age
+
+
+def mean_features(found: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return name to (N,) values, the means over questions; of one question its own arrays."""
+    if len(found) == 1:
+        return found[0]
+    return {
+        name: np.mean([each[name] for each in found], axis=0, dtype=np.float64) for name in found[0]
+    }

@@ -4,9 +4,10 @@ The score of a paper is a sum of features, ours:
 
     score(d) = Σ_f w_f · f(q, d)
 
-``weights.json`` holds the weights, of features as they are, and how many contexts they were learnt
-from. :mod:`mpbert.recommending.features` computes the features, at a question and for learning
-alike; :mod:`mpbert.recommending.learning` learns the weights.
+``weights.json`` holds the weights for places, of features as they are, and how many contexts they
+were learnt from; ``weights.whole.json`` those for whole papers. :mod:`mpbert.recommending.features`
+computes the features, at a question and for learning alike; :mod:`mpbert.recommending.learning`
+learns the weights.
 """
 
 import json
@@ -19,7 +20,7 @@ import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
 
-FILE = "weights.json"
+_FILES = {False: "weights.json", True: "weights.whole.json"}  # by whether it is for whole papers
 COSINE, MATCHES, ABSTRACT, CITING, ALL_WORDS, VOTES, CITATIONS, AGE, COMPANIONS = FEATURES = (
     *("cosine", "exact_matches", "bm25_abstract", "bm25_citing", "bm25_all", "votes"),
     *("citations", "age", "companions"),
@@ -31,8 +32,9 @@ class LearntWeights:
     """Weights of features.
 
     :param weights: name of a feature to its weight; a feature without one does not count.
-    :param contexts: validation contexts they were learnt from; ``accepted`` those of which one
-        paper was taken as accepted, from which the weight of companions was learnt.
+    :param contexts: validation contexts, or whole papers, they were learnt from; ``accepted``
+        those of which one paper was taken as accepted, from which the weight of companions was
+        learnt.
     """
 
     weights: dict[str, float]
@@ -53,22 +55,26 @@ class LearntWeights:
         """Return whether scores fall where a feature grows."""
         return self.weights.get(name, 0.0) < 0
 
-    def write(self, folder: Path) -> None:
-        """Write the file into a folder that exists."""
+    def write(self, folder: Path, whole: bool = False) -> None:
+        """Write the file into a folder that exists.
+
+        :param whole: whether they are for whole papers.
+        """
         content = {
             **{"weights": self.weights, "contexts": self.contexts},
             "contexts_with_an_accepted_paper": self.accepted,
         }
-        (folder / FILE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        (folder / _FILES[whole]).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def read_learnt(folder: Path, known: Sequence[str]) -> LearntWeights | None:
+def read_learnt(folder: Path, known: Sequence[str], whole: bool = False) -> LearntWeights | None:
     """Return the weights in a folder; None: nothing was learnt.
 
     :param known: features that the index has.
+    :param whole: whether those for whole papers are wanted.
     :raises IndexFormatError: the file is damaged, or weighs a feature that the index lacks.
     """
-    path = folder / FILE
+    path = folder / _FILES[whole]
     if not path.exists():
         return None
     try:

@@ -1,5 +1,7 @@
 """The trees of an index, as a file of plain arrays: they rank the first papers of its fusion.
 
+``trees.safetensors`` is for places, ``trees.whole.safetensors`` for whole papers.
+
     score(d) = Σ_f w_f · f(q, d) + Σ_t leaf of tree t that the signals of d reach
 
 :mod:`mpbert.recommending.tree_learning` learns them with LightGBM; an answer needs numpy alone.
@@ -19,7 +21,7 @@ from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
 from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
 
-FILE = "trees.safetensors"
+FILES = {False: "trees.safetensors", True: "trees.whole.safetensors"}  # True: for whole papers
 _SIGNALS = "signals"  # of the file's metadata
 _TIE = 1e-9  # less than a difference of scores that matters; the fusion decides then
 
@@ -63,21 +65,25 @@ class LearntTrees:
         scores = first.scores + self.trees.scores(signals) - _TIE * np.arange(len(rows))
         return with_rest(sorted_ranking(first.rows, scores), fused)
 
-    def write(self, folder: Path) -> None:
-        """Write the file into a folder that exists."""
+    def write(self, folder: Path, whole: bool = False) -> None:
+        """Write the file into a folder that exists.
+
+        :param whole: whether they are for whole papers.
+        """
         from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(getattr(self.trees.arrays, name)) for name in ARRAYS}
-        (folder / FILE).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
+        (folder / FILES[whole]).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
 
 
-def read_trees(folder: Path, known: Sequence[str]) -> LearntTrees | None:
+def read_trees(folder: Path, known: Sequence[str], whole: bool = False) -> LearntTrees | None:
     """Return the trees in a folder; None: there are none.
 
     :param known: features that the index has.
+    :param whole: whether those for whole papers are wanted.
     :raises IndexFormatError: the file is damaged, or its trees read what the index lacks.
     """
-    path = folder / FILE
+    path = folder / FILES[whole]
     if not path.exists():
         return None
     from safetensors import SafetensorError, safe_open

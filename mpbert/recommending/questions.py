@@ -1,7 +1,7 @@
 """What an index is asked: one place of a manuscript, read once for all that ranks by it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class Asked:
     :param words: (U,) columns of the known stems around the place, and (U,) their counts.
     :param year: of the manuscript; None: that of the youngest paper of the index.
     :param accepted: (A,) rows of papers accepted at the place.
+    :param is_of_whole: whether it is one of the questions of a whole paper.
     """
 
     sentences: Sequence[str]
@@ -27,6 +28,7 @@ class Asked:
     words: tuple[np.ndarray, np.ndarray]
     year: int | None = None
     accepted: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    is_of_whole: bool = False
 
 
 def around(manuscript: Manuscript, place: int) -> list[str]:
@@ -48,7 +50,8 @@ def questions_of_whole(
     """
     places = np.arange(min(len(sentences), _MOST_OF_WHOLE))
     manuscript = Manuscript(list(sentences), places)
-    return [question_at(manuscript, place, words, year, accepted) for place in places.tolist()]
+    asked = [question_at(manuscript, place, words, year, accepted) for place in places.tolist()]
+    return [replace(question, is_of_whole=True) for question in asked]
 
 
 def question_at(

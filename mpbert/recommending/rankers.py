@@ -9,8 +9,8 @@ from mpbert.methods.rankings import Ranking, fuse_reciprocal
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
-from mpbert.recommending.features import PaperFeatures
-from mpbert.recommending.learnt import COMPANIONS, COSINE
+from mpbert.recommending.features import PaperFeatures, mean_features
+from mpbert.recommending.learnt import COMPANIONS, COSINE, LearntWeights
 from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.near import Near, NearPapers, settled
 from mpbert.recommending.questions import Asked
@@ -69,6 +69,8 @@ class PaperRanker:
     the cosine with what matches, is a share of its best, as is that of ``words``.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks. Without companions scores stay.
+    A whole paper asks several questions, whose scores are averaged. Weights and trees are those
+    that were learnt for whole papers; without them, the weights for places, and no trees.
 
     :param years: (N,) of papers; 0 where a paper has none.
     :param near: proposes papers by their vectors; None: the cosines of all are computed.
@@ -86,6 +88,8 @@ class PaperRanker:
         self._has_vector = self._vectors.any(axis=1)
         self._encoder, self._words = encoder, words
         self._learnt, self._trees = data.learnt, data.trees
+        self._whole_learnt = data.whole_learnt or data.learnt
+        self._whole_trees = data.whole_trees
         self._matches, self._papers_near = data.tables.matches, near
         self._is_foreign = data.is_foreign
         self.features = None
@@ -116,20 +120,21 @@ class PaperRanker:
     ) -> Ranking:
         """Return the best papers, ``top`` of them or more.
 
-        :param questions: one for a place; of a whole paper one for each of its sentences, whose
-            scores are averaged, without trees. What is accepted is the same for all.
+        :param questions: one for a place; of a whole paper one for each of its sentences. What is
+            accepted is the same for all.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         :param estimate: of a single question for the learnt fusion; it changes the time that it
             takes, and no digit of the ranking.
         """
         depth, accepted = max(_DEPTH, top), questions[0].accepted
+        weights = self._weights(questions[0]) if ranker == "both" else None
         if estimate is not None:
             rankings = [self._estimated(questions[0], allowed, depth, estimate)]
-        elif ranker == "both" and self._trees is not None and len(questions) == 1:
-            rankings = [self._by_trees(questions[0], allowed, depth)]
+        elif weights is not None:
+            rankings = [self._by_learnt(questions, allowed, depth)]
         else:
             rankings = self._averaged(questions, allowed, depth, ranker)
-        if len(accepted) and not (ranker == "both" and self._weighs_companions):
+        if len(accepted) and (weights is None or COMPANIONS not in weights.weights):
             scores = companion_scores(self._lookup, accepted, len(allowed))
             if (may_rank := allowed & (scores > 0)).any():
                 rankings.append(_ranking(scores, may_rank, depth))
@@ -140,8 +145,8 @@ class PaperRanker:
     def _averaged(
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
     ) -> list[Ranking]:
-        """Return the ranking of each part by the mean of its scores over the questions."""
-        nears = [self._near(question, ranker) for question in questions]
+        """Return the ranking of each part, without what was learnt, by its mean over questions."""
+        nears = [None if ranker == "words" else self._near(each) for each in questions]
         asked = zip(questions, nears, strict=True)
         found = [self._scores(*each, ranker, allowed) for each in asked]
         known, rankings = [near for near in nears if near is not None], []
@@ -176,18 +181,20 @@ class PaperRanker:
         found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
         return self._reranked(question, found, fused, scores, allowed)
 
-    @property
-    def _weighs_companions(self) -> bool:
-        return self._learnt is not None and COMPANIONS in self._learnt.weights
+    def _weights(self, question: Asked) -> LearntWeights | None:
+        """Return the weights that were learnt for such a question."""
+        return self._whole_learnt if question.is_of_whole else self._learnt
 
-    def _by_trees(self, question: Asked, allowed: np.ndarray, depth: int) -> Ranking:
-        """Return the ranking by the learnt fusion, its first papers by trees."""
-        near = self._near(question, "both")
-        found = self.features.of(question, None if near is None else near.values)
-        nears = [] if near is None else [near]
-        scores = settled(lambda: self._learnt.scores(found), nears, allowed, depth)
+    def _by_learnt(self, questions: Sequence[Asked], allowed: np.ndarray, depth: int) -> Ranking:
+        """Return the ranking by the learnt fusion, its first papers by trees where there are."""
+        weights = self._weights(questions[0])
+        nears = [self._near(question, weights) for question in questions]
+        asked = zip(questions, nears, strict=True)
+        each = [self.features.of(question, near and near.values) for question, near in asked]
+        known = [near for near in nears if near is not None]
+        scores = settled(lambda: weights.scores(mean_features(each)), known, allowed, depth)
         fused = _ranking(scores, allowed, depth)
-        return self._reranked(question, found, fused, scores, allowed)
+        return self._reranked(questions[0], mean_features(each), fused, scores, allowed)
 
     def _reranked(
         self,
@@ -197,19 +204,21 @@ class PaperRanker:
         scores: np.ndarray,
         allowed: np.ndarray,
     ) -> Ranking:
-        """Return a ranking by the learnt fusion, its first papers by trees.
+        """Return a ranking by the learnt fusion, its first papers by trees where there are.
 
         :param found: name to (N,) features; ``scores`` (N,) by the fusion.
         """
-        companions = self._learnt.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
+        trees = self._whole_trees if question.is_of_whole else self._trees
+        if trees is None:
+            return fused
+        weight = self._weights(question).weights.get(COMPANIONS, 0.0)
+        without_accepted = scores - weight * found[COMPANIONS]
         known, year = self.features.known, self.features.year_of(question)
-        return self._trees.rerank(found, fused, scores - companions, allowed, known, year)
+        return trees.rerank(found, fused, without_accepted, allowed, known, year)
 
-    def _near(self, question: Asked, ranker: str) -> Near | None:
-        """Return the cosines that a store knows; None: they are computed, or do not count."""
-        if self._papers_near is None or ranker == "words":
-            return None
-        if ranker == "both" and self._learnt is not None and self._learnt.falls_with(COSINE):
+    def _near(self, question: Asked, weights: LearntWeights | None = None) -> Near | None:
+        """Return the cosines that a store knows; None: they are computed, or lower the score."""
+        if self._papers_near is None or (weights is not None and weights.falls_with(COSINE)):
             return None
         vector = self._encoder.embed_manuscript(question.sentences, question.sentence)
         return self._papers_near.of(vector, question.year)
@@ -221,9 +230,6 @@ class PaperRanker:
 
         :param allowed: (N,) whether a paper may be ranked.
         """
-        if ranker == "both" and self._learnt is not None:
-            features = self.features.of(question, None if near is None else near.values)
-            return {"fused": lambda: self._learnt.scores(features)}
         found, asked = {}, (question.sentences, question.sentence)
         if ranker != "words" and self._vectors.shape[1]:
             vector = self._encoder.embed_manuscript(*asked)

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError
-from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.directory import IndexData, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
@@ -152,7 +151,7 @@ class IndexRecommender(IndexedPapers):
         accepted: Sequence[str] = (),
         ranker: str = "both",
     ) -> list[Recommendation]:
-        """Return papers to read for a whole paper: the first ten sentences are asked, and averaged.
+        """Return papers to read for a whole paper: its first ten sentences are asked together.
 
         :param sentences: of title and abstract, one at least.
         :param accepted: ids of papers that are known already; all else as :meth:`recommend`.
@@ -241,20 +240,12 @@ class IndexRecommender(IndexedPapers):
         """Read what questions on the first place of these will need, if that is faster together."""
         self._encoder.read_ahead([(each.sentences, int(each.places[0])) for each in manuscripts])
 
-    def features(self, question: Asked) -> dict[str, np.ndarray]:
-        """Return the features of all papers for a learnt fusion, see ``recommending.features``.
+    @property
+    def features(self) -> PaperFeatures:
+        """What speaks for each paper, to learn from, see :mod:`mpbert.recommending.features`.
 
         :raises ConfigError: the index holds nothing to learn from.
         """
-        return self._features.of(question)
-
-    @property
-    def known_citations(self) -> KnownCitations:
-        """The citations of known contexts, which trees ask about; errors as :meth:`features`."""
-        return self._features.known
-
-    @property
-    def _features(self) -> PaperFeatures:
         if self._ranker.features is None:
             raise ConfigError("the index holds no words of fields apart; build it with build-index")
         return self._ranker.features

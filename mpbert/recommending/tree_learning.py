@@ -1,10 +1,10 @@
-"""Trees of an index, learnt on the validation contexts from which its weights were learnt.
+"""Trees of an index, learnt on the validation queries from which its weights were learnt.
 
-A fusion knows the contexts that it learnt from better than others, and trees would trust it too
-much. So the contexts are dealt into folds by their papers, as in
-:mod:`mpbert.methods.lambdamart.reranker`: the first papers of a context, and their scores, come
+A fusion knows the queries that it learnt from better than others, and trees would trust it too
+much. So the queries are dealt into folds by their papers, as in
+:mod:`mpbert.methods.lambdamart.reranker`: the first papers of a query, and their scores, come
 from weights that were learnt on the other folds. The same folds choose how many trees there are,
-how large they are, and whether there are any: the gain on contexts that were held out has to be
+how large they are, and whether there are any: the gain on queries that were held out has to be
 above three times its standard error.
 """
 
@@ -12,7 +12,7 @@ import importlib.util
 
 import numpy as np
 
-from mpbert.corpus.queries import Contexts
+from mpbert.corpus.queries import Queries
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.tree_arrays import arrays_of
 from mpbert.methods.lambdamart.tree_masks import TreeMasks
@@ -29,44 +29,47 @@ from mpbert.recommending.learnt import COMPANIONS, LearntWeights
 from mpbert.recommending.learnt_trees import LearntTrees
 from mpbert.recommending.signals import DEPTH, fused_signals, signal_names
 
-LEAST_CONTEXTS = 200  # trees of fewer would follow chance
+LEAST = 200  # queries: trees of fewer would follow chance
 _FOLDS = 5
-# standard errors that a gain has to exceed: more than two, since the same contexts choose the trees
+# standard errors that a gain has to exceed: more than two, since the same queries choose the trees
 _ERRORS = 3.0
 _SETTINGS = tuple(TreeSettings(leaves, 100, 0.05, 500) for leaves in (4, 31))
 
 
-def why_not(num_contexts: int) -> str:
-    """Return why no trees can be learnt, or nothing."""
-    if num_contexts < LEAST_CONTEXTS:
-        return f"no trees: they need {LEAST_CONTEXTS} validation contexts or more to learn from"
+def why_not(number: int, queries: str) -> str:
+    """Return why no trees can be learnt, or nothing.
+
+    :param number: of queries to learn from; ``queries`` what they are.
+    """
+    if number < LEAST:
+        return f"no trees: they need {LEAST} {queries} or more to learn from"
     if importlib.util.find_spec("lightgbm") is None:
         return "no trees: LightGBM is not installed; pip install 'mpbert[baselines]' brings it"
     return ""
 
 
 def learn_trees(
-    examples: Examples, weights: LearntWeights, contexts: Contexts, known: KnownCitations
+    examples: Examples, weights: LearntWeights, queries: Queries, known: KnownCitations
 ) -> tuple[LearntTrees | None, str]:
     """Return the trees, and what they bring; None where that may be chance.
 
-    :param examples: of the contexts, with signals; ``weights`` that they taught.
+    :param examples: of the queries, with signals; ``weights`` that they taught.
     """
     teaches = np.array([gold.any() for gold in examples.gold])
-    num_folds = min(_FOLDS, len(np.unique(contexts.citing_rows[teaches])))
+    num_folds = min(_FOLDS, len(np.unique(queries.citing_rows[teaches])))
     if num_folds < 2:
         return None, "no trees: what is cited is among the candidates of one validation paper alone"
-    folds = folds_by_paper(contexts.citing_rows, teaches, num_folds)
+    folds = folds_by_paper(queries.citing_rows, teaches, num_folds)
     names = [name for name in weights.weights if name != COMPANIONS]
-    lists = _lists(examples, names, folds, contexts.years, known)
-    papers, lists = contexts.citing_rows[lists.teach], lists.that_teach()
+    lists = _lists(examples, names, folds, queries.years, known)
+    papers, lists = queries.citing_rows[lists.teach], lists.that_teach()
     found = {settings: cross_validated(lists, settings) for settings in _SETTINGS}
     after = {settings: precisions(lists, scores) for settings, (_, scores) in found.items()}
     best = max(after, key=lambda settings: after[settings].mean())
     before = precisions(lists, lists.start)
     gain, error = mean_and_error(after[best] - before, papers)
     said = (
-        f"MAP@10 of held-out contexts {100 * after[best].mean():.2f} with trees, "
+        f"MAP@10 of held-out queries {100 * after[best].mean():.2f} with trees, "
         f"{100 * before.mean():.2f} without, standard error {100 * error:.2f}"
     )
     if gain <= _ERRORS * error:
@@ -78,11 +81,11 @@ def learn_trees(
 
 
 def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float]:
-    """Return the mean of contexts, and its standard error over their papers.
+    """Return the mean of queries, and its standard error over their papers.
 
     Contexts of one paper are no independent draws; so a paper is drawn with all of them.
 
-    :param values: (Q,) of contexts; ``papers`` (Q,) rows of theirs.
+    :param values: (Q,) of queries; ``papers`` (Q,) rows of theirs.
     """
     mean = float(values.mean())
     _, paper = np.unique(papers, return_inverse=True)

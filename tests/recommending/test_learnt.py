@@ -20,7 +20,7 @@ from mpbert.recommending import directory
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
-from mpbert.recommending.learning import learn_weights
+from mpbert.recommending.learning import learn
 from mpbert.recommending.learnt import COMPANIONS
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import IndexRecommender
@@ -97,7 +97,7 @@ def test_the_weights_rank_validation_at_least_as_well_as_each_feature(matching, 
     losses = {}
     for number, manuscript in enumerate(manuscripts_of(store, contexts)):
         asked = recommender.question(manuscript, 0, int(contexts.years[number]))
-        features = recommender.features(asked)
+        features = recommender.features.of(asked)
         allowed = store.years <= contexts.years[number]
         allowed[contexts.citing_rows[number]] = False
         for name, scores in {"learnt": learnt.scores(features), **features}.items():
@@ -190,7 +190,7 @@ def test_a_paper_that_is_added_has_its_words_and_no_citation(index, tmp_path):
     assert (index / "data.2" / "weights.json").read_bytes() == before
     recommender = IndexRecommender.open(index)
     asked = recommender.question(manuscript_at("Zebrafish relay zymurgy.", None), 0)
-    features = recommender.features(asked)
+    features = recommender.features.of(asked)
     row = recommender.paper_ids.index("AA-NEW")
     assert features["bm25_abstract"].argmax() == row
     assert features["citations"][row] == features["age"][row] == 0
@@ -205,7 +205,7 @@ def test_papers_cited_together_with_an_accepted_one_gain_by_their_weight(matchin
     contexts = store.contexts("train")
     accepted, companion = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:2]
     asked = recommender.question(manuscript_at(TEXT, None), 0, accepted=[accepted])
-    companions = recommender.features(asked)[COMPANIONS]
+    companions = recommender.features.of(asked)[COMPANIONS]
     assert companions[companion] > 0
     before = {p.paper_id: p.score for p in recommender.recommend(TEXT, top=120)}
     found = recommender.recommend(TEXT, top=120, accepted=[store.paper_ids[accepted]])
@@ -225,23 +225,29 @@ class Knowing:
     def read_ahead(self, manuscripts):
         self.ahead = getattr(self, "ahead", 0) + len(manuscripts)
 
-    def question(self, manuscript, place, year, accepted=()):
-        self.gold = self.gold[1:] if len(accepted) else next(self.cited)
-        return accepted
+    @property
+    def features(self):
+        return self
 
-    def features(self, accepted):
+    def question(self, manuscript, place, year):
+        self.gold = next(self.cited)
+
+    def of_all(self, questions):
         noise = self.rng.random((3, self.shape))
         noise[0, self.gold[: len(self.gold) // 2 + 1]] += 0.5
         noise[2] = 0
-        if len(accepted):
-            noise[2, self.gold] = self.rng.random(len(self.gold))
         return dict(zip(("cosine", "citations", COMPANIONS), noise, strict=True))
+
+    def companions(self, accepted):
+        found = self.rng.random(self.shape)
+        found[self.gold[1:]] += self.rng.random(len(self.gold) - 1)
+        return found
 
 
 def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store):
     contexts = store.contexts("valid").distinct()
     knowing = Knowing(store, contexts)
-    learnt = learn_weights(knowing, store)
+    learnt = learn(knowing, store).weights
     assert knowing.ahead == len(contexts)
     assert list(learnt.weights) == ["cosine", "citations", COMPANIONS]
     assert learnt.weights["cosine"] > 3 > 1 > abs(learnt.weights["citations"])
@@ -250,7 +256,7 @@ def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store)
 
 def test_weights_are_the_same_where_sentences_were_read_ahead(matching, store, monkeypatch):
     def learnt():
-        return learn_weights(IndexRecommender.open(matching.index), store)
+        return learn(IndexRecommender.open(matching.index), store).weights
 
     monkeypatch.setattr(asked_contexts, "_BLOCK", 7)
     ahead = learnt()

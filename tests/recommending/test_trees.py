@@ -34,7 +34,7 @@ from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import LearntWeights
-from mpbert.recommending.learnt_trees import FILE
+from mpbert.recommending.learnt_trees import FILES
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.matching import cosines
 from mpbert.recommending.recommender import IndexRecommender
@@ -58,7 +58,8 @@ def grown(words, tmp_path_factory):
     """An index of the small corpus with trees, which would be too few to learn from."""
     out = tmp_path_factory.mktemp("grown") / "index"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree_learning, "LEAST_CONTEXTS", 10)
+        patch.setattr(tree_learning, "LEAST", 10)
+        patch.setattr(learning, "LEAST", 10)  # of the papers, too
         patch.setattr(tree_learning, "_SETTINGS", (TreeSettings(6, 5, 0.1, 20),))
         patch.setattr(tree_learning, "_ERRORS", -99.0)  # keep them
         build_index.run(build_index.Config(*words, out))
@@ -229,7 +230,7 @@ def test_trees_are_kept_where_their_gain_is_no_chance(helps):
     trees, remark = tree_learning.learn_trees(examples, weights, contexts, known)
     assert (trees is not None) == helps
     assert remark.startswith("no trees: the gain may be chance") != helps
-    assert "MAP@10 of held-out contexts" in remark
+    assert "MAP@10 of held-out queries" in remark
 
 
 def separately(store, data, recommender, manuscript, year, citing):
@@ -312,13 +313,13 @@ def features_in_first(ranking, first, store):
 def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     """What answers at a validation context reads the signals from which trees learnt."""
     recommender, data = IndexRecommender.open(grown), read_index(grown)
-    contexts = learning.contexts_to_learn_from(store)
+    contexts = learning.queries_to_learn_from(store, "local")
     plain, _ = learning._examples(recommender, store, contexts, True)
     assert list(data.trees.signals) == signal_names(data.features)
     assert data.trees.signals[-4:] == tuple(RELATED)
     weights = [name for name in data.learnt.weights if name != "companions"]
     folds = np.arange(len(contexts)) % 2
-    known = recommender.known_citations
+    known = recommender.features.known
     lists = tree_learning._lists(plain, weights, folds, contexts.years, known)
     assert lists.features.shape == (lists.lengths.sum(), len(data.trees.signals))
     learnt_elsewhere = plain.weights(weights, taught=folds == 1)
@@ -326,16 +327,39 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     np.testing.assert_allclose(lists.start[: lists.lengths[0]], np.sort(scores)[::-1][:100])
 
 
+def test_whole_papers_have_weights_and_trees_of_their_own(grown, store):
+    recommender, data = IndexRecommender.open(grown), read_index(grown)
+    queries = store.manuscripts("valid")
+    assert data.whole_learnt.contexts == len(queries)
+    assert data.whole_learnt.accepted == (np.diff(queries.cited_offsets) > 1).sum() > 0
+    assert data.whole_learnt.weights != data.learnt.weights
+    allowed, year, changed = store.years <= 2008, 2008, 0
+    for row in queries.citing_rows[:4].tolist():
+        paper = store.paper(row)
+        questions = recommender.questions_of_whole([paper.title, *paper.abstract], year)
+        each = [recommender.features.of(question) for question in questions]
+        mean = {name: sum(found[name] / len(each) for found in each) for name in each[0]}
+        scores, known = data.whole_learnt.scores(mean), recommender.features.known
+        fused = as_ranking(scores, allowed)
+        expected = data.whole_trees.rerank(mean, fused, scores, allowed, known, year)
+        found = recommender.rank(questions, allowed, 50)
+        np.testing.assert_allclose(found.scores[0, :50], expected.scores[0, :50], atol=1e-6)
+        assert len(set(found.rows[0, :50]) & set(expected.rows[0, :50])) >= 49  # equal scores
+        changed += not np.array_equal(expected.rows[0, :50], fused.rows[0, :50])
+    assert changed
+
+
 def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_path):
-    before = (index / "data.1" / FILE).read_bytes()
+    names = *FILES.values(), "weights.json", "weights.whole.json"
+    before = [(index / "data.1" / name).read_bytes() for name in names]
     answer = IndexRecommender.open(index).recommend(TEXT, top=30)
     (tmp_path / "papers.jsonl").write_text(json.dumps(NEW) + "\n")
     assert main(["add", str(index), str(tmp_path / "papers.jsonl")]) == 0
-    assert (index / "data.2" / FILE).read_bytes() == before
+    assert [(index / "data.2" / name).read_bytes() for name in names] == before
     found = IndexRecommender.open(index).recommend("Zebrafish relay zymurgy.", top=1)
     assert found[0].paper_id == "AA-NEW"
     assert main(["remove", str(index), "AA-NEW"]) == 0
-    assert (index / "data.3" / FILE).read_bytes() == before
+    assert [(index / "data.3" / name).read_bytes() for name in names] == before
     assert IndexRecommender.open(index).recommend(TEXT, top=30) == answer
 
 
@@ -347,7 +371,7 @@ def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
     contexts = store.contexts("train")
     accepted = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:1]
     asked = recommender.question(manuscript_at(TEXT, None), 0, accepted=accepted)
-    gains = 4.0 * recommender.features(asked)["companions"]
+    gains = 4.0 * recommender.features.of(asked)["companions"]
     assert gains.any()
     allowed = np.ones(store.num_papers, dtype=bool)
     allowed[accepted] = False
@@ -365,7 +389,7 @@ def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
 
 def test_without_lightgbm_the_weights_stay(words, grown, tmp_path, capsys, monkeypatch):
     find = importlib.util.find_spec
-    monkeypatch.setattr(tree_learning, "LEAST_CONTEXTS", 10)
+    monkeypatch.setattr(tree_learning, "LEAST", 10)
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *a: None if name == "lightgbm" else find(name, *a)
     )
@@ -377,7 +401,7 @@ def test_without_lightgbm_the_weights_stay(words, grown, tmp_path, capsys, monke
 
 def test_of_few_contexts_no_trees_are_learnt(plain_matching, capsys):
     assert read_index(plain_matching.index).trees is None
-    assert tree_learning.why_not(199).startswith("no trees: they need 200 validation contexts")
+    assert tree_learning.why_not(199, "validation contexts").startswith("no trees: they need 200 v")
 
 
 def with_metadata(path, signals):
@@ -414,7 +438,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_trees_are_refused_in_one_line(index, damage, monkeypatch):
-    DAMAGES[damage](index / "data.1" / FILE)
+    DAMAGES[damage](index / "data.1" / FILES[False])
     monkeypatch.setattr(directory, "check_inputs", lambda *_: None)
     with pytest.raises(IndexFormatError, match="found no trees") as caught:
         IndexRecommender.open(index)
@@ -422,7 +446,7 @@ def test_damaged_trees_are_refused_in_one_line(index, damage, monkeypatch):
 
 
 def test_the_file_holds_plain_arrays(grown):
-    found = load_file(grown / "data.1" / FILE)
+    found = load_file(grown / "data.1" / FILES[False])
     assert set(found) == set(ARRAYS)
     assert len(found["values"]) == len(found["features"]) + len(found["roots"])
 
