@@ -56,6 +56,9 @@ class CitationHead(nn.Module):
 def citation_loss(cosines: Tensor, cited: tuple[Tensor, Tensor], is_known: Tensor) -> Tensor:
     """Return the module's loss, a mean over queries.
 
+    It is the mean of :func:`mpbert.model.objectives.multi_positive_contrastive`, but makes P losses
+    where that makes B · N: here N is all papers.
+
     :param cosines: (B, N) of queries and papers.
     :param cited: (P,) numbers of queries, ascending, and (P,) of papers that they cite.
     :param is_known: (B, N), papers that are no negatives, those which are cited among them.

@@ -37,10 +37,6 @@ class Embedder(Method):
     def embed_queries(self, store: "CorpusStore", queries: "Queries") -> "VectorStore":
         """Return the vector of every query, in their order."""
 
-    def embed_contexts(self, store: "CorpusStore", split: str) -> "VectorStore":
-        """Return the vector of every citation context of a split, in its order."""
-        return self.embed_queries(store, store.contexts(split))
-
     def vectors(self, store: "CorpusStore") -> "dict[str, VectorStore]":
         """Return what a vectors directory holds: papers, and queries of each task to rank for."""
         from mpbert.vectors.store import vectors_name

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mpbert.corpus.names import comparable
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, row_numbers
 
@@ -39,7 +40,7 @@ class Parts:
 
 
 def read_parts(store: CorpusStore, of: str) -> Parts:
-    """Return the parts of a corpus; names that differ in case or outer spaces only are the same.
+    """Return the parts of a corpus, by names as :func:`mpbert.corpus.names.comparable` has them.
 
     :param of: ``authors`` or ``venue``.
     """
@@ -49,9 +50,9 @@ def read_parts(store: CorpusStore, of: str) -> Parts:
         names = pc.list_flatten(column).combine_chunks()
     else:
         lengths, names = np.ones(len(column), dtype=np.int64), column.combine_chunks()
-    names = pc.utf8_trim_whitespace(pc.utf8_lower(pc.fill_null(names.cast(pa.string()), "")))
-    named = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
-    encoded = names.filter(pa.array(named)).dictionary_encode()
+    found = [comparable(name or "") for name in names.to_pylist()]
+    named = np.array([bool(name) for name in found], dtype=bool)
+    encoded = pa.array(filter(None, found), pa.string()).dictionary_encode()
     num_parts = max(len(encoded.dictionary), 1)
     rows = row_numbers(lengths)[named]
     keys = np.unique(rows * num_parts + encoded.indices.to_numpy())

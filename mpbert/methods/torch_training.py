@@ -1,9 +1,12 @@
-"""Trainings of networks of torch: their state as arrays."""
+"""Trainings of networks of torch: their state as arrays, and what they leave as files."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from mpbert.methods.checkpoint import State
@@ -48,3 +51,11 @@ class TorchLearner(Learner):
 def array_of(tensor: Tensor) -> np.ndarray:
     """Return a tensor as an array, which shares its memory where it is on the CPU."""
     return tensor.detach().cpu().numpy()
+
+
+def save_words_and_weights(module: nn.Module, vocabulary: pa.Array, directory: Path) -> None:
+    """Write ``model.safetensors`` and ``words.txt``, words in the order of the weights."""
+    weights = {name: p.detach().cpu() for name, p in module.named_parameters()}
+    save_file(weights, directory / "model.safetensors")
+    lines = "\n".join(vocabulary.to_pylist())
+    (directory / "words.txt").write_text(lines + "\n", encoding="utf-8")

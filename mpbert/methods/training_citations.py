@@ -22,6 +22,16 @@ def training_citations(store: CorpusStore, dtype: type = np.float32) -> "sparse.
     return sparse.csr_array((ones, (citing, manuscripts.cited_rows)), shape)
 
 
+def counted_by_year(citations: "sparse.csr_array", years: np.ndarray) -> CitationsByYear:
+    """Return the citations of training papers, to be counted up to a year.
+
+    :param citations: (N, N) of :func:`training_citations`.
+    :param years: (N,) of all papers.
+    """
+    citing, cited = citations.nonzero()
+    return CitationsByYear(cited, years[citing])
+
+
 def citations_and_age(
     store: CorpusStore, papers: np.ndarray, years: np.ndarray
 ) -> list[np.ndarray]:

@@ -10,6 +10,7 @@ class TrainingContexts:
     """The citations of training contexts, paper after paper.
 
     :ivar contexts: (C,) number of the context of each citation.
+    :ivar counts: (N,) citations of each paper.
     """
 
     def __init__(self, store: CorpusStore) -> None:
@@ -17,7 +18,15 @@ class TrainingContexts:
         order = np.argsort(training.cited_rows, kind="stable")
         self.contexts = row_numbers(np.diff(training.cited_offsets))[order]
         self._owners, self._years = training.citing_rows[self.contexts], store.years
-        self._counts = np.bincount(training.cited_rows, minlength=store.num_papers)
+        self.counts = np.bincount(training.cited_rows, minlength=store.num_papers)
+
+    def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return places in ``contexts`` of all that cites each paper, and (M,) how many.
+
+        :param rows: (M,) of papers.
+        """
+        counts = self.counts[rows]
+        return ranges(offsets_of(self.counts)[:-1][rows], counts), counts
 
     def known(self, rows: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return places in ``contexts`` of what cites each paper, and (M,) how many.
@@ -27,8 +36,7 @@ class TrainingContexts:
         :param rows: (M,) of papers.
         :param own: (M,) row of the paper of each query.
         """
-        counts = self._counts[rows]
-        places = ranges(offsets_of(self._counts)[:-1][rows], counts)
+        places, counts = self.of(rows)
         pair = row_numbers(counts)
         owners = self._owners[places]
         known = (owners != own[pair]) & (self._years[owners] <= self._years[own[pair]])

@@ -1,6 +1,6 @@
 """An encoder of Hugging Face's library with its tokenizer, run on rows of tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,19 +118,14 @@ class PretrainedEncoder:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16)
 
     def __call__(self, rows: Ragged) -> Tensor:
-        """Return (M, D) vectors with gradients; activations that exceed the budget are dropped.
-
-        They are computed again when they are needed, batch by batch.
-        """
-        parts = length_batches(rows.lengths, self.part_tokens)
-        over = sum(len(part) * rows.lengths[part[-1]] for part in parts) > self.batch_tokens
-        vectors = []
-        for part in parts:
-            batch = self.batch(rows.take(part))
-            kept = recomputed(self.pool, *batch, use_reentrant=False) if over else self.pool(*batch)
-            vectors.append(kept)
-        back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(self.device)
-        return torch.cat(vectors)[back]
+        """Return (M, D) vectors with gradients; see :func:`made_in_parts`."""
+        return made_in_parts(
+            rows.lengths,
+            self.part_tokens,
+            self.batch_tokens,
+            lambda part: self.batch(rows.take(part)),
+            self.pool,
+        )
 
     def embed_texts(self, texts: Sequence[str], limit: int, what: str) -> np.ndarray:
         """Return (M, D) float32 vectors of texts that are read once: nothing of them is kept.
@@ -236,6 +231,33 @@ def length_batches(
         batches.append(order[start:end])
         start = end
     return batches
+
+
+def made_in_parts(
+    lengths: np.ndarray,
+    part_tokens: int,
+    budget: int,
+    read: Callable[[np.ndarray], tuple[Tensor, ...]],
+    make: Callable[..., Tensor],
+) -> Tensor:
+    """Return what ``make`` makes of M rows, with gradients; rows of nearly one length are a part.
+
+    Where activations exceed the budget, they are dropped, and computed again part by part when they
+    are needed.
+
+    :param lengths: (M,) tokens of each row.
+    :param part_tokens: most tokens of a part, padding included.
+    :param budget: most tokens, padding included, whose activations are kept.
+    :param read: from numbers of rows to what ``make`` takes.
+    """
+    parts = length_batches(lengths, part_tokens)
+    over = sum(len(part) * lengths[part[-1]] for part in parts) > budget
+    made = []
+    for part in parts:
+        batch = read(part)
+        made.append(recomputed(make, *batch, use_reentrant=False) if over else make(*batch))
+    back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(made[0].device)
+    return torch.cat(made)[back]
 
 
 def _num_positions(model: nn.Module) -> int:

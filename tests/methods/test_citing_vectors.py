@@ -41,7 +41,7 @@ def test_all_training_contexts_of_a_paper_are_added_and_no_others(name, store):
     embedder = fitted(name, store, "citing_vectors=true")
     found = embedder.embed_papers(store).vectors
     contexts = store.contexts("train")
-    asked = embedder.embed_contexts(store, "train").vectors
+    asked = embedder.embed_queries(store, store.contexts("train")).vectors
     embedder.citing_vectors = False
     if name == "transformer":
         embedder.citing = 0

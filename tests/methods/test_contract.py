@@ -38,7 +38,7 @@ def start_of(corpus):
     place = Path(mkdtemp(dir=corpus.parent))
     base.embed_papers(store).save(place, "papers")
     for split in ("train", "valid", "test"):
-        base.embed_contexts(store, split).save(place, f"contexts.{split}")
+        base.embed_queries(store, store.contexts(split)).save(place, f"contexts.{split}")
     return (f"start={place}",)
 
 

@@ -205,6 +205,25 @@ class TestTexts:
         pairs = texts.pairs(queries, each, own, rows)
         assert (np.bincount(pair_of(pairs.types)[pairs.types.items == 1]) <= 25).all()
 
+    @pytest.mark.parametrize("citing", [9, 40])
+    def test_any_number_of_citing_sentences_has_half_of_the_tokens_at_most(
+        self, citing, as_is, store
+    ):
+        layout = as_is._scorer.layout(24, 24)
+        tokenizer = as_is._scorer.encoder.tokenizer
+        texts = PairTexts(store, as_is._scorer.encoder.tokenize, layout, citing, seed=1)
+        known = np.bincount(store.contexts("train").cited_rows, minlength=store.num_papers)
+        row, newest = np.array([known.argmax()]), np.array([store.years.argmax()])
+        _, counts = texts.citing_contexts(row, newest, sample=3)
+        assert counts[0] > 6  # a separator and one token each: more than half of 24
+        queries = texts.queries(store.contexts("train"), "context")
+        pair = texts.pairs(queries, np.array([0]), newest, row)
+        tokens = pair.rows.items[pair.types.items == 1][:-1]  # without the end of the row
+        paper = tokenizer(store.abstract_texts(row)[0], add_special_tokens=False)["input_ids"]
+        assert len(tokens) == 24
+        assert tokens[:12].tolist() == paper[:12]
+        assert tokens[12] == tokenizer.sep_token_id
+
     def test_tokens_of_both_texts_are_marked_by_pencil(self):
         one = Ragged.of_lengths(np.array([7, 8, 7, 9], np.int32), np.array([3, 1]))
         two = Ragged.of_lengths(np.array([7, 4, 8], np.int32), np.array([2, 1]))
@@ -314,7 +333,7 @@ class TestTraining:
         for batch_tokens in (300, 10**6):
             encoder.batch_tokens = batch_tokens
             objective = ListObjective(
-                as_is._scorer, as_is._texts, texts, queries, found, np.arange(9), "listwise", 0.1, 0
+                *(as_is._scorer, as_is._texts, texts, queries, found), CrossEncoder(loss="listwise")
             )
             objective.backward(found.usable("listwise")[:9], np.random.default_rng(1))
             named = encoder.model.named_parameters()

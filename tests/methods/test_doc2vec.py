@@ -73,7 +73,7 @@ def test_a_query_is_the_mean_of_its_known_words_and_they_are_trained(embedder, s
     model = embedder._model
     text = store.local_texts(store.contexts("valid"))[3]
     known = [model.wv[word] for word in words(text) if word in model.wv]
-    found = embedder.embed_contexts(store, "valid").vectors[3]
+    found = embedder.embed_queries(store, store.contexts("valid")).vectors[3]
     assert np.allclose(found, np.mean(known, axis=0), atol=1e-6)
     assert np.abs(model.wv["the"]).max() > 1 / 8  # what they start from is no larger
 

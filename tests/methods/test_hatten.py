@@ -150,7 +150,7 @@ class TestModel:
         rows = Elements.of(Ragged(np.arange(5), np.array([0, 3, 3, 5])))
         x = torch.randn(5, 8)  # two elements of row 2, then three of row 0; none of row 1
         with torch.no_grad():
-            found = level(x, rows, 3)
+            found = level.pooled(level.states(x, rows), rows, 3)
             for row, part in ((2, x[:2]), (0, x[2:])):
                 one = Elements.of(Ragged(np.arange(len(part)), np.array([0, len(part)])))
                 expected = level.pooling(layer(part[None])[0], one)[0]

@@ -75,7 +75,7 @@ def mean_advantage(store, fitted):
     """By how much the score of a cited paper is above the mean of all papers."""
     contexts = store.contexts("train")
     each = np.repeat(np.arange(len(contexts)), np.diff(contexts.cited_offsets))
-    scores = fitted.embed_contexts(store, "train").vectors @ fitted.document_out.T
+    scores = fitted.embed_queries(store, store.contexts("train")).vectors @ fitted.document_out.T
     return (scores[each, contexts.cited_rows] - scores.mean(axis=1)[each]).mean()
 
 
@@ -114,7 +114,7 @@ def test_noise_of_sources_reaches_papers_that_are_never_cited_and_noise_of_citat
 def test_no_paper_is_near_most_queries(store, noise):
     """A cited paper that is no noise is: in text order many papers cite nothing themselves."""
     fitted = fit(store, noise=noise, citation_epochs=20)
-    scores = fitted.embed_contexts(store, "valid").vectors @ fitted.document_out.T
+    scores = fitted.embed_queries(store, store.contexts("valid")).vectors @ fitted.document_out.T
     top = np.argsort(-scores, axis=1)[:, :10]
     cited_only = np.setdiff1d(
         store.contexts("train").cited_rows, store.contexts("train").citing_rows
@@ -140,25 +140,27 @@ def test_queries_are_means_of_words_in_and_may_be_centred(store):
     vector_of = dict(zip(fitted.words.to_pylist(), fitted.word_in, strict=True))
     contexts = store.contexts("valid")
     known = [w for w in words(store.local_texts(contexts)[2]) if w in vector_of]
-    means = fitted.embed_contexts(store, "valid").vectors
+    means = fitted.embed_queries(store, store.contexts("valid")).vectors
     assert np.allclose(means[2], np.mean([vector_of[w] for w in known], axis=0), atol=1e-6)
     fitted.query = "centred"
-    moved = means - fitted.embed_contexts(store, "valid").vectors
+    moved = means - fitted.embed_queries(store, store.contexts("valid")).vectors
     assert np.allclose(moved, moved[0], atol=1e-6)
-    assert np.allclose(fitted.embed_contexts(store, "train").vectors.mean(axis=0), 0, atol=1e-5)
+    assert np.allclose(
+        fitted.embed_queries(store, store.contexts("train")).vectors.mean(axis=0), 0, atol=1e-5
+    )
 
 
 def test_scoring_by_both_halves_adds_the_other_dot_product(store):
     fitted = fit(store, scoring="both")
     queries, papers = (
-        fitted.embed_contexts(store, "test").vectors,
+        fitted.embed_queries(store, store.contexts("test")).vectors,
         fitted.embed_papers(store).vectors,
     )
     words_in, words_out = queries[:, :16], queries[:, 16:]
     expected = words_in @ fitted.document_out.T + words_out @ fitted.document_in.T
     assert np.allclose(queries @ papers.T, expected, atol=1e-4)
     fitted.scoring = "out"
-    assert np.array_equal(fitted.embed_contexts(store, "test").vectors, words_in)
+    assert np.array_equal(fitted.embed_queries(store, store.contexts("test")).vectors, words_in)
     assert fitted.document_in[store.paper_splits == "test"].any(axis=1).all()
 
 
@@ -204,7 +206,7 @@ def test_added_papers_get_vectors_and_nothing_else_changes_a_bit(part_and_whole,
     top = np.argsort(-queries @ documents_out.vectors.T, axis=1)[:, :10]
     assert is_new[top].mean() < 0.3  # a ninth of the papers
     loaded = HyperDoc2Vec.load(added)
-    scores = loaded.embed_contexts(store, "train").vectors @ documents_out.vectors.T
+    scores = loaded.embed_queries(store, store.contexts("train")).vectors @ documents_out.vectors.T
     of_new = is_new[contexts.cited_rows]
     advantage = scores[each, contexts.cited_rows] - scores.mean(axis=1)[each]
     assert advantage[of_new].mean() > 0.3 * advantage[~of_new].mean() > 0

@@ -14,6 +14,7 @@ from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
+from mpbert.methods.cross_encoder import near_texts
 from mpbert.methods.cross_encoder.reranker import CrossEncoder
 from mpbert.methods.cross_encoder.standardised import standardised
 from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
@@ -108,8 +109,7 @@ def test_the_layers_lower_the_loss_on_the_lists_they_learn_from(store, lists):
     texts = trained._texts.queries(queries, "context", "sentence")
     of_list = trained._scorer.of_list(whole.old)
     objective = ListObjective(
-        *(trained._scorer, trained._texts, texts, queries, whole, np.arange(32)),
-        *("listwise", 0.1, 0, of_list),
+        *(trained._scorer, trained._texts, texts, queries, whole, trained, of_list),
     )
     rng = np.random.default_rng(1)
     with torch.no_grad():
@@ -173,6 +173,24 @@ def test_the_sentence_that_is_read_is_the_nearest_of_those_that_may_be_read(as_i
         assert cosines[among == chosen[taken]][0] == pytest.approx(cosines.max(), abs=1e-4)
         taken += 1
     assert taken == len(chosen) > 20
+
+
+def test_features_of_many_pairs_are_made_block_by_block(as_is, store, lists, monkeypatch):
+    queries, ranking = lists("test")
+    texts = as_is._texts.queries(queries, "context", "sentence")
+    numbers = np.repeat(np.arange(20), 30)
+    asked = texts, numbers, queries.citing_rows[numbers], ranking.rows[:20].ravel()
+    nearest, sizes = near_texts.NearTexts._nearest, []
+
+    def counted(self, texts, numbers, own, rows):
+        sizes.append(len(rows))
+        return nearest(self, texts, numbers, own, rows)
+
+    monkeypatch.setattr(near_texts.NearTexts, "_nearest", counted)
+    whole = as_is._texts.features(*asked)
+    monkeypatch.setattr(near_texts, "_PAIRS", 250)
+    assert np.allclose(as_is._texts.features(*asked), whole, atol=1e-6)
+    assert sizes == [600, 250, 250, 100]
 
 
 def test_a_context_begins_with_the_sentence_that_cites(store):

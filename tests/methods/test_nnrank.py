@@ -222,10 +222,17 @@ def test_negatives_may_be_near_alone(store, runs):
         fitted(store, runs, "global", "negatives=near", "depth=7")
     sampled = seen[0]._sampler.sample(2000, np.random.default_rng(1), seen[0]._near)
     assert seen[0]._near.shape[1] <= 7
-    near = sampled.negatives[sampled.kinds == NEIGHBOUR]
-    assert len(near) > 1500  # where a query has none, any paper is one
-    queries = sampled.queries[sampled.kinds == NEIGHBOUR]
-    assert (seen[0]._near[queries] == near[:, None]).any(axis=1).all()
+    assert set(sampled.kinds) == {NEIGHBOUR} and len(sampled) > 1500
+    near = seen[0]._near[sampled.queries]
+    assert (near == sampled.negatives[:, None]).any(axis=1).all()
+    seen[0]._near = np.full_like(seen[0]._near, -1)
+    with pytest.raises(CorpusError, match="found no triplet to learn from"):
+        next(seen[0].step(0))
+    seen[0]._near[sampled.queries[0]] = near[0]
+    seen[0]._settings.triplets = 500  # of which few have a negative, fewer than 500 / 10
+    seen[0]._settings.batch = 10
+    losses = list(seen[0].step(0))
+    assert 0 < len(losses) < 50 and np.isfinite(losses).all()
 
 
 def test_scores_of_a_list_run_from_1_to_0():
@@ -235,7 +242,7 @@ def test_scores_of_a_list_run_from_1_to_0():
 
 
 def test_names_are_those_of_training_papers():
-    names = [["x", "y"], ["z", "x"], [], ["y", "y"]]
+    names = [["x", "y"], ["z", " X"], [""], ["y", "Y "]]
     found = names_matrix(names, np.array([True, False, True, True]))
     assert found.toarray().tolist() == [[1, 1], [1, 0], [0, 0], [0, 1]]
 

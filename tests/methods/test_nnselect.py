@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.citeomatic import nnselect_training
@@ -145,6 +145,16 @@ def test_a_cited_paper_is_read_without_the_sentences_of_the_manuscript(store, le
         assert np.array_equal(found, expected)
         taken_off += (whole != expected).any()
     assert taken_off > 100
+
+
+def test_an_epoch_has_no_update_without_a_triplet(learner, batch, monkeypatch):
+    monkeypatch.setattr(learner, "sample", lambda num, rng: batch.take(np.arange(2)))
+    assert learner.plan().updates_per_step > 2
+    losses = list(learner.step(0))
+    assert len(losses) == 2 and np.isfinite(losses).all()
+    monkeypatch.setattr(learner, "sample", lambda num, rng: batch.take(np.arange(0)))
+    with pytest.raises(CorpusError, match="found no triplet to learn from"):
+        next(learner.step(0))
 
 
 def test_no_paper_that_holds_a_sentence_of_a_manuscript_is_its_negative(store, learner, batch):

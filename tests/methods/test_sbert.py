@@ -236,8 +236,8 @@ class TestModel:
         trained.save(store, tmp_path)
         again = fitted(store, f"model={tmp_path / 'model'}", "epochs=0")
         assert np.allclose(
-            trained.embed_contexts(store, "test").vectors,
-            again.embed_contexts(store, "test").vectors,
+            trained.embed_queries(store, store.contexts("test")).vectors,
+            again.embed_queries(store, store.contexts("test")).vectors,
             atol=1e-5,
         )
 

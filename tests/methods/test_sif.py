@@ -70,7 +70,7 @@ def test_vectors_are_those_of_the_equation(store):
     without = means - np.outer(means @ common, common)
     assert np.allclose(embedder.embed_papers(store).vectors, without, atol=1e-6)
     query = by_definition(store.local_texts(store.contexts("valid"))[3])
-    found = embedder.embed_contexts(store, "valid").vectors[3]
+    found = embedder.embed_queries(store, store.contexts("valid")).vectors[3]
     assert np.allclose(found, query - (query @ common) * common, atol=1e-6)
 
 

@@ -15,6 +15,7 @@ from mpbert.evaluation.measures import measure
 from mpbert.foundation.errors import ConfigError, CorpusError, VectorsError
 from mpbert.methods.paper_parts import read_parts
 from mpbert.methods.rankings import Ranking
+from mpbert.methods.sbert_subref import greedy
 from mpbert.methods.sbert_subref.greedy import StepValues, lazy_greedy
 from mpbert.methods.sbert_subref.reranker import FUNCTIONS, Submodular, _Known
 from mpbert.methods.sbert_subref.terms import (
@@ -140,16 +141,16 @@ class TestGreedy:
             lengths.add(len(chosen))
         assert max(lengths) > 5
 
-    def test_lazy_computes_fewer_values(self, store, queries, ranking):
+    def test_lazy_computes_fewer_values(self, store, queries, ranking, monkeypatch):
         known = _Known(Submodular("qaiv2"), store, queries)
-        computed = [
-            lazy_greedy(
-                known.steps(i, ranking.rows[i], unit_relevance(ranking.scores[i])), 40
-            ).num_evaluations
-            for i in range(len(queries))
-        ]
-        plain = sum(80 - step for step in range(40))
-        assert max(computed) < plain / 2
+        steps = known.steps(2, ranking.rows[2], unit_relevance(ranking.scores[2]))
+        expected = lazy_greedy(steps, 40).chosen
+        step, computed = greedy._diversity_step, []
+        monkeypatch.setattr(greedy, "_lazy_greedy", greedy._lazy_greedy.py_func)
+        monkeypatch.setattr(greedy, "_diversity_step", lambda *a: computed.append(a) or step(*a))
+        assert np.array_equal(lazy_greedy(steps, 40).chosen, expected) and len(expected) > 20
+        plain = sum(80 - step for step in range(len(expected)))
+        assert 80 < len(computed) < plain / 2
 
     def test_equal_candidates_are_chosen_in_the_order_of_the_run(self):
         steps = StepValues(

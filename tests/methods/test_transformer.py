@@ -88,7 +88,10 @@ class TestVectors:
             folder, store, "epochs=0", "citing=0", f"pooling={pooling}",
             "paper_tokens=500", "context_tokens=500",
         )  # fmt: skip
-        papers, queries = embedder.embed_papers(store), embedder.embed_contexts(store, "test")
+        papers, queries = (
+            embedder.embed_papers(store),
+            embedder.embed_queries(store, store.contexts("test")),
+        )
         tokenizer = AutoTokenizer.from_pretrained(folder)
         texts = [f"{p.title}[SEP]{' '.join(p.abstract)}" for p in store.papers()]
         fitting = [r for r, text in enumerate(texts) if len(tokenizer(text)["input_ids"]) <= 64]
@@ -212,7 +215,10 @@ class TestObjectives:
 
 def _advantage(embedder, store):
     """By how much a test context is closer to what it cites than to all papers."""
-    papers, queries = embedder.embed_papers(store).vectors, embedder.embed_contexts(store, "test")
+    papers, queries = (
+        embedder.embed_papers(store).vectors,
+        embedder.embed_queries(store, store.contexts("test")),
+    )
     cosines = _unit(queries.vectors) @ _unit(papers).T
     contexts = store.contexts("test")
     cited = [cosines[i, contexts.cited(i)].mean() for i in range(len(contexts))]
@@ -341,7 +347,9 @@ class TestTraining:
         assert {path.name for path in tmp_path.iterdir()} == {"bert", "bert.tensorboard"}
         again = fitted(tmp_path / "bert" / "model", store, "epochs=0", *settings)
         kept = VectorStore.load(tmp_path / "bert", "contexts.test").vectors
-        assert np.allclose(kept, again.embed_contexts(store, "test").vectors, atol=1e-5)
+        assert np.allclose(
+            kept, again.embed_queries(store, store.contexts("test")).vectors, atol=1e-5
+        )
 
 
 class TestErrors:

@@ -81,6 +81,45 @@ def test_the_same_generator_draws_the_same_and_refused_neighbours_become_any_pap
     assert (some.kinds == NEIGHBOUR).any()
 
 
+def test_a_short_list_of_neighbours_is_read_as_often_as_a_long_one(store, pool):
+    queries = store.manuscripts("train")
+    sampler = TripletSampler(
+        *(cited_matrix(queries, store.num_papers), queries.citing_rows),
+        *(training_citations(store), pool),
+        whole=True,
+    )
+    near = np.full((len(queries), 500), -1)
+    for query in range(len(queries)):
+        unknown = pool[~sampler.is_excluded(np.full(len(pool), query), pool)]
+        near[query, : query % 3] = unknown[: query % 3]
+    drawn = sampler.sample(3000, np.random.default_rng(1), near)
+    is_near = drawn.kinds == NEIGHBOUR
+    assert is_near[drawn.queries % 3 > 0].mean() == pytest.approx(1 / 3, abs=0.04)
+    assert not is_near[drawn.queries % 3 == 0].any()
+    near[3] = -1
+    near[4, :2] = queries.cited(4)[0]
+    alone = TripletSampler(
+        *(cited_matrix(queries, store.num_papers), queries.citing_rows),
+        *(training_citations(store), pool),
+        whole=True,
+        kinds=(NEIGHBOUR,),
+    )
+    drawn = alone.sample(3000, np.random.default_rng(1), near)
+    assert set(drawn.kinds) == {NEIGHBOUR} and len(drawn) > 1000
+    assert (near[drawn.queries, :2] == drawn.negatives[:, None]).any(axis=1).all()
+    assert 4 not in drawn.queries  # it cites all of its list
+    nothing = alone.sample(100, np.random.default_rng(1), near[:, :0])
+    assert len(nothing) == 0
+
+
+def test_triplets_are_split_into_parts_none_of_which_is_empty():
+    three = Triplets(*np.arange(12).reshape(4, 3))
+    assert [part.queries.tolist() for part in three.split(2)] == [[0, 1], [2]]
+    assert [part.negatives.tolist() for part in three.split(9)] == [[6], [7], [8]]
+    with pytest.raises(CorpusError, match=r"found no triplet to learn from: .*; expected some"):
+        three.take(np.arange(0)).split(2)
+
+
 def test_a_query_that_cites_everything_has_no_triplets_and_no_citation_is_refused(store, pool):
     queries = store.manuscripts("train")
     none = training_citations(store) * 0

@@ -19,7 +19,7 @@ def vectors(rfc_corpus, tmp_path_factory):
     chance.fit(store, named_rng(1, "test"))
     chance.embed_papers(store).save(path, "papers")
     for split in ("valid", "test"):
-        chance.embed_contexts(store, split).save(path, f"contexts.{split}")
+        chance.embed_queries(store, store.contexts(split)).save(path, f"contexts.{split}")
     return path
 
 

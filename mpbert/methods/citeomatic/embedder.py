@@ -138,7 +138,7 @@ class NNSelect(Embedder):
 
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write the weights, and their words in the same order."""
-        from mpbert.methods.citeomatic.word_bags import save_words_and_weights
+        from mpbert.methods.torch_training import save_words_and_weights
 
         save_words_and_weights(self._embedder, self._vocabulary, directory)
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpbert.corpus.names import comparable
 from mpbert.foundation.ragged import offsets_of, row_numbers
-from mpbert.methods.citations_by_year import CitationsByYear
 from mpbert.methods.citeomatic.field_bags import shared_words
 from mpbert.methods.rankings import Ranking, places_of
+from mpbert.methods.training_citations import counted_by_year
 
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse
@@ -47,8 +48,7 @@ class PairFeatures:
         self.texts = [sparse.vstack(field, format="csr") for field in both]  # papers, then queries
         self.num_papers = papers[0].shape[0]
         self.in_citations = citations.sum(axis=0)
-        citing, cited = citations.nonzero()
-        self._years, self._known = years, CitationsByYear(cited, years[citing])
+        self._years, self._known = years, counted_by_year(citations, years)
 
     def set_ranking(self, ranking: Ranking, selector: str) -> None:
         """Read the scores of a ranking of these queries.
@@ -104,10 +104,12 @@ class PairFeatures:
 def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> "sparse.csr_array":
     """Return (N, A), 1 where a paper has a name; names that no training paper has are left out.
 
+    Names are the same as :func:`mpbert.corpus.names.comparable` has it.
+
     :param names: (N,) of each paper, of which the first eight are read.
     :param is_training: (N,).
     """
-    first = [list(each[:_MOST_NAMES]) for each in names]
+    first = [list(filter(None, map(comparable, each[:_MOST_NAMES]))) for each in names]
     lengths = np.array([len(each) for each in first], dtype=np.int64)
     paper = row_numbers(lengths)
     flat = np.array([name for each in first for name in each], dtype=str)

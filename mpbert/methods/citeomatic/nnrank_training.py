@@ -56,13 +56,16 @@ class NNRankLearner(TorchLearner):
         return Plan("nnrank", s.epochs, "epoch", num_updates, learning_rate=s.learning_rate)
 
     def step(self, number: int) -> Iterator[float]:
-        """Sample the triplets of an epoch and learn from them; all depends on seed and epoch."""
+        """Sample the triplets of an epoch and learn from them; all depends on seed and epoch.
+
+        :raises CorpusError: there are none.
+        """
         rng = np.random.default_rng([self._seed, number])
         triplets = self._sampler.sample(self._settings.triplets, rng, self._near)
         updates = self.plan().updates_per_step
-        for i, part in enumerate(np.array_split(np.arange(len(triplets)), updates)):
+        for i, part in enumerate(triplets.split(updates)):
             self._optimizer.set_rate(self._rate(number * updates + i))
-            loss = loss_of(self.module, self._settings, self._inputs, triplets.take(part), rng)
+            loss = loss_of(self.module, self._settings, self._inputs, part, rng)
             loss.backward()
             self._optimizer.step()
             yield loss.item()

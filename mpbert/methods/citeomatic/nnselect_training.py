@@ -85,13 +85,17 @@ class NNSelectLearner(TorchLearner):
         return Plan("nnselect", s.epochs, "epoch", num_updates, learning_rate=s.learning_rate)
 
     def step(self, number: int) -> Iterator[float]:
-        """Sample the triplets of an epoch and learn from them; all depends on seed and epoch."""
+        """Sample the triplets of an epoch and learn from them; all depends on seed and epoch.
+
+        :raises CorpusError: there are none.
+        """
         rng = np.random.default_rng([self._seed, number])
         triplets = self.sample(self._settings.triplets, rng)
+        parts = triplets.split(self.plan().updates_per_step)
         shares = np.bincount(triplets.kinds, minlength=len(KINDS)) / len(triplets)
         logger.info("negatives: random, near, cited by cited: %s", np.round(shares, 3))
-        for part in np.array_split(np.arange(len(triplets)), self.plan().updates_per_step):
-            yield self._update(triplets.take(part), rng)
+        for part in parts:
+            yield self._update(part, rng)
 
     def sample(self, num: int, rng: np.random.Generator) -> Triplets:
         """Return triplets whose queries are texts; near papers are those of the present vectors."""

@@ -188,7 +188,7 @@ class NNRank(Reranker):
 
     def save(self, directory: Path) -> None:
         """Write the weights, and the words in the same order."""
-        from mpbert.methods.citeomatic.word_bags import save_words_and_weights
+        from mpbert.methods.torch_training import save_words_and_weights
 
         save_words_and_weights(self._scorer, self._vocabulary, directory)
 

@@ -2,7 +2,8 @@
 
 (NAACL 2018), Sec. 3, "Selecting negative examples", and App. C. Three kinds of negatives, sampled
 equally often: any paper; a near neighbour of the query, which the caller finds; a paper cited by
-one that the query cites. A query that has none of the kind gets any paper instead.
+one that the query cites. A query that has none of the kind gets any paper instead, or no triplet
+where any paper is not among the kinds.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,6 +47,20 @@ class Triplets:
     def shifted(self, first: int) -> "Triplets":
         """Return the triplets with query 0 called ``first``, 1 the next number, and so on."""
         return replace(self, queries=self.queries + first)
+
+    def split(self, num: int) -> list["Triplets"]:
+        """Return the triplets in parts of nearly the same size: ``num``, or fewer of one each.
+
+        :raises CorpusError: there are none.
+        """
+        if not len(self):
+            raise CorpusError(
+                "found no triplet to learn from: no training query has a paper that may be its "
+                "negative; expected some, choose other years, other lists or a larger depth, or "
+                "other settings of the negatives"
+            )
+        places = np.arange(len(self))
+        return [self.take(part) for part in np.array_split(places, min(num, len(self)))]
 
     @staticmethod
     def joined(parts: Sequence["Triplets"]) -> "Triplets":
@@ -113,25 +128,30 @@ class TripletSampler:
         neighbours: np.ndarray,
         accepts: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     ) -> Triplets:
-        """Return triplets in random order; fewer where a query cites all there is.
+        """Return triplets in random order; fewer where a query has no negative.
 
-        :param neighbours: (Q, K) rows of papers near each query, whether cited or not; -1 for none.
+        :param neighbours: (Q, K) rows of papers near each query, whether cited or not; -1 beyond
+            the end of a list.
         :param accepts: of (P,) queries and (P,) neighbours, which may be negatives.
         """
         pairs = rng.integers(len(self.pairs[0]), size=num)
         queries, positives = (part[pairs] for part in self.pairs)
         kinds = self._kinds[rng.integers(len(self._kinds), size=num)]
-        kinds[(kinds == CITED_BY_CITED) & (np.diff(self._second_offsets)[queries] == 0)] = RANDOM
-        if not neighbours.shape[1]:
-            kinds[kinds == NEIGHBOUR] = RANDOM
-        negatives = np.full(num, -1)
-        open_ = np.arange(num)
+        lengths = (neighbours >= 0).sum(axis=1)
+        lacks = (kinds == NEIGHBOUR) & (lengths[queries] == 0)
+        lacks |= (kinds == CITED_BY_CITED) & (np.diff(self._second_offsets)[queries] == 0)
+        negatives, open_ = np.full(num, -1), np.arange(num)
+        any_will_do = RANDOM in self._kinds
+        if any_will_do:
+            kinds[lacks] = RANDOM
+        else:
+            open_ = open_[~lacks]
         for round_ in range(2 * _ROUNDS):
-            if round_ == _ROUNDS:
+            if round_ == _ROUNDS and any_will_do:
                 kinds[open_] = RANDOM
             query, kind = queries[open_], kinds[open_]
-            found = self._sample(query, kind, rng, neighbours)
-            good = (found >= 0) & ~self.is_excluded(query, found)
+            found = self._sample(query, kind, rng, neighbours, lengths)
+            good = ~self.is_excluded(query, found)
             near = np.flatnonzero(good & (kind == NEIGHBOUR))
             if accepts is not None:
                 good[near] = accepts(query[near], found[near])
@@ -141,12 +161,16 @@ class TripletSampler:
         return Triplets(queries[kept], positives[kept], negatives[kept], kinds[kept])
 
     def _sample(
-        self, query: np.ndarray, kind: np.ndarray, rng: np.random.Generator, neighbours: np.ndarray
+        self,
+        query: np.ndarray,
+        kind: np.ndarray,
+        rng: np.random.Generator,
+        neighbours: np.ndarray,
+        lengths: np.ndarray,
     ) -> np.ndarray:
         found = self._pool[rng.integers(len(self._pool), size=len(query))]
         near, second = np.flatnonzero(kind == NEIGHBOUR), np.flatnonzero(kind == CITED_BY_CITED)
-        if len(near):
-            found[near] = neighbours[query[near], rng.integers(neighbours.shape[1], size=len(near))]
+        found[near] = neighbours[query[near], rng.integers(lengths[query[near]])]
         starts = self._second_offsets[query[second]]
         sizes = self._second_offsets[query[second] + 1] - starts
         found[second] = self._second[starts + rng.integers(sizes)]

@@ -3,13 +3,9 @@
 (NAACL 2018), Sec. 3, Eq. 1, the embedding of NNSelect and NNRank.
 """
 
-from pathlib import Path
-
 import numpy as np
-import pyarrow as pa
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from mpbert.methods.citeomatic.field_bags import BagBatch
@@ -113,11 +109,3 @@ class TwoAdams:
         for part in self.parts:
             part.step()
             part.zero_grad()
-
-
-def save_words_and_weights(module: nn.Module, vocabulary: pa.Array, directory: Path) -> None:
-    """Write ``model.safetensors`` and ``words.txt``, words in the order of the weights."""
-    weights = {name: p.detach().cpu() for name, p in module.named_parameters()}
-    save_file(weights, directory / "model.safetensors")
-    lines = "\n".join(vocabulary.to_pylist())
-    (directory / "words.txt").write_text(lines + "\n", encoding="utf-8")

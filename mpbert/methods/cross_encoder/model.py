@@ -7,11 +7,10 @@ import numpy as np
 import torch
 import transformers
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint as recomputed
 
 from mpbert.foundation.errors import EncoderError
 from mpbert.methods.cross_encoder.texts import PairLayout, Pairs
-from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+from mpbert.pretrained.encoder import PretrainedEncoder, length_batches, made_in_parts
 
 
 @dataclass
@@ -59,19 +58,14 @@ class PairScorer:
 
         Activations of more tokens than the budget are dropped and computed again when needed.
         """
-        parts = length_batches(pairs.rows.lengths, self.encoder.batch_tokens)
-        over = sum(len(p) * pairs.rows.lengths[p[-1]] for p in parts) > self.encoder.batch_tokens
-        scores = []
-        for part in parts:
-            batch = self._batch(pairs.take(part))
-            kept = (
-                recomputed(self._score, *batch, use_reentrant=False)
-                if over
-                else self._score(*batch)
-            )
-            scores.append(kept)
-        back = torch.from_numpy(np.argsort(np.concatenate(parts))).to(self.encoder.device)
-        return torch.cat(scores)[back]
+        budget = self.encoder.batch_tokens
+        return made_in_parts(
+            pairs.rows.lengths,
+            budget,
+            budget,
+            lambda part: self._batch(pairs.take(part)),
+            self._score,
+        )
 
     def save(self, directory: Path) -> None:
         """Write a folder that Hugging Face's library reads."""
@@ -94,8 +88,7 @@ class PairScorer:
         inputs = {"input_ids": tokens, "attention_mask": is_token.long()}
         if self._has_types:
             inputs["token_type_ids"] = types
-        device, bfloat16 = self.encoder.device, self.encoder.bfloat16
-        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+        with self.encoder.precision():
             return self.encoder.model(**inputs).logits[:, 0].float()
 
 

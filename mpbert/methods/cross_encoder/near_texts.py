@@ -9,13 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.cross_encoder.texts import PairLayout, Pairs, PairTexts
 from mpbert.pretrained.frozen_layers import UpperEncoder
+from mpbert.vectors.normal import normalized
 
 FEATURES = ("cosine of title and abstract", "cosine of the nearest citing sentence", "has one")
-_SHORTEST = 1e-9  # length of a vector that has a direction
+_PAIRS = 1 << 14  # whose features are made at once
 
 
 class NearTexts(PairTexts):
@@ -45,8 +47,15 @@ class NearTexts(PairTexts):
     def features(
         self, texts: Ragged, numbers: np.ndarray, own: np.ndarray, rows: np.ndarray
     ) -> np.ndarray:
-        """Return (M, F) float64 ``FEATURES`` of pairs; parameters as those of :meth:`pairs`."""
-        return self._nearest(texts, numbers, own, rows)[0]
+        """Return (M, F) float64 ``FEATURES`` of pairs; parameters as those of :meth:`pairs`.
+
+        There may be many pairs: a block of them is compared with all sentences at once.
+        """
+        features = np.empty((len(rows), len(FEATURES)))
+        for start in progress(range(0, len(rows), _PAIRS), "nearest sentences", "block"):
+            part = slice(start, start + _PAIRS)
+            features[part], *_ = self._nearest(texts, numbers[part], own[part], rows[part])
+        return features
 
     def _nearest(
         self, texts: Ragged, numbers: np.ndarray, own: np.ndarray, rows: np.ndarray
@@ -69,5 +78,4 @@ class NearTexts(PairTexts):
 
     def _vectors(self, rows: Ragged, what: str) -> np.ndarray:
         """Return (M, D) vectors of length 1."""
-        found = self._encoder.embed(rows, what)
-        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), _SHORTEST)
+        return normalized(self._encoder.embed(rows, what))

@@ -219,10 +219,7 @@ class CrossEncoder(Reranker):
             texts,
             queries,
             lists,
-            np.arange(len(examples)),
-            self.loss,
-            self.margin,
-            self.negatives,
+            self,
             self._learnt_start(texts, queries, lists) if self.joined else None,
         )
         schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)

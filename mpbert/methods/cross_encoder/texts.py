@@ -187,7 +187,7 @@ class PairTexts:
         limit = self._layout.paper_tokens
         if not len(chosen):
             return self._layout.rows(texts, self._papers.take(rows).cut(limit))
-        sentences = self._sentences.take(chosen).merged(counts)
+        sentences = self._sentences.take(chosen).merged(counts).cut(limit // 2)
         papers = self._papers.take(rows).cut(limit - sentences.lengths)
         return self._layout.rows(texts, joined(papers, sentences))
 

@@ -19,6 +19,7 @@ of F1 and MRR by that.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -101,12 +102,21 @@ def with_some_negatives(
     return rows[:, :width], cited[:, :width]
 
 
+class ListSettings(Protocol):
+    """What the training reads of the settings.
+
+    ``negatives``: most candidates that are not cited, of each list and visit; 0 for all.
+    """
+
+    loss: str
+    margin: float
+    negatives: int
+
+
 class ListObjective:
     """An objective of :mod:`mpbert.methods.fine_tuning`; an example is a query.
 
-    :param queries: training queries, and ``texts`` (Q,) of them.
-    :param examples: numbers of the queries to learn from.
-    :param negatives: most candidates that are not cited, of each list and visit; 0 for all.
+    :param queries: training queries to learn from, and ``texts`` (Q,) of them.
     :param of_list: (Q, K), what a list adds to the scores of its candidates, all of which are read.
     """
 
@@ -117,16 +127,12 @@ class ListObjective:
         texts: Ragged,
         queries: Queries,
         lists: TrainingLists,
-        examples: np.ndarray,
-        loss: str,
-        margin: float,
-        negatives: int,
+        settings: ListSettings,
         of_list: np.ndarray | None = None,
     ) -> None:
         self.scorer, self.papers, self.texts = scorer, papers, texts
-        self.queries, self.lists, self.examples = queries, lists, examples
-        self.loss, self.margin, self.negatives = loss, margin, negatives
-        self.of_list = of_list
+        self.queries, self.lists, self.examples = queries, lists, np.arange(len(queries))
+        self.settings, self.of_list = settings, of_list
 
     def backward(self, examples: np.ndarray, rng: np.random.Generator) -> float:
         """Add the gradient of the loss of these lists; return it, in nats or as a margin."""
@@ -137,8 +143,8 @@ class ListObjective:
     def loss_of(self, examples: np.ndarray, rng: np.random.Generator) -> Tensor:
         """Return the loss of these lists."""
         rows, cited = self.lists.rows[examples], self.lists.cited[examples]
-        if self.negatives:
-            rows, cited = with_some_negatives(rows, cited, self.negatives, rng)
+        if self.settings.negatives:
+            rows, cited = with_some_negatives(rows, cited, self.settings.negatives, rng)
         lists, _ = np.nonzero(rows >= 0)
         numbers = examples[lists]
         own, sample = self.queries.citing_rows[numbers], int(rng.integers(1, 2**31))
@@ -151,10 +157,10 @@ class ListObjective:
         is_cited = torch.from_numpy(cited).to(device)
         scores = torch.full(rows.shape, -torch.inf, device=device)
         scores = scores.masked_scatter(is_candidate, found)
-        if self.loss == "cross_entropy":
+        if self.settings.loss == "cross_entropy":
             return cross_entropy_loss(found, is_cited[is_candidate])
-        if self.loss == "margin":
-            return margin_loss(scores, is_cited, self.margin)
+        if self.settings.loss == "margin":
+            return margin_loss(scores, is_cited, self.settings.margin)
         return listwise_loss(scores, is_cited)
 
 

@@ -5,8 +5,9 @@ from collections import Counter
 
 import numpy as np
 
+from mpbert.corpus.names import comparable
 from mpbert.corpus.store import CorpusStore
-from mpbert.methods.citations_by_year import CitationsByYear
+from mpbert.methods.training_citations import counted_by_year, training_citations
 
 YEARS = 4  # the paper's
 NUM_CITATIONS = YEARS + 1
@@ -22,7 +23,7 @@ class AuthorsAndCitations:
     """
 
     def __init__(self, store: CorpusStore, most_authors: int) -> None:
-        names = [[name.strip().lower() for name in each[:most_authors]] for each in store.authors]
+        names = [list(map(comparable, each[:most_authors])) for each in store.authors]
         is_training = store.paper_splits == "train"
         training = (each for each, known in zip(names, is_training, strict=True) if known)
         counts = Counter(name for each in training for name in set(each) if name)
@@ -32,10 +33,8 @@ class AuthorsAndCitations:
         self.authors = np.zeros((store.num_papers, most_authors), dtype=np.int64)
         for row, each in enumerate(names):
             self.authors[row, : len(each)] = [number.get(name, 0) for name in each]
-        manuscripts = store.manuscripts("train")
-        citing_years = np.repeat(manuscripts.years, np.diff(manuscripts.cited_offsets))
-        self._cited = CitationsByYear(manuscripts.cited_rows, citing_years)
-        self._last = int(manuscripts.years.max(initial=0))
+        self._cited = counted_by_year(training_citations(store), store.years)
+        self._last = int(store.manuscripts("train").years.max(initial=0))
         self._years = store.years
 
     def citations(self, papers: np.ndarray, years: np.ndarray) -> np.ndarray:

@@ -145,12 +145,9 @@ class DualLcr(Reranker):
 
     def save(self, directory: Path) -> None:
         """Write the weights, and the words in the same order."""
-        from safetensors.torch import save_file
+        from mpbert.methods.torch_training import save_words_and_weights
 
-        weights = {name: p.detach().cpu() for name, p in self._network.named_parameters()}
-        save_file(weights, directory / "model.safetensors")
-        lines = "\n".join(self._vocabulary.to_pylist())
-        (directory / "words.txt").write_text(lines + "\n", encoding="utf-8")
+        save_words_and_weights(self._network, self._vocabulary, directory)
 
     def _scores(
         self, vectors: "Tensor", kept: "KeptStates", years: np.ndarray, papers: np.ndarray

@@ -20,7 +20,7 @@ _TEXTS = 256  # read at once
 
 @dataclass(frozen=True)
 class ContextPairs:
-    """ContextPairs of a context and a paper.
+    """Pairs of a context and a paper.
 
     :param context: (P,) which context; ``years`` (P,) of its paper.
     :param rows: (U,) of papers; ``paper`` (P,) which of them.

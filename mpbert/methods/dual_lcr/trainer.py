@@ -37,7 +37,7 @@ class DualSettings(Protocol):
 
 @dataclass(frozen=True)
 class DualExamples:
-    """ContextPairs of a query and a paper that it cites, and what may be a negative.
+    """Pairs of a query and a paper that it cites, and what may be a negative.
 
     :param queries: whose contexts are learnt from.
     :param query: (E,) their places; ``paper`` (E,) rows of what they cite.

@@ -3,10 +3,10 @@
 Symbols: B queries, U distinct papers; levels: see :mod:`mpbert.methods.hatten.mining`.
 """
 
-import torch
 from torch import Tensor
 
 from mpbert.methods.hatten.mining import ALIKE, CITED, OTHERS
+from mpbert.model.objectives import multi_positive_contrastive
 
 
 def triplet_loss(similarities: Tensor, levels: Tensor, margin: float, graded: bool) -> Tensor:
@@ -41,9 +41,7 @@ def softmax_loss(similarities: Tensor, levels: Tensor, temperature: float) -> Te
     d: the cited paper and all that are neither known to the query nor alike.
 
     :param similarities: (B, U) cosines of queries and papers.
-    :param levels: (B, U).
+    :param levels: (B, U), one cited paper a query.
     """
-    counts = (levels == CITED) | (levels > ALIKE)
-    scores = (similarities / temperature).masked_fill(~counts, -torch.inf)
-    query, positive = (levels == CITED).nonzero(as_tuple=True)
-    return (scores.logsumexp(dim=1)[query] - scores[query, positive]).sum()
+    scores = similarities / temperature
+    return multi_positive_contrastive(scores, levels == CITED, levels <= ALIKE).sum()

@@ -119,16 +119,10 @@ class AttentionLevel(nn.Module):
         self.norm = nn.LayerNorm(dim)
         self.pooling = MultiHeadPooling(dim, shape.heads, output)
 
-    def forward(self, x: Tensor, rows: Elements, size: int) -> Tensor:
-        """Return (size, output) float32; zero for a row without elements.
-
-        :param x: (E, A), elements of the rows in the order of the groups.
-        """
-        return self.pooled(self.states(x, rows), rows, size)
-
     def states(self, x: Tensor, rows: Elements, places: Tensor | None = None) -> Tensor:
         """Return (E, A), what the layer makes of the elements.
 
+        :param x: (E, A), elements of the rows in the order of the groups.
         :param places: (E, A) what attention alone adds to them; None: nothing.
         """
         read = self._attention(x if places is None else x + places, rows)

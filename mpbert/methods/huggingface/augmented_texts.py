@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers, smallest_per_row
+from mpbert.foundation.ragged import row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, joined
+from mpbert.methods.training_contexts import TrainingContexts
 from mpbert.pretrained.texts import TextLayout, Tokenize, joined_abstracts
 
 
@@ -31,10 +32,8 @@ class AugmentedTexts:
         abstracts = tokenize(joined_abstracts(store), layout.paper_tokens)
         both = joined(layout.ended(titles), abstracts).cut(layout.paper_tokens)
         self._papers = layout.ended(both)
-        cited = self.training.cited_rows
-        order = np.argsort(cited, kind="stable")
-        self._citing = row_numbers(np.diff(self.training.cited_offsets))[order]
-        self.num_citing = np.bincount(cited, minlength=store.num_papers)
+        self._citing = TrainingContexts(store)
+        self.num_citing = self._citing.counts
 
     def queries(self, items: np.ndarray) -> Ragged:
         """Return the rows of training contexts."""
@@ -68,8 +67,8 @@ class AugmentedTexts:
         without: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers of training contexts that cite the papers, and how many of each."""
-        counts = self.num_citing[rows]
-        contexts = self._citing[ranges(offsets_of(self.num_citing)[:-1][rows], counts)]
+        places, counts = self._citing.of(rows)
+        contexts = self._citing.contexts[places]
         if without is not None:
             keep = ~np.isin(self.training.citing_rows[contexts], without)
             counts = np.bincount(row_numbers(counts)[keep], minlength=len(rows))

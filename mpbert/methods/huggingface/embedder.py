@@ -130,18 +130,18 @@ class Transformer(CitingEmbedder):
         layout = self._encoder.layout(self.paper_tokens, self.context_tokens)
         self._texts = AugmentedTexts(store, self._encoder.tokenize, layout)
         updates = self._fine_tune(store) if self.epochs else 0
-        head = {}
+        counts = {}
         if self.citing_vectors:
             own = self._texts.papers_alone(np.arange(store.num_papers))
             contexts = self._texts.queries(np.arange(len(self._texts.training)))
             parts = (own, "embed papers"), (contexts, "embed contexts")
             vectors = (self._encoder.embed(*part) for part in parts)
-            head = self.join(store, *vectors, self._seed)
+            counts = self.join(store, *vectors, self._seed)
         return {
             "parameters": sum(p.numel() for p in model.parameters()),
             "updates": updates,
             "papers_without_citing_context": int((self._texts.num_citing == 0).sum()),
-            **head,
+            **counts,
         }
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:

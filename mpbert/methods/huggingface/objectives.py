@@ -25,7 +25,10 @@ from mpbert.foundation.ragged_rows import Ragged, stacked
 from mpbert.methods.citing_queries import CitingQueries
 from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
+from mpbert.model.objectives import multi_positive_contrastive
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+
+_MASKED = 0.15  # of the tokens
 
 
 class Contrastive:
@@ -87,14 +90,14 @@ class Contrastive:
 def contrastive_loss(
     queries: Tensor, papers: Tensor, excluded: Tensor, temperature: float
 ) -> Tensor:
-    """Return the mean loss of the module's first formula, by cosine.
+    """Return the mean loss of the module's first formula, that of one positive a query.
 
     :param queries: (B, D); ``papers`` (B, D), paper i is cited by query i.
     :param excluded: (B, B), papers that are no negatives of a query; never on the diagonal.
     """
     cosines = F.normalize(queries, dim=1) @ F.normalize(papers, dim=1).T
-    scores = (cosines / temperature).masked_fill(excluded, float("-inf"))
-    return F.cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+    is_cited = torch.eye(len(cosines), dtype=torch.bool, device=cosines.device)
+    return multi_positive_contrastive(cosines / temperature, is_cited, excluded | is_cited).mean()
 
 
 class MaskedLanguage:
@@ -115,11 +118,10 @@ class MaskedLanguage:
         rows = self.texts.papers(examples, self.num_contexts, rng)
         inputs, targets = mask(rows, self.encoder.tokenizer, rng)
         num_masked, total = max(int((targets.items >= 0).sum()), 1), 0.0
-        device, bfloat16 = self.encoder.device, self.encoder.bfloat16
         for part in length_batches(rows.lengths, self.encoder.batch_tokens):
             tokens, is_token = self.encoder.batch(inputs.take(part))
-            labels = torch.from_numpy(targets.take(part).padded(-100)[0]).to(device)
-            with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+            labels = torch.from_numpy(targets.take(part).padded(-100)[0]).to(tokens.device)
+            with self.encoder.precision():
                 found = self.encoder.model(input_ids=tokens, attention_mask=is_token.long())
             loss = F.cross_entropy(
                 found.logits.float().flatten(0, 1), labels.flatten(), reduction="sum"
@@ -129,15 +131,13 @@ class MaskedLanguage:
         return total / num_masked
 
 
-def mask(
-    rows: Ragged, tokenizer: object, rng: np.random.Generator, probability: float = 0.15
-) -> tuple[Ragged, Ragged]:
+def mask(rows: Ragged, tokenizer: object, rng: np.random.Generator) -> tuple[Ragged, Ragged]:
     """Return the rows with some tokens masked, and the targets: -100 where none is.
 
     Special tokens never are; of a row with others at least one is.
     """
     special = np.isin(rows.items, tokenizer.all_special_ids)
-    limits = np.maximum((rows.lengths * probability).astype(np.int64), 1)
+    limits = np.maximum((rows.lengths * _MASKED).astype(np.int64), 1)
     chosen = smallest_per_row(rng.random(len(rows.items)) + special, rows.lengths, limits)
     chosen = chosen[~special[chosen]]
     values, targets = rows.items.copy(), np.full(len(rows.items), -100, dtype=np.int32)

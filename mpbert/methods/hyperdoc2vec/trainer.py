@@ -34,6 +34,7 @@ class HyperDoc2VecModel(Protocol):
     citation_epochs: int
     learning_rate: float
     noise: str
+    updates: str
     counts: np.ndarray
     word_in: np.ndarray
     word_out: np.ndarray

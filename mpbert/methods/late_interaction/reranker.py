@@ -38,7 +38,7 @@ from mpbert.methods.training_contexts import TrainingContexts
 if TYPE_CHECKING:
     from mpbert.methods.late_interaction.states import LastStates
 
-_LEARNT_FROM = 2000  # validation queries; the weights are ten
+_LEARNT_FROM = 2000  # validation queries; of the six weights that of has_it stays 0
 _BLOCK = 1024  # queries whose states are kept at once
 _DIGITS = 5  # sums of many threads differ in their last ones
 _FEATURES = ("title and abstract", "nearest citing sentence", "has a citing sentence")

@@ -10,6 +10,7 @@ from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
+from mpbert.vectors.normal import normalized
 
 _BLOCK = 4096  # texts whose means are made at once
 
@@ -51,7 +52,7 @@ class LastStates:
             block = np.arange(start, min(start + _BLOCK, len(sums)))
             states, offsets = self.of(block)
             sums[block] = np.add.reduceat(states, offsets[:-1], axis=0)
-        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        return normalized(sums)
 
 
 def _states(encoder: PretrainedEncoder, rows: Ragged) -> np.ndarray:

@@ -49,13 +49,13 @@ from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.sbert_subref import pairs as sbert_pairs
 from mpbert.methods.sbert_subref.pairs import Negatives, Positives
 from mpbert.pretrained.texts import training_texts
+from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
 # torch and sentence-transformers are imported by the methods that need them
 
 PAIRS = ("contexts", "papers", "papers+contexts")
 _EPOCHS = {"siamese": (20, 10, 5), "triplet": (10, 5, 3)}  # Table I, for distances 1, 2, 3
-_SHORTEST = 1e-9  # length of a vector that has a direction
 
 
 @EMBEDDERS.register
@@ -215,11 +215,8 @@ class Sbert(CitingEmbedder):
             return lambda places, rng: negatives.sample(positives.anchors[places], rng)
         anchors = self._encoder.embed(texts.take(np.unique(positives.anchors)), "embed anchors")
         pool = self._encoder.embed(texts.take(negatives.pool), "embed negatives")
+        vectors = normalized(anchors), normalized(pool)
         ranked = sbert_pairs.ranked_negatives(
-            positives, negatives, _unit(anchors), _unit(pool), self.negatives == "nearest"
+            positives, negatives, *vectors, self.negatives == "nearest"
         )
         return lambda places, rng: ranked[places]
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _SHORTEST)

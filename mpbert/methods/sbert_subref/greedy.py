@@ -42,11 +42,10 @@ class StepValues:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was chosen, in this order, with the step values; how many values were computed."""
+    """What was chosen, in this order, with the step values."""
 
     chosen: np.ndarray
     values: np.ndarray
-    num_evaluations: int
 
 
 def lazy_greedy(steps: StepValues, budget: int) -> Selection:
@@ -78,7 +77,7 @@ def _lazy_greedy(
         for k in range(n)
     ]
     heapq.heapify(queue)
-    size, evaluations = 0, n
+    size = 0
     while size < budget:
         negated, k = queue[0]
         if seen[k] == size:  # its value is of this S, and no bound is above it
@@ -96,8 +95,7 @@ def _lazy_greedy(
         seen[k] = size
         gain = diversity * _diversity_step(k, relevance, part_offsets, parts, in_parts)
         heapq.heapreplace(queue, (paid[k] - modular[k] - gain, k))
-        evaluations += 1
-    return chosen[:size], values[:size], evaluations
+    return chosen[:size], values[:size]
 
 
 @njit(cache=True)

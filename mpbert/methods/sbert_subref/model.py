@@ -21,7 +21,6 @@ from mpbert.pretrained import models as pretrained_models
 from mpbert.pretrained.encoder import PretrainedEncoder
 from mpbert.pretrained.folders import folder_of
 from mpbert.pretrained.frozen_layers import with_frozen_layers
-from mpbert.pretrained.texts import TextLayout
 
 logging.getLogger("sentence_transformers").setLevel(logging.WARNING)  # as transformers' own
 
@@ -45,14 +44,9 @@ class SentenceTransformerEncoder(PretrainedEncoder):
         """Most tokens that the model reads, special ones included."""
         return self.model.max_seq_length
 
-    def layout(self, paper_tokens: int, context_tokens: int) -> TextLayout:
-        """Return how texts become rows of tokens that the model can read."""
-        start, separator = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        return TextLayout(start, separator, paper_tokens, context_tokens, self.longest)
-
     def pool(self, tokens: Tensor, is_token: Tensor) -> Tensor:
         """Return (B, D) float32 vectors of a batch."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
+        with self.precision():
             found = self.model({"input_ids": tokens, "attention_mask": is_token.long()})
         return found["sentence_embedding"].float()
 

@@ -50,7 +50,6 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
-from mpbert.methods.citations_by_year import CitationsByYear
 from mpbert.methods.paper_parts import PARTS, read_parts
 from mpbert.methods.rankings import Ranking, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker
@@ -61,7 +60,7 @@ from mpbert.methods.sbert_subref.terms import (
     per_year,
     unit_relevance,
 )
-from mpbert.methods.training_citations import training_citations
+from mpbert.methods.training_citations import counted_by_year, training_citations
 
 if TYPE_CHECKING:  # it needs numba
     from mpbert.methods.sbert_subref.greedy import StepValues
@@ -154,8 +153,7 @@ class _Known:
             self._parts = read_parts(store, settings.parts)
             citations = training_citations(store, np.float64)
             self._citing = citations.T.tocsr()  # (N, N): row is cited by column
-            citing, cited = citations.nonzero()
-            self._by_year = CitationsByYear(cited, store.years[citing])
+            self._by_year = counted_by_year(citations, store.years)
         else:
             self._vectors = paper_vectors(store, settings.similarity)
         self._histories = None

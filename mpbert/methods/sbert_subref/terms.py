@@ -7,16 +7,15 @@ import numpy as np
 
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
-from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.paper_parts import read_parts
 from mpbert.methods.training_citations import training_citations
+from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore, check_ids
 
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse
 
 _OWN_PAPER, _REFERENCE = 2.0, 1.0  # as in the authors' code
-_SHORTEST = 1e-9  # length of a vector that has a direction
 
 
 def unit_relevance(scores: np.ndarray) -> np.ndarray:
@@ -37,16 +36,10 @@ def tfidf(counts: "sparse.csr_array") -> "sparse.csr_array":
     :param counts: (N, V) how often each paper holds each word.
     """
     from scipy import sparse
+    from sklearn.feature_extraction.text import TfidfTransformer  # a second to import
 
-    num_papers, num_words = counts.shape
-    weights = sparse.csr_array(counts, dtype=np.float64, copy=True)
-    frequencies = np.bincount(weights.indices, minlength=num_words)
-    idf = 1 + np.log((1 + num_papers) / (1 + frequencies))
-    weights.data = (1 + np.log(weights.data)) * idf[weights.indices]
-    owners = row_numbers(np.diff(weights.indptr))
-    squares = np.bincount(owners, weights=weights.data**2, minlength=num_papers)
-    weights.data /= np.sqrt(squares)[owners]
-    return weights
+    weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float64))
+    return sparse.csr_array(weights)
 
 
 def paper_vectors(store: CorpusStore, source: str) -> "sparse.csr_array | np.ndarray":
@@ -59,8 +52,7 @@ def paper_vectors(store: CorpusStore, source: str) -> "sparse.csr_array | np.nda
         return tfidf(paper_counts(store, "abstract", stemmed=True)[0])
     found = VectorStore.load(Path(source), "papers")
     check_ids(found, store.paper_ids, str(Path(source) / "papers"))
-    lengths = np.linalg.norm(found.vectors, axis=1, keepdims=True)
-    return np.where(lengths > _SHORTEST, found.vectors / np.maximum(lengths, _SHORTEST), 0.0)
+    return normalized(found.vectors)
 
 
 def cosines(vectors: "sparse.csr_array | np.ndarray", rows: np.ndarray) -> np.ndarray:
