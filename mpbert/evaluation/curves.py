@@ -7,6 +7,7 @@ import numpy as np
 
 from mpbert.evaluation.measures import measure, recall_curve
 
+RANKS = (1, 2, 5, 10, 20, 50, 100)  # of a curve by rank, that plots and tables name
 _EDGES = (0.0, 1.0, 3.0, 10.0, 30.0)  # of mean pair frequencies, about a factor of 3
 
 

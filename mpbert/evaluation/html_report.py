@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mpbert.evaluation.curves import Curve
+from mpbert.evaluation.curves import RANKS, Curve
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, percent
 
-_SHOWN = (1, 2, 5, 10, 20, 50, 100)  # ranks of a curve that its table names
 _FIGURE_SPACE = "\u2007"  # as wide as a digit
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 _ELSEWHERE = "The tables above have its numbers."
@@ -105,7 +104,7 @@ def _words(curve: Curve, rows: Sequence[str]) -> str:
 
 def _numbers(curve: Curve, rows: Sequence[str]) -> Sheet:
     is_ranks = curve.name == "recall"
-    shown = [i for i, x in enumerate(curve.x) if not is_ranks or x in _SHOWN]
+    shown = [i for i, x in enumerate(curve.x) if not is_ranks or x in RANKS]
     lines = [
         (title, [SheetCell(percent(curve.values[r, i])) for i in shown])
         for r, title in enumerate(rows)

@@ -130,7 +130,7 @@ def measure(name: str, hits: np.ndarray, num_gold: np.ndarray, whole: bool = Fal
     :raises ConfigError: it is no measure of a query.
     :raises ValueError: the cutoff is deeper than the rankings.
     """
-    formula, k = _of_query(name)
+    formula, k = parse_query_measure(name)
     k = hits.shape[1] if k is None else k
     if k > hits.shape[1] and not whole:
         raise ValueError(f"{name} needs rankings of depth {k}; found {hits.shape[1]}")
@@ -155,8 +155,11 @@ def mean_measure(name: str, hits: np.ndarray, num_gold: np.ndarray, whole: bool 
     return 2 * p * r / (p + r) if p + r else 0.0
 
 
-def _of_query(name: str) -> tuple[str, int | None]:
-    """Split the name of a measure that has a value for each query."""
+def parse_query_measure(name: str) -> tuple[str, int | None]:
+    """Split, as :func:`parse_measure`, the name of a measure that has a value for each query.
+
+    :raises ConfigError: it is none.
+    """
     formula, k = parse_measure(name)
     if formula == RUN_MEASURE:
         raise ConfigError(
@@ -193,7 +196,7 @@ def expected_at_random(
     :param num_candidates: (Q,) n, without the citing paper itself.
     :param num_known: (Q,) R; None: all relevant papers are candidates.
     """
-    formula, k = _of_query(name)
+    formula, k = parse_query_measure(name)
     known = num_gold if num_known is None else num_known
     kinds, each = np.unique(
         np.stack([num_gold, num_candidates, known]), axis=1, return_inverse=True

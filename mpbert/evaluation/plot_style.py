@@ -1,9 +1,10 @@
 """How all plots look, and how they are saved; the same numbers give the same bytes."""
 
 import io
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 # Okabe & Ito: told apart by colour-blind readers; the line style changes with each round
@@ -25,11 +26,21 @@ STYLE = {
 _NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def figure_of(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure with one plot in it, of the given width and height in inches."""
+def figure_of(
+    width: float, height: float, rows: int = 1, columns: int = 1, **shared: Any
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure and its plots, (rows, columns) of Axes.
+
+    :param width: of the figure in inches, as its height.
+    :param shared: ``sharex`` and ``sharey``, as of matplotlib.
+    """
     figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots()
+    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
+
+
+def legend_beside(axes: Axes) -> None:
+    """Put the legend to the right of a plot."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def save(figure: Figure, suffix: str) -> bytes:

@@ -4,16 +4,23 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from mpbert.evaluation.curves import Curve
-from mpbert.evaluation.plot_style import COLORS, LINES, MARKERS, STYLE, figure_of, save
+from mpbert.evaluation.curves import RANKS, Curve
+from mpbert.evaluation.plot_style import (
+    COLORS,
+    LINES,
+    MARKERS,
+    STYLE,
+    figure_of,
+    legend_beside,
+    save,
+)
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
 
-_TICKS = (1, 2, 5, 10, 20, 50, 100)
+_WIDTH = 9.0  # inches
 
 
 def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
@@ -44,7 +51,7 @@ def plot_cost(
     :param scores: MAP@10 of all queries, as fractions.
     """
     with rc_context(STYLE):
-        figure, axes = figure_of(9.0, max(3.6, 0.22 * len(titles) + 1.2))
+        figure, [[axes]] = figure_of(_WIDTH, _height(titles))
         for r in np.argsort(-np.array(scores), kind="stable"):  # the legend is in this order
             axes.plot(
                 seconds[r],
@@ -63,15 +70,18 @@ def plot_cost(
         axes.set_xlim(low, high)
         axes.set_xlabel("CPU seconds to fit, embed and rank")
         axes.set_ylabel("MAP@10, P ≥ 1, %")
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        legend_beside(axes)
         return save(figure, suffix)
+
+
+def _height(titles: Sequence[str]) -> float:
+    """Return the inches of a plot whose legend has a line for each row."""
+    return max(3.6, 0.22 * len(titles) + 1.2)
 
 
 def _self_citation(titles: Sequence[str], analyses: Sequence[SelfCitation]) -> Figure:
     """Draw mean and best rank by cutoff, after Fig. 4 of Bhagavatula et al. (NAACL 2018)."""
-    figure = Figure(figsize=(9.0, max(3.6, 0.22 * len(titles) + 1.2)), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    figure, [panels] = figure_of(_WIDTH, _height(titles), 1, 2, sharex=True, sharey=True)
     ranks = [[(a.mean_rank, a.best_rank)[panel] for a in analyses] for panel in range(2)]
     for axes, lines, label in zip(panels, ranks, ("mean rank", "best rank"), strict=True):
         for r, (title, line) in enumerate(zip(titles, lines, strict=True)):
@@ -87,12 +97,12 @@ def _self_citation(titles: Sequence[str], analyses: Sequence[SelfCitation]) -> F
         axes.set_ylabel(f"{label} of a paper sharing an author")
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
-    panels[1].legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    legend_beside(panels[1])
     return figure
 
 
 def _lines(curve: Curve, titles: Sequence[str]) -> Figure:
-    figure, axes = figure_of(9.0, max(3.6, 0.22 * len(titles) + 1.2))
+    figure, [[axes]] = figure_of(_WIDTH, _height(titles))
     ranks = curve.name == "recall"
     x = np.array(curve.x) if ranks else np.arange(len(curve.x))
     for r in np.argsort(-curve.values[:, -1], kind="stable"):  # the legend is in this order
@@ -108,7 +118,7 @@ def _lines(curve: Curve, titles: Sequence[str]) -> Figure:
         )
     if ranks:
         axes.set_xscale("log")
-        ticks = [t for t in _TICKS if t <= x[-1]]
+        ticks = [t for t in RANKS if t <= x[-1]]
         axes.set_xticks(ticks, [str(t) for t in ticks])
         axes.minorticks_off()
     else:
@@ -117,16 +127,16 @@ def _lines(curve: Curve, titles: Sequence[str]) -> Figure:
     axes.set_xlabel(curve.x_label + ("" if ranks else " (below: queries)"))
     axes.set_ylabel(f"{curve.y_label}, %")
     axes.set_ylim(bottom=0)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    legend_beside(axes)
     return figure
 
 
 def _dots(table: Table, titles: Sequence[str]) -> Figure:
     columns = [j for j, c in enumerate(table.columns) if c.subset.name == "P>=1"]
-    figure = Figure(figsize=(9.0, 0.28 * len(titles) + 1.0), layout="constrained")
-    FigureCanvasAgg(figure)
+    height = 0.28 * len(titles) + 1.0
+    figure, [panels] = figure_of(_WIDTH, height, 1, len(columns), sharey=True)
     places = np.arange(len(titles))
-    for axes, j in zip(figure.subplots(1, len(columns), sharey=True), columns, strict=True):
+    for axes, j in zip(panels, columns, strict=True):
         axes.hlines(places, 100 * table.low[:, j], 100 * table.high[:, j], COLORS[0], linewidth=2)
         axes.plot(100 * table.means[:, j], places, "o", color=COLORS[0], markersize=5)
         axes.set_yticks(places, titles)

@@ -3,7 +3,6 @@
 import base64
 import itertools
 import json
-import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 
 from mpbert.evaluation.html_report import aligned, anchors, pictures
 from mpbert.evaluation.report import Report
@@ -19,6 +17,7 @@ from mpbert.evaluation.sheets import Sheet, SheetCell, sheets_of
 from mpbert.evaluation.statement_sheets import (
     claims_as_dicts,
     paper_tables_as_dict,
+    rounded,
     statement_sheets,
 )
 from mpbert.evaluation.tables import Table
@@ -104,12 +103,12 @@ def as_dict(report: Report) -> dict[str, Any]:
             _table_as_dict(report.against_lexical, report) if report.against_lexical else None
         ),
         "of_runs": {
-            measure: {row.name: _number(v) for row, v in zip(report.rows, values, strict=True)}
+            measure: {row.name: rounded(v) for row, v in zip(report.rows, values, strict=True)}
             for measure, values in report.of_runs.items()
         },
         "seeds": _seeds_as_dict(report),
         "self_citation": {
-            row.name: {key: list(map(_number, v)) for key, v in vars(row.self_citation).items()}
+            row.name: {key: list(map(rounded, v)) for key, v in vars(row.self_citation).items()}
             for row in report.rows
             if row.self_citation
         },
@@ -125,7 +124,7 @@ def _seeds_as_dict(report: Report) -> dict[str, Any]:
         name: {
             "num_seeds": found.num_seeds,
             **{
-                column.name: {"mean": _number(mean), "half_width": _number(half)}
+                column.name: {"mean": rounded(mean), "half_width": rounded(half)}
                 for column, mean, half in zip(columns, found.means, found.half_widths, strict=True)
             },
         }
@@ -140,7 +139,7 @@ def _curves_as_dict(report: Report) -> dict[str, Any]:
             "x": list(curve.x),
             "queries": list(curve.sizes),
             "values": {
-                row.name: [_number(v) for v in values]
+                row.name: [rounded(v) for v in values]
                 for row, values in zip(report.rows, curve.values, strict=True)
             },
         }
@@ -164,7 +163,7 @@ def _table_as_dict(table: Table, report: Report) -> dict[str, Any]:
     def cell(r: int, j: int) -> dict[str, Any]:
         other = int(table.others[r, j])
         return {
-            **{key: _number(array[r, j]) for key, array in arrays.items()},
+            **{key: rounded(array[r, j]) for key, array in arrays.items()},
             "other": names[other] if other >= 0 else None,
         }
 
@@ -176,10 +175,6 @@ def _table_as_dict(table: Table, report: Report) -> dict[str, Any]:
             for r, name in enumerate(names)
         },
     }
-
-
-def _number(value: float | np.floating) -> float | None:
-    return None if math.isnan(value) else round(float(value), 6)
 
 
 def _environment(escape: Callable[[object], object] | None) -> jinja2.Environment:

@@ -103,14 +103,13 @@ def with_drawn_seeds(
     return means
 
 
-def percentile_interval(samples: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the percentile interval along the first axis; NaN where all samples are NaN.
+def percentile_interval(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % percentile interval along the first axis; NaN where all samples are NaN.
 
     Resamples without a query of the subset, NaN, are left out.
     """
     empty = np.isnan(samples).all(axis=0)
-    tail = 50 * (1 - level)
-    low, high = np.nanpercentile(np.where(empty, 0.0, samples), [tail, 100 - tail], axis=0)
+    low, high = np.nanpercentile(np.where(empty, 0.0, samples), [2.5, 97.5], axis=0)
     return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
 
 

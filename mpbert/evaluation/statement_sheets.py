@@ -32,7 +32,7 @@ def claims_as_dicts(report: Report) -> list[dict[str, Any]]:
             **{key: list(v) if isinstance(v, tuple) else v for key, v in vars(each.claim).items()},
             **{"verdict": each.verdict, "reason": each.reason},
             **{"missing": list(each.missing), "compared_with": each.than or None},
-            **{key: _number(getattr(each, key)) for key in ("difference", "low", "high", "p")},
+            **{key: rounded(getattr(each, key)) for key in ("difference", "low", "high", "p")},
         }
         for each in report.claims
     ]
@@ -54,10 +54,10 @@ def _as_dict(measured: MeasuredPaperTable, report: Report) -> dict[str, Any]:
                 **{"title": row.title, "row": row.row, "seeds": int(measured.seeds[r])},
                 "scores": {
                     column.name: {
-                        "mean": _number(measured.means[r, j]),
-                        "printed": _number(row.printed[j] / 100),
-                        "p_t_test": _number(measured.p_t_test[r, j]),
-                        "p_randomization": _number(measured.p_randomization[r, j]),
+                        "mean": rounded(measured.means[r, j]),
+                        "printed": rounded(row.printed[j] / 100),
+                        "p_t_test": rounded(measured.p_t_test[r, j]),
+                        "p_randomization": rounded(measured.p_randomization[r, j]),
                     }
                     for j, column in columns
                 },
@@ -67,7 +67,8 @@ def _as_dict(measured: MeasuredPaperTable, report: Report) -> dict[str, Any]:
     }
 
 
-def _number(value: float) -> float | None:
+def rounded(value: float) -> float | None:
+    """Return a number as ``report.json`` has it; None for NaN."""
     return None if math.isnan(value) else round(float(value), 6)
 
 

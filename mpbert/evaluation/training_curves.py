@@ -6,10 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
-from mpbert.evaluation.plot_style import COLORS, LINES, MARKERS, STYLE, save
+from mpbert.evaluation.plot_style import COLORS, LINES, MARKERS, STYLE, figure_of, save
 
 _FEW = 15  # points of a line that are marked
 
@@ -34,10 +32,8 @@ def plot_training(curves: Sequence[TrainingCurve], suffix: str) -> bytes:
     with rc_context(STYLE):
         columns = min(3, len(curves))
         rows = -(-len(curves) // columns)
-        size = (1.0 + 3.2 * columns, 0.4 + 2.5 * rows)
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(figure)
-        panels = figure.subplots(rows, columns, squeeze=False).ravel()
+        figure, grid = figure_of(1.0 + 3.2 * columns, 0.4 + 2.5 * rows, rows, columns)
+        panels = grid.ravel()
         for axes, curve in zip(panels, curves, strict=False):
             _draw(curve, axes)
         for axes in panels[len(curves) :]:

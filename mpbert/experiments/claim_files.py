@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.evaluation.claims import STRONGEST, Claim
-from mpbert.evaluation.measures import RUN_MEASURE, depth_needed, parse_measure
+from mpbert.evaluation.measures import depth_needed, parse_query_measure
 from mpbert.evaluation.report import DEPTH
 from mpbert.evaluation.subsets import SUBSETS
 from mpbert.experiments.entries import Keys, parse_entry, read_entries
@@ -84,16 +84,14 @@ def task_of(names: Sequence[str], rows: Mapping[str, Row], source: str) -> str:
 
 
 def query_measure(value: str, source: str) -> str:
-    """Return a measure that has a value for each query."""
+    """Return a measure that has a value for each query.
+
+    :raises ConfigError: it is none.
+    """
     try:
-        formula, _ = parse_measure(value)
+        parse_query_measure(value)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
-    if formula == RUN_MEASURE:
-        raise ConfigError(
-            f"{source} is {value}; expected a measure of queries, such as MAP@10: {RUN_MEASURE} is "
-            f"one of a whole run, and has no interval"
-        )
     return value
 
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,10 +13,10 @@ logger = logging.getLogger(__name__)
 Record = Mapping[str, Any]
 NOTE = (
     "Wall seconds of the last time each step ended well; where training resumes after a kill, of "
-    "all times it ran. A row that takes runs or vectors of other rows costs what they do, too; "
-    "another stage that rows share counts for the row that was made first. Peak memory "
-    "is that of the largest process, without that of a GPU. Begun: steps, killed and failed ones "
-    "among them. Of several seeds the first is told. -: not made by make-rows."
+    "the killed attempts that led to it, too. A row that takes runs or vectors of other rows costs "
+    "what they do, too; another stage that rows share counts for the row that was made first. Peak "
+    "memory is that of the largest process, without that of a GPU. Begun: steps, killed and failed "
+    "ones among them. Of several seeds the first is told. -: not made by make-rows."
 )
 _TITLE = 40  # characters of a line of the text; longer titles are broken
 _HEADS = {  # to its width in characters
@@ -92,15 +93,12 @@ def row_cost(
     """Sum up the records of a row; None where its last step is not known to have ended well.
 
     :param records: in the order in which they were written.
-    :param steps: names of the steps that make the row.
-    :param resumes: whether a step goes on where a killed one was, so that all attempts count.
+    :param steps: names of the steps that make the row; a name stands once for each such step.
+    :param resumes: whether a step goes on where a killed one was, so that its attempts count.
     """
-    records = [record for record in records if record["step"] in steps]
-    ended = [record for record in records if "exit_code" in record]
-    well = {r["step"]: r for r in ended if not r["exit_code"]}
-    if steps[-1] not in well:
+    counted = _counted([r for r in records if "exit_code" in r], steps, resumes)
+    if steps[-1] not in {record["step"] for record in counted}:
         return None
-    counted = ended if resumes else list(well.values())
     seconds: dict[bool, float] = {}
     for record in counted:
         ranks = record["step"] in ("retrieve", "answer")
@@ -110,9 +108,28 @@ def row_cost(
         seconds.get(True),
         sum(record["cpu_seconds"] for record in counted),
         max(record["peak_mib"] for record in counted),
-        sum(record.get("event") == "started" for record in records),
+        sum(r.get("event") == "started" and r["step"] in steps for r in records),
         max(record["cores"] for record in counted),
     )
+
+
+def _counted(ended: Sequence[Record], steps: Sequence[str], resumes: bool) -> list[Record]:
+    """Return the records of the last making of each step, in order.
+
+    A making is a record of exit code 0, and the failed ones of this name between it and the making
+    before. Of makings with the same output the last counts. Older records tell no output, so of
+    each name no more makings count than there are steps of it, the last ones.
+    """
+    left, seen, counts, found = Counter(steps), set(), {}, []
+    for record in reversed(ended):
+        name, output = record["step"], record.get("output")
+        if not record["exit_code"]:
+            counts[name] = left[name] > 0 and (output is None or (name, output) not in seen)
+            left[name] -= counts[name]
+            seen.add((name, output))
+        if counts.get(name) and (resumes or not record["exit_code"]):
+            found.append(record)
+    return found[::-1]
 
 
 def render_cost(rows: Sequence[tuple[str, str, RowCost | None]]) -> dict[str, str]:

@@ -4,11 +4,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from mpbert.experiments.row_values import Parser
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.option_files import load_yaml
+from mpbert.foundation.option_files import read_yaml
 
 Keys = Mapping[str, tuple[type | tuple[type, ...], Parser]]  # key to type and parser
 
@@ -19,11 +17,7 @@ def read_entries(path: Path, what: str) -> dict[str, object]:
     :param what: they are, for the messages: such as ``claims``.
     :raises ConfigError: it is unreadable, or maps no names to entries.
     """
-    try:
-        content = load_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ConfigError(f"{path}: unreadable ({reason}); expected {what} by name") from error
+    content = read_yaml(path, f"{what} by name")
     if not isinstance(content, dict) or not content:
         raise ConfigError(f"{path}: found {type(content).__name__}; expected {what} by name")
     return {str(name): entry for name, entry in content.items()}

@@ -38,6 +38,17 @@ class Variant:
             others.append(f"seed-{self.seed}")
         return self.row.name + "".join("-" + re.sub(r"[^\w.-]+", "_", text) for text in others)
 
+    @property
+    def kind_of_sentences(self) -> str:
+        """What names of its stored sentences end with; empty where they are what most rows read."""
+        parts = str(self.settings.get("contextual_roles", "")).split(",")
+        return "-bodies" if self.row.sentences and "body" in parts else ""
+
+    @property
+    def pretraining(self) -> str:
+        """The name of the pretraining that it starts from; empty: none."""
+        return self.row.pretrained and self.row.pretrained + self.kind_of_sentences
+
 
 @dataclass(frozen=True)
 class Experiment:

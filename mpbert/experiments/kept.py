@@ -31,12 +31,13 @@ from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.rows import with_needs
 from mpbert.foundation.errors import OutputError, RunError
-from mpbert.foundation.option_files import load_yaml
+from mpbert.foundation.option_files import read_yaml
 from mpbert.foundation.ragged import row_numbers
 
 _SELF_CITATION = ("cutoffs", "mean_rank", "best_rank", "share")
 # keys of a row, beside its settings, on which its run depends
 _MAKING = ("method", "similarity", "task", "top", "vectors", "dim", "inputs", "training")
+_NAMED = ("sentences", "start")  # those that a digest has where the row names them alone
 # what numpy, zipfile and zlib raise where an archive is damaged, and we where a part is missing
 _BROKEN = (
     *(OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, AttributeError),
@@ -199,12 +200,13 @@ def _judged(arrays: Mapping[str, np.ndarray], depth: int) -> Judged:
 def _digest_of_row(experiment: Experiment, variant: Variant) -> str:
     row, corpus = variant.row, experiment.corpus.name
     configs = [
-        load_yaml(file.read_text(encoding="utf-8"))
+        read_yaml(file, "a configuration")
         for stage, name in (("finetune", row.config), ("pretrain", row.pretrained))
         if name and (file := experiment.config_file(stage, name)).is_file()
     ]
     content = {
         **{key: getattr(row, key) for key in _MAKING},
+        **{key: value for key in _NAMED if (value := getattr(row, key))},
         "settings": dict(variant.settings),
         "readings": row.readings,
         "vocab_size": row.vocab_size_on.get(corpus),

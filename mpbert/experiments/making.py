@@ -132,5 +132,7 @@ def _make_claimed(
             raise StoppedError(f"{label}: {step.name} was stopped; run this again, and it goes on")
         if found.exit_code:
             return f"{step.name} ended with {found.exit_code}: {found.last_line}"
+    if seconds:
+        remaining.read(variant)
     logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")
     return ""

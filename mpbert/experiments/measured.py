@@ -48,17 +48,17 @@ def run_measured(
     command: Sequence[str],
     environment: Mapping[str, str],
     log: Path | None = None,
-    name: str = "",
+    named: Mapping[str, str] | None = None,
 ) -> Measured:
     """Run a command line, show what it writes on our standard error, and measure it.
 
     SIGTERM to us asks the command to end, and we see it do so.
 
     :param log: file to which a record of it, as of :mod:`mpbert.experiments.cost`, is appended.
-    :param name: what the record calls the command.
+    :param named: what the record says of the command, beside what it took.
     """
     start, last_line, stopped = time.monotonic(), "", threading.Event()
-    record = [str(log or ""), name]
+    record = [str(log or ""), json.dumps(dict(named or {}))]
     with (
         subprocess.Popen(
             [sys.executable, "-m", "mpbert.experiments.measured", *record, *command],
@@ -89,7 +89,7 @@ def cores() -> int:
 
 def _main() -> None:
     start = time.monotonic()
-    log, name, *command = sys.argv[1:]
+    log, named, *command = sys.argv[1:]
     child = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
     )
@@ -102,7 +102,7 @@ def _main() -> None:
         "exit_code": os.waitstatus_to_exitcode(status),
     }
     if log:
-        append_record(Path(log), {"step": name, **found, "cores": cores()})
+        append_record(Path(log), {**json.loads(named), **found, "cores": cores()})
     with contextlib.suppress(BrokenPipeError):  # nobody is there to read it
         print(json.dumps(found), flush=True)
     os._exit(0)  # the thread is reading, and Python would wait for its lock

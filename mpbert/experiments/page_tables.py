@@ -34,7 +34,6 @@ from typing import Any
 
 import yaml
 
-from mpbert.evaluation.seeds import too_few_seeds
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import load_yaml
 
@@ -187,6 +186,8 @@ def _rows(
 
 def _few_seeds(row: Mapping[str, Any]) -> str:
     """Return the words on a trained row of too few seeds, or nothing."""
+    from mpbert.evaluation.seeds import too_few_seeds  # numpy, and --help need not wait
+
     return too_few_seeds(row["num_seeds"]) if row.get("is_trained") else ""
 
 
@@ -217,13 +218,14 @@ def _part(report: Mapping[str, Any], part: str, row: Mapping[str, Any], place: s
     column, with_seeds = part.removesuffix("±").strip(), part.endswith("±")
     values = _values(report, column, place)
     value = values.get(row["name"])
-    seeds = report["seeds"].get(row["name"], {}).get(column) if with_seeds else None
     if value is None:
         return Cell("-")
+    is_best = value == max(v for v in values.values() if v is not None)
+    seeds = report["seeds"].get(row["name"], {}).get(column) if with_seeds else None
     if seeds and seeds["half_width"] is not None:
-        value, half = seeds["mean"], f" ± {_percent(seeds['half_width'])}"
-        return Cell(_percent(value) + half)
-    return Cell(_percent(value), value == max(v for v in values.values() if v is not None))
+        text = f"{_percent(seeds['mean'])} ± {_percent(seeds['half_width'])}"
+        return Cell(text, is_best)
+    return Cell(_percent(value), is_best)
 
 
 def _values(report: Mapping[str, Any], column: str, place: str) -> dict[str, float | None]:

@@ -1,12 +1,12 @@
 """Run steps, each as a process of its own."""
 
 import os
-import sys
 from pathlib import Path
 
 import mpbert
 from mpbert.experiments.cost import append_record
 from mpbert.experiments.measured import Measured, run_measured
+from mpbert.experiments.outputs import output_of
 from mpbert.experiments.steps import Step
 
 
@@ -15,9 +15,11 @@ def execute(step: Step, log: Path | None = None) -> Measured:
 
     :param log: file of the records that say when it began and what it took; None: none is kept.
     """
-    if log:
-        append_record(log, {"step": step.name, "event": "started"})
-    return run_measured(step.command, step_environment(), log, step.name)
+    if not log:
+        return run_measured(step.command, step_environment())
+    named = {"step": step.name, "output": str(output_of(step))}
+    append_record(log, {**named, "event": "started"})
+    return run_measured(step.command, step_environment(), log, named)
 
 
 def step_environment() -> dict[str, str]:
@@ -28,5 +30,4 @@ def step_environment() -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONUNBUFFERED": "1",
-        "MPBERT_PYTHON": sys.executable,
     }

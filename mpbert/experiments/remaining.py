@@ -12,11 +12,20 @@ from mpbert.experiments.steps import Step
 class Remaining:
     """The rows that are to be made, of which some are made already.
 
-    :param planned: in their order; rows that are left out are not among them.
+    :param planned: in their order, each with its first seed, too; rows that are left out are not
+        among them.
     """
 
     def __init__(self, experiment: Experiment, planned: Sequence[Variant]) -> None:
         self._experiment, self._planned = experiment, planned
+        self._took: dict[tuple[str, int], float | None] = {}  # by row and seed
+        for variant in planned:
+            self.read(variant)
+
+    def read(self, variant: Variant) -> None:
+        """Read what a row took: call it when one has ended."""
+        cost = cost_of(self._experiment, variant)
+        self._took[variant.row.name, variant.seed] = cost.seconds if cost else None
 
     def seconds(self, variant: Variant, steps: Sequence[Step], spent: float) -> float | None:
         """Return how long a row and those behind it will take; None: no row is known to have ended.
@@ -27,7 +36,7 @@ class Remaining:
         :param steps: of the row that are not made yet.
         :param spent: seconds on steps of the row that are made.
         """
-        known = [self._cost(each) for each in self._planned]
+        known = [self._known(each) for each in self._planned]
         told = [cost for cost in known if cost is not None]
         records = read_records(self._experiment.cost(variant))
         took = {r["step"]: r["seconds"] for r in records if r.get("exit_code") == 0}
@@ -47,11 +56,10 @@ class Remaining:
             here = max((mean if known[number] is None else known[number]) - spent, 0.0)
         return here + sum(mean if cost is None else cost for cost in behind)
 
-    def _cost(self, variant: Variant) -> float | None:
+    def _known(self, variant: Variant) -> float | None:
         """Return what a row took, or what it took with its first seed."""
-        first = self._experiment.variant(variant.row.name)
-        found = cost_of(self._experiment, variant) or cost_of(self._experiment, first)
-        return None if found is None else found.seconds
+        own = self._took[variant.row.name, variant.seed]
+        return self._took[variant.row.name, 1] if own is None else own
 
     def _is_made(self, variant: Variant) -> bool:
         return bool(variant.row.run) or self._experiment.runs(variant).exists()

@@ -15,13 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from mpbert.experiments.entries import parse_entry
 from mpbert.experiments.row_values import KEYS, as_it_is
 from mpbert.experiments.rows import MAPS, MODEL, PAIRS, RUN, Row
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.option_files import load_yaml
+from mpbert.foundation.option_files import read_yaml
 
 _OWN = ("title", "note", "order", "published", "developed", "run")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "start", "sentences", "readings", "vocab_size_on")
@@ -101,11 +99,7 @@ def _beside(file: Path, row: Row) -> Row:
 
 def _entries(file: Path) -> list[tuple[str, object, str]]:
     """Return name, content and place of each row of a file."""
-    try:
-        content = load_yaml(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"{file}: unreadable ({reason}); expected a row") from error
+    content = read_yaml(file, "a row")
     if not _holds_several(content):
         return [(file.stem, content, str(file))]
     return [(str(name), each, f"{file}, {name}") for name, each in content.items()]

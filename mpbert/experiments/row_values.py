@@ -33,13 +33,6 @@ def as_it_is(value: Any, source: str) -> Any:
     return value
 
 
-def positive(value: int, source: str) -> int:
-    """Return a number of 1 or more."""
-    if value < 1:
-        raise ConfigError(f"{source} is {value}; expected 1 or more")
-    return value
-
-
 def title(value: str, source: str) -> str:
     """Return a title of one line that fits its column."""
     if len(value) > MAX_TITLE or "\n" in value:
@@ -110,7 +103,7 @@ def pretrained_on(value: Mapping[object, object], source: str) -> PretrainedOn:
 def count(value: object, source: str) -> int:
     """Return a whole number of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{source}: found {value!r}; expected a number of 1 or more")
+        raise ConfigError(f"{source} is {value!r}; expected a whole number of 1 or more")
     return value
 
 
@@ -147,16 +140,16 @@ KEYS: dict[str, tuple[type, Parser]] = {
     "settings_on": (dict, by_corpus(settings)),
     "similarity": (str, one_of(*SIMILARITIES)),
     "task": (str, one_of(*TASKS)),
-    "top": (int, positive),
+    "top": (int, count),
     "vectors": (str, as_it_is),
-    "dim": (int, positive),
+    "dim": (int, count),
     "inputs": (list, texts),
     "training": (dict, settings),
     "config": (str, as_it_is),
     "pretrained": (str, as_it_is),
     "start": (str, as_it_is),
     "sentences": (str, as_it_is),
-    "readings": (int, positive),
+    "readings": (int, count),
     "vocab_size_on": (dict, by_corpus(count)),
     "space": (dict, space),
     "developed": (dict, by_corpus(hours)),

@@ -84,9 +84,8 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
     size = _flags("--vocab-size", [row.vocab_size_on.get(corpus)])
     steps = [_step("binarize", ["binarize", experiment.corpus, data, *size])]
     finetune = ["finetune", data, experiment.config_file("finetune", row.config), encoder]
-    kind = "-bodies" if row.sentences and _reads_bodies(variant) else ""
     tuned = int(variant.settings.get("tuned_layers", 0)) if row.sentences else 0
-    stored = _stored_sentences(experiment, variant, kind) if row.sentences else None
+    stored = _stored_sentences(experiment, variant) if row.sentences else None
     if row.start:
         start = experiment.needed(row.start, variant.seed).name
         finetune += ["--init", layout.encoder(corpus, start)]
@@ -94,14 +93,13 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
         steps.append(stored)
     flags = ["--sentence-vectors", stored.words[3]] if stored else []
     if row.pretrained:
-        pretrained = row.pretrained + kind
-        start = layout.pretrained_encoder(corpus, pretrained)
+        start = layout.pretrained_encoder(corpus, variant.pretraining)
         words = ["pretrain", data, experiment.config_file("pretrain", row.pretrained), start]
-        words += ["--training", layout.pretrained(corpus, pretrained), *flags]
+        words += ["--training", layout.pretrained(corpus, variant.pretraining), *flags]
         steps.append(_step("pretrain", words))
         finetune += ["--document-level" if stored else "--init", start]
     if tuned:  # the vectors of the encoder as it was are those that it starts from
-        steps.append(_stored_sentences(experiment, variant, kind, tuned))
+        steps.append(_stored_sentences(experiment, variant, tuned))
         flags[1] = steps[-1].words[3]
     finetune += flags
     embed = ["embed", data, encoder, vectors, "--readings", row.readings, *flags]
@@ -111,17 +109,13 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
     return [*steps, _step("finetune", finetune), _step("embed", embed)]
 
 
-def _reads_bodies(variant: Variant) -> bool:
-    return "body" in str(variant.settings.get("contextual_roles", "")).split(",")
-
-
-def _stored_sentences(experiment: Experiment, variant: Variant, kind: str, tuned: int = 0) -> Step:
+def _stored_sentences(experiment: Experiment, variant: Variant, tuned: int = 0) -> Step:
     """Return the step that stores vectors of sentences, and with tuned layers what enters these."""
     model, corpus = variant.row.sentences, experiment.corpus
-    kind += f"-tuned-{tuned}" if tuned else ""
+    kind = variant.kind_of_sentences + (f"-tuned-{tuned}" if tuned else "")
     output = experiment.layout.sentence_vectors(corpus.name, model, kind)
     words = ["embed-sentences", corpus, model, output]
-    words += ["--parts", "abstract", "body", "citing"] if _reads_bodies(variant) else []
+    words += ["--parts", "abstract", "body", "citing"] if variant.kind_of_sentences else []
     words += _flags("--tuned-layers", [tuned or None])
     return _step("token states" if tuned else "sentence vectors", words)
 

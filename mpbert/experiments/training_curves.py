@@ -31,9 +31,9 @@ def read_training_curves(
 def _pretrainings(
     experiment: Experiment, variants: Sequence[Variant]
 ) -> Iterator[tuple[str, Path]]:
-    for config in sorted({variant.row.pretrained for variant in variants} - {""}):
-        files = experiment.layout.pretrained(experiment.corpus.name, config)
-        yield f"pretraining: {config}", files / "tensorboard"
+    for name in sorted({variant.pretraining for variant in variants} - {""}):
+        files = experiment.layout.pretrained(experiment.corpus.name, name)
+        yield f"pretraining: {name}", files / "tensorboard"
 
 
 def _places(experiment: Experiment, variant: Variant) -> Iterator[tuple[str, Path]]:

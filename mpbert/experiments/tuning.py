@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from mpbert.evaluation.tuned import Budget, Settings, SettingValue, TunedRow
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.option_files import load_yaml
+from mpbert.foundation.option_files import read_yaml
 
 
 @dataclass(frozen=True)
@@ -108,14 +107,7 @@ def read_tuned(path: Path | None) -> Tuned:
     """
     if path is None:
         return Tuned()
-    try:
-        content = load_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ConfigError(
-            f"{path}: unreadable ({reason}); expected what mpbert tune writes"
-        ) from error
-    return parse_tuned(content, str(path))
+    return parse_tuned(read_yaml(path, "what mpbert tune writes"), str(path))
 
 
 def parse_tuned(content: object, source: str) -> Tuned:

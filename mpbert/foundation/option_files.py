@@ -1,4 +1,4 @@
-"""Options of a command in a YAML file: ``--config FILE.yaml``."""
+"""YAML files, and options of a command in one: ``--config FILE.yaml``."""
 
 import dataclasses
 from pathlib import Path
@@ -24,18 +24,25 @@ def load_yaml(text: str) -> Any:
     return yaml.safe_load(text)
 
 
+def read_yaml(path: Path, expected: str) -> Any:
+    """Return what a YAML file says.
+
+    :param expected: what such a file is, for the message.
+    :raises ConfigError: it is unreadable.
+    """
+    try:
+        return load_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise ConfigError(f"{path}: unreadable ({reason}); expected {expected}") from error
+
+
 def flags_of_file(config_class: type, command: str, path: Path) -> dict[str, list[str]]:
     """Return flag -> words of the command line for each option in a YAML file.
 
     :raises ConfigError: it is unreadable, or has a key that is no option.
     """
-    try:
-        values = load_yaml(path.read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ConfigError(
-            f"{path}: unreadable ({reason}); expected a YAML file of options"
-        ) from error
+    values = read_yaml(path, "a YAML file of options") or {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: found {type(values).__name__}; expected lines like 'seed: 1'")
     options = {

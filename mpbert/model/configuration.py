@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.option_files import load_yaml
+from mpbert.foundation.option_files import read_yaml
 from mpbert.model.config import Configuration
 
 S = TypeVar("S")
@@ -36,7 +34,7 @@ def read_configuration(path: Path, stage: str, settings: Sequence[str] = ()) -> 
     :param settings: ``name=value`` each, which win over the file; names are unique over sections.
     :raises ConfigError: the file is unreadable, or a key or value is not known.
     """
-    content = _read_yaml(path)
+    content = _read(path)
     known = {field.name: field for field in knobs(Configuration, stage)}
     content = _checked(content, Configuration, known, str(path))
     for words in settings:
@@ -96,19 +94,17 @@ def from_nested(
     return section(**values)
 
 
-def _read_yaml(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Mapping[str, Any]:
     try:
-        content = load_yaml(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+        return _mapping(read_yaml(path, "a YAML file") or {}, str(path))
+    except ConfigError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
         near = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
         known = f"those beside it: {near}" if near else "finetune/configs/token_bag.yaml"
         raise ConfigError(
             f"{path}: no such configuration; expected a YAML file, such as {known}"
         ) from error
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"{path}: unreadable ({reason}); expected a YAML file") from error
-    return _mapping(content or {}, str(path))
 
 
 def _mapping(value: object, name: str) -> Mapping[str, Any]:

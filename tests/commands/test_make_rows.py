@@ -116,6 +116,7 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     assert Path("out/trec/rfc/bm25/test.run").exists()
     ended = _cost("bm25")[-1]
     assert (ended["step"], ended["exit_code"]) == ("retrieve", 0)
+    assert {record["output"] for record in _cost("bm25")} == {"out/trec/rfc/bm25"}
     assert ended["seconds"] > 0 and ended["cpu_seconds"] > 0
     assert ended["peak_mib"] > 20 and ended["cores"] >= 1
     shown = found.stderr.splitlines()

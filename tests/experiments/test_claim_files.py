@@ -65,7 +65,7 @@ def test_a_claim_on_two_gains_names_both_subsets(tmp_path):
         ({"than": ["b", 1]}, "than holds 1; expected text"),
         ({"than": "a"}, "a is set against itself; name another row"),
         ({"measure": "MAP"}, "measure: unknown measure 'MAP'"),
-        ({"measure": "F1@20"}, "measure is F1@20; expected a measure of queries, such as MAP@10"),
+        ({"measure": "F1@20"}, "measure: F1@20 is a measure of a run, from precision"),
         ({"subset": "P>1"}, "subset is 'P>1'; expected one of P=1, P>=1,"),
         ({"more_in": "rare"}, "found more_in; expected subset, or more_in and less_in"),
         (

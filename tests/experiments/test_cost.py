@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from mpbert.experiments.cost import RowCost, append_record, read_records, render_cost, row_cost
 
 STEPS = ["fit", "retrieve"]
@@ -38,6 +40,41 @@ def test_where_training_resumes_all_attempts_count():
 def test_of_our_model_all_times_a_step_ended_count_since_training_resumes():
     records = [_ended("a.sh", 4.0, code=1), _ended("b.sh", 9.0), _ended("a.sh", 3.0)]
     assert row_cost(records, ["a.sh"], resumes=True) == RowCost(7.0, None, 14.0, 100, 0, 2)
+
+
+def test_a_step_that_was_made_anew_counts_once_with_the_attempts_that_led_to_it():
+    records = [*(_ended("fit", 50.0, code=-9), _ended("fit", 4.0, 900), _ended("retrieve", 1.0))]
+    records += [*(_ended("fit", 7.0, code=-9), _ended("fit", 5.0), _ended("retrieve", 2.0))]
+    assert row_cost(records, STEPS, resumes=True) == RowCost(12.0, 2.0, 28.0, 100, 0, 2)
+    records.append(_ended("fit", 80.0, code=-9))  # another making that did not end well
+    assert row_cost(records, STEPS, resumes=True) == RowCost(12.0, 2.0, 28.0, 100, 0, 2)
+
+
+PARTS = [*STEPS, *STEPS, *STEPS, "training lists", "rerank"]
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+def test_the_steps_of_each_part_of_a_training_count(resumes):
+    parts = [_ended(step, seconds) for seconds in (3.0, 4.0, 5.0) for step in STEPS]
+    records = [*parts, _ended("training lists", 1.0), _ended("rerank", 7.0)]
+    found = RowCost(20.0, 12.0, 64.0, 100, 0, 2)
+    assert row_cost(records, PARTS, resumes) == found
+    again = [_ended("rerank", 7.0)]
+    assert row_cost([*records, *again], PARTS, resumes) == found
+    assert row_cost([*records, *records], PARTS, resumes) == found
+
+
+def test_of_records_that_tell_outputs_the_last_of_each_output_counts():
+    def parts(*seconds):
+        return [{**_ended("fit", each), "output": f"part {i}"} for i, each in enumerate(seconds)]
+
+    steps = ["fit", "fit", "fit", "rerank"]
+    last = _ended("rerank", 1.0)
+    records = [*parts(10.0, 20.0, 30.0), last, parts(0, 25.0)[1]]
+    assert row_cost(records, steps, resumes=True).make_seconds == 10.0 + 25.0 + 30.0 + 1.0
+    older = [_ended("fit", each) for each in (11.0, 21.0, 31.0)]
+    assert row_cost([*older, *records], steps).make_seconds == 66.0
+    assert row_cost([*older, *parts(10.0), last], steps).make_seconds == 21.0 + 31.0 + 10.0 + 1.0
 
 
 def test_a_row_whose_last_step_did_not_end_well_has_no_cost():

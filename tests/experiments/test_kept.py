@@ -160,6 +160,20 @@ def test_a_recipe_changes_with_settings_of_the_row_and_of_what_it_needs(tmp_path
         assert {name for name in own if own[name] != changed[name]} == names
 
 
+def test_a_recipe_tells_the_encoder_of_sentences_and_the_row_it_starts_from():
+    def recipe(**row):
+        contents = {
+            "bag": {"method": "mp_bert4cr", "config": "bag"},
+            "ours": {"method": "mp_bert4cr", "config": "levels", **row},
+        }
+        rows = [parse_row(name, {"title": "x", **c}, name) for name, c in contents.items()]
+        experiment = Experiment.of(rows, Path("data/rfc"), Layout(Path("out")), Tuned(), Path())
+        return recipe_of(experiment, experiment.variant("ours"))["ours"]
+
+    rows = ({}, {"sentences": "a/b"}, {"sentences": "a/c"}, {"start": "bag"})
+    assert len({recipe(**row) for row in rows}) == len(rows)
+
+
 def test_parts_of_a_file_bear_no_time(tmp_path):
     write_kept(tmp_path / "a.npz", _run(), SUBJECT)
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:

@@ -45,7 +45,7 @@ def test_a_signal_to_the_asker_and_its_group_ends_the_command_and_is_recorded(tm
         "from mpbert.experiments.measured import run_measured; import os; from pathlib import Path;"
         "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL);"  # nohup lets it be ignored
         "command = ['bash', '-c', 'sleep 0.1; echo $$ > pid; sleep 100'];"
-        "run_measured(command, os.environ, Path('log'), 'slow')"
+        "run_measured(command, os.environ, Path('log'), {'step': 'slow'})"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", asker], cwd=tmp_path, env=step_environment(), start_new_session=True

@@ -101,8 +101,9 @@ columns:
   F1: published F1@20"""
     assert _table(marker)[2:] == [
         r"| A \| one | **30.00** | 1,234 | 1.5 | 25.00 | AAN | - |",
-        "| B | 29.00 ± 1.23 | - | - | 25.00 | AAN | - |",
+        "| B | **29.00 ± 1.23** | - | - | 25.00 | AAN | - |",
     ]
+    assert _table(marker + "\nbold: false")[3].startswith("| B | 29.00 ± 1.23 |")
 
 
 def test_scores_of_few_seeds_are_marked_and_titles_do_not_say_so():

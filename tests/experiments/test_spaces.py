@@ -31,6 +31,7 @@ NO_SPACE = {
     "lambdamart_contexts": "as lambdamart_hierarchical",
     "lambdamart_late_interaction": "as lambdamart_hierarchical; its inputs have spaces",
     "lambdamart_metadata": "as lambdamart_hierarchical",
+    "global_lambdamart": "as lambdamart_hierarchical",
     "index_token_bag": "asks an index of token_bag_matches, which is tuned, and learns as fusion",
     "index_hierarchical": "as index_token_bag, of hierarchical_minilm",
     "global_index_token_bag": "as index_token_bag",

@@ -12,7 +12,7 @@ from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import parse_row
 from mpbert.experiments.training_curves import read_training_curves
 from mpbert.experiments.tuning import Tuned
-from mpbert.foundation.training_log import for_tensorboard, loss_fields
+from mpbert.foundation.training_log import SUFFIX, for_tensorboard, loss_fields
 
 LOGGER = logging.getLogger("mpbert.test")
 
@@ -62,6 +62,18 @@ def test_trainings_of_fairseq_have_a_line_of_validation_too(pretrained, tmp_path
     assert updates[0] == 1 and updates[-1] <= 9 and len(updates) > 4
     assert losses[0] > losses[-1] > 0
     assert len(curve.lines["validation"][0]) >= 1
+
+
+def test_the_pretraining_of_a_row_that_reads_bodies_is_another_one(tmp_path):
+    place = tmp_path / "pretrained/rfc/documents-bodies/tensorboard"
+    leave(tmp_path / "x", [(1, 2.0)])
+    place.mkdir(parents=True)
+    (tmp_path / f"x{SUFFIX}").rename(place / "train_inner")
+    ours = {"method": "mp_bert4cr", "config": "levels", "pretrained": "documents"}
+    ours |= {"sentences": "makers/MiniLM", "settings": {"contextual_roles": "abstract,body"}}
+    (curve,) = read(tmp_path, ours=ours)
+    assert curve.title == "pretraining: documents-bodies"
+    assert curve.lines["training"][1].tolist() == [2.0]
 
 
 def test_the_picture_has_a_panel_for_each_training_and_the_same_bytes():

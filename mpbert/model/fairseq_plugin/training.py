@@ -21,7 +21,7 @@ from mpbert.foundation.errors import ConfigError, MpbertError, StoppedError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
-from mpbert.foundation.option_files import load_yaml
+from mpbert.foundation.option_files import read_yaml
 from mpbert.foundation.processes import (
     TERMINATED,
     end_with_agent,
@@ -105,7 +105,9 @@ class Training:
         found |= {"init": ""} | {name: fingerprint(path) for name, path in self._given()}
         file = self.directory / "configuration.yaml"
         if file.exists():
-            different = sorted(_different(_noted(file), found))
+            way_out = f"move {self.directory} away to train from the start"
+            noted = read_yaml(file, f"what a training notes: {way_out}")
+            different = sorted(_different(noted, found))
             if different:
                 raise ConfigError(
                     f"{self.directory}: holds a training with another {', '.join(different)} (see "
@@ -119,21 +121,6 @@ class Training:
 def is_first_process() -> bool:
     """Whether this process speaks for all that ``torch.distributed.run`` has started, if any."""
     return os.environ.get("RANK", "0") == "0"
-
-
-def _noted(file: Path) -> Any:
-    """Return what a training has noted.
-
-    :raises ConfigError: it cannot be read.
-    """
-    try:
-        return load_yaml(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ConfigError(
-            f"{file}: unreadable ({reason}); expected what a training notes: move {file.parent} "
-            f"away to train from the start"
-        ) from error
 
 
 def _different(noted: Any, found: dict[str, Any]) -> list[str]:

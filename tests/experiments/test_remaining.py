@@ -1,0 +1,50 @@
+"""How long rows will take yet, and how often that reads what they took."""
+
+import json
+from pathlib import Path
+
+from mpbert.experiments import remaining
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.layout import Layout
+from mpbert.experiments.remaining import Remaining
+from mpbert.experiments.row_files import parse_row
+from mpbert.experiments.steps import steps_of
+from mpbert.experiments.tuning import Tuned
+
+NAMES = ("a", "b", "c")
+
+
+def _experiment(root):
+    rows = [parse_row(name, {"title": name, "method": "chance"}, name) for name in NAMES]
+    return Experiment.of(rows, Path("rfc"), Layout(root), Tuned(), Path())
+
+
+def _took(experiment, variant, seconds):
+    path = experiment.cost(variant)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"seconds": seconds, "cpu_seconds": 1.0, "peak_mib": 9, "cores": 1, "exit_code": 0}
+    lines = [json.dumps({"step": step, **record}) + "\n" for step in ("fit", "retrieve")]
+    path.write_text("".join(lines))
+
+
+def test_costs_are_read_once_and_again_of_a_row_that_has_ended(tmp_path, monkeypatch):
+    experiment, read = _experiment(tmp_path), []
+
+    def cost_of(*of):
+        read.append(of[1].name)
+        return found(*of)
+
+    found = remaining.cost_of
+    monkeypatch.setattr(remaining, "cost_of", cost_of)
+    planned = [experiment.variant(name, seed) for seed in (1, 2) for name in NAMES]
+    a, b = planned[:2]
+    _took(experiment, a, 10.0)
+    left = Remaining(experiment, planned)
+    assert read == [variant.name for variant in planned]
+    steps = steps_of(experiment, b)
+    # a row of both seeds takes 20 s, the others what is known on average
+    assert left.seconds(b, steps, 0.0) == left.seconds(b, steps, 0.0) == 5 * 20.0
+    _took(experiment, b, 20.0)
+    left.read(b)
+    assert read[len(planned) :] == ["b"]
+    assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == 30 + 20 + 40 + 30
