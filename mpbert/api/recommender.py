@@ -131,7 +131,8 @@ class Recommender:
         10
 
         :param title: of the paper, and ``abstract``; one of them may be empty.
-        :param accepted: ids of papers that are known already; they are not returned.
+        :param accepted: ids of papers that are known already. They are not returned; papers that
+            are cited together with them gain.
         :returns: as :meth:`recommend`; ``top``, ``year`` and ``ranker`` are as there.
         :raises ManuscriptError: there is no word.
         :raises UnknownPaperError: an accepted paper is not in the index.
@@ -152,6 +153,8 @@ class Recommender:
         >>> found = Recommender("runs/index/rfc").recommend_file("mail.txt", top=2)
         >>> found.loc[2, ["sentence", "paper_id"]].shape, found.loc[(2, 1), "sentence"]
         ((2, 2), 'Names are stored.')
+
+        Papers that stand at a place already may be among those returned.
 
         :param path: .tex, .md, .txt or .json; places are ``\cite{...}``, ``[CITATION]``, ``[?]``
             and ``[@key]``.

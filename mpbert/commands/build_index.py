@@ -11,7 +11,6 @@ from mpbert.foundation.manifest import check_inputs, is_finished, output_directo
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.store import CorpusStore
     from mpbert.recommending.directory import IndexData
-    from mpbert.recommending.learnt import LearntWeights
     from mpbert.recommending.tables import IndexTables
 
 
@@ -53,6 +52,7 @@ def run(config: Config) -> None:
     from mpbert.corpus.store import CorpusStore
     from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
     from mpbert.recommending.encoders import copy_encoder
+    from mpbert.recommending.learning import QUERIES
     from mpbert.recommending.matching import PapersByToken
     from mpbert.recommending.store_tables import bodies_of, contexts_of, papers_of
     from mpbert.recommending.tables import IndexTables
@@ -88,14 +88,17 @@ def run(config: Config) -> None:
         f"{config.output}: {out.counts['papers']:,} papers, "
         f"{out.counts['citing_sentences']:,} sentences that cite them"
     )
-    if data.learnt is None:
+    if not remarks:
         print("no weights: the corpus has too few validation contexts to learn from")
         return
-    _tell(data.learnt, "validation contexts", remarks[0])
-    if data.whole_learnt is None:
-        print("no weights for whole papers: too few validation papers; their sentences are asked")
-    else:
-        _tell(data.whole_learnt, "validation papers, for whole papers", remarks[1])
+    for task, remark in remarks.items():
+        print("for places:" if task == "local" else "for whole papers:")
+        learnt = data.places if task == "local" else data.wholes
+        if learnt is not None:
+            print(f"weights learnt from {learnt.fusion.queries:,} {QUERIES[task]}:")
+            for name, weight in learnt.fusion.weights.items():
+                print(f"  {name} {weight:g}")
+        print(remark)
 
 
 def inputs_of(config: Config) -> list[Path]:
@@ -103,17 +106,13 @@ def inputs_of(config: Config) -> list[Path]:
     return [config.corpus, config.encoder, config.vectors]
 
 
-def _tell(learnt: "LearntWeights", queries: str, remark: str) -> None:
-    print(f"weights learnt from {learnt.contexts:,} {queries}:")
-    for name, weight in learnt.weights.items():
-        print(f"  {name} {weight:g}")
-    print(remark)
-
-
 def _learnt(
     config: Config, store: "CorpusStore", tables: "IndexTables", encoder: Path
-) -> "tuple[IndexData, list[str]]":
-    """Return what the index holds, with what validation queries teach, and remarks on trees."""
+) -> "tuple[IndexData, dict[str, str]]":
+    """Return what the index holds, with what it learnt, and a remark on each task.
+
+    There are no remarks where the corpus has too little to learn from.
+    """
     from mpbert.recommending.directory import data_of
     from mpbert.recommending.learning import can_learn, learn
     from mpbert.recommending.reading import EncoderReader
@@ -122,16 +121,17 @@ def _learnt(
     fuses = can_learn(store)
     data = data_of(tables, config.readings, config.seed, fuses)
     if not fuses:
-        return data, []
+        return data, {}
     reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
     recommender = IndexRecommender(data, reader)
-    places = learn(recommender, store)
-    data = replace(data, learnt=places.weights, trees=places.trees)
-    if not can_learn(store, "global"):
-        return data, [places.remark]
-    wholes = learn(recommender, store, "global")
-    data = replace(data, whole_learnt=wholes.weights, whole_trees=wholes.trees)
-    return data, [places.remark, wholes.remark]
+    places, of_places = learn(recommender, store, "local")
+    if places is None:
+        return data, {"local": of_places}
+    wholes, of_wholes = learn(recommender, store, "global")
+    if wholes is None:
+        of_wholes += "; the weights for places rank, without trees"
+    remarks = {"local": of_places, "global": of_wholes}
+    return replace(data, places=places, wholes=wholes), remarks
 
 
 def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":

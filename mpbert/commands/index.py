@@ -173,11 +173,14 @@ def _train(config: Config, reader: str) -> None:
     if found["citing_sentences"] < ENOUGH:
         print(f"that is few to learn from: training pays from about {ENOUGH:,} on")
     data = read_index(config.output)
-    if data.learnt is None:
+    if data.places is None:
         print("fused by exact matches or reciprocal ranks: too few citing sentences to learn from")
         return
-    trees = "" if data.trees is None else ", then trees"
-    print(f"weights{trees}: learnt from {data.learnt.contexts:,} of its citing sentences")
+    for what, learnt in (("places", data.places), ("whole papers", data.wholes)):
+        if learnt is not None:
+            trees = "" if learnt.trees is None else ", then trees"
+            of = "citing sentences" if what == "places" else "papers"
+            print(f"weights{trees}, for {what}: learnt from {learnt.fusion.queries:,} of its {of}")
 
 
 def _encoder_folder(encoder: Path) -> Path | None:

@@ -44,7 +44,8 @@ class Config:
     )
     keep_cited: bool = option(
         False,
-        "also list papers that the place cites already; without it, they help to rank the others",
+        "also list papers that the place, or the whole manuscript, cites already; without it, they "
+        "help to rank the others",
     )
     format: str = option("text", "what to print", choices=FORMATS)
     store: str = store_option()
@@ -80,16 +81,15 @@ def _answers(config: Config) -> "tuple[IndexRecommender, list[PlaceAnswer]]":
     from mpbert.recommending.places import PlaceRecommender, whole_answer
     from mpbert.recommending.recommender import IndexRecommender
 
-    if config.whole:
-        sentences = _read_whole(config.manuscript)
-        recommender = IndexRecommender.open(config.index, config.store)
-        asked = config.top, config.year, config.ranker
-        return recommender, [whole_answer(recommender, sentences, *asked)]
-    manuscript = _read(config.manuscript)
+    manuscript, sentences = _read(config.manuscript, config.whole)
     recommender = IndexRecommender.open(config.index, config.store)
     keys = [key for place in manuscript.keys for key in place]
     bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)
+    if config.whole:
+        accepted = () if config.keep_cited else tuple(dict.fromkeys(known.values()))
+        asked = config.top, config.year, config.ranker, accepted
+        return recommender, [whole_answer(recommender, sentences, *asked)]
     places = PlaceRecommender(recommender, manuscript, known, config.keep_cited)
     answers = [
         places.answer(number, config.top, config.year, config.ranker)
@@ -114,28 +114,24 @@ def _bibtex(recommender: "IndexRecommender", answers: "list[PlaceAnswer]") -> li
     return lines + [f"\n{entry}" for entry in entries.values()]
 
 
-def _read_whole(path: Path) -> list[str]:
-    """Return the sentences of title and abstract."""
-    from mpbert.recommending.manuscripts.files import read_whole_file, whole_in
+def _read(path: Path, whole: bool) -> "tuple[Manuscript, list[str]]":
+    """Return the manuscript, and the sentences of title and abstract where it is asked as a whole.
+
+    :raises ManuscriptError: it is asked for places, and marks none.
+    """
+    from mpbert.recommending.manuscripts.files import manuscript_in, read_checked, whole_in
+    from mpbert.recommending.manuscripts.sentences import check_places
     from mpbert.recommending.manuscripts.source_text import SourceText
 
-    if str(path) == "-":
-        return whole_in(SourceText(_STDIN, _read_stdin()))
-    return read_whole_file(path)
-
-
-def _read(path: Path) -> "Manuscript":
-    from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
-    from mpbert.recommending.manuscripts.sentences import check_places
-
-    if str(path) == "-":
-        manuscript, name = read_manuscript(_read_stdin(), _STDIN), str(_STDIN)
-    else:
-        manuscript, name = read_manuscript_file(path), str(path)
-        if not len(manuscript.places) and manuscript.sentences and sys.stdin.isatty():
-            manuscript = _ask(manuscript)
-    check_places(manuscript, name)
-    return manuscript
+    is_stdin = str(path) == "-"
+    source = SourceText(_STDIN, _read_stdin()) if is_stdin else read_checked(path)
+    manuscript = manuscript_in(source)
+    if whole:
+        return manuscript, whole_in(source)
+    if not len(manuscript.places) and manuscript.sentences and not is_stdin and sys.stdin.isatty():
+        manuscript = _ask(manuscript)
+    check_places(manuscript, str(source.path))
+    return manuscript, []
 
 
 def _read_stdin() -> str:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 _READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ris.RisReader"}
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_START = 8  # letters of a title by which it is looked up in print
 _NEAR = 1  # years between a preprint and what is printed
 _MOST_BYTES = 1 << 26  # of a .bbl
 _LARGE = 1 << 20  # bytes of BibTeX, for which pybtex takes two seconds
@@ -184,6 +185,14 @@ class PaperMatcher:
         return rows
 
     @cached_property
+    def _rows_by_start(self) -> dict[str, list[int]]:
+        """Rows by the first letters of their titles; short titles have them all."""
+        rows: dict[str, list[int]] = {}
+        for row, title in enumerate(self._titles):
+            rows.setdefault(title[:_START], []).append(row)
+        return rows
+
+    @cached_property
     def _row_of_id(self) -> dict[str, int]:
         """Rows by id, and by key to cite them by."""
         found = {key: row for row, key in enumerate(self._recommender.keys)}
@@ -222,12 +231,12 @@ class PaperMatcher:
 
     def _printed(self, reference: OwnReference) -> int | None:
         """Return the row of the longest title that a printed reference holds."""
-        rows = [
-            row
-            for row, title in enumerate(self._titles)
-            if title and title in reference.printed and self._fits(row, reference.years)
-        ]
-        return max(rows, key=lambda row: (len(self._titles[row]), -row), default=None)
+        printed, rows = reference.printed, set()
+        for place, length in product(range(len(printed)), range(1, _START + 1)):
+            near = self._rows_by_start.get(printed[place : place + length], ())
+            rows.update(row for row in near if printed.startswith(self._titles[row], place))
+        fitting = [row for row in rows if self._fits(row, reference.years)]
+        return max(fitting, key=lambda row: (len(self._titles[row]), -row), default=None)
 
 
 def cited_papers(

@@ -1,6 +1,7 @@
 """Queries of a corpus asked as an index is asked: for learning, and for a row of the report.
 
-A context becomes the manuscript that the page would make of the paper's text: title first, then
+A whole paper is asked by its title and the sentences of its abstract, as the corpus holds them. A
+context becomes the manuscript that the page would make of the paper's text: title first, then
 all sentences without markers. An encoder and the words read around the place, never behind the
 next sentence.
 """
@@ -61,7 +62,7 @@ def questions_of(
 
 
 class IndexSearch:
-    """Ranks the papers of a corpus for its contexts by the very code that answers questions.
+    """Ranks the papers of a corpus for its queries by the very code that answers questions.
 
     :param path: index that build-index made of this corpus.
     :param pool: one of :data:`mpbert.retrieval.options.POOLS`.

@@ -28,11 +28,11 @@ from mpbert.recommending.learnt import (
     ALL_WORDS,
     FEATURES,
     MATCHES,
+    PLACES,
     VOTES,
-    LearntWeights,
-    read_learnt,
+    WHOLES,
 )
-from mpbert.recommending.learnt_trees import LearntTrees, read_trees
+from mpbert.recommending.learnt_trees import Learnt, read_learnt
 from mpbert.recommending.lookup import (
     ARRAYS,
     CONTEXT_ARRAYS,
@@ -56,7 +56,6 @@ COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY = {"stem": LONG_TEXT}
-_LEARNT = ("learnt", "trees", "whole_learnt", "whole_trees")
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,7 @@ class IndexData:
     :param readings: number of readings of a text; their vectors are averaged, ``seed`` is theirs.
     :param fields: words of fields apart, which the features of a learnt fusion need; ``contexts``
         known contexts by their words; None: the index holds none.
-    :param learnt: weights of the fusion, ``trees`` over its first papers; None: nothing was learnt.
-    :param whole_learnt: the same for whole papers, and ``whole_trees``.
+    :param places: what was learnt for places, ``wholes`` for whole papers; None: nothing.
     :param is_foreign: whether the encoder learnt from other contexts than those of the index.
     """
 
@@ -81,10 +79,8 @@ class IndexData:
     seed: int
     fields: FieldWords | None = None
     contexts: ContextWords | None = None
-    learnt: LearntWeights | None = None
-    trees: LearntTrees | None = None
-    whole_learnt: LearntWeights | None = None
-    whole_trees: LearntTrees | None = None
+    places: Learnt | None = None
+    wholes: Learnt | None = None
     is_foreign: bool = False
 
     @property
@@ -96,7 +92,7 @@ class IndexData:
 
     def with_learnt_of(self, other: "IndexData") -> "IndexData":
         """Return the same with what another index learnt."""
-        return replace(self, **{name: getattr(other, name) for name in _LEARNT})
+        return replace(self, places=other.places, wholes=other.wholes)
 
 
 def data_folder(index: Path, generation: int) -> Path:
@@ -144,15 +140,14 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
             np.save(folder / f"{name}.npy", getattr(tables.matches.postings, field))
     for name in ARRAYS:
         np.save(folder / f"{name}.npy", getattr(data.lookup, name))
-    if data.learnt is not None:
+    if data.places is not None:
         for name in FIELD_ARRAYS:
             np.save(folder / f"{name}.npy", getattr(data.fields, name))
         for name in CONTEXT_ARRAYS if data.contexts is not None else ():
             np.save(folder / f"{name}.npy", getattr(data.contexts, name))
-    learnt = {False: (data.learnt, data.trees), True: (data.whole_learnt, data.whole_trees)}
-    for whole, parts in learnt.items():
-        for part in filter(None, parts):
-            part.write(folder, whole)
+    for of, learnt in ((PLACES, data.places), (WHOLES, data.wholes)):
+        if learnt is not None:
+            learnt.write(folder, of)
     return {
         "papers": tables.papers.num_rows,
         "citing_sentences": tables.contexts.num_rows,
@@ -169,12 +164,12 @@ def read_index(path: Path) -> IndexData:
     """
     manifest = read_index_manifest(path)
     try:
-        return _read_generation(path, manifest)
+        data = _read_generation(path, manifest)
     except (IndexFormatError, DamagedError):
-        again = read_index_manifest(path)
-        if again == manifest:
+        if read_index_manifest(path) == manifest:
             raise
-        return _read_generation(path, again)  # it was changed meanwhile
+        return read_index(path)  # it was changed meanwhile
+    return data if read_index_manifest(path) == manifest else read_index(path)
 
 
 def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
@@ -202,18 +197,15 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
 
 def _with_learnt(data: IndexData, folder: Path) -> IndexData:
     """Return what an index holds, with what it learnt and what that needs."""
-    learnt = read_learnt(folder, data.features)
-    if learnt is None:
+    places, wholes = (read_learnt(folder, data.features, of) for of in (PLACES, WHOLES))
+    if places is None:
         return data
     fields = FieldWords(**{name: map_array(folder / f"{name}.npy") for name in FIELD_ARRAYS})
     contexts = None
     if VOTES in data.features:
         arrays = {name: map_array(folder / f"{name}.npy") for name in CONTEXT_ARRAYS}
         contexts = ContextWords(**arrays)
-    trees = read_trees(folder, data.features)
-    data = replace(data, fields=fields, contexts=contexts, learnt=learnt, trees=trees)
-    learnt, trees = (read(folder, data.features, True) for read in (read_learnt, read_trees))
-    return replace(data, whole_learnt=learnt, whole_trees=trees)
+    return replace(data, fields=fields, contexts=contexts, places=places, wholes=wholes)
 
 
 def change_index(
@@ -225,6 +217,7 @@ def change_index(
     :returns: the counts of the index.
     :raises OutputError: the disk refuses it, or another process is changing the index.
     """
+    path = path.resolve()  # one lock, whatever links lead here
     read_index_manifest(path)  # before a lock is made beside what is no index
     with claimed(path):
         check_inputs([path])
@@ -238,7 +231,7 @@ def change_index(
         try:
             new.mkdir()
             about = {"index_format": FORMAT, "generation": data.generation + 1}
-            made = data_of(tables, data.readings, data.seed, data.learnt is not None)
+            made = data_of(tables, data.readings, data.seed, data.places is not None)
             made = made.with_learnt_of(data)
             counts = {**about, **write_data(new, made), "latest_change": counts}
             replace_manifest(path, counts, [ENCODER, new.name])

@@ -112,9 +112,23 @@ class PaperFeatures:
             COMPANIONS: self.companions(question.accepted),
         }
 
-    def of_all(self, questions: Sequence[Asked]) -> dict[str, np.ndarray]:
-        """Return the features of a place, by its only question, or of a whole paper."""
-        return mean_features([self.of(question) for question in questions])
+    def of_all(
+        self, questions: Sequence[Asked], near: Sequence[np.ndarray | None] = ()
+    ) -> dict[str, np.ndarray]:
+        """Return the features of a place, by its only question, or of a whole paper.
+
+        :param near: of each question (N,) cosines, where they are known.
+        """
+        each = map(self.of, questions, near or [None] * len(questions))
+        found = next(each)
+        if len(questions) == 1:
+            return found
+        of_text = [name for name in found if name not in (CITATIONS, AGE, COMPANIONS)]
+        sums = {name: found[name].astype(np.float64) for name in of_text}
+        for other in each:
+            for name, total in sums.items():
+                total += other[name]
+        return found | {name: total / len(questions) for name, total in sums.items()}
 
     def companions(self, accepted: np.ndarray) -> np.ndarray:
         """Return the (N,) values of ``companions``.
@@ -133,12 +147,3 @@ class PaperFeatures:
         age = np.log1p(np.maximum(year - self._years, 0))
         citations.flags.writeable = age.flags.writeable = False  # other questions get them, too
         return citations, age
-
-
-def mean_features(found: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Return name to (N,) values, the means over questions; of one question its own arrays."""
-    if len(found) == 1:
-        return found[0]
-    return {
-        name: np.mean([each[name] for each in found], axis=0, dtype=np.float64) for name in found[0]
-    }

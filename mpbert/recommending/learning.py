@@ -6,21 +6,20 @@ Candidates are the first papers of each feature that depends on the question. Th
 the likelihood of the cited papers among them, :func:`mpbert.methods.linear_fusion.learn_weights`.
 
 The weight of companions is learnt by itself, with all others as they are: of each query that cites
-several papers, the first is taken as accepted, and the others are sought. Then trees learn to rank
-the first papers of the fusion anew: :mod:`mpbert.recommending.tree_learning`.
+several papers, a random one is taken as accepted, and the others are sought. Then trees learn to
+rank the first papers of the fusion anew: :mod:`mpbert.recommending.tree_learning`.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from mpbert.corpus.queries import Queries, fixed_sample
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.progress import progress
+from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.contexts import questions_of
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import COMPANIONS, FEATURES, LearntWeights
-from mpbert.recommending.learnt_trees import LearntTrees
+from mpbert.recommending.learnt_trees import Learnt
 from mpbert.recommending.recommender import IndexRecommender
 
 LEAST = 50  # queries to learn from
@@ -28,43 +27,33 @@ MOST = {"local": 5000, "global": 1000}  # of more, a fixed random sample is aske
 QUERIES = {"local": "validation contexts", "global": "validation papers"}
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """What was learnt.
-
-    :param weights: of the fusion; None: no paper that validation queries cite is a candidate.
-    :param trees: over its first papers; None: ``remark`` says why, else what they bring.
-    """
-
-    weights: LearntWeights | None
-    trees: LearntTrees | None = None
-    remark: str = ""
+def can_learn(store: CorpusStore) -> bool:
+    """Whether a corpus has enough validation contexts: weights of fewer would follow chance."""
+    return len(queries_to_learn_from(store, "local")) >= LEAST
 
 
-def can_learn(store: CorpusStore, task: str = "local") -> bool:
-    """Whether a corpus has enough validation queries: weights of fewer would follow chance.
-
-    :param task: ``local`` for places, ``global`` for whole papers.
-    """
-    return len(store.queries("valid", task).distinct()) >= LEAST
-
-
-def learn(recommender: IndexRecommender, store: CorpusStore, task: str = "local") -> Learnt:
-    """Return weights and trees.
+def learn(
+    recommender: IndexRecommender, store: CorpusStore, task: str
+) -> tuple[Learnt | None, str]:
+    """Return weights and trees, and what the trees bring; None, and why nothing was learnt.
 
     :param recommender: of an index of this corpus that holds what can be learnt from.
     :param task: ``local`` for places, ``global`` for whole papers.
     """
     from mpbert.recommending.tree_learning import learn_trees, why_not
 
-    queries = queries_to_learn_from(store, task)
-    reason = why_not(len(queries), QUERIES[task])
+    queries, of = queries_to_learn_from(store, task), QUERIES[task]
+    if len(queries) < LEAST:
+        return None, f"no weights: they need {LEAST} {of} or more to learn from"
+    reason = why_not(len(queries), of)
     plain, accepting = _examples(recommender, store, queries, not reason)
-    weights = _weights(plain, accepting)
-    if weights is None or reason:
-        return Learnt(weights, remark=reason)
-    trees, remark = learn_trees(plain, weights, queries, recommender.features.known)
-    return Learnt(weights, trees, remark)
+    fusion = _weights(plain, accepting)
+    if fusion is None:
+        return None, f"no weights: no paper that {of} cite is a candidate"
+    if reason:
+        return Learnt(fusion), reason
+    trees, remark = learn_trees(plain, fusion, queries, recommender.features.known)
+    return Learnt(fusion, trees), remark
 
 
 def queries_to_learn_from(store: CorpusStore, task: str) -> Queries:
@@ -88,17 +77,19 @@ def _weights(plain: Examples, accepting: Examples) -> LearntWeights | None:
 def _examples(
     recommender: IndexRecommender, store: CorpusStore, queries: Queries, with_signals: bool
 ) -> tuple[Examples, Examples]:
-    """Return all queries, and again those that cite several papers, the first one accepted."""
+    """Return all queries, and again those that cite several papers, one of them accepted."""
     plain, accepting = Examples(with_signals), Examples()
-    asked = questions_of(recommender, store, queries)
-    for number in progress(range(len(queries)), "learn to fuse", "query"):
+    asked, rng = questions_of(recommender, store, queries), named_rng(1, "accepted papers")
+    for number in progress(range(len(queries)), "learn to rank", "question"):
         found, year = recommender.features.of_all(next(asked)), int(queries.years[number])
         allowed = store.years <= year if year else np.ones(store.num_papers, dtype=bool)
         allowed[queries.citing_rows[number]] = False
         cited = queries.cited(number)
         plain.add(found, allowed, cited)
         if len(cited) > 1:
-            allowed[cited[0]] = False
-            companions = recommender.features.companions(cited[:1])
-            accepting.add({**found, COMPANIONS: companions}, allowed, cited[1:])
+            place = int(rng.integers(len(cited)))
+            allowed[cited[place]] = False
+            companions = recommender.features.companions(cited[place : place + 1])
+            others = np.delete(cited, place)
+            accepting.add({**found, COMPANIONS: companions}, allowed, others)
     return plain, accepting

@@ -20,7 +20,8 @@ import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
 
-_FILES = {False: "weights.json", True: "weights.whole.json"}  # by whether it is for whole papers
+PLACES, WHOLES = "", ".whole"  # what is ranked for, in the names of files
+_FILE = "weights{}.json"
 COSINE, MATCHES, ABSTRACT, CITING, ALL_WORDS, VOTES, CITATIONS, AGE, COMPANIONS = FEATURES = (
     *("cosine", "exact_matches", "bm25_abstract", "bm25_citing", "bm25_all", "votes"),
     *("citations", "age", "companions"),
@@ -32,13 +33,13 @@ class LearntWeights:
     """Weights of features.
 
     :param weights: name of a feature to its weight; a feature without one does not count.
-    :param contexts: validation contexts, or whole papers, they were learnt from; ``accepted``
+    :param queries: validation contexts, or whole papers, they were learnt from; ``accepted``
         those of which one paper was taken as accepted, from which the weight of companions was
-        learnt.
+        learnt. In the file both have the names of contexts.
     """
 
     weights: dict[str, float]
-    contexts: int
+    queries: int
     accepted: int = 0
 
     def scores(self, features: dict[str, np.ndarray]) -> np.ndarray:
@@ -55,26 +56,28 @@ class LearntWeights:
         """Return whether scores fall where a feature grows."""
         return self.weights.get(name, 0.0) < 0
 
-    def write(self, folder: Path, whole: bool = False) -> None:
+    def write(self, folder: Path, of: str) -> None:
         """Write the file into a folder that exists.
 
-        :param whole: whether they are for whole papers.
+        :param of: ``PLACES`` or ``WHOLES``.
         """
         content = {
-            **{"weights": self.weights, "contexts": self.contexts},
+            **{"weights": self.weights, "contexts": self.queries},
             "contexts_with_an_accepted_paper": self.accepted,
         }
-        (folder / _FILES[whole]).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        (folder / _FILE.format(of)).write_text(
+            json.dumps(content, indent=1) + "\n", encoding="utf-8"
+        )
 
 
-def read_learnt(folder: Path, known: Sequence[str], whole: bool = False) -> LearntWeights | None:
+def read_fusion(folder: Path, known: Sequence[str], of: str) -> LearntWeights | None:
     """Return the weights in a folder; None: nothing was learnt.
 
     :param known: features that the index has.
-    :param whole: whether those for whole papers are wanted.
+    :param of: ``PLACES`` or ``WHOLES``.
     :raises IndexFormatError: the file is damaged, or weighs a feature that the index lacks.
     """
-    path = folder / _FILES[whole]
+    path = folder / _FILE.format(of)
     if not path.exists():
         return None
     try:

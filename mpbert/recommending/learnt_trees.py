@@ -19,9 +19,10 @@ from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, typed_arrays
 from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.recommending.learnt import LearntWeights, read_fusion
 from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
 
-FILES = {False: "trees.safetensors", True: "trees.whole.safetensors"}  # True: for whole papers
+FILE = "trees{}.safetensors"
 _SIGNALS = "signals"  # of the file's metadata
 _TIE = 1e-9  # less than a difference of scores that matters; the fusion decides then
 
@@ -65,25 +66,25 @@ class LearntTrees:
         scores = first.scores + self.trees.scores(signals) - _TIE * np.arange(len(rows))
         return with_rest(sorted_ranking(first.rows, scores), fused)
 
-    def write(self, folder: Path, whole: bool = False) -> None:
+    def write(self, folder: Path, of: str) -> None:
         """Write the file into a folder that exists.
 
-        :param whole: whether they are for whole papers.
+        :param of: ``PLACES`` or ``WHOLES``.
         """
         from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(getattr(self.trees.arrays, name)) for name in ARRAYS}
-        (folder / FILES[whole]).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
+        (folder / FILE.format(of)).write_bytes(save(arrays, {_SIGNALS: json.dumps(self.signals)}))
 
 
-def read_trees(folder: Path, known: Sequence[str], whole: bool = False) -> LearntTrees | None:
+def read_trees(folder: Path, known: Sequence[str], of: str) -> LearntTrees | None:
     """Return the trees in a folder; None: there are none.
 
     :param known: features that the index has.
-    :param whole: whether those for whole papers are wanted.
+    :param of: ``PLACES`` or ``WHOLES``.
     :raises IndexFormatError: the file is damaged, or its trees read what the index lacks.
     """
-    path = folder / FILES[whole]
+    path = folder / FILE.format(of)
     if not path.exists():
         return None
     from safetensors import SafetensorError, safe_open
@@ -103,3 +104,34 @@ def read_trees(folder: Path, known: Sequence[str], whole: bool = False) -> Learn
             f"{path}: found no trees ({reason}); expected those of this index, build the index "
             f"again with mpbert build-index"
         ) from error
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What an index learnt to rank by: for places, or for whole papers.
+
+    :param trees: over the first papers of the fusion; None: the fusion alone ranks.
+    """
+
+    fusion: LearntWeights
+    trees: LearntTrees | None = None
+
+    def write(self, folder: Path, of: str) -> None:
+        """Write the files into a folder that exists.
+
+        :param of: ``PLACES`` or ``WHOLES``.
+        """
+        self.fusion.write(folder, of)
+        if self.trees is not None:
+            self.trees.write(folder, of)
+
+
+def read_learnt(folder: Path, known: Sequence[str], of: str) -> Learnt | None:
+    """Return what was learnt; None: nothing.
+
+    :param known: features that the index has.
+    :param of: ``PLACES`` or ``WHOLES``.
+    :raises IndexFormatError: a file is damaged, or reads what the index lacks.
+    """
+    fusion = read_fusion(folder, known, of)
+    return None if fusion is None else Learnt(fusion, read_trees(folder, known, of))

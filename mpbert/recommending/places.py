@@ -143,10 +143,11 @@ def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
         for cited in answer.cited
         if cited.cited == HERE and cited.paper_id not in shown
     ]
+    what = "this place" if answer.num_citations else "this paper"
     if not answer.papers and year is not None:
-        lines.append(f"  no paper of the index up to {year} matches this place")
+        lines.append(f"  no paper of the index up to {year} matches {what}")
     elif not answer.papers:
-        lines.append("  no paper of the index shares a word with this place")
+        lines.append(f"  no paper of the index shares a word with {what}")
     for rank, paper in enumerate(answer.papers, start=1):
         authors = ", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else "")
         about = ", ".join(part for part in (authors, str(paper.year or "")) if part)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.words import Words
 
@@ -47,7 +48,10 @@ def questions_of_whole(
 
     :param sentences: title and abstract.
     :param accepted: rows of papers.
+    :raises ManuscriptError: there is no sentence.
     """
+    if not sentences:
+        raise ManuscriptError("found no sentence; expected those of a title and an abstract")
     places = np.arange(min(len(sentences), _MOST_OF_WHOLE))
     manuscript = Manuscript(list(sentences), places)
     asked = [question_at(manuscript, place, words, year, accepted) for place in places.tolist()]

@@ -9,8 +9,9 @@ from mpbert.methods.rankings import Ranking, fuse_reciprocal
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
-from mpbert.recommending.features import PaperFeatures, mean_features
+from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.learnt import COMPANIONS, COSINE, LearntWeights
+from mpbert.recommending.learnt_trees import Learnt
 from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.near import Near, NearPapers, settled
 from mpbert.recommending.questions import Asked
@@ -69,8 +70,8 @@ class PaperRanker:
     the cosine with what matches, is a share of its best, as is that of ``words``.
     Companions of accepted papers are a feature of the learnt fusion; where they have no weight,
     their ranking is fused with the other by reciprocal ranks. Without companions scores stay.
-    A whole paper asks several questions, whose scores are averaged. Weights and trees are those
-    that were learnt for whole papers; without them, the weights for places, and no trees.
+    A whole paper asks several questions, whose features are averaged. What ranks it was learnt for
+    whole papers; without that, the weights for places rank it, and no trees.
 
     :param years: (N,) of papers; 0 where a paper has none.
     :param near: proposes papers by their vectors; None: the cosines of all are computed.
@@ -87,9 +88,8 @@ class PaperRanker:
         self._lookup, self._vectors = data.lookup, data.tables.vectors
         self._has_vector = self._vectors.any(axis=1)
         self._encoder, self._words = encoder, words
-        self._learnt, self._trees = data.learnt, data.trees
-        self._whole_learnt = data.whole_learnt or data.learnt
-        self._whole_trees = data.whole_trees
+        self._places = data.places
+        self._wholes = data.wholes or (data.places and Learnt(data.places.fusion))
         self._matches, self._papers_near = data.tables.matches, near
         self._is_foreign = data.is_foreign
         self.features = None
@@ -98,9 +98,9 @@ class PaperRanker:
 
     def estimates(self, questions: Sequence[Asked]) -> list[Estimate | None]:
         """Return what several questions have in common, for ``both``; None: it would not pay."""
-        weights = {} if self._learnt is None else self._learnt.weights
-        is_whole = self._papers_near is None and COSINE in weights
-        if not is_whole or len(questions) < _TOGETHER:
+        weights = {} if self._places is None else self._places.fusion.weights
+        pays = self._papers_near is None and COSINE in weights and len(questions) >= _TOGETHER
+        if not pays:
             return [None] * len(questions)
         asked = [(question.sentences, question.sentence) for question in questions]
         vectors, weighed = self._encoder.embed_manuscripts(asked), [None] * len(asked)
@@ -127,14 +127,14 @@ class PaperRanker:
             takes, and no digit of the ranking.
         """
         depth, accepted = max(_DEPTH, top), questions[0].accepted
-        weights = self._weights(questions[0]) if ranker == "both" else None
+        learnt = self._learnt_for(questions[0]) if ranker == "both" else None
         if estimate is not None:
             rankings = [self._estimated(questions[0], allowed, depth, estimate)]
-        elif weights is not None:
+        elif learnt is not None:
             rankings = [self._by_learnt(questions, allowed, depth)]
         else:
             rankings = self._averaged(questions, allowed, depth, ranker)
-        if len(accepted) and (weights is None or COMPANIONS not in weights.weights):
+        if len(accepted) and (learnt is None or COMPANIONS not in learnt.fusion.weights):
             scores = companion_scores(self._lookup, accepted, len(allowed))
             if (may_rank := allowed & (scores > 0)).any():
                 rankings.append(_ranking(scores, may_rank, depth))
@@ -164,16 +164,17 @@ class PaperRanker:
         self, question: Asked, allowed: np.ndarray, depth: int, estimate: Estimate
     ) -> Ranking:
         """Return the ranking of a question with an estimate, exact, by fusion and trees."""
+        fusion = self._places.fusion
         found = self.features.of(question, estimate.cosines.copy(), estimate.weights)
-        scores = self._learnt.scores(found)
+        scores = fusion.scores(found)
         # the first papers are among those whose score may reach the last of the first
-        slack = abs(self._learnt.weights[COSINE]) * estimate.slack
+        slack = abs(fusion.weights[COSINE]) * estimate.slack
         rows = _within(np.where(allowed, scores, -np.inf), depth, 2 * slack)
         found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
-        scores[rows] = self._learnt.scores({name: values[rows] for name, values in found.items()})
+        scores[rows] = fusion.scores({name: values[rows] for name, values in found.items()})
         fused = _ranking(scores[rows], np.ones(len(rows), dtype=bool), depth)
         fused = Ranking(rows[fused.rows], fused.scores)
-        if self._trees is None:
+        if self._places.trees is None:
             return fused
         # trees read where the first papers stand among all by their cosines
         first = fused.first(DEPTH).rows[0]
@@ -181,20 +182,23 @@ class PaperRanker:
         found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
         return self._reranked(question, found, fused, scores, allowed)
 
-    def _weights(self, question: Asked) -> LearntWeights | None:
-        """Return the weights that were learnt for such a question."""
-        return self._whole_learnt if question.is_of_whole else self._learnt
+    def _learnt_for(self, question: Asked) -> Learnt | None:
+        return self._wholes if question.is_of_whole else self._places
 
     def _by_learnt(self, questions: Sequence[Asked], allowed: np.ndarray, depth: int) -> Ranking:
         """Return the ranking by the learnt fusion, its first papers by trees where there are."""
-        weights = self._weights(questions[0])
-        nears = [self._near(question, weights) for question in questions]
-        asked = zip(questions, nears, strict=True)
-        each = [self.features.of(question, near and near.values) for question, near in asked]
+        fusion = self._learnt_for(questions[0]).fusion
+        nears = [self._near(question, fusion) for question in questions]
         known = [near for near in nears if near is not None]
-        scores = settled(lambda: weights.scores(mean_features(each)), known, allowed, depth)
-        fused = _ranking(scores, allowed, depth)
-        return self._reranked(questions[0], mean_features(each), fused, scores, allowed)
+        found = self.features.of_all(questions, [near.values for near in known])
+
+        def scores() -> np.ndarray:
+            if len(known) > 1:  # their values change
+                found[COSINE] = np.mean([near.values for near in known], axis=0, dtype=np.float64)
+            return fusion.scores(found)
+
+        total = settled(scores, known, allowed, depth)
+        return self._reranked(questions[0], found, _ranking(total, allowed, depth), total, allowed)
 
     def _reranked(
         self,
@@ -204,21 +208,17 @@ class PaperRanker:
         scores: np.ndarray,
         allowed: np.ndarray,
     ) -> Ranking:
-        """Return a ranking by the learnt fusion, its first papers by trees where there are.
-
-        :param found: name to (N,) features; ``scores`` (N,) by the fusion.
-        """
-        trees = self._whole_trees if question.is_of_whole else self._trees
-        if trees is None:
+        """Return a ranking by the learnt fusion, its first papers by trees where there are."""
+        learnt = self._learnt_for(question)
+        if learnt.trees is None:
             return fused
-        weight = self._weights(question).weights.get(COMPANIONS, 0.0)
-        without_accepted = scores - weight * found[COMPANIONS]
+        companions = learnt.fusion.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
         known, year = self.features.known, self.features.year_of(question)
-        return trees.rerank(found, fused, without_accepted, allowed, known, year)
+        return learnt.trees.rerank(found, fused, scores - companions, allowed, known, year)
 
-    def _near(self, question: Asked, weights: LearntWeights | None = None) -> Near | None:
+    def _near(self, question: Asked, fusion: LearntWeights | None = None) -> Near | None:
         """Return the cosines that a store knows; None: they are computed, or lower the score."""
-        if self._papers_near is None or (weights is not None and weights.falls_with(COSINE)):
+        if self._papers_near is None or (fusion is not None and fusion.falls_with(COSINE)):
             return None
         vector = self._encoder.embed_manuscript(question.sentences, question.sentence)
         return self._papers_near.of(vector, question.year)

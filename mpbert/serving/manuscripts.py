@@ -50,7 +50,7 @@ def add_manuscripts(app: FastAPI, live: LiveIndex, run: Run) -> None:
     async def recommend_whole(question: WholeQuestion) -> WholeAnswer:
         """Return papers to read for a whole paper, by its title and abstract, and why.
 
-        Each of the first ten sentences is asked for, and the scores of all are averaged.
+        Each of the first ten sentences is asked for, and what speaks for a paper is averaged.
         """
         return await run(_answered_whole, await live.edition(), question)
 

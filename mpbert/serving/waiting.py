@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from mpbert.foundation.errors import MpbertError
 from mpbert.recommending.rankers import AskedFor
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.records import Recommendation
@@ -99,7 +98,7 @@ def _read_together(taken: list[_Waiting]) -> None:
     start = time.perf_counter()
     try:
         read = taken[0].recommender.together([one.asked for one in taken])
-    except MpbertError:  # each that it is true of will be told by itself
+    except Exception:  # each that it is true of will be told by itself
         return
     seconds = (time.perf_counter() - start) / len(taken)
     for one, asked in zip(taken, read, strict=True):

@@ -43,10 +43,10 @@ def test_an_accepted_paper_is_not_returned(recommender):
 
 
 def test_exact_matches_of_an_encoder_count(matching):
-    recommender, learnt = Recommender(matching.index), read_index(matching.index).learnt
+    recommender, learnt = Recommender(matching.index), read_index(matching.index).places.fusion
     found = recommender.recommend(TEXT, top=120).set_index("paper_id")["score"]
     asked = recommender.index.question(manuscript_at(TEXT, None), 0)
-    features = recommender.index.features(asked)
+    features = recommender.index.features.of(asked)
     assert learnt.weights["exact_matches"] > 1 and features["exact_matches"].max() > 0.5
     expected = dict(zip(recommender.index.paper_ids, learnt.scores(features), strict=True))
     assert found.to_dict() == expected and len(expected) == 120

@@ -85,7 +85,7 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     known = sum(len(rfc_store.contexts(split)) for split in SPLITS)
     assert manifest["counts"]["citing_sentences"] == known  # those of validation, too
     data = read_index(index)
-    assert data.learnt is not None and not data.is_foreign
+    assert data.places is not None and not data.is_foreign
     recommender = IndexRecommender.open(index)
     for ranker in ("both", "dense"):
         assert len(recommender.recommend("Mail is relayed by hosts", ranker=ranker)) == 10

@@ -134,6 +134,20 @@ def test_papers_that_a_place_cites_help_to_rank_or_are_marked(recommend):
     assert set(cited.values()) == {("here", own), (None, None)}
 
 
+def test_papers_that_a_whole_manuscript_cites_are_not_what_to_read(recommend):
+    every = ("--whole", "--format", "json", "--top", "120")
+
+    def ids(cited, *flags):
+        text = f"---\ntitle: Routing of mail\n---\nNames are resolved{cited}.\n"
+        (answer,) = json.loads(recommend("paper.md", text, *every, *flags)[1])
+        return [paper["paper_id"] for paper in answer["papers"]]
+
+    plain = ids("")
+    found = ids(f" [@{plain[0]}]")
+    assert len(plain) == 120 and set(found) == set(plain[1:])
+    assert ids(f" [@{plain[0]}]", "--keep-cited") == plain
+
+
 def test_years_and_rankers_are_choices(recommend):
     flags = ("--ranker", "dense", "--year", "1990", "--format", "json", "--top", "99")
     _, out, _ = recommend("paper.txt", "Names are resolved [CITATION].", *flags)

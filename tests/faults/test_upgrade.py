@@ -124,7 +124,7 @@ def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_th
         assert read_manifest(formats / name)["counts"]["index_format"] == 6
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
-        assert (readers(formats)[name]().learnt is not None) == (number >= 3)
+        assert (readers(formats)[name]().places is not None) == (number >= 3)
         assert len(IndexRecommender.open(formats / name).recommend("The router drops a key.")) == 10
 
 

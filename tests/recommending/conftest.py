@@ -15,8 +15,8 @@ def unlearnt():
 
     def open_index(path):
         data = read_index(path)
-        assert data.learnt is not None
-        data = dataclasses.replace(data, learnt=None, fields=None)
+        assert data.places is not None
+        data = dataclasses.replace(data, places=None, fields=None)
         return IndexRecommender(data, encoder_of_index(path, data))
 
     return open_index

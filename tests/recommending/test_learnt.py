@@ -69,7 +69,7 @@ def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store
     training, until = store.contexts("train"), store.years.max() if year is None else year
     years = np.repeat(training.years, np.diff(training.cited_offsets))
     cited = np.bincount(training.cited_rows[years <= until], minlength=store.num_papers)
-    weight = data.learnt.weights
+    weight = data.places.fusion.weights
     found = recommender.recommend(TEXT, top=120, year=year)
     assert len(found) == (store.years <= until).sum() > 20
     for paper in found:
@@ -91,8 +91,8 @@ def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store
 
 def test_the_weights_rank_validation_at_least_as_well_as_each_feature(matching, store):
     recommender = IndexRecommender.open(matching.index)
-    contexts, learnt = store.contexts("valid").distinct(), read_index(matching.index).learnt
-    assert learnt.contexts == len(contexts)
+    contexts, learnt = store.contexts("valid").distinct(), read_index(matching.index).places.fusion
+    assert learnt.queries == len(contexts)
     assert learnt.accepted == (np.diff(contexts.cited_offsets) > 1).sum()
     losses = {}
     for number, manuscript in enumerate(manuscripts_of(store, contexts)):
@@ -112,8 +112,8 @@ def test_build_index_prints_the_weights(matching, rfc_corpus, tmp_path, capsys):
     words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, tmp_path / "again"]
     assert main([*map(str, words)]) == 0
     printed = capsys.readouterr().out.splitlines()
-    learnt = read_index(matching.index).learnt
-    assert f"weights learnt from {learnt.contexts:,} validation contexts:" in printed
+    learnt = read_index(matching.index).places.fusion
+    assert f"weights learnt from {learnt.queries:,} validation contexts:" in printed
     for name, weight in learnt.weights.items():
         assert f"  {name} {weight:g}" in printed
     file = "data.1/weights.json"
@@ -133,7 +133,7 @@ def test_of_few_validation_contexts_nothing_is_learnt(
     words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, tmp_path / "plain"]
     assert main([*map(str, words)]) == 0
     assert "no weights: the corpus has too few validation contexts" in capsys.readouterr().out
-    assert read_index(tmp_path / "plain").learnt is None
+    assert read_index(tmp_path / "plain").places is None
     found = IndexRecommender.open(tmp_path / "plain").recommend(TEXT, top=120)
     assert found == unlearnt(matching.index).recommend(TEXT, top=120)
 
@@ -199,8 +199,9 @@ def test_a_paper_that_is_added_has_its_words_and_no_citation(index, tmp_path):
 
 def test_papers_cited_together_with_an_accepted_one_gain_by_their_weight(matching, store):
     data = read_index(matching.index)
-    weights = {**data.learnt.weights, COMPANIONS: 4.0}
-    data = dataclasses.replace(data, learnt=dataclasses.replace(data.learnt, weights=weights))
+    weights = {**data.places.fusion.weights, COMPANIONS: 4.0}
+    fusion = dataclasses.replace(data.places.fusion, weights=weights)
+    data = dataclasses.replace(data, places=dataclasses.replace(data.places, fusion=fusion))
     recommender = IndexRecommender(data, encoder_of_index(matching.index, data))
     contexts = store.contexts("train")
     accepted, companion = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:2]
@@ -239,15 +240,15 @@ class Knowing:
         return dict(zip(("cosine", "citations", COMPANIONS), noise, strict=True))
 
     def companions(self, accepted):
-        found = self.rng.random(self.shape)
-        found[self.gold[1:]] += self.rng.random(len(self.gold) - 1)
+        found, others = self.rng.random(self.shape), np.setdiff1d(self.gold, accepted)
+        found[others] += self.rng.random(len(others))
         return found
 
 
 def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store):
     contexts = store.contexts("valid").distinct()
     knowing = Knowing(store, contexts)
-    learnt = learn(knowing, store).weights
+    learnt = learn(knowing, store, "local")[0].fusion
     assert knowing.ahead == len(contexts)
     assert list(learnt.weights) == ["cosine", "citations", COMPANIONS]
     assert learnt.weights["cosine"] > 3 > 1 > abs(learnt.weights["citations"])
@@ -256,13 +257,13 @@ def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store)
 
 def test_weights_are_the_same_where_sentences_were_read_ahead(matching, store, monkeypatch):
     def learnt():
-        return learn(IndexRecommender.open(matching.index), store).weights
+        return learn(IndexRecommender.open(matching.index), store, "local")[0].fusion
 
     monkeypatch.setattr(asked_contexts, "_BLOCK", 7)
     ahead = learnt()
     monkeypatch.setattr(IndexRecommender, "read_ahead", lambda *_: None)
     alone = learnt()
-    assert list(ahead.weights) == list(alone.weights) and ahead.contexts == alone.contexts
+    assert list(ahead.weights) == list(alone.weights) and ahead.queries == alone.queries
     for name, weight in alone.weights.items():  # batches move a vector by rounding alone
         assert ahead.weights[name] == pytest.approx(weight, rel=1e-3, abs=1e-4)
 

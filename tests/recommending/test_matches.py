@@ -111,7 +111,7 @@ def test_both_adds_what_matches_to_the_cosine_and_dense_is_the_cosine_alone(matc
 @pytest.fixture
 def foreign(matching):
     """What an index holds whose encoder was trained on other contexts."""
-    return replace(read_index(matching.index), learnt=None, fields=None, is_foreign=True)
+    return replace(read_index(matching.index), places=None, fields=None, is_foreign=True)
 
 
 def test_words_count_twice_as_much_as_an_encoder_that_was_trained_elsewhere(matching, foreign):

@@ -288,7 +288,7 @@ def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, mo
     copy = tmp_path / "index"
     (copy / "data.1").mkdir(parents=True)
     made = data_of(tables, data.readings, data.seed, fuses=True)
-    write_data(copy / "data.1", dataclasses.replace(made, learnt=data.learnt))
+    write_data(copy / "data.1", dataclasses.replace(made, places=data.places))
     (copy / "manifest.json").write_bytes((rfc_index / "manifest.json").read_bytes())
     (copy / "encoder").symlink_to(rfc_index / "encoder")
     accepted = [data.tables.papers["paper_id"][7]]

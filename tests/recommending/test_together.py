@@ -38,11 +38,11 @@ def test_answers_are_those_of_single_questions(recommender, shallow):
 def test_papers_of_the_same_vector_stay_in_their_order(matching, shallow):
     data = read_index(matching.index)
     vectors = np.repeat(data.tables.vectors[::10], 10, axis=0)
-    weights = {"cosine": 5.0, "age": 0.0}
+    fusion = dataclasses.replace(data.places.fusion, weights={"cosine": 5.0, "age": 0.0})
     data = dataclasses.replace(
         data,
         tables=dataclasses.replace(data.tables, vectors=vectors),
-        learnt=dataclasses.replace(data.learnt, weights=weights),
+        places=dataclasses.replace(data.places, fusion=fusion),
     )
     recommender = IndexRecommender(data, encoder_of_index(matching.index, data))
     asked = [recommender.asked(text, top=14) for text in TEXTS]

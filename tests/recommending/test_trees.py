@@ -34,7 +34,7 @@ from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import LearntWeights
-from mpbert.recommending.learnt_trees import FILES
+from mpbert.recommending.learnt_trees import FILE
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.matching import cosines
 from mpbert.recommending.recommender import IndexRecommender
@@ -271,7 +271,7 @@ def as_ranking(scores, allowed):
 
 def test_an_answer_is_that_of_the_pipeline_computed_separately(grown, store):
     data, recommender = read_index(grown), IndexRecommender.open(grown)
-    contexts, weights = store.contexts("test").distinct(), data.learnt.weights
+    contexts, weights = store.contexts("test").distinct(), data.places.fusion.weights
     contexts = contexts.take(np.arange(0, len(contexts), max(len(contexts) // 6, 1)))
     names = of_the_question(data.features)
     changed = 0
@@ -293,7 +293,7 @@ def test_an_answer_is_that_of_the_pipeline_computed_separately(grown, store):
         of_fusion, priors = columns[:, -5:-2], columns[:, -2:]
         related = relation_features(store, query, first)
         signals = np.column_stack([*by_rank, priors, of_fusion, *related])
-        total = first.scores[0] + data.trees.trees.scores(signals)
+        total = first.scores[0] + data.places.trees.trees.scores(signals)
         expected = sorted_ranking(first.rows, total[None])
         question = recommender.question(manuscript, 0, year)
         found = recommender.rank([question], allowed, 50)
@@ -315,13 +315,13 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     recommender, data = IndexRecommender.open(grown), read_index(grown)
     contexts = learning.queries_to_learn_from(store, "local")
     plain, _ = learning._examples(recommender, store, contexts, True)
-    assert list(data.trees.signals) == signal_names(data.features)
-    assert data.trees.signals[-4:] == tuple(RELATED)
-    weights = [name for name in data.learnt.weights if name != "companions"]
+    assert list(data.places.trees.signals) == signal_names(data.features)
+    assert data.places.trees.signals[-4:] == tuple(RELATED)
+    weights = [name for name in data.places.fusion.weights if name != "companions"]
     folds = np.arange(len(contexts)) % 2
     known = recommender.features.known
     lists = tree_learning._lists(plain, weights, folds, contexts.years, known)
-    assert lists.features.shape == (lists.lengths.sum(), len(data.trees.signals))
+    assert lists.features.shape == (lists.lengths.sum(), len(data.places.trees.signals))
     learnt_elsewhere = plain.weights(weights, taught=folds == 1)
     scores = sum(w * plain.features[0][name] for name, w in learnt_elsewhere.items())
     np.testing.assert_allclose(lists.start[: lists.lengths[0]], np.sort(scores)[::-1][:100])
@@ -330,18 +330,18 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
 def test_whole_papers_have_weights_and_trees_of_their_own(grown, store):
     recommender, data = IndexRecommender.open(grown), read_index(grown)
     queries = store.manuscripts("valid")
-    assert data.whole_learnt.contexts == len(queries)
-    assert data.whole_learnt.accepted == (np.diff(queries.cited_offsets) > 1).sum() > 0
-    assert data.whole_learnt.weights != data.learnt.weights
+    assert data.wholes.fusion.queries == len(queries)
+    assert data.wholes.fusion.accepted == (np.diff(queries.cited_offsets) > 1).sum() > 0
+    assert data.wholes.fusion.weights != data.places.fusion.weights
     allowed, year, changed = store.years <= 2008, 2008, 0
     for row in queries.citing_rows[:4].tolist():
         paper = store.paper(row)
         questions = recommender.questions_of_whole([paper.title, *paper.abstract], year)
         each = [recommender.features.of(question) for question in questions]
         mean = {name: sum(found[name] / len(each) for found in each) for name in each[0]}
-        scores, known = data.whole_learnt.scores(mean), recommender.features.known
+        scores, known = data.wholes.fusion.scores(mean), recommender.features.known
         fused = as_ranking(scores, allowed)
-        expected = data.whole_trees.rerank(mean, fused, scores, allowed, known, year)
+        expected = data.wholes.trees.rerank(mean, fused, scores, allowed, known, year)
         found = recommender.rank(questions, allowed, 50)
         np.testing.assert_allclose(found.scores[0, :50], expected.scores[0, :50], atol=1e-6)
         assert len(set(found.rows[0, :50]) & set(expected.rows[0, :50])) >= 49  # equal scores
@@ -350,7 +350,7 @@ def test_whole_papers_have_weights_and_trees_of_their_own(grown, store):
 
 
 def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_path):
-    names = *FILES.values(), "weights.json", "weights.whole.json"
+    names = "trees.safetensors", "trees.whole.safetensors", "weights.json", "weights.whole.json"
     before = [(index / "data.1" / name).read_bytes() for name in names]
     answer = IndexRecommender.open(index).recommend(TEXT, top=30)
     (tmp_path / "papers.jsonl").write_text(json.dumps(NEW) + "\n")
@@ -365,8 +365,9 @@ def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_pat
 
 def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
     data = read_index(grown)
-    weights = {**data.learnt.weights, "companions": 4.0}
-    data = dataclasses.replace(data, learnt=dataclasses.replace(data.learnt, weights=weights))
+    weights = {**data.places.fusion.weights, "companions": 4.0}
+    fusion = dataclasses.replace(data.places.fusion, weights=weights)
+    data = dataclasses.replace(data, places=dataclasses.replace(data.places, fusion=fusion))
     recommender = IndexRecommender(data, IndexRecommender.open(grown)._encoder)
     contexts = store.contexts("train")
     accepted = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:1]
@@ -396,11 +397,12 @@ def test_without_lightgbm_the_weights_stay(words, grown, tmp_path, capsys, monke
     build_index.run(build_index.Config(*words, tmp_path / "index"))
     assert "no trees: LightGBM is not installed" in capsys.readouterr().out
     made = read_index(tmp_path / "index")
-    assert made.trees is None and made.learnt == read_index(grown).learnt
+    assert made.places.trees is None
+    assert made.places.fusion == read_index(grown).places.fusion
 
 
 def test_of_few_contexts_no_trees_are_learnt(plain_matching, capsys):
-    assert read_index(plain_matching.index).trees is None
+    assert read_index(plain_matching.index).places.trees is None
     assert tree_learning.why_not(199, "validation contexts").startswith("no trees: they need 200 v")
 
 
@@ -438,7 +440,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_trees_are_refused_in_one_line(index, damage, monkeypatch):
-    DAMAGES[damage](index / "data.1" / FILES[False])
+    DAMAGES[damage](index / "data.1" / FILE.format(""))
     monkeypatch.setattr(directory, "check_inputs", lambda *_: None)
     with pytest.raises(IndexFormatError, match="found no trees") as caught:
         IndexRecommender.open(index)
@@ -446,7 +448,7 @@ def test_damaged_trees_are_refused_in_one_line(index, damage, monkeypatch):
 
 
 def test_the_file_holds_plain_arrays(grown):
-    found = load_file(grown / "data.1" / FILES[False])
+    found = load_file(grown / "data.1" / FILE.format(""))
     assert set(found) == set(ARRAYS)
     assert len(found["values"]) == len(found["features"]) + len(found["roots"])
 

@@ -25,14 +25,14 @@ def recommender(rfc_index):
 
 def test_scores_of_the_sentences_are_averaged(recommender):
     found = recommender.recommend_whole(SENTENCES, top=120)
-    learnt = recommender._data.learnt
+    learnt = recommender._data.places.fusion
     asked = recommender.questions_of_whole(SENTENCES, None)
     assert [question.sentence for question in asked] == [0, 1, 2]
     mean = np.mean([learnt.scores(recommender.features.of(q)) for q in asked], axis=0)
     rows = [recommender.paper_ids.index(paper.paper_id) for paper in found]
     assert len(set(rows)) == len(mean)
-    np.testing.assert_allclose([paper.score for paper in found], mean[rows])
-    np.testing.assert_allclose(mean[rows], np.sort(mean)[::-1])
+    np.testing.assert_allclose([paper.score for paper in found], mean[rows], atol=1e-6)
+    np.testing.assert_allclose(mean[rows], np.sort(mean)[::-1], atol=1e-6)
 
 
 @pytest.mark.parametrize("ranker", ["both", "dense", "words"])
