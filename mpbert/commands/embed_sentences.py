@@ -10,6 +10,7 @@ from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.extras import check_installed
+from mpbert.foundation.links import link
 from mpbert.foundation.manifest import check_inputs, fingerprint, is_finished, output_directory
 from mpbert.foundation.processes import keep_few_kernels
 from mpbert.pretrained.options import PARTS
@@ -66,7 +67,7 @@ def run(config: Config) -> None:
     from mpbert.pretrained import sentence_vectors
     from mpbert.pretrained.device import multiplies_bfloat16
     from mpbert.pretrained.folders import folder_of
-    from mpbert.pretrained.model_files import copy_model, link
+    from mpbert.pretrained.model_files import copy_model
     from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
     device, folder = pick_device(config.device), folder_of(str(config.model))

@@ -18,7 +18,7 @@ from mpbert.foundation.manifest import check_format
 from mpbert.foundation.ragged import offsets_of, ranges
 
 SPECIAL_TOKENS = ("<unk>", "</s>", "<S_SEP>", "<SENT_MASK>")
-UNKNOWN, END, SEPARATOR, SENTENCE_MASK = range(4)
+END, SEPARATOR, SENTENCE_MASK = range(1, len(SPECIAL_TOKENS))
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class BinaryContexts:
 
     :param sentences: (Q,) sentence number of the citing sentence; ``citing_rows`` (Q,) its paper.
     :param cited_offsets: (Q + 1,) context i cites ``cited_rows[cited_offsets[i]:...[i + 1]]``.
-    :param is_repeat: (Q,) bool, whether it repeats an earlier one of a split other than training.
+    :param is_repeat: (Q,) bool, whether an earlier context of its split is the same; never in
+        training.
     """
 
     citing_rows: np.ndarray

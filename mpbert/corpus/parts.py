@@ -11,8 +11,6 @@ Such a store has no contexts and no citations of the papers that were for testin
 qrels: nothing is measured with it. Rows of papers and sentences, and ids, are those of the corpus.
 """
 
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ import pyarrow.parquet as pq
 
 from mpbert.corpus.store import STORE_FILES, CorpusStore
 from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.links import link
 from mpbert.foundation.seeding import named_rng
 
 COMMAND = "hold-out"  # of the manifest of such a store
@@ -79,18 +78,10 @@ def write_part(store: CorpusStore, directory: Path, part: int, num_parts: int) -
         if name in tables:
             pq.write_table(tables[name], directory / f"{name}.parquet", compression="zstd")
         else:
-            _link(store.path / f"{name}.parquet", directory / f"{name}.parquet")
+            link(store.path / f"{name}.parquet", directory / f"{name}.parquet")
     return counts
 
 
 def _with_splits(table: pa.Table, splits: np.ndarray) -> pa.Table:
     place = table.column_names.index("split")
     return table.set_column(place, "split", pa.array(splits.tolist(), pa.string()))
-
-
-def _link(source: Path, target: Path) -> None:
-    """Make a file that shares the bytes of another where the file system can, or copy it."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)

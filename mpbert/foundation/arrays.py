@@ -1,9 +1,12 @@
 """Arrays in ``.npy`` files, which may come from strangers: no pickle, and one kind of error."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from tokenize import TokenError
+from typing import IO
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 # what numpy raises where the header of a file is no Python literal, or one of absurd sizes
 _BROKEN = (SyntaxError, TokenError, TypeError, LookupError, OverflowError, MemoryError, EOFError)
@@ -22,3 +25,17 @@ def load_array(path: Path) -> np.ndarray:
     if not isinstance(found, np.ndarray):  # an archive of several
         raise ValueError("found an archive, expected one array")
     return found
+
+
+def write_array(
+    file: IO[bytes], shape: tuple[int, ...], kind: DTypeLike, blocks: Iterable[np.ndarray]
+) -> None:
+    """Write the bytes of :func:`numpy.save` of an array that comes in blocks, first axis first.
+
+    :param kind: of the numbers in the file; blocks may be of another.
+    """
+    descr = np.lib.format.dtype_to_descr(np.dtype(kind))
+    header = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for block in blocks:
+        file.write(np.ascontiguousarray(block, kind).data)

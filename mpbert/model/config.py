@@ -60,7 +60,7 @@ class UpperConfig(Section):
     gate: float = knob(0.5, "weight of the levels at the start, concatenated; the bag's is 1", 1e-6)
 
     def __post_init__(self) -> None:
-        """Refuse roles that there are not, and none for a text that has no other."""
+        """Refuse unknown roles, a list without abstract or citing, and tuned stacked levels."""
         super().__post_init__()
         roles = self.contextual_roles.split(",")
         if not {"abstract", "citing"} <= set(roles) <= set(ROLES):
@@ -152,7 +152,7 @@ class ReadingConfig(Section):
     abstract_sentences: int = knob(10, "most sentences of a paper's title and abstract", 1)
     body_sentences: int = knob(30, "random sentences of a paper's body", 0)
     manuscript_abstract: int = knob(
-        0, "sentences of the manuscript's title and abstract, read before all others", 0
+        0, "first sentences of a manuscript, read before others: title, abstract, then body", 0
     )
     citing_sentences: int = knob(0, "random training sentences that cite a paper", 0)
     dynamic: bool = knob(
@@ -203,7 +203,8 @@ class ObjectiveConfig(Section):
 
     objective: str = knob(
         "mpt-src-tgt",
-        "Zhang & Ma (2021), Eq. 3, 5, 4 and 6, or all papers of the batch",
+        "Zhang & Ma (2021): triplet (Eq. 3), mpt-tgt (4), mpt-src (5), mpt-src-tgt (6); "
+        "contrastive: the cited among all papers of the batch",
         choices=(CONTRASTIVE, "mpt-src", "mpt-src-tgt", "mpt-tgt", "triplet"),
         stages=(FINETUNE,),
     )

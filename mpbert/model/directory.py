@@ -99,6 +99,11 @@ def read_state(path: Path) -> dict[str, Tensor]:
     return upgraded_names(state) if read_description(path).format == 1 else state
 
 
+def weights_under(state: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the weights whose names begin with a prefix, by the rest of these names."""
+    return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+
+
 def read_tuned(path: Path) -> dict[str, Tensor]:
     """Return the last layers of the pretrained encoder that an encoder directory holds.
 
@@ -130,9 +135,13 @@ def load_two_tower(path: Path, **changes: Any) -> TwoTower:
     if description.kind == PRETRAINED:
         for tower in (model.manuscript, model.citation):
             new = ("documents.roles.", "bag.log_weights.")
-            _start(tower.encoder, _under(state, "encoder."), new, source)
+            _start(tower.encoder, weights_under(state, "encoder."), new, source)
     elif description.kind == LEVELS:
-        found = {there + k: v for here, there in _IN_TOWERS for k, v in _under(state, here).items()}
+        found = {
+            there + name: weights
+            for here, there in _IN_TOWERS
+            for name, weights in weights_under(state, here).items()
+        }
         begun = tuple(there for _, there in _IN_TOWERS)
         for tower in (model.manuscript, model.citation):
             new = [k for k in tower.state_dict() if not k.startswith(begun)]
@@ -161,7 +170,7 @@ def take_document_level(model: TwoTower, path: Path) -> None:
             f"expected a document level of those of {upper.pretrained_sha256[:12] or 'none'}: "
             f"give the output of mpbert pretrain with the same --sentence-vectors"
         )
-    state = _under(read_state(path), "documents.")
+    state = weights_under(read_state(path), "documents.")
     for tower in (model.manuscript, model.citation):
         if tower.upper.documents is None:
             raise EncoderError(f"{path}: the configuration has document_layers 0; expected more")
@@ -191,10 +200,6 @@ def _loaded(file: Path) -> dict[str, Tensor]:
         return load_file(file)
     except (OSError, SafetensorError) as error:
         raise unreadable_weights(file, error) from error
-
-
-def _under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
 
 
 def _start(module: nn.Module, state: dict[str, Tensor], new: tuple[str, ...], source: str) -> None:

@@ -22,8 +22,8 @@ def knob(
     :param least: smallest number; ``most`` the largest; None: any.
     :param choices: what a text may be; empty: anything.
     :param stages: trainings that have this knob; none: the binary corpus gives the value.
-    :param before: of a knob that trainings may be older than: the value with which a training is
-        what it was without the knob, whatever becomes of the default; None: no training is older.
+    :param before: of a knob that was added later. A training from before that is as one with this
+        value; it stays when the default changes. None: the knob was always there.
     """
     bounds = {"help": help_text, "least": least, "most": most, "choices": choices}
     about = {**bounds, "stages": stages, "before": before}

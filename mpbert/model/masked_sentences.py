@@ -80,11 +80,11 @@ class MaskedVectorModel(nn.Module):
 
 
 def means_of_seen(x: Tensor, rows: Rows, hidden: Tensor) -> Tensor:
-    """Return (H, E) means of the sentences that are seen of the papers of hidden ones, or zeros.
+    """Return (H, E) means of the sentences that are seen of the blocks of hidden ones, or zeros.
 
     A guess begins there: blocks that begin as the identity would have to learn to average first.
 
-    :param x: (S, E), papers packed; ``hidden`` (H,) rows of it.
+    :param x: (S, E), blocks packed; ``hidden`` (H,) rows of it.
     """
     is_seen = torch.ones(len(x), 1, device=x.device).index_fill(0, hidden, 0)
     means = sum_pool(x * is_seen, rows) / sum_pool(is_seen, rows).clamp(min=1)

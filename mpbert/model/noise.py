@@ -15,6 +15,7 @@ from mpbert.foundation.seeding import hashed_uniform
 from mpbert.model.config import NoiseConfig
 
 _MAX_CANDIDATES = 1 << 21  # weighted at once: bounds memory, does not change the samples
+_MAX_TRIES = 100  # to draw a paper that the context does not cite
 
 
 def positive_weights(cocitations: np.ndarray, power: float) -> np.ndarray:
@@ -56,27 +57,86 @@ class Noise:
     def positives(
         self,
         targets: np.ndarray,
+        citing: np.ndarray,
         items: np.ndarray,
         gold_offsets: np.ndarray,
         gold_rows: np.ndarray,
         seed: int,
         visit: int,
     ) -> np.ndarray:
-        """Return (B, P) rows of co-citations, -1 where there are fewer.
+        """Draw co-citations of each target by :func:`positive_weights`, without replacement.
 
-        Parameters are those of :func:`sample_positives`.
+        ``positives_from`` says among which papers.
+
+        :param targets: (B,) row of each example's target; ``citing`` (B,) of its manuscript.
+        :param items: (B,) number of each example, the key of its draw.
+        :param gold_offsets: (B + 1,) and ``gold_rows``: all papers that each context cites.
+        :returns: (B, P) rows, -1 where there are fewer.
         """
-        return POSITIVES[self.config.positives_from](
-            targets,
-            items,
-            gold_offsets,
-            gold_rows,
-            self.cocitations,
-            self.config.positives,
-            self.config.positive_power,
-            seed,
-            visit,
-        )
+        if self.config.positives_from == "history":
+            return self._from_history(targets, citing, items, seed, visit)
+        sizes = np.diff(gold_offsets)
+        return self._from_context(targets, items, row_numbers(sizes), gold_rows, seed, visit)
+
+    def _from_context(
+        self,
+        targets: np.ndarray,
+        items: np.ndarray,
+        owner: np.ndarray,
+        gold_rows: np.ndarray,
+        seed: int,
+        visit: int,
+    ) -> np.ndarray:
+        """Draw among the other papers of each context, ``gold_rows`` by ``owner``.
+
+        A pair never seen in training counts as seen once, so that it comes last but can come.
+        """
+        other = gold_rows != targets[owner]
+        rows, owner = gold_rows[other], owner[other]
+        frequency = np.maximum(_lookup(self.cocitations, targets[owner], rows), 1.0)
+        return self._drawn(rows, owner, frequency, items, seed, visit)
+
+    def _from_history(
+        self, targets: np.ndarray, citing: np.ndarray, items: np.ndarray, seed: int, visit: int
+    ) -> np.ndarray:
+        """Draw among all papers ever cited together with each target, less the manuscript.
+
+        The other understanding of Eq. 1, whose printed denominator runs over the whole collection.
+        """
+        counts = self.cocitations
+        sizes = np.diff(counts.indptr)[targets]
+        positives = np.empty((len(items), self.config.positives), dtype=np.int64)
+        for part in budget_batches(sizes, np.arange(len(items)), _MAX_CANDIDATES, None):
+            places = ranges(counts.indptr[targets[part]], sizes[part])
+            rows, owner = counts.indices[places], row_numbers(sizes[part])
+            other = rows != citing[part][owner]
+            found = rows[other], owner[other], counts.data[places][other]
+            positives[part] = self._drawn(*found, items[part], seed, visit)
+        return positives
+
+    def _drawn(
+        self,
+        rows: np.ndarray,
+        owner: np.ndarray,
+        frequency: np.ndarray,
+        items: np.ndarray,
+        seed: int,
+        visit: int,
+    ) -> np.ndarray:
+        """Draw without replacement: the smallest of exponential keys with rate = weight.
+
+        Efraimidis & Spirakis (IPL 2006), for all examples at once.
+        """
+        limit = self.config.positives
+        sizes = np.bincount(owner, minlength=len(items))
+        weights = positive_weights(frequency, self.config.positive_power)
+        keys = -np.log(hashed_uniform(seed, "positives", visit, items[owner], rows)) / weights
+        taken = smallest_per_row(keys, sizes, np.full(len(items), limit))
+        positives = np.full((len(items), limit), -1, dtype=np.int64)
+        taken_sizes = np.minimum(sizes, limit)
+        place = ranges(np.zeros(len(items)), taken_sizes)
+        positives[row_numbers(taken_sizes), place] = rows[taken]
+        return positives
 
     def negatives(
         self,
@@ -121,13 +181,12 @@ class NegativeDistribution:
         num_negatives: int,
         seed: int,
         visit: int,
-        max_tries: int = 100,
     ) -> np.ndarray:
         """Return (B, K) rows, never a paper that the context cites; by rejection.
 
         :param items: (B,) number of each training example, the key of its draw.
         :param gold_offsets: (B + 1,) and ``gold_rows``: all papers that each context cites.
-        :raises CorpusError: after ``max_tries`` a context still meets only its own citations.
+        :raises CorpusError: after ``_MAX_TRIES`` a context still meets only its own citations.
         """
         num_papers = int(max(self.rows[-1], gold_rows.max(initial=0))) + 1
         owner = row_numbers(np.diff(gold_offsets))
@@ -135,7 +194,7 @@ class NegativeDistribution:
         place = np.arange(num_negatives)
         todo = np.ones((len(items), num_negatives), dtype=bool)
         negatives = np.empty((len(items), num_negatives), dtype=np.int64)
-        for attempt in range(max_tries):
+        for attempt in range(_MAX_TRIES):
             example, column = np.nonzero(todo)
             u = hashed_uniform(seed, "negatives", visit, items[example], place[column], attempt)
             found = np.searchsorted(self.cumulative, u * self.cumulative[-1], side="right")
@@ -145,93 +204,9 @@ class NegativeDistribution:
             if not todo.any():
                 return negatives
         raise CorpusError(
-            f"no negative found in {max_tries} tries for a context that cites nearly every "
-            f"cited paper; the corpus is too small for --negatives {num_negatives}"
+            f"no negative found in {_MAX_TRIES} tries for a context that cites nearly every cited "
+            f"paper; expected more papers, or less than --settings negatives={num_negatives}"
         )
-
-
-def sample_positives(
-    targets: np.ndarray,
-    items: np.ndarray,
-    gold_offsets: np.ndarray,
-    gold_rows: np.ndarray,
-    counts: csr_matrix,
-    num_positives: int,
-    power: float,
-    seed: int,
-    visit: int,
-) -> np.ndarray:
-    """Draw co-citations of each target among the other papers its own context cites.
-
-    By :func:`positive_weights`, without replacement. A pair never seen in training counts as seen
-    once, so that it comes last but can come.
-
-    :param targets: (B,) row of each example's target.
-    :param items: (B,) number of each example, the key of its draw.
-    :param gold_offsets: (B + 1,) and ``gold_rows``: all papers that each context cites.
-    :returns: (B, P) rows; -1 where a context has fewer others.
-    """
-    sizes = np.diff(gold_offsets)
-    owner = row_numbers(sizes)
-    other = gold_rows != targets[owner]
-    rows, owner = gold_rows[other], owner[other]
-    frequency = np.maximum(_lookup(counts, targets[owner], rows), 1.0)
-    weights = positive_weights(frequency, power)
-    return _weighted_draw(rows, owner, weights, items, num_positives, seed, visit)
-
-
-def sample_positives_from_history(
-    targets: np.ndarray,
-    items: np.ndarray,
-    gold_offsets: np.ndarray,
-    gold_rows: np.ndarray,
-    counts: csr_matrix,
-    num_positives: int,
-    power: float,
-    seed: int,
-    visit: int,
-) -> np.ndarray:
-    """Draw co-citations of each target among all papers ever cited together with it.
-
-    The other understanding ("history") of Zhang & Ma (WI-IAT 2021), Eq. 1, whose printed
-    denominator runs over the whole collection. Parameters and result as of
-    :func:`sample_positives`.
-    """
-    sizes = np.diff(counts.indptr)[targets]
-    positives = np.empty((len(items), num_positives), dtype=np.int64)
-    for part in budget_batches(sizes, np.arange(len(items)), _MAX_CANDIDATES, None):
-        places = ranges(counts.indptr[targets[part]], sizes[part])
-        rows, owner = counts.indices[places], row_numbers(sizes[part])
-        weights = positive_weights(counts.data[places], power)
-        positives[part] = _weighted_draw(
-            rows, owner, weights, items[part], num_positives, seed, visit
-        )
-    return positives
-
-
-POSITIVES = {"context": sample_positives, "history": sample_positives_from_history}
-
-
-def _weighted_draw(
-    rows: np.ndarray,
-    owner: np.ndarray,
-    weights: np.ndarray,
-    items: np.ndarray,
-    limit: int,
-    seed: int,
-    visit: int,
-) -> np.ndarray:
-    """Draw without replacement: the smallest of exponential keys with rate = weight.
-
-    Efraimidis & Spirakis (IPL 2006), for all examples at once.
-    """
-    sizes = np.bincount(owner, minlength=len(items))
-    keys = -np.log(hashed_uniform(seed, "positives", visit, items[owner], rows)) / weights
-    taken = smallest_per_row(keys, sizes, np.full(len(items), limit))
-    positives = np.full((len(items), limit), -1, dtype=np.int64)
-    taken_sizes = np.minimum(sizes, limit)
-    positives[row_numbers(taken_sizes), ranges(np.zeros(len(items)), taken_sizes)] = rows[taken]
-    return positives
 
 
 def _contains(sorted_codes: np.ndarray, codes: np.ndarray) -> np.ndarray:

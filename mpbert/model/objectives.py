@@ -144,17 +144,17 @@ def masked_sentence_loss(logits: Tensor, targets: Tensor, label_smoothing: float
 
 
 def masked_vector_logits(
-    guesses: Tensor, vectors: Tensor, masked: Tensor, papers: Tensor, temperature: float
+    guesses: Tensor, vectors: Tensor, masked: Tensor, blocks: Tensor, temperature: float
 ) -> Tensor:
     """Return (M, S) cosines of guesses with the sentences of the batch, over the temperature.
 
     InfoNCE of van den Oord et al. (2018), Eq. 4, is the cross entropy of these. Sentences of the
-    same paper that are not masked are no candidates: what is guessed from them resembles them.
+    same block that are not masked are no candidates: what is guessed from them resembles them.
 
     :param guesses: (M, E); ``vectors`` (S, E) of the sentences, before masking.
-    :param masked: (M,) which of them are guessed; ``papers`` (S,) whose they are.
+    :param masked: (M,) which of them are guessed; ``blocks`` (S,) whose they are.
     """
     logits = F.normalize(guesses.float()) @ F.normalize(vectors.float()).T / temperature
     is_seen = torch.ones(len(vectors), dtype=torch.bool, device=logits.device)
     is_seen[masked] = False
-    return logits.masked_fill((papers[masked][:, None] == papers) & is_seen, float("-inf"))
+    return logits.masked_fill((blocks[masked][:, None] == blocks) & is_seen, float("-inf"))

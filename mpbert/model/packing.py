@@ -47,7 +47,7 @@ class Rows(_OnDevice):
 
     @classmethod
     def of(cls, lengths: np.ndarray) -> "Rows":
-        """Lay out rows of these ascending lengths, each at least 1."""
+        """Lay out rows of these ascending lengths, which may begin with zeros."""
         values, counts = np.unique(lengths, return_counts=True)
         offsets = offsets_of(lengths)
         return cls(
@@ -160,14 +160,6 @@ class PackedPapers(_OnDevice):
         own = vectors.index_select(0, self.upper.texts)
         return replace(self, upper=replace(self.upper, vectors=own))
 
-    def with_upper(self, upper: "PackedPapers") -> "PackedPapers":
-        """Return these papers with what the levels beside the bag read of them."""
-        return replace(self, upper=upper)
-
-    def with_counts(self, counts: TokenCounts) -> "PackedPapers":
-        """Return these papers with what exact matches read of them."""
-        return replace(self, counts=counts)
-
 
 @dataclass(frozen=True)
 class MaskedSentences(_OnDevice):
@@ -216,7 +208,7 @@ def pack(
 
     :param tokens: (N,) token ids of all sentences of all papers, in the caller's order.
     :param lengths: (S,) tokens of each sentence, at least 1.
-    :param sentences_per_paper: (B,) sentences of each paper, at least 1.
+    :param sentences_per_paper: (B,) sentences of each paper, at least 1; may be 0 in ``upper``.
     :param roles: (S,) of the sentences; None: all alike.
     :param vectors: (S, E) of a pretrained encoder; ``texts`` (S,) stored texts, whose vectors are
         made later; None: there are none.

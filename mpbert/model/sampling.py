@@ -2,8 +2,8 @@
 
 A manuscript is read as its fundamental context (citing sentence, the one before, the one after)
 and a random supplement from what stands before; a cited paper as its abstract and a random
-supplement from its body. Ours, and not the paper's: a manuscript may also be read with its title
-and abstract, and a paper with a random supplement of training sentences that cite it. All functions
+supplement from its body. Ours, and not the paper's: a manuscript may also be read with its first
+sentences, and a paper with a random supplement of training sentences that cite it. All functions
 work on whole batches, return sentence numbers of the corpus in reading order, and draw by keys that
 depend only on (seed, visit, item, sentence), so an item is read afresh at each visit and yet the
 same in any batch.

@@ -24,7 +24,12 @@ import numpy as np
 from sentence_transformers.base.modules import InputModule
 
 from mpbert.corpus.text import clean_characters, split_sentences
-from mpbert.model.description import SENTENCE_ENCODER, EncoderDescription, read_description
+from mpbert.model.description import (
+    SENTENCE_ENCODER,
+    TWO_TOWER,
+    EncoderDescription,
+    read_description,
+)
 from mpbert.model.directory import load_two_tower, read_tuned, save_encoder
 from mpbert.model.encoder import TwoTower
 from mpbert.model.reading import Reading
@@ -74,7 +79,7 @@ class TwoTowerModule(InputModule):
         :raises EncoderError: it is none, or is damaged.
         """
         path = Path(model_name_or_path) / subfolder
-        description = dataclasses.replace(read_description(path), kind="two-tower")
+        description = dataclasses.replace(read_description(path), kind=TWO_TOWER)
         return cls(path, load_two_tower(path), text_sentences(path, description), description)
 
     def save(self, output_path: str, *_: object, **__: object) -> None:

@@ -4,7 +4,7 @@ What training, embedding and recommending share between a reading and the encode
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,7 @@ class Sentences:
             self.vectors(sentences) if self.vectors else None,
             self.texts(sentences) if self.texts else None,
         )
-        return packed.with_upper(upper)
+        return replace(packed, upper=upper)
 
     def counts_of(self, sampled: SampledSentences, vocab_size: int) -> TokenCounts:
         """Return the tokens of what was read of manuscripts or papers, for exact matches."""

@@ -1,7 +1,13 @@
 """Encoders that others have trained, as Hugging Face's library saves them: found, loaded and run.
 
-``models`` (find and load), ``package_index`` (fetch where no hub is reached), ``encoder`` (run),
-``frozen_layers`` (run, with lower layers that stay as they are),
-``texts`` (texts as rows of tokens), ``sentence_encoder`` (vectors of sentences),
-``sentence_vectors`` (those of a corpus, stored), ``device``.
+Files: ``folders`` (find), ``package_index`` (fetch where no hub is reached), ``model_files`` (which
+they are, their checksum, a copy).
+
+Run: ``models`` (load), ``device``, ``texts`` (texts as rows of tokens), ``encoder`` (vectors of
+rows), ``unpadded_bert``, ``attention`` and ``prepacked_linear`` (the same, faster),
+``frozen_layers`` (with lower layers that stay as they are).
+
+Sentences: ``sentence_encoder`` (their vectors), ``latest_vectors`` (those of the last ones),
+``sentence_vectors`` (those of a corpus, stored), ``stored_blocks`` (as they are written),
+``token_states`` (what enters layers that are tuned), ``options`` (of commands).
 """

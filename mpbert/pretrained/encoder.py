@@ -212,19 +212,17 @@ class PretrainedEncoder:
         self.tokenizer.save_pretrained(directory)
 
 
-def length_batches(
-    lengths: np.ndarray, batch_tokens: int, spread: float = 1.15
-) -> list[np.ndarray]:
+def length_batches(lengths: np.ndarray, batch_tokens: int) -> list[np.ndarray]:
     """Return rows in batches of nearly the same length.
 
+    The longest row of a batch is at most 15 % longer than the shortest, or 8 tokens.
+
     :param batch_tokens: most rows times length of the longest row, unless a single row has more.
-    :param spread: the longest row of a batch is at most this many times as long as the shortest;
-        8 tokens more are always allowed.
     """
     order = np.argsort(lengths, kind="stable")
     ascending, start, batches = lengths[order], 0, []
     while start < len(order):
-        longest = max(ascending[start] * spread, ascending[start] + 8)
+        longest = max(ascending[start] * 1.15, ascending[start] + 8)
         near = ascending[start : np.searchsorted(ascending, longest, side="right")]
         sizes = near * np.arange(1, len(near) + 1)
         end = start + max(int(np.searchsorted(sizes, batch_tokens, side="right")), 1)

@@ -6,8 +6,8 @@ from huggingface_hub import HfApi, snapshot_download
 
 from mpbert.foundation.errors import EncoderError, MpbertError
 from mpbert.pretrained import package_index
+from mpbert.pretrained.model_files import MODEL_FILES
 
-_FETCHED = ("*.json", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
 _HUB_SECONDS = 5  # in which the hub has to answer; its library would wait without end
 _WAY_OUT = "give a local folder in its place"
 
@@ -39,7 +39,7 @@ def folder_of(name: str) -> Path:
 def _from_hub(name: str) -> Path:
     """Return the newest files, or where the hub does not answer, those fetched before."""
     repository, _, revision = name.partition("@")
-    wanted = {"revision": revision or None, "allow_patterns": list(_FETCHED)}
+    wanted = {"revision": revision or None, "allow_patterns": list(MODEL_FILES)}
     try:
         HfApi().repo_info(repository, revision=revision or None, timeout=_HUB_SECONDS)
     except Exception as unreached:

@@ -6,19 +6,18 @@ import numpy as np
 
 from mpbert.foundation.latest import Latest
 
-_MOST = 4096  # sentences that are remembered: 6 MiB of 384 dimensions
+_MOST = 4096  # sentences that are remembered, the last: 6 MiB of 384 dimensions
 
 
 class LatestVectors:
     """Remembers vectors by text; threads may share it.
 
     :param encode: (K,) texts -> (K, E) vectors, of which none depends on the others.
-    :param most: sentences to remember; the oldest are forgotten first.
     """
 
-    def __init__(self, encode: Callable[[Sequence[str]], np.ndarray], most: int = _MOST) -> None:
+    def __init__(self, encode: Callable[[Sequence[str]], np.ndarray]) -> None:
         self._encode = encode
-        self._latest: Latest[np.ndarray] = Latest(encode, most)
+        self._latest: Latest[np.ndarray] = Latest(encode, _MOST)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return (K, E) vectors; only texts that are not remembered are read."""

@@ -18,14 +18,11 @@ from pathlib import Path
 from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.claims import beside, claimed, put_in_place
 from mpbert.foundation.errors import EncoderError
+from mpbert.pretrained.model_files import MODEL_FILES
 
 logger = logging.getLogger(__name__)
 WEIGHTS = "model.safetensors"
-_FILES = (  # of a model of sentence-transformers; no code, no pickles
-    *(WEIGHTS, "config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"),
-    *("special_tokens_map.json", "modules.json", "sentence_bert_config.json"),
-    *("config_sentence_transformers.json", "1_Pooling/config.json", "README.md"),
-)
+_FILES = (WEIGHTS, *MODEL_FILES, "config_sentence_transformers.json", "README.md")
 _EMPTY = ("2_Normalize",)  # a folder that modules.json names and that holds no file
 _TRIES, _SECONDS = 2, 20  # of each connection
 

@@ -25,7 +25,9 @@ from mpbert.vectors.normal import normalized
 logger = logging.getLogger(__name__)
 
 _SAMPLE = 256  # queries searched exactly
-_NEAREST = 10  # of which so many must be found
+_NEAREST = 10  # papers of each of which
+_RECALL = 0.98  # so large a share must be found
+_SEED = 1  # of what lists are learnt from, and of the sample
 _PER_LIST = 64  # papers a list is learnt from
 _ROUNDS = 10  # of k-means
 _CANDIDATES = (20, 10, 5, 3)  # by codes, for each paper wanted
@@ -38,15 +40,7 @@ class ApproximateIndex(DenseIndex):
     """All papers by their vectors, in about 4 sqrt(N) lists; a copy is held in memory.
 
     A code has 4 bits for each of the D dimensions; candidates by codes are then scored in bfloat16.
-
-    :param recall: share of the ten nearest papers that the sample must find.
     """
-
-    def __init__(
-        self, vectors: np.ndarray, similarity: str = "cosine", recall: float = 0.98, seed: int = 1
-    ) -> None:
-        super().__init__(vectors, similarity)
-        self._recall, self._seed = recall, seed
 
     def within(self, papers: np.ndarray) -> Self:
         """Return an index of some of the papers, with lists of its own."""
@@ -59,9 +53,9 @@ class ApproximateIndex(DenseIndex):
     def _learnt(self) -> "_Lists":
         dim, size = self._vectors.shape[1], len(self._rows)
         num_lists = max(1, int(4 * math.sqrt(size)))
-        chosen = named_rng(self._seed, "papers of lists").permutation(size)
+        chosen = named_rng(_SEED, "papers of lists").permutation(size)
         chosen = np.sort(chosen[: _PER_LIST * num_lists])
-        learnt = _Lists(dim, num_lists, self._seed)
+        learnt = _Lists(dim, num_lists)
         learnt.index.train(self._unit(self._rows[chosen]))
         for part in parts_of(size, PAPERS):
             learnt.add(self._unit(self._rows[part]))
@@ -88,7 +82,7 @@ class ApproximateIndex(DenseIndex):
         if len(self._rows) < _FEWEST or len(queries) <= _SAMPLE:
             return super().search(queries, k, excluded_rows)
         _ = self._learnt  # first: it holds rounded papers, by which the sample is searched
-        rng = named_rng(self._seed, "queries searched exactly")
+        rng = named_rng(_SEED, "queries searched exactly")
         sample = np.sort(rng.permutation(len(queries))[:_SAMPLE])
         nearest = min(k, _NEAREST)
         excluded_rows = np.broadcast_to(excluded_rows, len(queries))
@@ -110,7 +104,7 @@ class ApproximateIndex(DenseIndex):
             lists.nprobe, index.k_factor = num_lists, num_candidates
             recalls = self._recalls(queries, exact)
             means[num_lists, num_candidates] = recalls.mean()
-            return bool(recalls.mean() - recalls.std() / math.sqrt(len(recalls)) >= self._recall)
+            return bool(recalls.mean() - recalls.std() / math.sqrt(len(recalls)) >= _RECALL)
 
         too_few, num_lists, num_candidates = 0, 1, _CANDIDATES[0]
         most = max(1, lists.nlist // _MOST)
@@ -163,12 +157,12 @@ class _Lists:
     :ivar lists: the lists alone.
     """
 
-    def __init__(self, dim: int, num_lists: int, seed: int) -> None:
+    def __init__(self, dim: int, num_lists: int) -> None:
         what = f"IVF{num_lists},PQ{dim}x4fs,Refine(SQbf16)"
         self.index = faiss.index_factory(dim, what, faiss.METRIC_INNER_PRODUCT)
         self.lists = faiss.downcast_index(self.index.base_index)
         self._held = faiss.downcast_index(self.index.refine_index)
-        self.lists.cp.niter, self.lists.cp.seed = _ROUNDS, seed
+        self.lists.cp.niter, self.lists.cp.seed = _ROUNDS, _SEED
         self.lists.cp.min_points_per_centroid = 1
         self._lost: list[np.ndarray] = []  # (P,) each: the length of what was rounded off
 

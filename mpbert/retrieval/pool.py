@@ -1,6 +1,7 @@
 """The pool: which papers are candidates of a query.
 
-* ``known``: papers of the manuscript's year or earlier. A later one cannot have been cited.
+* ``known``: papers of the manuscript's year or earlier. A later one cannot have been cited. Of a
+  manuscript of unknown year: all papers.
 * ``all``: all papers of the corpus, whatever their year.
 
 The manuscript itself is never a candidate. Training queries find training papers alone.
@@ -10,7 +11,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mpbert.corpus.records import UNKNOWN_YEAR
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.years import were_there
 
 
 def candidates_by_year(
@@ -30,7 +33,7 @@ def candidates_by_year(
         yield np.arange(len(queries)), papers
         return
     for year in np.unique(queries.years):
-        yield np.flatnonzero(queries.years == year), papers & (store.years <= year)
+        yield np.flatnonzero(queries.years == year), papers & were_there(store.years, year)
 
 
 def num_candidates(years: np.ndarray, manuscript_years: np.ndarray, pool: str) -> np.ndarray:
@@ -42,7 +45,8 @@ def num_candidates(years: np.ndarray, manuscript_years: np.ndarray, pool: str) -
     """
     if pool == "all":
         return np.full(len(manuscript_years), len(years) - 1)
-    return np.searchsorted(np.sort(years), manuscript_years, side="right") - 1
+    counts = np.searchsorted(np.sort(years), manuscript_years, side="right") - 1
+    return np.where(manuscript_years == UNKNOWN_YEAR, len(years) - 1, counts)
 
 
 def training_pool(store: CorpusStore, queries: Queries) -> tuple[np.ndarray, np.ndarray]:

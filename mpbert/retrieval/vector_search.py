@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.checksums import fingerprint
@@ -46,6 +47,7 @@ class VectorSearch:
     ) -> None:
         self._store, self._directory, self._task, self._dim = store, directory, task, dim
         self._pool = pool
+        self._read: dict[str, tuple[np.ndarray, csr_array | None]] = {}  # of each split
         vectors = self._load("papers", store.paper_ids)
         matches = load_matches(directory, "papers", len(vectors))
         if matches is None:
@@ -76,15 +78,8 @@ class VectorSearch:
         :returns: (Q, K) rows, -1 beyond the end of a list, and (Q, K) scores, -inf there.
         """
         chosen = self._places_of(queries, split)
-        name = vectors_name(self._task, split)
-        vectors = self._load(name, self._store.queries(split, self._task).query_ids)
+        vectors, matches = self._queries_of(split)
         asked = [vectors[chosen]]
-        matches = load_matches(self._directory, name, len(vectors))
-        if isinstance(self._index, HybridIndex) != (matches is not None):
-            raise VectorsError(
-                f"{self._directory}: found exact matches of papers or of {name} alone; expected "
-                f"both: embed again"
-            )
         if matches is not None:
             asked.append(matches[chosen])
         k = min(k, self._store.num_papers - 1)
@@ -112,9 +107,22 @@ class VectorSearch:
                 f"{self._directory}: holds exact matches of tokens; expected vectors alone to "
                 f"score further papers with, give those of another row"
             )
-        name = vectors_name(self._task, split)
-        vectors = self._load(name, self._store.queries(split, self._task).query_ids)
+        vectors, _ = self._queries_of(split)
         return self._index.scores_of(vectors[self._places_of(queries, split)], asked, papers)
+
+    def _queries_of(self, split: str) -> tuple[np.ndarray, csr_array | None]:
+        """Return the vectors of all queries of a split, and their matches, if any; read once."""
+        if split not in self._read:
+            name = vectors_name(self._task, split)
+            vectors = self._load(name, self._store.queries(split, self._task).query_ids)
+            matches = load_matches(self._directory, name, len(vectors))
+            if isinstance(self._index, HybridIndex) != (matches is not None):
+                raise VectorsError(
+                    f"{self._directory}: found exact matches of papers or of {name} alone; "
+                    f"expected both: embed again"
+                )
+            self._read[split] = vectors, matches
+        return self._read[split]
 
     def _places_of(self, queries: Queries, split: str) -> np.ndarray:
         """Return (Q,) the places of queries, which may be some of the split in any order."""

@@ -106,7 +106,7 @@ def write_faiss(store: "VectorStore", titles: Sequence[str], directory: Path) ->
     for _, block in _blocks(store):
         index.add(normalized(block))
     faiss.write_index(index, str(directory / "index.faiss"))
-    _write_ids(directory / "index.ids.txt", store)
+    store.save_ids(directory, "index")
 
 
 def write_safetensors(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
@@ -116,7 +116,7 @@ def write_safetensors(store: "VectorStore", titles: Sequence[str], directory: Pa
 
     tensors = {"vectors": np.ascontiguousarray(store.vectors)}
     save_file(tensors, directory / "vectors.safetensors")
-    _write_ids(directory / "vectors.ids.txt", store)
+    store.save_ids(directory, "vectors")
 
 
 # format -> writer of (vectors, titles, directory)
@@ -129,10 +129,6 @@ WRITERS: dict[str, Callable[["VectorStore", Sequence[str], Path], None]] = {
     "word2vec": write_word2vec,
     "word2vec-bin": write_word2vec_binary,
 }
-
-
-def _write_ids(path: Path, store: "VectorStore") -> None:
-    path.write_text("".join(f"{name}\n" for name in store.ids), encoding="utf-8")
 
 
 def _blocks(store: "VectorStore") -> "Iterator[tuple[int, np.ndarray]]":

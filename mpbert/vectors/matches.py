@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpbert.foundation.arrays import write_array
 from mpbert.foundation.errors import VectorsError
 from mpbert.foundation.growing_arrays import Numbers
 
@@ -93,17 +94,10 @@ class MatchesWriter:
         }
         with zipfile.ZipFile(matches_file(directory, name), "w", zipfile.ZIP_STORED) as archive:
             for part, (array, of_kind) in arrays.items():
-                _write_array(archive, f"{part}.npy", array, np.dtype(of_kind))
-
-
-def _write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray, kind: np.dtype) -> None:
-    """Write an array of another kind as :func:`numpy.savez` does, a block at a time."""
-    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
-    with archive.open(name, "w", force_zip64=True) as file:
-        np.lib.format.write_array_header_1_0(file, header | {"shape": array.shape})
-        flat = array.reshape(-1)
-        for start in range(0, flat.size, _BLOCK):
-            file.write(flat[start : start + _BLOCK].astype(kind, copy=False).tobytes())
+                flat = array.reshape(-1)
+                blocks = (flat[at : at + _BLOCK] for at in range(0, flat.size, _BLOCK))
+                with archive.open(f"{part}.npy", "w", force_zip64=True) as file:
+                    write_array(file, array.shape, of_kind, blocks)
 
 
 def load_matches(directory: Path, name: str, num_rows: int) -> "sparse.csr_array | None":

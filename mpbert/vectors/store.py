@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.foundation.arrays import load_array
+from mpbert.foundation.arrays import load_array, write_array
 from mpbert.foundation.errors import MpbertError, VectorsError
 from mpbert.foundation.manifest import check_format, fingerprint, read_manifest
 
@@ -107,9 +107,10 @@ class VectorStore:
     def save(self, directory: Path, name: str) -> None:
         """Write ``NAME.npy`` and ``NAME.ids.txt`` into a directory that exists."""
         np.save(directory / f"{name}.npy", self.vectors)
-        self._save_ids(directory, name)
+        self.save_ids(directory, name)
 
-    def _save_ids(self, directory: Path, name: str) -> None:
+    def save_ids(self, directory: Path, name: str) -> None:
+        """Write ``NAME.ids.txt``, an id a line, into a directory that exists."""
         text = "".join(f"{line}\n" for line in self.ids)
         (directory / f"{name}.ids.txt").write_text(text, encoding="utf-8")
 
@@ -122,13 +123,9 @@ class VectorStore:
         :raises VectorsError: see :class:`VectorStore`.
         """
         path = directory / f"{name}.npy"
-        kind = np.dtype(np.float32)
-        header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
         with path.open("wb") as file:
-            np.lib.format.write_array_header_1_0(file, header | {"shape": (len(ids), dim)})
-            for block in blocks:
-                file.write(np.ascontiguousarray(block, kind).data)
-        cls(ids, load_array(path))._save_ids(directory, name)
+            write_array(file, (len(ids), dim), np.float32, blocks)
+        cls(ids, load_array(path)).save_ids(directory, name)
 
     @classmethod
     def load(cls, directory: Path, name: str) -> "VectorStore":

@@ -13,9 +13,11 @@ import numpy as np
 from contest import Cost, contest, print_contest
 from scipy.sparse import csr_matrix
 
-from mpbert.corpus.cocitation import citation_counts, cocitation_counts
+from mpbert.corpus.binary import BinaryContexts
+from mpbert.corpus.cocitation import citation_counts
 from mpbert.foundation.ragged import offsets_of, row_numbers
-from mpbert.model.noise import NegativeDistribution, sample_positives
+from mpbert.model.config import NoiseConfig
+from mpbert.model.noise import NegativeDistribution, Noise
 
 NUM_PAPERS, NEGATIVES, POWER = 20_000, 4, 0.75
 
@@ -31,11 +33,12 @@ def draw_contexts(num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw(
-    offsets: np.ndarray, rows: np.ndarray, counts: csr_matrix, noise: NegativeDistribution
+    offsets: np.ndarray, rows: np.ndarray, noise: Noise, negatives: NegativeDistribution
 ) -> tuple[np.ndarray, np.ndarray]:
     items, targets = np.arange(len(offsets) - 1), rows[offsets[:-1]]
-    positives = sample_positives(targets, items, offsets, rows, counts, 1, POWER, 1, 0)
-    return positives, noise.sample(items, offsets, rows, NEGATIVES, 1, 0)
+    citing = np.full(len(items), NUM_PAPERS)  # a manuscript outside
+    positives = noise.positives(targets, citing, items, offsets, rows, 1, 0)
+    return positives, negatives.sample(items, offsets, rows, NEGATIVES, 1, 0)
 
 
 def loop(
@@ -60,14 +63,19 @@ def loop(
 
 def main(num_contexts: int = 1_000_000, num_looped: int = 2_000) -> None:
     offsets, rows = draw_contexts(num_contexts)
-    counts = cocitation_counts(offsets, rows, NUM_PAPERS)
+    num_read = len(offsets) - 1
+    contexts = BinaryContexts(
+        *(np.full(num_read, NUM_PAPERS), np.arange(num_read), offsets, rows),
+        np.zeros(num_read, dtype=bool),
+    )
+    noise = Noise(contexts, NUM_PAPERS, NoiseConfig(positives=1, positive_power=POWER))
     cited = citation_counts(rows, NUM_PAPERS)
     probabilities = cited**POWER / (cited**POWER).sum()
     few = offsets[: num_looped + 1], rows[: offsets[num_looped]]
     costs = contest(
         {
-            "ours": lambda: draw(offsets, rows, counts, NegativeDistribution(cited, POWER)),
-            "loop": lambda: loop(*few, counts, probabilities),
+            "ours": lambda: draw(offsets, rows, noise, NegativeDistribution(cited, POWER)),
+            "loop": lambda: loop(*few, noise.cocitations, probabilities),
         }
     )
     factor = num_contexts / num_looped

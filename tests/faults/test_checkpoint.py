@@ -49,7 +49,7 @@ def test_damaged_blocks_of_vectors_are_embedded_again(damage, formats, monkeypat
     undisturbed = dataclasses.replace(config, output=formats / "undisturbed")
     embed.run(undisturbed)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(VectorStore, "_save_ids", killed)
+        patch.setattr(VectorStore, "save_ids", killed)
         embed.run(config)
     (block,) = (formats / ".out.mpbert-parts").glob("papers.*")
     size = block.stat().st_size

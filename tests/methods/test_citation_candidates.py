@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from mpbert.corpus.records import UNKNOWN_YEAR
 from mpbert.corpus.store import CorpusStore
 from mpbert.methods.citation_candidates.reranker import CitationCandidates, outgoing
 from mpbert.methods.rankings import Ranking
@@ -52,6 +55,18 @@ def test_candidates_are_those_of_slow_loops(store, task, split, rest):
         kept = [row for row in rows if row in ranked]
         assert kept == [row for row in ranked if row in expected]
     assert (np.diff(np.where(found.rows >= 0, found.scores, -9), axis=1) <= 0).all()
+
+
+def test_a_query_of_unknown_year_has_the_candidates_of_the_last_year(store):
+    queries = store.manuscripts("test")
+    ranking = random_ranking(store, queries)
+    found = [
+        CitationCandidates(k=4)
+        .rerank(store, replace(queries, years=np.full_like(queries.years, year)), [ranking])
+        .rows.tolist()
+        for year in (UNKNOWN_YEAR, store.years.max())
+    ]
+    assert found[0] == found[1] and max(map(max, found[0])) >= 0
 
 
 def test_what_the_query_itself_cites_is_not_looked_at(store):

@@ -183,6 +183,14 @@ class TestTraining:
             assert np.array_equal(found[i], expected)
         assert not examples.is_negative(np.array([0]), np.array([[-1]])).any()
 
+    def test_a_manuscript_of_unknown_year_may_know_all_papers(self, store, lists):
+        queries, ranking = lists("train")
+        queries = dataclasses.replace(queries, years=np.zeros_like(queries.years))
+        examples = DualExamples.of(store, queries, ranking, 8)
+        found = examples.is_negative(np.array([0]), np.arange(store.num_papers)[None])[0]
+        newest = np.flatnonzero(store.years == store.years.max())
+        assert found[newest].any()
+
     def test_it_learns_to_put_cited_papers_above_the_others(self, store, lists):
         losses = []
         step = DualLearner.step

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -6,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mpbert.commands import rerank, retrieve
+from mpbert.corpus.records import UNKNOWN_YEAR
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
@@ -59,6 +61,27 @@ def test_later_documents_and_the_querys_own_paper_lend_nothing_and_it_is_not_fou
     graph = graph_of([2000, 2005, 1990, 1990, 1990], [2], [3], [0, 4], [], [])
     found = cited_by(graph, np.array([[0, 1, 2, -1]]), np.array([0]), np.array([2000]), 9)
     assert [x.tolist() for x in found] == [[4], [1]]
+
+
+def test_to_a_query_of_unknown_year_all_papers_lend_their_citations():
+    graph = graph_of([UNKNOWN_YEAR, 2005, 1990, 1990], [], [2], [3], [])
+    found = cited_by(graph, np.array([[1, 2]]), np.array([0]), np.array([UNKNOWN_YEAR]), 9)
+    assert [x.tolist() for x in found] == [[3], [1]]  # 2 is a document itself
+
+
+def test_a_paper_of_unknown_year_may_cite_all_papers(store):
+    years = store.years.copy()
+    citing, cited = store.citations()
+    years[citing[0]] = UNKNOWN_YEAR
+    made = SimpleNamespace(
+        citations=store.citations,
+        years=years,
+        num_papers=store.num_papers,
+        paper_splits=store.paper_splits,
+    )
+    graph = CitationGraph.of(made)
+    start, end = graph.offsets[citing[0] : citing[0] + 2]
+    assert sorted(graph.cited[start:end]) == sorted(cited[citing == citing[0]])
 
 
 def test_papers_lend_their_citations_only_if_they_are_for_training():

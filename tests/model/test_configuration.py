@@ -1,4 +1,5 @@
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +22,7 @@ from mpbert.model.configuration import (
     read_configuration,
     resolved_settings,
 )
+from mpbert.model.fairseq_plugin import flags
 from mpbert.model.knob import STAGES
 
 # the knobs of the outputs that are older than tuned layers
@@ -93,6 +95,50 @@ def test_an_encoder_that_is_older_than_a_knob_is_read_as_it_was_made():
     assert from_nested(ModelConfig, {"upper": older}, {"gate": 2.0}).upper.gate == 2.0
     assert from_nested(UpperConfig, {"gate": 3.0}, {"gate": 2.0}).gate == 3.0
     assert from_nested(UpperConfig, older).gate == UpperConfig().gate
+
+
+def checkpoint(schedule, **model):
+    """Return what fairseq keeps of a training of a bag, by a version without some of its knobs."""
+    return {
+        "task": {"max_valid": 7},
+        "criterion": {},
+        "model": {"autocast_bf16": False, **model},
+        "dataset": {"max_tokens": 900},
+        "optimization": {
+            **{"update_freq": [1], "lr": [0.5], "clip_norm": 1.0},
+            **{"max_epoch": 2, "max_update": 0},
+        },
+        "optimizer": {"adam_betas": "(0.9, 0.98)", "weight_decay": 0.0},
+        "lr_scheduler": {"warmup_updates": 3, **schedule},
+        "checkpoint": {"save_interval_updates": 0},
+        "common": {"seed": 1},
+    }
+
+
+def test_a_checkpoint_that_is_older_than_a_knob_is_read_as_it_was_trained(monkeypatch):
+    before = {"gate": 2.0, "tuned_lr": 0.3}
+    monkeypatch.setattr(flags, "knobs_before", lambda: before)
+    assert flags.section_of(UpperConfig, SimpleNamespace(), FINETUNE).gate == 2.0
+    assert flags.section_of(ModelConfig, SimpleNamespace(dim=24), FINETUNE).upper.gate == 2.0
+    assert flags.section_of(UpperConfig, SimpleNamespace(gate=3.0), FINETUNE).gate == 3.0
+    for given, expected in (({}, 0.3), ({"tuned_lr": 0.2}, 0.2)):
+        cfg = checkpoint({"_name": "fixed"}, **given)
+        found = flags.configuration_of(cfg, FINETUNE, {}, 50).training
+        assert (found.tuned_lr, found.bag_lr, found.max_valid) == (expected, 1.0, 7)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ({"_name": "fixed"}, 1e-7),  # it has none: the knob's default stays
+        ({"_name": "mpbert_linear"}, 1e-7),
+        ({"_name": "inverse_sqrt", "warmup_init_lr": 1e-3}, 1e-3),
+        ({"_name": "inverse_sqrt", "warmup_init_lr": -1}, 0.0),
+    ],
+)
+def test_the_first_learning_rate_is_that_of_the_training(schedule, expected):
+    found = flags.configuration_of(checkpoint(schedule), FINETUNE, {}, 50).training
+    assert found.warmup_init_lr == expected
 
 
 def test_an_output_that_is_older_than_a_knob_is_finished_where_all_is_as_before(written, tmp_path):

@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from mpbert.corpus.binary import BinaryContexts
 from mpbert.corpus.cocitation import citation_counts, cocitation_counts, merge_by_paper
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.model import noise
-from mpbert.model.noise import (
-    NegativeDistribution,
-    negative_weights,
-    positive_weights,
-    sample_positives,
-    sample_positives_from_history,
-)
+from mpbert.model.config import NoiseConfig
+from mpbert.model.noise import NegativeDistribution, Noise, negative_weights, positive_weights
 
 CONTEXTS = [[0, 1], [0, 1, 2], [3], [2, 0], [0, 3], [0, 1]]  # cited rows, of 6 papers
 OFFSETS = offsets_of(np.array([len(c) for c in CONTEXTS]))
@@ -129,32 +125,33 @@ def test_training_contexts_that_cite_less_than_two_papers_are_refused(counts):
         NegativeDistribution(np.array(counts), 0.75)
 
 
-HISTORY = cocitation_counts(
-    *(
-        offsets_of(np.array([2] * 45)),
-        np.array([[0, 1]] * 24 + [[0, 2]] * 8 + [[0, 3]] * 3 + [[4, 0]] * 10).ravel(),
-    ),
-    num_papers=6,
+HISTORY = BinaryContexts(
+    *(np.zeros(45, dtype=np.int64), np.arange(45), offsets_of(np.array([2] * 45))),
+    np.array([[0, 1]] * 24 + [[0, 2]] * 8 + [[0, 3]] * 3 + [[4, 0]] * 10).ravel(),
+    np.zeros(45, dtype=bool),
 )  # paper 0 was cited 24, 8, 3, 10 times with 1, 2, 3, 4
+CONTEXT, FROM_HISTORY = "context", "history"
 
 
-def positives(draw, context, num_positives, power, times=1, visit=0, target=0):
-    targets = np.full(times, target)
-    gold = repeated(context, times)
-    return draw(targets, np.arange(times), *gold, HISTORY, num_positives, power, 1, visit)
+def positives(
+    positives_from, context, num_positives, power, times=1, visit=0, target=0, manuscript=9
+):
+    config = NoiseConfig(num_positives, positive_power=power, positives_from=positives_from)
+    drawn = Noise(HISTORY, 6, config)
+    rows = np.full(times, target), np.full(times, manuscript), np.arange(times)
+    return drawn.positives(*rows, *repeated(context, times), 1, visit)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize(
-    ("draw", "support", "frequency"),
+    ("positives_from", "support", "frequency"),
     [
-        (sample_positives, [1, 2, 5], [24, 8, 1]),  # 5 was never seen with 0: as if once
-        (sample_positives_from_history, [1, 2, 3, 4], [24, 8, 3, 10]),
+        (CONTEXT, [1, 2, 5], [24, 8, 1]),  # 5 was never seen with 0: as if once
+        (FROM_HISTORY, [1, 2, 3, 4], [24, 8, 3, 10]),
     ],
-    ids=["context", "history"],
 )
-def test_first_positive_follows_frequency_to_the_power(draw, support, frequency, power):
-    found = positives(draw, [0, 1, 2, 5], 1, power, times=10_000)
+def test_first_positive_follows_frequency_to_the_power(positives_from, support, frequency, power):
+    found = positives(positives_from, [0, 1, 2, 5], 1, power, times=10_000)
     weights = np.array(frequency, dtype=float) ** power
     drawn = np.bincount(found.ravel(), minlength=6)
     assert drawn.sum() == drawn[support].sum()
@@ -162,7 +159,7 @@ def test_first_positive_follows_frequency_to_the_power(draw, support, frequency,
 
 
 def test_two_positives_are_distinct_and_follow_draws_one_after_another():
-    found = np.sort(positives(sample_positives, [0, 1, 2, 5], 2, 1.0, times=10_000), axis=1)
+    found = np.sort(positives(CONTEXT, [0, 1, 2, 5], 2, 1.0, times=10_000), axis=1)
     p = {1: 24 / 33, 2: 8 / 33, 5: 1 / 33}
     pairs = [(1, 2), (1, 5), (2, 5)]
     expected = [p[a] * p[b] / (1 - p[a]) + p[b] * p[a] / (1 - p[b]) for a, b in pairs]
@@ -172,26 +169,39 @@ def test_two_positives_are_distinct_and_follow_draws_one_after_another():
 
 
 def test_a_context_with_few_others_gives_all_and_fills_with_minus_1():
-    assert positives(sample_positives, [0], 3, 0.75).tolist() == [[-1, -1, -1]]
-    assert sorted(positives(sample_positives, [2, 0], 3, 0.75)[0]) == [-1, -1, 2]
-    assert sorted(positives(sample_positives, [0, 1, 2, 5], 3, 0.75)[0]) == [1, 2, 5]
-    assert positives(sample_positives, [0, 1], 0, 0.75).shape == (1, 0)
+    assert positives(CONTEXT, [0], 3, 0.75).tolist() == [[-1, -1, -1]]
+    assert sorted(positives(CONTEXT, [2, 0], 3, 0.75)[0]) == [-1, -1, 2]
+    assert sorted(positives(CONTEXT, [0, 1, 2, 5], 3, 0.75)[0]) == [1, 2, 5]
+    assert positives(CONTEXT, [0, 1], 0, 0.75).shape == (1, 0)
 
 
 def test_history_of_a_paper_never_cited_is_empty():
-    found = positives(sample_positives_from_history, [5], 3, 0.75, target=5)
+    found = positives(FROM_HISTORY, [5], 3, 0.75, target=5)
     assert found.tolist() == [[-1, -1, -1]]
 
 
-@pytest.mark.parametrize("draw", [sample_positives, sample_positives_from_history])
-def test_positives_are_fresh_per_visit_and_never_the_target(draw):
-    first = positives(draw, [0, 1, 2, 3, 4], 2, 0.75, times=50, visit=1)
-    assert np.array_equal(first, positives(draw, [0, 1, 2, 3, 4], 2, 0.75, times=50, visit=1))
-    assert not np.array_equal(first, positives(draw, [0, 1, 2, 3, 4], 2, 0.75, times=50, visit=2))
+@pytest.mark.parametrize("positives_from", [CONTEXT, FROM_HISTORY])
+def test_positives_are_fresh_per_visit_and_never_the_target(positives_from):
+    first, again, other = (
+        positives(positives_from, [0, 1, 2, 3, 4], 2, 0.75, times=50, visit=visit)
+        for visit in (1, 1, 2)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
     assert (first != 0).all()
 
 
+def test_history_has_all_but_the_manuscript_itself(monkeypatch):
+    for most in (1 << 21, 1):
+        monkeypatch.setattr(noise, "_MAX_CANDIDATES", most)
+        found = positives(FROM_HISTORY, [0], 4, 0.75, times=3, manuscript=4)
+        assert [sorted(row) for row in found.tolist()] == [[-1, 1, 2, 3]] * 3
+    kept = positives(FROM_HISTORY, [0], 4, 0.75, times=50)
+    found = positives(FROM_HISTORY, [0], 4, 0.75, times=50, manuscript=4)
+    assert [[row for row in rows if row != 4] for rows in kept.tolist()] == found[:, :3].tolist()
+
+
 def test_history_is_drawn_the_same_in_parts_of_any_size(monkeypatch):
-    whole = positives(sample_positives_from_history, [0], 2, 0.75, times=50)
+    whole = positives(FROM_HISTORY, [0], 2, 0.75, times=50)
     monkeypatch.setattr(noise, "_MAX_CANDIDATES", 10)
-    assert np.array_equal(whole, positives(sample_positives_from_history, [0], 2, 0.75, times=50))
+    assert np.array_equal(whole, positives(FROM_HISTORY, [0], 2, 0.75, times=50))

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_each_distinct_text_of_two_batches_is_packed_once():
     def batch(texts, per_paper):
         ones = np.ones(len(texts), np.int64)
         upper = pack(ones, ones, np.array(per_paper), texts=np.array(texts))
-        return pack(np.ones(1), np.ones(1, np.int64), np.ones(1, np.int64)).with_upper(upper)
+        return replace(pack(np.ones(1), np.ones(1, np.int64), np.ones(1, np.int64)), upper=upper)
 
     first, second = batch([3, 0, 3], [2, 1]), batch([0, 4, 1, 1], [4])
     expected = [set(map(int, read.upper.texts)) for read in (first, second)]

@@ -9,6 +9,8 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
 
 from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.errors import EncoderError
@@ -176,3 +178,37 @@ def test_shards_have_one_checksum(small_encoder, tmp_path):
 def test_the_files_that_vectors_depend_on(small_encoder):
     names = [str(p.relative_to(small_encoder)) for p in model_files.files_of_model(small_encoder)]
     assert {"model.safetensors", "tokenizer.json", "1_Pooling/config.json"} <= set(names)
+
+
+def test_a_copy_has_the_ids_of_an_encoder_that_has_a_list_of_its_vocabulary_alone(
+    small_encoder, tmp_path
+):
+    older, copy = tmp_path / "older", tmp_path / "copy"
+    shutil.copytree(small_encoder, older, ignore=shutil.ignore_patterns("tokenizer*.json"))
+    vocabulary = AutoTokenizer.from_pretrained(small_encoder, local_files_only=True).get_vocab()
+    lines = "".join(f"{token}\n" for token in sorted(vocabulary, key=vocabulary.get))
+    (older / "vocab.txt").write_text(lines, encoding="utf-8")
+    model_files.copy_model(older, copy)
+    text = "Hosts probe the path for its largest packet."
+    ids = [
+        AutoTokenizer.from_pretrained(folder, local_files_only=True)(text)["input_ids"]
+        for folder in (small_encoder, older, copy)
+    ]
+    assert ids[0] == ids[1] == ids[2] and len(set(ids[2])) > 5
+
+
+def test_beside_a_whole_tokenizer_its_older_files_are_no_input(small_encoder, tmp_path):
+    folder = tmp_path / "both"
+    shutil.copytree(small_encoder, folder)
+    before = [file.name for file in model_files.files_of_model(folder)]
+    (folder / "vocab.txt").write_text("[PAD]\n")
+    (folder / "special_tokens_map.json").write_text("{}")
+    assert [file.name for file in model_files.files_of_model(folder)] == before
+
+
+def test_weights_in_several_files_are_copied_with_what_lists_them(small_encoder, tmp_path):
+    model = AutoModel.from_pretrained(small_encoder, local_files_only=True)
+    model.save_pretrained(tmp_path / "parts", max_shard_size="20KB")
+    model_files.copy_model(tmp_path / "parts", tmp_path / "copy")
+    found = AutoModel.from_pretrained(tmp_path / "copy", local_files_only=True).state_dict()
+    assert all(torch.equal(weights, found[name]) for name, weights in model.state_dict().items())

@@ -1,5 +1,6 @@
 import numpy as np
 
+from mpbert.pretrained import latest_vectors
 from mpbert.pretrained.latest_vectors import LatestVectors
 
 
@@ -23,9 +24,10 @@ def test_a_text_is_read_once():
     assert vectors.encode([]).shape == (0, 2)
 
 
-def test_what_was_not_used_for_longest_is_forgotten():
+def test_what_was_not_used_for_longest_is_forgotten(monkeypatch):
+    monkeypatch.setattr(latest_vectors, "_MOST", 2)
     spy = Spy()
-    vectors = LatestVectors(spy, most=2)
+    vectors = LatestVectors(spy)
     for texts in (["a"], ["bb"], ["a"], ["ccc"], ["a"], ["bb"]):
         vectors.encode(texts)
     assert spy.asked == ["a", "bb", "ccc", "bb"]

@@ -3,6 +3,7 @@ import logging
 import numpy as np
 import pytest
 
+from mpbert.retrieval import approximate
 from mpbert.retrieval.approximate import ApproximateIndex
 from mpbert.retrieval.dense import DenseIndex
 
@@ -16,11 +17,12 @@ def clustered(num_vectors, seed):
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.98])
-def test_the_recall_asked_for_is_reached_and_scores_are_exact(recall, caplog):
+def test_the_recall_asked_for_is_reached_and_scores_are_exact(recall, caplog, monkeypatch):
+    monkeypatch.setattr(approximate, "_RECALL", recall)
     papers, queries = clustered(5000, 1), clustered(400, 2)
     nobody = np.array([-1])
     with caplog.at_level(logging.INFO):
-        rows, scores = ApproximateIndex(papers, recall=recall).search(queries, 10, nobody)
+        rows, scores = ApproximateIndex(papers).search(queries, 10, nobody)
     exact, best = DenseIndex(papers).search(queries, 10, nobody)
     assert (rows[:, :, None] == exact[:, None]).any(2).mean() >= recall - 0.05
     assert (scores <= best + 1e-12).all()
@@ -40,12 +42,13 @@ def test_vectors_without_neighbourhoods_are_searched_exactly(caplog):
     assert "so many of 178 lists are needed" in caplog.text
 
 
-def test_no_more_lists_are_read_than_the_recall_needs(caplog):
+def test_no_more_lists_are_read_than_the_recall_needs(caplog, monkeypatch):
     papers, queries = clustered(5000, 1), clustered(400, 2)
     read = []
     for recall in (0.5, 0.98):
+        monkeypatch.setattr(approximate, "_RECALL", recall)
         with caplog.at_level(logging.INFO):
-            ApproximateIndex(papers, recall=recall).search(queries, 10, np.array([-1]))
+            ApproximateIndex(papers).search(queries, 10, np.array([-1]))
         read.append(int(caplog.messages[-1].split()[0]))
     assert read[0] < read[1] < 282 // 4
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mpbert.corpus.queries import Queries
+from mpbert.corpus.records import UNKNOWN_YEAR
 from mpbert.foundation.ragged import offsets_of
 from mpbert.retrieval import approximate, dense
 from mpbert.retrieval.dense import DenseIndex
@@ -137,9 +138,36 @@ def test_approximate_search_keeps_to_the_pool_and_finds_nearly_all_of_it(
     assert 0.9 < (rows[:, :, None] == exact[:, None]).any(2).mean() < 1
 
 
-def test_candidates_are_counted_as_they_are_searched():
+def test_a_manuscript_of_unknown_year_may_cite_all_papers(tmp_path):
+    store = corpus_of(np.array([UNKNOWN_YEAR, 1990, 2000, 2010]), ["test"] * 4)
+    queries = queries_of(store, np.array([0, 2]))
+    store.queries = lambda *_: queries
+    papers = np.eye(4, dtype=np.float32)
+    VectorStore(store.paper_ids, papers).save(tmp_path, "papers")
+    VectorStore(queries.query_ids, papers[:2]).save(tmp_path, "contexts.test")
+    rows, _ = VectorSearch(store, tmp_path, "local").search(queries, "test", 9)
+    assert [sorted(found[found >= 0].tolist()) for found in rows] == [[1, 2, 3], [0, 1]]
+
+
+def test_vectors_of_queries_are_read_once(tmp_path, monkeypatch):
+    store, queries, *_ = made(tmp_path, 30, 10, 1)
+    search, read = VectorSearch(store, tmp_path, "local"), []
+    load = VectorStore.load
+    monkeypatch.setattr(
+        VectorStore, "load", lambda directory, name: read.append(name) or load(directory, name)
+    )
+    first, second = (search.search(queries, "test", 3) for _ in range(2))
+    assert np.array_equal(first[0], second[0])
+    assert read == ["contexts.test"]
+
+
+@pytest.mark.parametrize("are_known", [True, False])
+def test_candidates_are_counted_as_they_are_searched(are_known):
     rng = np.random.default_rng(1)
-    store = corpus_of(rng.integers(1990, 2000, 50), ["test"] * 50)
+    years = rng.integers(1990, 2000, 50)
+    if not are_known:
+        years[::3] = UNKNOWN_YEAR
+    store = corpus_of(years, ["test"] * 50)
     queries = queries_of(store, rng.integers(0, 50, 30))
     for pool in POOLS:
         counts = num_candidates(store.years, queries.years, pool)
@@ -150,4 +178,6 @@ def test_candidates_are_counted_as_they_are_searched():
             seen += places.tolist()
         assert sorted(seen) == list(range(30))
     known = num_candidates(store.years, queries.years, "known")
-    assert known.tolist() == [(store.years <= year).sum() - 1 for year in queries.years]
+    assert known.tolist() == [
+        (store.years <= year).sum() - 1 if year != UNKNOWN_YEAR else 49 for year in queries.years
+    ]

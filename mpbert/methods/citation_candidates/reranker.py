@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.years import were_there
 from mpbert.foundation.config import setting
 from mpbert.foundation.ragged import ranges
 from mpbert.methods.rankings import Ranking, ranking_of_pairs, union
@@ -46,10 +47,10 @@ class CitationCandidates(Reranker):
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the candidates; a query without papers has none."""
         years = queries.years[:, None]
-        ranking = rankings[0].without(store.years[rankings[0].rows] > years)
+        ranking = rankings[0].without(~were_there(store.years[rankings[0].rows], years))
         first = ranking.first(self.k)
         added = outgoing(store, queries, first)
-        added = added.without(store.years[added.rows] > years)
+        added = added.without(~were_there(store.years[added.rows], years))
         found = union([first if self.rest == "drop" else ranking, added], store.num_papers)
         ranked = found.places_in(ranking, store.num_papers)
         place = found.places_in(added, store.num_papers)

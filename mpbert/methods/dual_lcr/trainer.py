@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.years import were_there
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
@@ -96,8 +97,8 @@ class DualExamples:
         own, years = self.queries.citing_rows[query], self.queries.years[query]
         keys = own[:, None].astype(np.int64) * len(self.years) + papers
         is_known = places_of(self.known, keys.ravel()).reshape(keys.shape) >= 0
-        is_newer = self.years[papers] > years[:, None]
-        return (papers >= 0) & ~is_known & ~is_newer & (papers != own[:, None])
+        is_older = were_there(self.years[papers], years[:, None])
+        return (papers >= 0) & ~is_known & is_older & (papers != own[:, None])
 
 
 class DualLearner(TorchLearner):

@@ -29,6 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.years import were_there
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged import offsets_of, ranges
@@ -58,7 +59,7 @@ class CitationGraph:
     def of(cls, store: CorpusStore) -> "CitationGraph":
         """Return the graph of a corpus."""
         citing, cited = store.citations()
-        known = store.years[cited] <= store.years[citing]
+        known = were_there(store.years[cited], store.years[citing])
         counts = np.bincount(citing[known], minlength=store.num_papers)
         is_training = np.asarray(store.paper_splits) == "train"
         return cls(offsets_of(counts), cited[known].astype(np.int64), store.years, is_training)
@@ -191,7 +192,7 @@ def lends_citations(
 
     :param documents: (Q, K) rows; -1 beyond the end of a list.
     """
-    lends = graph.is_training[documents] & (graph.years[documents] <= years[:, None])
+    lends = graph.is_training[documents] & were_there(graph.years[documents], years[:, None])
     return lends & (documents >= 0) & (documents != own_rows[:, None])
 
 

@@ -16,7 +16,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.manifest import check_inputs, fingerprint
 from mpbert.foundation.ragged import budget_batches
 from mpbert.foundation.seeding import named_rng
-from mpbert.model.config import STACKED, ModelConfig, UpperConfig
+from mpbert.model.config import STACKED, ModelConfig, TrainingConfig, UpperConfig
 from mpbert.model.sentences import check_states
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
@@ -100,10 +100,7 @@ class TokenTask(FairseqTask):
 
     def __init__(self, cfg: Any) -> None:
         super().__init__(cfg)
-        if not 0 <= cfg.seed:
-            raise ConfigError(f"--seed {cfg.seed}; expected 0 or more")
-        if cfg.max_valid < 1:
-            raise ConfigError(f"--max-valid is {cfg.max_valid}; expected 1 or more")
+        TrainingConfig(seed=cfg.seed, max_valid=cfg.max_valid)  # refuses what is out of bounds
         check_inputs([Path(cfg.data)])
         self.corpus = BinaryCorpus(Path(cfg.data))
         # into every checkpoint, so that export-encoder takes no other tokenizer

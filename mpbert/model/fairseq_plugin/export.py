@@ -11,16 +11,22 @@ from mpbert.foundation.archives import archive_is_whole
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import fingerprint
 from mpbert.model.config import FINETUNE, PRETRAIN
-from mpbert.model.description import DOCUMENT_LEVEL, LEVELS, EncoderDescription
-from mpbert.model.directory import save_encoder
+from mpbert.model.description import (
+    DOCUMENT_LEVEL,
+    LEVELS,
+    PRETRAINED,
+    TWO_TOWER,
+    EncoderDescription,
+)
+from mpbert.model.directory import save_encoder, weights_under
 from mpbert.model.fairseq_plugin.flags import configuration_of
 from mpbert.pretrained.sentence_vectors import ENCODER, SentenceVectors
 
 _TUNED = "tuned.layers."  # what the names of tuned layers begin with, beside those of the model
 _KIND_OF_ARCH = {
-    "mpbert_hibert": ("pretrained", PRETRAIN),
+    "mpbert_hibert": (PRETRAINED, PRETRAIN),
     "mpbert_document_level": (LEVELS, PRETRAIN),
-    "mpbert_two_tower": ("two-tower", FINETUNE),
+    "mpbert_two_tower": (TWO_TOWER, FINETUNE),
 }
 
 
@@ -47,7 +53,7 @@ def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) 
     weights = checkpoint["model"]
     if half:
         weights = {name: _in_half(value) for name, value in weights.items()}
-    state, tuned = (_under(weights, prefix) for prefix in ("model.", _TUNED))
+    state, tuned = (weights_under(weights, prefix) for prefix in ("model.", _TUNED))
     description = EncoderDescription(kind, configuration)
     place = checkpoint["cfg"]["task"].get("sentence_vectors")
     vectors = SentenceVectors(Path(place)) if place else None
@@ -57,11 +63,6 @@ def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) 
         "parameters": _num_parameters(checkpoint["model"]),
         "updates": checkpoint["optimizer_history"][-1]["num_updates"],
     }
-
-
-def _under(weights: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    found = weights.items()
-    return {name.removeprefix(prefix): v for name, v in found if name.startswith(prefix)}
 
 
 def _in_half(weights: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from mpbert.model.config import (
     ReadingConfig,
     TrainingConfig,
 )
-from mpbert.model.configuration import from_nested, knobs, named_values
+from mpbert.model.configuration import from_nested, knobs, knobs_before, named_values
 
 S = TypeVar("S")
 _BESIDE = ("mpbert_pretrain", "mpbert_document_level", "mpbert_masked_vectors")
@@ -28,12 +28,13 @@ _SCHEDULES = {"inverse_sqrt": "inverse_sqrt", "linear": "mpbert_linear", "fixed"
 # the knobs of training that our tasks and models ask for; the others are fairseq's own
 _OURS = ("max_valid", "autocast_bf16", "bag_lr", "tuned_lr")
 
-_OF_FINETUNING = ("bag_lr", "tuned_lr")  # knobs of training that pretraining lacks
-
 
 def section_of(section: type[S], cfg: object, stage: str) -> S:
-    """Return a section without fairseq from the options that were made of its knobs."""
-    return from_nested(section, _nested(section, cfg, stage))
+    """Return a section without fairseq from the options that were made of its knobs.
+
+    :param cfg: those of a checkpoint may lack knobs that are newer: they are as ``before`` says.
+    """
+    return from_nested(section, _nested(section, cfg, stage), knobs_before())
 
 
 def _nested(section: type, cfg: object, stage: str) -> dict[str, Any]:
@@ -41,9 +42,8 @@ def _nested(section: type, cfg: object, stage: str) -> dict[str, Any]:
     for field in dataclasses.fields(section):
         if dataclasses.is_dataclass(field.type):
             found[field.name] = _nested(field.type, cfg, stage)
-        elif stage in field.metadata["stages"]:
-            # an older checkpoint lacks knobs that are new: it was trained with their defaults
-            found[field.name] = type(field.default)(getattr(cfg, field.name, field.default))
+        elif stage in field.metadata["stages"] and hasattr(cfg, field.name):
+            found[field.name] = type(field.default)(getattr(cfg, field.name))
     return found
 
 
@@ -115,21 +115,22 @@ def _training_of(cfg: dict[str, Any]) -> TrainingConfig:
     """Return what :func:`_training_flags` says, from fairseq's configuration."""
     optimization, optimizer, schedule = cfg["optimization"], cfg["optimizer"], cfg["lr_scheduler"]
     names = {fairseqs: ours for ours, fairseqs in _SCHEDULES.items()}
-    return TrainingConfig(
-        batch_tokens=cfg["dataset"]["max_tokens"],
-        update_freq=optimization["update_freq"][0],
-        lr=optimization["lr"][0],
-        lr_scheduler=names[schedule["_name"]],
-        warmup_updates=schedule["warmup_updates"],
-        warmup_init_lr=max(schedule.get("warmup_init_lr", 0), 0),  # fairseq's default is -1
-        adam_beta2=ast.literal_eval(str(optimizer["adam_betas"]))[1],
-        weight_decay=optimizer["weight_decay"],
-        clip_norm=optimization["clip_norm"],
-        max_epoch=optimization["max_epoch"],
-        max_update=optimization["max_update"],
-        save_interval_updates=cfg["checkpoint"]["save_interval_updates"],
-        max_valid=cfg["task"]["max_valid"],
-        autocast_bf16=cfg["model"]["autocast_bf16"],
-        **{name: cfg["model"][name] for name in _OF_FINETUNING if name in cfg["model"]},
-        seed=cfg["common"]["seed"],
-    )
+    found = {
+        "batch_tokens": cfg["dataset"]["max_tokens"],
+        "update_freq": optimization["update_freq"][0],
+        "lr": optimization["lr"][0],
+        "lr_scheduler": names[schedule["_name"]],
+        "warmup_updates": schedule["warmup_updates"],
+        "adam_beta2": ast.literal_eval(str(optimizer["adam_betas"]))[1],
+        "weight_decay": optimizer["weight_decay"],
+        "clip_norm": optimization["clip_norm"],
+        "max_epoch": optimization["max_epoch"],
+        "max_update": optimization["max_update"],
+        "save_interval_updates": cfg["checkpoint"]["save_interval_updates"],
+        "seed": cfg["common"]["seed"],
+    }
+    if "warmup_init_lr" in schedule:  # of inverse_sqrt alone; fairseq's default is -1
+        found["warmup_init_lr"] = max(schedule["warmup_init_lr"], 0)
+    options = cfg["task"] | cfg["model"]
+    found |= {name: options[name] for name in _OURS if name in options}
+    return from_nested(TrainingConfig, found, knobs_before())

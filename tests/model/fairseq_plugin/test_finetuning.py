@@ -280,8 +280,8 @@ def test_an_encoder_of_another_tokenizer_is_no_start(task, tmp_path):
         ({"positives": -1}, "positives is -1; expected at least 0"),
         ({"abstract_sentences": 0}, "abstract_sentences is 0"),
         ({"body_sentences": -1}, "body_sentences is -1"),
-        ({"seed": -1}, "--seed -1"),
-        ({"max_valid": 0}, "--max-valid is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"max_valid": 0}, "max_valid is 0"),
         ({"data": "/nowhere"}, "/nowhere: found no tokens.npy"),
     ],
 )

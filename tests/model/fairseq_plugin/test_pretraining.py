@@ -132,8 +132,8 @@ def test_a_batch_of_nothing_is_the_empty_batch_that_fairseq_expects(blocks):
     [
         ({"block_sentences": 0}, "block_sentences is 0"),
         ({"block_sentences": 2000}, "expected at least 1 and at most 1024"),
-        ({"max_valid": 0}, "--max-valid is 0"),
-        ({"seed": -1}, "--seed -1"),
+        ({"max_valid": 0}, "max_valid is 0"),
+        ({"seed": -1}, "seed is -1"),
         ({"data": "/nowhere"}, "/nowhere: found no tokens.npy"),
     ],
 )

@@ -1,5 +1,6 @@
 """Training examples of MP-BERT4CR as fairseq batches: a context and one of the papers it cites."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,9 @@ class CitationExamples(BudgetDataset):
         sizes = np.diff(contexts.cited_offsets)[self.context_of]
         gold = contexts.cited_rows[ranges(contexts.cited_offsets[self.context_of], sizes)]
         offsets = offsets_of(sizes)
+        citing = contexts.citing_rows[self.context_of]
         self.positives = self.noise.positives(
-            self.targets, items, offsets, gold.astype(np.int64), self.seed, visit
+            self.targets, citing, items, offsets, gold.astype(np.int64), self.seed, visit
         )
         forbidden = self._forbidden(offsets, gold)
         self.negatives = self.noise.negatives(items, *forbidden, self.seed, visit)
@@ -180,8 +182,8 @@ class CitationExamples(BudgetDataset):
             return packed
         near = self.reading.nearest().contexts_of(corpus, self.contexts, context_of, 0)
         return (
-            packed[0].with_counts(self.source.counts_of(near, corpus.vocab_size)),
-            packed[1].with_counts(self.counted.of(rows, unread=citing)),
+            replace(packed[0], counts=self.source.counts_of(near, corpus.vocab_size)),
+            replace(packed[1], counts=self.counted.of(rows, unread=citing)),
         )
 
     def _known(self, context_of: np.ndarray, citing: np.ndarray, rows: np.ndarray) -> np.ndarray:

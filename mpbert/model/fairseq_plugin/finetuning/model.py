@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from mpbert.foundation.manifest import check_inputs
 from mpbert.model.config import FINETUNE, LEVEL_SIZES, STACKED, ModelConfig, TrainingConfig
 from mpbert.model.configuration import knobs
-from mpbert.model.description import check_same_tokenizer, read_description
+from mpbert.model.description import PRETRAINED, check_same_tokenizer, read_description
 from mpbert.model.directory import load_two_tower, take_document_level
 from mpbert.model.encoder import UPPER, TwoTower
 from mpbert.model.fairseq_plugin.flags import section_of
@@ -55,7 +55,7 @@ class FairseqTwoTower(BaseFairseqModel):
             check_inputs([start])
             check_same_tokenizer(start, task.corpus.path)
             description = read_description(start)
-            learnt = description.kind != "pretrained" and description.model.bag.token_weights
+            learnt = description.kind != PRETRAINED and description.model.bag.token_weights
             tuned_start = start if description.model.upper.tuned_layers else None
             starts_matches = description.model.lacks_matches_of(config)
             names = ["dropout", "bag", "sentence_roles", "shared_tokens", "upper", "lexical"]

@@ -149,8 +149,8 @@ class MaskedVectorCriterion(FairseqCriterion):
         """Return loss, number of masked sentences and what to log."""
         guesses, vectors = model(sample)
         targets = sample["masked"].to(guesses.device)
-        papers = sample["papers"].papers.row.to(guesses.device)
-        logits = masked_vector_logits(guesses, vectors, targets, papers, self.temperature)
+        blocks = sample["papers"].papers.row.to(guesses.device)
+        logits = masked_vector_logits(guesses, vectors, targets, blocks, self.temperature)
         loss = F.cross_entropy(logits, targets, reduction="sum")
         return (
             loss,
