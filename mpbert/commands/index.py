@@ -181,6 +181,8 @@ def _train(config: Config, reader: str) -> None:
             trees = "" if learnt.trees is None else ", then trees"
             of = "citing sentences" if what == "places" else "papers"
             print(f"weights{trees}, for {what}: learnt from {learnt.fusion.queries:,} of its {of}")
+        else:
+            print(f"for {what}: too few to learn from; the weights for places rank, without trees")
 
 
 def _encoder_folder(encoder: Path) -> Path | None:

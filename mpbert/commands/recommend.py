@@ -87,7 +87,8 @@ def _answers(config: Config) -> "tuple[IndexRecommender, list[PlaceAnswer]]":
     bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)
     if config.whole:
-        accepted = () if config.keep_cited else tuple(dict.fromkeys(known.values()))
+        cited = dict.fromkeys(known[key] for key in keys if key in known)
+        accepted = () if config.keep_cited else tuple(cited)
         asked = config.top, config.year, config.ranker, accepted
         return recommender, [whole_answer(recommender, sentences, *asked)]
     places = PlaceRecommender(recommender, manuscript, known, config.keep_cited)

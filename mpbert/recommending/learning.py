@@ -14,6 +14,7 @@ import numpy as np
 
 from mpbert.corpus.queries import Queries, fixed_sample
 from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.years import were_there
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.contexts import questions_of
@@ -82,7 +83,7 @@ def _examples(
     asked, rng = questions_of(recommender, store, queries), named_rng(1, "accepted papers")
     for number in progress(range(len(queries)), "learn to rank", "question"):
         found, year = recommender.features.of_all(next(asked)), int(queries.years[number])
-        allowed = store.years <= year if year else np.ones(store.num_papers, dtype=bool)
+        allowed = were_there(store.years, year)
         allowed[queries.citing_rows[number]] = False
         cited = queries.cited(number)
         plain.add(found, allowed, cited)

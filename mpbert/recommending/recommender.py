@@ -153,6 +153,9 @@ class IndexRecommender(IndexedPapers):
     ) -> list[Recommendation]:
         """Return papers to read for a whole paper: its first ten sentences are asked together.
 
+        ``both`` ranks by the weights and trees that were learnt for whole papers; without them by
+        the weights for places, without trees.
+
         :param sentences: of title and abstract, one at least.
         :param accepted: ids of papers that are known already; all else as :meth:`recommend`.
         """

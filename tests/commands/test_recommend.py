@@ -134,17 +134,20 @@ def test_papers_that_a_place_cites_help_to_rank_or_are_marked(recommend):
     assert set(cited.values()) == {("here", own), (None, None)}
 
 
-def test_papers_that_a_whole_manuscript_cites_are_not_what_to_read(recommend):
+def test_papers_that_a_whole_manuscript_cites_are_not_what_to_read(recommend, tmp_path):
     every = ("--whole", "--format", "json", "--top", "120")
 
-    def ids(cited, *flags):
-        text = f"---\ntitle: Routing of mail\n---\nNames are resolved{cited}.\n"
+    def ids(cited, *flags, head=""):
+        text = f"---\ntitle: Routing of mail\n{head}---\nNames are resolved{cited}.\n"
         (answer,) = json.loads(recommend("paper.md", text, *every, *flags)[1])
         return [paper["paper_id"] for paper in answer["papers"]]
 
     plain = ids("")
     found = ids(f" [@{plain[0]}]")
     assert len(plain) == 120 and set(found) == set(plain[1:])
+    (tmp_path / "all.bib").write_text(f"@misc{{{plain[1]},}}\n@misc{{{plain[2]},}}\n")
+    listed = ids(f" [@{plain[1]}]", head="bibliography: all.bib\n")
+    assert set(listed) == set(plain) - {plain[1]}  # what no sentence cites stays
     assert ids(f" [@{plain[0]}]", "--keep-cited") == plain
 
 

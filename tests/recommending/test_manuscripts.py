@@ -7,8 +7,9 @@ import pytest
 
 from mpbert.corpus.text import find_marker_like
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.recommending.manuscripts.files import read_manuscript_file
 from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at
+from tests.recommending.texts import read_manuscript
 
 TEXT = (
     "Parsing is solved (Koo et al., 2008). We use trees [CITATION] as usual. Nothing here.\n\n"

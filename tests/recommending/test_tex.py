@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.files import read_manuscript, read_manuscript_file
+from mpbert.recommending.manuscripts.files import read_manuscript_file
+from tests.recommending.texts import read_manuscript
 
 
 def read(tex):

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from mpbert.recommending.manuscripts.files import manuscript_in
+from mpbert.recommending.manuscripts.source_text import SourceText
+
 TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
 NEW = {
     **{"paper_id": "AA-NEW", "title": "Zebrafish relay zymurgy", "year": 2021},
@@ -31,3 +34,8 @@ def questions(recommender):
         for top in (1, 7, 120)
         for ranker in ("both", "both", "words", "dense")
     ]
+
+
+def read_manuscript(text, path):
+    """Return the manuscript in a text, as that of a file of this name."""
+    return manuscript_in(SourceText(path, text))

@@ -38,11 +38,6 @@ def read_checked(path: Path) -> SourceText:
     return read_source(path)
 
 
-def read_manuscript(text: str, path: Path) -> Manuscript:
-    """Return the manuscript in a text; all else as :func:`manuscript_in`."""
-    return manuscript_in(SourceText(path, text))
-
-
 def manuscript_in(source: SourceText) -> Manuscript:
     """Return the manuscript in the text of a file.
 
@@ -51,18 +46,13 @@ def manuscript_in(source: SourceText) -> Manuscript:
     return manuscript_of(draft_in(source))
 
 
-def read_whole_file(path: Path) -> list[str]:
-    """Return the sentences of title and abstract of the manuscript in a file.
+def whole_in(source: SourceText) -> list[str]:
+    """Return the sentences of title and abstract of the manuscript in the text of a file.
 
     Where it gives none of them, as a plain text, they are the sentences of its beginning.
 
-    :raises ManuscriptError: as of :func:`read_manuscript_file`, or it holds no word.
+    :raises ManuscriptError: as of :func:`manuscript_in`, or it holds no word.
     """
-    return whole_in(read_checked(path))
-
-
-def whole_in(source: SourceText) -> list[str]:
-    """Return the same of the text of a file."""
     return whole_of(draft_in(source), str(source.path))
 
 
