@@ -120,15 +120,16 @@ def _read(path: Path, whole: bool) -> "tuple[Manuscript, list[str]]":
 
     :raises ManuscriptError: it is asked for places, and marks none.
     """
-    from mpbert.recommending.manuscripts.files import manuscript_in, read_checked, whole_in
-    from mpbert.recommending.manuscripts.sentences import check_places
+    from mpbert.recommending.manuscripts.files import draft_in, read_checked
+    from mpbert.recommending.manuscripts.sentences import check_places, manuscript_of, whole_of
     from mpbert.recommending.manuscripts.source_text import SourceText
 
     is_stdin = str(path) == "-"
     source = SourceText(_STDIN, _read_stdin()) if is_stdin else read_checked(path)
-    manuscript = manuscript_in(source)
+    draft = draft_in(source)
+    manuscript = manuscript_of(draft)
     if whole:
-        return manuscript, whole_in(source)
+        return manuscript, whole_of(draft, str(source.path))
     if not len(manuscript.places) and manuscript.sentences and not is_stdin and sys.stdin.isatty():
         manuscript = _ask(manuscript)
     check_places(manuscript, str(source.path))

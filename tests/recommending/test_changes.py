@@ -292,6 +292,30 @@ def test_two_processes_do_not_change_an_index_at_once(index, papers, capsys):
     assert len(IndexRecommender.open(index).paper_ids) == 120
 
 
+def test_a_link_to_an_index_is_changed_under_the_same_lock(index, papers, tmp_path, capsys):
+    (tmp_path / "link").symlink_to(index)
+    with claimed(index):
+        code, _, error = run(capsys, "add", tmp_path / "link", papers(NAMES))
+    assert code == 2 and "another process is writing it" in error
+
+
+def test_what_an_index_learnt_is_not_lost_where_it_is_changed_while_it_is_read(
+    matching, tmp_path, monkeypatch
+):
+    index, read = shutil.copytree(matching.index, tmp_path / "index"), directory.read_learnt
+    first, changed = read_index(index).tables.papers["paper_id"].tolist()[0], []
+
+    def change_first(folder, known, of):
+        if not changed:
+            changed.append(folder)
+            assert main(["remove", str(index), first]) == 0
+        return read(folder, known, of)
+
+    monkeypatch.setattr(directory, "read_learnt", change_first)
+    found = read_index(index)
+    assert changed and found.generation == 2 and found.places is not None
+
+
 def test_an_index_that_is_changed_while_it_is_read_is_read_again(
     index, papers, monkeypatch, capsys
 ):

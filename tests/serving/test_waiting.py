@@ -16,7 +16,7 @@ class Noting:
     def __init__(self):
         self.groups, self.answers = [], []
         self.has_begun, self.may_answer = threading.Event(), threading.Event()
-        self.is_damaged = False
+        self.damage = None
 
     def asked(self, text):
         if text == "wrong":
@@ -25,8 +25,8 @@ class Noting:
 
     def together(self, asked):
         self.groups.append(asked)
-        if self.is_damaged and len(asked) > 1:
-            raise EncoderError("damaged")
+        if self.damage is not None and len(asked) > 1:
+            raise self.damage
         return [text.upper() for text in asked]
 
     def answer(self, asked):
@@ -74,9 +74,10 @@ def test_each_is_told_its_own_error():
     assert recommender.groups[1] == ["a", "bad", "b"]
 
 
-def test_what_cannot_be_read_together_is_answered_by_itself():
+@pytest.mark.parametrize("damage", [EncoderError("damaged"), MemoryError()])
+def test_what_cannot_be_read_together_is_answered_by_itself(damage):
     recommender = Noting()
-    recommender.is_damaged = True
+    recommender.damage = damage
     found = answers_of(recommender, [(recommender, {"text": text}) for text in ("a", "b")])
     assert found == [["a"], ["b"]]
 

@@ -10,7 +10,6 @@ from mpbert.recommending.manuscripts.sentences import (
     Manuscript,
     manuscript_of,
     read_text,
-    whole_of,
 )
 from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 
@@ -44,16 +43,6 @@ def manuscript_in(source: SourceText) -> Manuscript:
     :raises ManuscriptError: it is not what the ending of the name says.
     """
     return manuscript_of(draft_in(source))
-
-
-def whole_in(source: SourceText) -> list[str]:
-    """Return the sentences of title and abstract of the manuscript in the text of a file.
-
-    Where it gives none of them, as a plain text, they are the sentences of its beginning.
-
-    :raises ManuscriptError: as of :func:`manuscript_in`, or it holds no word.
-    """
-    return whole_of(draft_in(source), str(source.path))
 
 
 def draft_in(source: SourceText) -> Draft:
