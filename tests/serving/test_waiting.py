@@ -51,7 +51,8 @@ def answers_of(recommender, texts, give_up=()):
             others[number].cancel()
         await asyncio.sleep(0)
         recommender.may_answer.set()
-        found = await asyncio.gather(first, *others, return_exceptions=True)
+        async with asyncio.timeout(300):  # one that is never answered fails
+            found = await asyncio.gather(first, *others, return_exceptions=True)
         return [each if isinstance(each, BaseException) else each[0] for each in found[1:]]
 
     return asyncio.run(run())
