@@ -15,8 +15,8 @@ NOTE = (
     "Wall seconds of the last time each step ended well; where training resumes after a kill, of "
     "the killed attempts that led to it, too. A row that takes runs or vectors of other rows costs "
     "what they do, too; another stage that rows share counts for the row that was made first. Peak "
-    "memory is that of the largest process, without that of a GPU. Begun: steps, killed and failed "
-    "ones among them. Of several seeds the first is told. -: not made by make-rows."
+    "memory is that of the largest process, without that of a GPU. +GPU: steps saw one, whose time "
+    "is not counted. Begun: steps, killed and failed ones among them. Of several seeds the first is told. -: not made by make-rows."
 )
 _TITLE = 40  # characters of a line of the text; longer titles are broken
 _HEADS = {  # to its width in characters
@@ -24,8 +24,8 @@ _HEADS = {  # to its width in characters
     "rank, s": 9,
     "CPU, s": 13,
     "peak MiB": 10,
-    "cores": 6,
-    "begun": 8,
+    "cores": 8,
+    "begun": 6,
 }
 
 
@@ -37,6 +37,7 @@ class RowCost:
     :param rank_seconds: to rank; None where it is not told apart.
     :param begun: number of steps.
     :param cores: that the steps could use, at most.
+    :param gpu: whether one of the steps saw a GPU, whose time is not counted.
     """
 
     make_seconds: float | None
@@ -45,6 +46,7 @@ class RowCost:
     peak_mib: int
     begun: int
     cores: int
+    gpu: bool = False
 
     @property
     def seconds(self) -> float:
@@ -62,6 +64,7 @@ class RowCost:
             max(self.peak_mib, *(other.peak_mib for other in others)),
             self.begun + sum(other.begun for other in others),
             max(self.cores, *(other.cores for other in others)),
+            self.gpu or any(other.gpu for other in others),
         )
 
 
@@ -110,6 +113,7 @@ def row_cost(
         max(record["peak_mib"] for record in counted),
         sum(r.get("event") == "started" and r["step"] in steps for r in records),
         max(record["cores"] for record in counted),
+        any(record.get("gpu", False) for record in counted),
     )
 
 
@@ -161,7 +165,7 @@ def _cells(cost: RowCost | None) -> list[str]:
         *("-" if s is None else f"{s:,.1f}" for s in (cost.make_seconds, cost.rank_seconds)),
         f"{cost.cpu_seconds:,.1f}",
         f"{cost.peak_mib:,}",
-        f"{cost.cores}",
+        f"{cost.cores}" + "+GPU" * cost.gpu,
         f"{cost.begun}",
     ]
 

@@ -87,6 +87,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def has_gpu() -> bool:
+    """Return whether processes see a GPU of NVIDIA (on Linux alone)."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES") != "" and any(Path("/dev").glob("nvidia[0-9]*"))
+
+
 def _main() -> None:
     start = time.monotonic()
     log, named, *command = sys.argv[1:]
@@ -102,10 +107,14 @@ def _main() -> None:
         "exit_code": os.waitstatus_to_exitcode(status),
     }
     if log:
-        append_record(Path(log), {**json.loads(named), **found, "cores": cores()})
+        append_record(Path(log), {**json.loads(named), **found, **_machine()})
     with contextlib.suppress(BrokenPipeError):  # nobody is there to read it
         print(json.dumps(found), flush=True)
     os._exit(0)  # the thread is reading, and Python would wait for its lock
+
+
+def _machine() -> dict[str, int | bool]:
+    return {"cores": cores(), "gpu": has_gpu()}
 
 
 def _end_with_asker(child: int) -> None:

@@ -22,7 +22,7 @@ The cell of a column is one or several of these, with `` / `` between them:
 A row is a name, several with ``|`` between them (the first that a file has), or ``name: title``.
 The largest of a column of the report is bold, unless ``bold: false`` stands there. What a file does
 not have is ``-``; a row that no file has is an error. Scores of a trained row that has one seed end
-with ``¹``, those of two seeds with ``²``.
+with ``¹``, those of two seeds with ``²``; costs of a row whose steps saw a GPU end with ``³``.
 
 ``sheet: reports/acl.md Claims of`` copies the table below the heading that begins so.
 """
@@ -42,6 +42,7 @@ _START = re.compile(r"^<!-- *results\b", re.MULTILINE)  # of a marker, whole or 
 _KEYS = {"file", "rows", "columns", "bold", "sheet"}
 _SEEDS = {"one seed": "¹", "two seeds": "²"}
 _COST = {"CPU s": ("cpu_seconds", 1, ",.0f"), "peak GiB": ("peak_mib", 1024, ",.1f")}
+_GPU = "³"  # after the cost of a row whose steps saw a GPU
 Load = Callable[[str], Any]  # the content of a file by its name beside the page
 
 
@@ -202,7 +203,7 @@ def _cell(
     if parts[0] in _COST:
         costs = load(cost_file(file)).get(known[0]["name"])
         key, unit, form = _COST[parts[0]]
-        return format(costs[key] / unit, form) if costs else "-"
+        return format(costs[key] / unit, form) + _GPU * costs.get("gpu", False) if costs else "-"
     cells = [_part(report, part, known[0], f"{place}: {file}") for part in parts]
     text = " / ".join(cell.text for cell in cells)
     text = f"**{text}**" if bold and all(cell.is_best for cell in cells) else text

@@ -77,6 +77,14 @@ def test_of_records_that_tell_outputs_the_last_of_each_output_counts():
     assert row_cost([*older, *parts(10.0), last], steps).make_seconds == 21.0 + 31.0 + 10.0 + 1.0
 
 
+def test_a_row_saw_a_gpu_where_a_step_of_it_or_of_a_row_that_it_takes_did():
+    records = [{**_ended("fit", 3.0), "gpu": True}, {**_ended("retrieve", 1.0), "gpu": False}]
+    with_gpu, without = row_cost(records, STEPS), row_cost(records[1:], STEPS[1:])
+    assert with_gpu.gpu and not without.gpu
+    assert without.with_others([with_gpu]).gpu and with_gpu.with_others([without]).gpu
+    assert not without.with_others([without]).gpu
+
+
 def test_a_row_whose_last_step_did_not_end_well_has_no_cost():
     assert row_cost([_started("retrieve")], STEPS) is None
     assert row_cost([_ended("fit", 3.0), _ended("retrieve", 1.0, code=2)], STEPS) is None
@@ -85,14 +93,14 @@ def test_a_row_whose_last_step_did_not_end_well_has_no_cost():
 
 def test_the_table_fits_100_columns_and_says_what_is_counted():
     rows = [
-        ("x", "x" * 40, RowCost(123456.78, 1.0, 1e6, 12345, 12, 16)),
+        ("x", "x" * 40, RowCost(123456.78, 1.0, 1e6, 12345, 12, 16, gpu=True)),
         ("a", "a | b", RowCost(None, 1, 2, 3, 4, 1)),
         ("b", "by hand", None),
     ]
     texts = render_cost(rows)
     lines = texts["txt"].splitlines()
     assert max(map(len, lines)) <= 100
-    assert lines[3].split() == ["x" * 40, "123,456.8", "1.0", "1,000,000.0", "12,345", "16", "12"]
+    assert lines[3].split() == ["x" * 40, "123,456.8", "1.0", "1,000,000.0", "12,345", "16+GPU", "12"]
     assert r"| a \| b | - | 1.0 | 2.0 | 3 | 1 | 4 |" in texts["md"]
     assert lines[5].split() == ["by", "hand", *"------"]
     for text in (texts["txt"], texts["md"]):

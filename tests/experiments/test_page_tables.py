@@ -28,7 +28,7 @@ def _report(**rows):
 FILES = {
     "rfc.json": _report(a=("A | one", 0.5, 0.3, 0.1), b=("B", 0.4, 0.3, 0.2)),
     "acl.json": _report(b=("B there", 0.1, None, 0.3), c=("C", 0.2, 0.1, 0.2)),
-    "rfc.cost.json": {"a": {"cpu_seconds": 1234.5, "peak_mib": 1536}},
+    "rfc.cost.json": {"a": {"cpu_seconds": 1234.5, "peak_mib": 1536, "gpu": True}},
     "rfc.md": "# Report\n\n## Claims of papers, rfc\n\n| | gain |\n|:--|--:|\n| x | +1.00 |\n",
 }
 
@@ -100,7 +100,7 @@ columns:
   "of": published corpus
   F1: published F1@20"""
     assert _table(marker)[2:] == [
-        r"| A \| one | **30.00** | 1,234 | 1.5 | 25.00 | AAN | - |",
+        r"| A \| one | **30.00** | 1,234³ | 1.5³ | 25.00 | AAN | - |",
         "| B | **29.00 ± 1.23** | - | - | 25.00 | AAN | - |",
     ]
     assert _table(marker + "\nbold: false")[3].startswith("| B | 29.00 ± 1.23 |")
