@@ -141,7 +141,7 @@ class _FineTuning(TorchLearner):
         """Put back the generators too."""
         super().restore(state)
         torch.set_rng_state(torch.tensor(state.arrays["random.cpu"]))
-        if self._is_on_gpu:
+        if self._is_on_gpu and "random.cuda" in state.arrays:  # not in one that a CPU has saved
             torch.cuda.set_rng_state(torch.tensor(state.arrays["random.cuda"]))
 
 
