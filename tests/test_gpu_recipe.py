@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+RECIPES = ("eval/gpu.sh", "eval/borrowed.sh", "eval/bring.sh", "eval/parts.sh")
 ROW = "mp_bert4cr_tiny_mpt_src_tgt"
 # make-rows does not end before there is a file "ready"; the encoder is of 5000 bytes
 PYTHON = """#!/bin/sh
@@ -20,6 +21,7 @@ case "$3" in
     [ -e failing ] && exit 3
     mkdir -p runs/cost/mine && echo begun >>runs/cost/mine/mp_bert4cr_tiny_mpt_src_tgt.jsonl
     [ -e ready ] || exec sleep 100 ;;
+  report) task=${9##*-} && mkdir -p runs/kept/mine-none && echo "$*" >"runs/kept/mine-none/$task" ;;
   install) mkdir runs/site ;;
   export-encoder) [ -d "$6" ] || { mkdir -p "$6" && head -c 5000 /dev/urandom >"$6/weights"; } ;;
 esac
@@ -30,7 +32,7 @@ esac
 @pytest.fixture
 def call(tmp_path):
     """Function that calls a recipe in a checkout of its own: what came of it."""
-    for name in ("setup.sh", "eval/gpu.sh", "eval/bring.sh", "eval/parts.sh"):
+    for name in ("setup.sh", *RECIPES):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     python = tmp_path / "python"
@@ -63,14 +65,14 @@ def test_a_call_stops_in_time_and_later_ones_go_on_until_all_is_home(call, tmp_p
     assert "stopped after" in found.stderr
     names = {path.name for path in (tmp_path / "runs/gpu").iterdir()}
     assert names == {f"mine-tiny-results.tar.gz.{part}" for part in ("part-000", "sha256")}
-    assert _calls(tmp_path) == ["make-rows"]
+    assert _calls(tmp_path) == ["make-rows", "report", "report"]
 
     (tmp_path / "ready").touch()
     said = [call("eval/gpu.sh", "mine", "tiny", OUT=f"home/{turn}").stdout for turn in range(3)]
     assert "3 parts; 4 wait: call eval/gpu.sh again" in said[0]
     assert "3 parts; 1 wait: call eval/gpu.sh again" in said[1]
     assert "all is done" in said[2]
-    assert _calls(tmp_path)[1:] == ["make-rows", "report", "export-encoder"] * 3
+    assert _calls(tmp_path)[3:] == ["make-rows", "export-encoder", "report", "report"] * 3
 
     home = tmp_path / "home" / "all"
     home.mkdir()
@@ -108,6 +110,21 @@ def test_with_the_size_of_the_paper_rows_of_other_papers_are_made_too(call, tmp_
     assert made[1:] == [["mp_bert4cr_paper_mpt_src_tgt", "hatten_paper"], [ROW]]
 
 
+def test_rows_without_the_model_come_home_measured_in_each_call(call, tmp_path):
+    rows = {"ROWS": "minilm_citing global_minilm_citing", "AT_ONCE": "8"}
+    for said in ("not finished: call eval/gpu.sh again", "all is done; at home: eval/parts.sh"):
+        found = call("eval/gpu.sh", "mine", "none", "4", **rows)
+        assert (found.returncode, said in found.stdout) == (0, True), found.stderr
+        with tarfile.open(tmp_path / "runs/gpu/mine-none-results.tar.gz.part-000") as archive:
+            assert "runs/kept/mine-none" in archive.getnames()
+        (tmp_path / "ready").touch()
+    [first, *_] = (tmp_path / "calls").read_text().splitlines()[1:]
+    assert first.endswith("--at-once 8 --only minilm_citing global_minilm_citing")
+    assert "export-encoder" not in _calls(tmp_path)
+    found = call("eval/gpu.sh", "mine", "none", ROWS="")
+    assert found.returncode == 2 and 'found no rows; expected ROWS="NAME NAME"' in found.stderr
+
+
 def test_a_row_that_fails_fails_the_call_and_what_it_left_is_brought(call, tmp_path):
     (tmp_path / "failing").touch()
     (tmp_path / "runs/finetuned/mine" / ROW).mkdir(parents=True)
@@ -115,7 +132,7 @@ def test_a_row_that_fails_fails_the_call_and_what_it_left_is_brought(call, tmp_p
     (tmp_path / "runs/finetuned/mine" / ROW / "checkpoint_last.pt").write_text("large")
     found = call("eval/gpu.sh", "mine", "tiny")
     assert found.returncode == 3
-    assert _calls(tmp_path) == ["make-rows"]
+    assert _calls(tmp_path) == ["make-rows", "report", "report"]
     with tarfile.open(tmp_path / "runs/gpu/mine-tiny-results.tar.gz.part-000") as archive:
         assert archive.getnames() == [f"runs/finetuned/mine/{ROW}/train.log"]
 

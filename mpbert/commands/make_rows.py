@@ -27,12 +27,16 @@ class Config:
     )
     tuned: Optional[Path] = tuned_option()
     seeds: int = option(1, "train rows with so many seeds; report gives their mean")
+    at_once: int = option(
+        1, "make so many rows at the same time; they share the cores, and each takes its memory"
+    )
     pool: str = pool_option()
     configs: Optional[Path] = configs_option()
 
     def __post_init__(self) -> None:
-        if self.seeds < 1:
-            raise ConfigError(f"--seeds {self.seeds}; expected 1 or more")
+        for flag, value in (("--seeds", self.seeds), ("--at-once", self.at_once)):
+            if value < 1:
+                raise ConfigError(f"{flag} {value}; expected 1 or more")
 
 
 def run(config: Config) -> None:
@@ -62,4 +66,4 @@ def _make(config: Config) -> None:
     configs = config.configs or configs_beside(config.rows)
     layout = Layout(config.root)
     experiment = Experiment.of(rows, config.corpus, layout, tuned, configs, config.pool)
-    make_rows(experiment, choice, config.seeds)
+    make_rows(experiment, choice, config.seeds, config.at_once)

@@ -16,7 +16,8 @@ NOTE = (
     "the killed attempts that led to it, too. A row that takes runs or vectors of other rows costs "
     "what they do, too; another stage that rows share counts for the row that was made first. Peak "
     "memory is that of the largest process, without that of a GPU. +GPU: steps saw one, whose time "
-    "is not counted. Begun: steps, killed and failed ones among them. Of several seeds the first is told. -: not made by make-rows."
+    "is not counted. Begun: steps, killed and failed ones among them. Of several seeds the first "
+    "is told. -: not made by make-rows."
 )
 _TITLE = 40  # characters of a line of the text; longer titles are broken
 _HEADS = {  # to its width in characters

@@ -1,12 +1,14 @@
 """Make rows: what is not finished is made, step by step; a row that fails leaves the rest alone."""
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from mpbert.experiments.at_once import Locks, run_at_once
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import check_row
-from mpbert.experiments.outputs import is_done, outdated
-from mpbert.experiments.processes import execute
+from mpbert.experiments.measured import Stop, cores
+from mpbert.experiments.outputs import is_done, outdated, output_of
+from mpbert.experiments.processes import Beside, execute
 from mpbert.experiments.remaining import Remaining
 from mpbert.experiments.row_results import remarks_on_run
 from mpbert.experiments.rows import Choice, Row
@@ -19,11 +21,12 @@ from mpbert.foundation.progress import time_left
 logger = logging.getLogger(__name__)
 
 
-def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1) -> None:
+def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1, at_once: int = 1) -> None:
     """Make rows in the order of the report; name those that failed.
 
     :param experiment: with at least the rows of the choice.
     :param seeds: how many seeds trained rows are trained with.
+    :param at_once: how many rows are made at the same time; they share the cores.
     :raises ConfigError: a row is wrong; nothing was begun.
     :raises RowsFailedError: a row failed that is not optional.
     :raises StoppedError: SIGTERM ended a step; what is left was not begun.
@@ -44,18 +47,96 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1) -> None:
         for row in rows
         if seed == 1 or takes_seeds(experiment.rows, row.name)
     ]
-    kept = [variant for variant in planned if not left_out(variant.row, choice.named)]
-    remaining = Remaining(experiment, kept)
-    failed: dict[str, bool] = {}  # name of a row to whether it may fail
-    for number, variant in enumerate(planned, start=1):
+    making = _Making(experiment, planned, choice.named, at_once)
+    if at_once == 1:
+        for number in range(len(planned)):
+            making.make(number)
+    else:
+        stop = Stop()
+        threads = max(cores() // at_once, 1)
+        run_at_once(
+            making.needs(), lambda number: making.make(number, stop, threads), at_once, stop.ask
+        )
+    _tell(making.failed, len(rows))
+
+
+class _Making:
+    """Rows that are made, each by one call; of those that are made at once, each by a thread."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        planned: Sequence[Variant],
+        named: Collection[str],
+        at_once: int,
+    ) -> None:
+        self.failed: dict[str, bool] = {}  # name of a row to whether it may fail
+        self._experiment, self._planned, self._named = experiment, planned, named
+        kept = [variant for variant in planned if not left_out(variant.row, named)]
+        self._remaining = Remaining(experiment, kept, at_once)
+        self._outputs = Locks()
+
+    def needs(self) -> list[set[int]]:
+        """Return the numbers of the rows that each row waits for."""
+        places = {(each.row.name, each.seed): i for i, each in enumerate(self._planned)}
+        taken = [
+            [self._experiment.needed(name, each.seed) for name in each.row.needs]
+            for each in self._planned
+        ]
+        found = [{places.get((one.row.name, one.seed)) for one in row} for row in taken]
+        return [numbers - {None} for numbers in found]
+
+    def make(self, number: int, stop: Stop | None = None, threads: int = 1) -> None:
+        """Make a row, or say why it is not made.
+
+        :param stop: asks the steps of all rows to end, where several are made at once.
+        :param threads: that a step computes with then.
+        """
+        variant = self._planned[number]
         row, seed = variant.row, variant.seed
-        label = f"[{number}/{len(planned)}] {row.name}" + f", seed {seed}" * (seed > 1)
-        if reason := left_out(row, choice.named):
+        name = row.name + f", seed {seed}" * (seed > 1)
+        label = f"[{number + 1}/{len(self._planned)}] {name}"
+        if reason := left_out(row, self._named):
             logger.info("%s: left out, %s", label, reason)
-        elif problem := _missing(row, failed) or _make(experiment, variant, label, remaining):
+            return
+        beside = Beside(name, threads, stop) if stop else None
+        if problem := _missing(row, self.failed) or self._make(variant, label, beside):
             logger.info("%s: failed, %s", label, problem)
-            failed[row.name] = row.optional
-    _tell(failed, len(rows))
+            self.failed[row.name] = row.optional
+        self._remaining.end(variant)
+
+    def _make(self, variant: Variant, label: str, beside: Beside | None) -> str:
+        """Make what a row lacks; return what went wrong, or nothing."""
+        if variant.row.run:
+            return _check_given(self._experiment, variant, label)
+        if problem := outdated(self._experiment, variant):
+            return f"{problem}; remove what is named, and run this again"
+        try:
+            with claimed(self._experiment.cost(variant)):
+                return self._make_claimed(variant, label, beside)
+        except OutputError as error:
+            return str(error)
+
+    def _make_claimed(self, variant: Variant, label: str, beside: Beside | None) -> str:
+        seconds: list[float] = []
+        steps = steps_of(self._experiment, variant)
+        for number, step in enumerate(steps):
+            with self._outputs.of(output_of(step)):  # rows that share it make it once
+                if is_done(step):
+                    continue
+                left = self._remaining.seconds(variant, steps[number:], sum(seconds))
+                for_all = f"{time_left(left)} for all rows" if left is not None else ""
+                logger.info("%s: %s ...%s", label, step.name, for_all)
+                found = execute(step, self._experiment.cost(variant), beside)
+            seconds.append(found.seconds)
+            if found.was_stopped:
+                raise StoppedError(
+                    f"{label}: {step.name} was stopped; run this again, and it goes on"
+                )
+            if found.exit_code:
+                return f"{step.name} ended with {found.exit_code}: {found.last_line}"
+        logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")
+        return ""
 
 
 def left_out(row: Row, named: Collection[str]) -> str:
@@ -86,19 +167,6 @@ def _tell(failed: dict[str, bool], num_rows: int) -> None:
     logger.info(message)
 
 
-def _make(experiment: Experiment, variant: Variant, label: str, remaining: Remaining) -> str:
-    """Make what a row lacks; return what went wrong, or nothing."""
-    if variant.row.run:
-        return _check_given(experiment, variant, label)
-    if problem := outdated(experiment, variant):
-        return f"{problem}; remove what is named, and run this again"
-    try:
-        with claimed(experiment.cost(variant)):
-            return _make_claimed(experiment, variant, label, remaining)
-    except OutputError as error:
-        return str(error)
-
-
 def _check_given(experiment: Experiment, variant: Variant, label: str) -> str:
     """Tell what a run of another system lacks; return why it cannot be measured, or nothing."""
     found = [(split, experiment.run_of(variant, split)) for split in ("valid", "test")]
@@ -112,27 +180,4 @@ def _check_given(experiment: Experiment, variant: Variant, label: str) -> str:
             return str(error)
         said = "; ".join(remarks) or "all queries are there"
         logger.info("%s: made elsewhere, %s (%s): %s", label, path, split, said)
-    return ""
-
-
-def _make_claimed(
-    experiment: Experiment, variant: Variant, label: str, remaining: Remaining
-) -> str:
-    seconds: list[float] = []
-    steps = steps_of(experiment, variant)
-    for number, step in enumerate(steps):
-        if is_done(step):
-            continue
-        left = remaining.seconds(variant, steps[number:], sum(seconds))
-        for_all = f"{time_left(left)} for all rows" if left is not None else ""
-        logger.info("%s: %s ...%s", label, step.name, for_all)
-        found = execute(step, experiment.cost(variant))
-        seconds.append(found.seconds)
-        if found.was_stopped:
-            raise StoppedError(f"{label}: {step.name} was stopped; run this again, and it goes on")
-        if found.exit_code:
-            return f"{step.name} ended with {found.exit_code}: {found.last_line}"
-    if seconds:
-        remaining.read(variant)
-    logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")
     return ""

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,11 +44,40 @@ class Measured:
     was_stopped: bool = False
 
 
+class Stop:
+    """Asks commands of several threads to end, where a signal reaches the main thread alone."""
+
+    def __init__(self) -> None:
+        self._lock, self._ends, self._was_asked = threading.Lock(), [], False
+
+    def ask(self) -> None:
+        """Ask all to end that run, and each that is begun from now on."""
+        with self._lock:
+            self._was_asked = True
+            for end in self._ends:
+                end()
+
+    @contextlib.contextmanager
+    def reaching(self, end: Callable[[], object]) -> Iterator[None]:
+        """Call a function when it is asked inside the block, or was before."""
+        with self._lock:
+            self._ends.append(end)
+            if self._was_asked:
+                end()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ends.remove(end)
+
+
 def run_measured(
     command: Sequence[str],
     environment: Mapping[str, str],
     log: Path | None = None,
     named: Mapping[str, str] | None = None,
+    label: str = "",
+    stop: Stop | None = None,
 ) -> Measured:
     """Run a command line, show what it writes on our standard error, and measure it.
 
@@ -56,6 +85,8 @@ def run_measured(
 
     :param log: file to which a record of it, as of :mod:`mpbert.experiments.cost`, is appended.
     :param named: what the record says of the command, beside what it took.
+    :param label: what stands before the lines that it writes, where others run beside it.
+    :param stop: asks it to end in the place of SIGTERM.
     """
     start, last_line, stopped = time.monotonic(), "", threading.Event()
     record = [str(log or ""), json.dumps(dict(named or {}))]
@@ -70,16 +101,22 @@ def run_measured(
             text=True,
             errors="replace",
         ) as process,
-        on_sigterm(lambda: (stopped.set(), process.stdin.close())),
+        _reached(stop, lambda: (stopped.set(), process.stdin.close())),
     ):
         for line in process.stderr:
-            relay(line)
+            relay(line, label)
             last_line = message_of(line.strip()) or last_line
         found = process.stdout.read()
     if not found:  # it was killed, or there is no such command
         code = process.returncode or 1
         return Measured(time.monotonic() - start, 0.0, 0, code, last_line, stopped.is_set())
     return Measured(**json.loads(found), last_line=last_line, was_stopped=stopped.is_set())
+
+
+def _reached(
+    stop: Stop | None, end: Callable[[], object]
+) -> contextlib.AbstractContextManager[None]:
+    return stop.reaching(end) if stop else on_sigterm(end)
 
 
 def cores() -> int:

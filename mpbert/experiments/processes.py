@@ -1,25 +1,46 @@
 """Run steps, each as a process of its own."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import mpbert
 from mpbert.experiments.cost import append_record
-from mpbert.experiments.measured import Measured, run_measured
+from mpbert.experiments.measured import Measured, Stop, run_measured
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.steps import Step
 
+_THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")  # torch, ours, tokenizers
 
-def execute(step: Step, log: Path | None = None) -> Measured:
+
+@dataclass(frozen=True)
+class Beside:
+    """What a step is told that runs beside others.
+
+    :param label: what stands before the lines that it writes.
+    :param threads: that it computes with, unless variables of the environment say otherwise.
+    :param stop: asks all of them to end.
+    """
+
+    label: str
+    threads: int
+    stop: Stop
+
+
+def execute(step: Step, log: Path | None = None, beside: Beside | None = None) -> Measured:
     """Run a step to its end.
 
     :param log: file of the records that say when it began and what it took; None: none is kept.
+    :param beside: None: it runs alone.
     """
-    if not log:
-        return run_measured(step.command, step_environment())
-    named = {"step": step.name, "output": str(output_of(step))}
-    append_record(log, {**named, "event": "started"})
-    return run_measured(step.command, step_environment(), log, named)
+    environment, named, others = step_environment(), {}, {}
+    if log:
+        named = {"step": step.name, "output": str(output_of(step))}
+        append_record(log, {**named, "event": "started"})
+    if beside:
+        others = {"label": beside.label, "stop": beside.stop}
+        environment = {**dict.fromkeys(_THREADS, str(beside.threads)), **environment}
+    return run_measured(step.command, environment, log, named, **others)
 
 
 def step_environment() -> dict[str, str]:

@@ -14,21 +14,25 @@ class Remaining:
 
     :param planned: in their order, each with its first seed, too; rows that are left out are not
         among them.
+    :param at_once: how many are made at the same time.
     """
 
-    def __init__(self, experiment: Experiment, planned: Sequence[Variant]) -> None:
-        self._experiment, self._planned = experiment, planned
+    def __init__(
+        self, experiment: Experiment, planned: Sequence[Variant], at_once: int = 1
+    ) -> None:
+        self._experiment, self._planned, self._at_once = experiment, planned, at_once
         self._took: dict[tuple[str, int], float | None] = {}  # by row and seed
+        self._ended: set[tuple[str, int]] = set()
         for variant in planned:
-            self.read(variant)
+            self._read(variant)
 
-    def read(self, variant: Variant) -> None:
-        """Read what a row took: call it when one has ended."""
-        cost = cost_of(self._experiment, variant)
-        self._took[variant.row.name, variant.seed] = cost.seconds if cost else None
+    def end(self, variant: Variant) -> None:
+        """Take a row as ended, and read what it took."""
+        self._read(variant)
+        self._ended.add((variant.row.name, variant.seed))
 
     def seconds(self, variant: Variant, steps: Sequence[Step], spent: float) -> float | None:
-        """Return how long a row and those behind it will take; None: no row is known to have ended.
+        """Return how long a row and all others will take; None: no row is known to have ended.
 
         A row takes what it took the last time, or with its first seed; any other what the known
         rows took on average.
@@ -41,20 +45,25 @@ class Remaining:
         records = read_records(self._experiment.cost(variant))
         took = {r["step"]: r["seconds"] for r in records if r.get("exit_code") == 0}
         number = self._planned.index(variant)
-        behind = [
+        others = [
             cost
-            for each, cost in zip(self._planned[number + 1 :], known[number + 1 :], strict=True)
-            if not self._is_made(each)
+            for each, cost in zip(self._planned, known, strict=True)
+            if each is not variant and not self._is_made(each)
         ]
         is_known = all(step.name in took for step in steps)
-        if not told and (behind or not is_known):
+        if not told and (others or not is_known):
             return None
         mean = fmean(told) if told else 0.0
         if is_known:
             here = sum(took[step.name] for step in steps)
         else:
             here = max((mean if known[number] is None else known[number]) - spent, 0.0)
-        return here + sum(mean if cost is None else cost for cost in behind)
+        others_take = sum(mean if cost is None else cost for cost in others)
+        return max((here + others_take) / self._at_once, here)
+
+    def _read(self, variant: Variant) -> None:
+        cost = cost_of(self._experiment, variant)
+        self._took[variant.row.name, variant.seed] = cost.seconds if cost else None
 
     def _known(self, variant: Variant) -> float | None:
         """Return what a row took, or what it took with its first seed."""
@@ -62,4 +71,5 @@ class Remaining:
         return self._took[variant.row.name, 1] if own is None else own
 
     def _is_made(self, variant: Variant) -> bool:
-        return bool(variant.row.run) or self._experiment.runs(variant).exists()
+        has_ended = (variant.row.name, variant.seed) in self._ended
+        return has_ended or bool(variant.row.run) or self._experiment.runs(variant).exists()

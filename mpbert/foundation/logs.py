@@ -101,18 +101,31 @@ def written(style: str, command: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def relay(line: str) -> None:
-    """Write a line of another process on standard error, in our style."""
-    if not is_json() or message_of(line) != line:
-        sys.stderr.write(line)
+def relay(line: str, label: str = "") -> None:
+    """Write a line of another process on standard error, in our style.
+
+    :param label: of the process, where lines of several come one between the other: it stands
+        before a line, and is ``label`` of an object.
+    """
+    found = _object_in(line)
+    if not is_json():
+        sys.stderr.write(f"{label}: {line}" if label else line)
+    elif found is not None:
+        named = json.dumps({**found, "label": label}, ensure_ascii=False) + "\n"
+        sys.stderr.write(named if label else line)
     elif line.strip():
-        logger.info("%s", line.strip())
+        logger.info("%s", line.strip(), extra={"fields": {"label": label} if label else {}})
 
 
 def message_of(line: str) -> str:
     """Return what a line of a log says: the message of a JSON object, else the line."""
+    found = _object_in(line)
+    return line if found is None else str(found["message"])
+
+
+def _object_in(line: str) -> dict[str, object] | None:
     try:
         found = json.loads(line)
     except ValueError:
-        return line
-    return str(found["message"]) if isinstance(found, dict) and "message" in found else line
+        return None
+    return found if isinstance(found, dict) and "message" in found else None

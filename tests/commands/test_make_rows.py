@@ -283,7 +283,7 @@ def scripted(monkeypatch):
     """Steps that do nothing and end with the exit code of their row; the words they were asked."""
     asked, codes = [], {}
 
-    def execute(step, log):
+    def execute(step, log, beside):
         asked.append(step.words)
         code = next((code for name, code in codes.items() if step.words[2].endswith(name)), 0)
         return Measured(1.0, 1.0, 100, code, "no such model" if code else "")
@@ -316,6 +316,81 @@ def test_a_row_that_needs_what_failed_fails_too(rfc_corpus, place, caplog, scrip
     with pytest.raises(RowsFailedError, match="2 of 2 rows failed: bm25, cited"):
         _run(rfc_corpus)
     assert "[2/2] cited: failed, it needs what failed: bm25" in caplog.messages
+
+
+def test_rows_that_are_made_at_once_are_those_that_are_made_one_after_another(
+    rfc_corpus, place, caplog, capfd
+):
+    lists = {"title": "C", "method": "citation_candidates", "inputs": ["bm25"]}
+    learnt = {"title": "N", "method": "nnselect", "settings": {"epochs": 1, "dim": 8}}
+    rows = {"chance": CHANCE, "slow": SLOW, "bm25": BM25, "learnt": {**learnt, "order": 4}}
+    rows |= {"cited": {**lists, "order": 5}, "again": {**lists, "inputs": ["cited"], "order": 6}}
+    _write(place, **rows)
+    caplog.set_level("INFO", "mpbert")
+    _run(rfc_corpus, seeds=2)
+    alone = {path: path.read_bytes() for path in Path("out/trec/rfc").glob("*/*.run")}
+    shutil.rmtree("out")
+    caplog.clear()
+    capfd.readouterr()
+    _run(rfc_corpus, seeds=2, at_once=3)
+    assert {path: path.read_bytes() for path in Path("out/trec/rfc").glob("*/*.run")} == alone
+    assert len(alone) == 2 * (
+        2 * len(["chance", "learnt"]) + len(["slow", "bm25", "cited", "again"])
+    )
+    made = [m.split()[1].rstrip(":,") for m in caplog.messages if ": made in " in m]
+    assert made.index("bm25") < made.index("cited") < made.index("again")
+    said = capfd.readouterr().err.splitlines()
+    assert "learnt, seed 2: nnselect: 1 epochs" in {line.partition(" in ")[0] for line in said}
+    _run(rfc_corpus, seeds=2, at_once=3)
+    assert caplog.messages[-1].endswith(": finished")
+
+
+def test_a_step_that_rows_share_is_made_once_and_the_others_wait_for_it(rfc_corpus, place, capfd):
+    training = {"training": {"lexical": "bm25", "fields": "abstract", "top": 10}}
+    reranker = {"method": "dual_lcr", "inputs": ["bm25"], **training}
+    quick = {"dim": 8, "hidden": 8, "epochs": 1, "longest": 16, "batch": 200, "depth": 5}
+    _write(
+        place,
+        bm25=BM25,
+        **{
+            n: {"title": n, "order": 5, "settings": {**quick, "margin": m}, **reranker}
+            for n, m in (("a", 0.1), ("b", 0.2))
+        },
+    )
+    _run(rfc_corpus, at_once=2)
+    steps = sorted(r["step"] for name in ("a", "b") for r in _cost(name) if "exit_code" in r)
+    assert steps == ["rerank", "rerank", "training lists"]
+    assert capfd.readouterr().err.count(": train: ") == 1
+
+
+def test_sigterm_ends_all_rows_that_are_made_at_once(rfc_corpus, place):
+    _write(place, slow=SLOW, other={**SLOW, "order": 1}, bm25=BM25)
+    words = [sys.executable, "-c", SLOW_ROWS.replace("> pid", "> $$.pid"), str(rfc_corpus)]
+    words += ["rows", "out", "--at-once", "2"]
+    with subprocess.Popen(
+        words, env=step_environment(), cwd=place, stderr=subprocess.PIPE, text=True
+    ) as process:
+        _wait_for(lambda: sum(bool(path.read_text()) for path in place.glob("*.pid")) == 2)
+        process.terminate()
+        said = process.stderr.read().splitlines()
+    assert process.returncode == 143
+    assert said[-1] == "mpbert make-rows: stopped; run this again, and it goes on"
+    for name in ("slow", "other"):
+        assert [record.get("exit_code") for record in _cost(name)] == [None, -signal.SIGTERM]
+    assert not any(_is_alive(int(path.stem)) for path in place.glob("*.pid"))
+    assert not Path("out/cost/rfc/bm25.jsonl").exists()
+
+
+def test_a_row_that_fails_beside_others_leaves_them_alone(rfc_corpus, place, caplog, scripted):
+    first = {"title": "C", "method": "citation_candidates", "inputs": ["bm25"], "order": 5}
+    _write(place, bm25=BM25, cited=first, slow=SLOW)
+    scripted[1]["bm25"] = 2
+    caplog.set_level("INFO", "mpbert")
+    with pytest.raises(RowsFailedError, match="2 of 3 rows failed: bm25, cited"):
+        _run(rfc_corpus, at_once=4)
+    assert sum(": made in " in message for message in caplog.messages) == 1
+    with pytest.raises(ConfigError, match="--at-once 0; expected 1 or more"):
+        _run(rfc_corpus, at_once=0)
 
 
 def test_what_a_named_row_needs_is_made_first(rfc_corpus, place, caplog, capfd):

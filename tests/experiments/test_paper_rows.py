@@ -67,7 +67,7 @@ def made(rfc_corpus, forked_trainings, tmp_path_factory):
     for name in with_needs(list(ROWS.values()), set(PAPERS)):
         (place / "rows" / f"{name}.yaml").write_text(yaml.safe_dump(_smaller(name)))
 
-    def execute(step, log):
+    def execute(step, log, beside):
         return Measured(1.0, 1.0, 1, main(list(step.words)), "see above")
 
     with pytest.MonkeyPatch.context() as patch:

@@ -41,10 +41,11 @@ def test_costs_are_read_once_and_again_of_a_row_that_has_ended(tmp_path, monkeyp
     _took(experiment, a, 10.0)
     left = Remaining(experiment, planned)
     assert read == [variant.name for variant in planned]
+    left.end(a)
     steps = steps_of(experiment, b)
     # a row of both seeds takes 20 s, the others what is known on average
     assert left.seconds(b, steps, 0.0) == left.seconds(b, steps, 0.0) == 5 * 20.0
     _took(experiment, b, 20.0)
-    left.read(b)
-    assert read[len(planned) :] == ["b"]
+    left.end(b)
+    assert read[len(planned) :] == ["a", "b"]
     assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == 30 + 20 + 40 + 30

@@ -114,6 +114,17 @@ def test_what_a_step_writes_is_relayed_as_objects_and_its_last_message_is_found(
     assert (second["command"], second["error"]) == ("validate", "CorpusError")
 
 
+def test_lines_of_a_step_beside_others_bear_its_label(capsys):
+    code = """import sys; sys.stderr.write('a result\\n{"message": 1}\\n')"""
+    run_measured([sys.executable, "-c", code], dict(os.environ), label="bm25")
+    assert capsys.readouterr().err == 'bm25: a result\nbm25: {"message": 1}\n'
+    with written("json", "make-rows"):
+        run_measured([sys.executable, "-c", code], dict(os.environ), label="bm25")
+    first, second = objects(capsys.readouterr().err)
+    assert (first["message"], first["label"]) == ("a result", "bm25")
+    assert second == {"message": 1, "label": "bm25"}
+
+
 def test_the_style_may_stand_anywhere_and_the_last_one_counts(monkeypatch):
     assert take_style(["a", "--log", "json", "b"]) == ("json", ["a", "b"])
     assert take_style(["--log=json", "a", "--log=text"]) == ("text", ["a"])
