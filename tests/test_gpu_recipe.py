@@ -121,6 +121,16 @@ def test_rows_without_the_model_come_home_measured_in_each_call(call, tmp_path):
     [first, *_] = (tmp_path / "calls").read_text().splitlines()[1:]
     assert first.endswith("--at-once 8 --only minilm_citing global_minilm_citing")
     assert "export-encoder" not in _calls(tmp_path)
+    (tmp_path / "eval/tuned").mkdir()
+    (tmp_path / "eval/tuned/mine.yaml").touch()
+    tuned = {"TUNE": "--cpu-hours 0.75 --only hatten"}
+    assert call("eval/gpu.sh", "mine", "none", **rows, **tuned).returncode == 0
+    assert _calls(tmp_path)[-4:] == ["tune", "make-rows", "report", "report"]
+    assert (
+        "mine.yaml --at-once 8 --cpu-hours 0.75 --only hatten" in (tmp_path / "calls").read_text()
+    )
+    with tarfile.open(tmp_path / "runs/gpu/mine-none-results.tar.gz.part-000") as archive:
+        assert "eval/tuned/mine.yaml" in archive.getnames()
     found = call("eval/gpu.sh", "mine", "none", ROWS="")
     assert found.returncode == 2 and 'found no rows; expected ROWS="NAME NAME"' in found.stderr
 

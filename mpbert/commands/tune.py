@@ -24,6 +24,7 @@ from mpbert.retrieval.options import pool_option
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.store import CorpusStore
+    from mpbert.experiments.processes import Beside
     from mpbert.experiments.rows import Row
     from mpbert.experiments.trials import Sample, Tuning
     from mpbert.experiments.tuning import Tuned
@@ -52,6 +53,9 @@ class Config:
     )
     measure: str = option("MAP@10", "measure whose mean is to be largest")
     seed: int = option(1, "seed of the choice of trials")
+    at_once: int = option(
+        1, "tune so many rows at the same time; they share the cores, and each takes its memory"
+    )
     pool: str = pool_option()
     configs: Optional[Path] = configs_option()
 
@@ -62,8 +66,9 @@ class Config:
         parse_measure(self.measure)
         if not 0 <= self.cpu_hours < math.inf:
             raise ConfigError(f"--cpu-hours is {self.cpu_hours}; expected 0 or more, and finite")
-        if self.queries < 1:
-            raise ConfigError(f"--queries is {self.queries}; expected 1 or more")
+        for flag, value in (("--queries", self.queries), ("--at-once", self.at_once)):
+            if value < 1:
+                raise ConfigError(f"{flag} is {value}; expected 1 or more")
 
 
 def run(config: Config) -> None:
@@ -80,6 +85,7 @@ def run(config: Config) -> None:
 
 def _tune(config: Config) -> None:
     from mpbert.experiments.making import left_out
+    from mpbert.experiments.processes import work_through
     from mpbert.experiments.steps import setting_words
     from mpbert.experiments.trials import lacking, plan_trials, tune_row
 
@@ -88,20 +94,25 @@ def _tune(config: Config) -> None:
     rows = _rows(config, tuning)
     plans = [plan_trials(tuning, row) for row in rows]
     failed = []
-    for number, (row, plan) in enumerate(zip(rows, plans, strict=True), start=1):
-        label = f"[{number}/{len(rows)}] {row.name}"
+
+    def tune(number: int, beside: "Beside | None") -> None:
+        row, label = rows[number], f"[{number + 1}/{len(rows)}] {rows[number].name}"
         if reason := left_out(row, config.only) or lacking(tuning, row):
             logger.info("%s: left out, %s", label, reason)
         elif row.name in tuned.rows and row.name not in config.only:
             logger.info("%s: is in %s; --only tunes it again", label, config.output)
         else:
-            outcome = tune_row(tuning, row, plan, label)
+            outcome = tune_row(tuning, row, plans[number], label, beside)
             if outcome is None:
                 failed.append(row.name)
-                continue
-            _add(config.output, tuning.budget, row.name, outcome)
+                return
+            with tuning.outputs.of(config.output):
+                _add(config.output, tuning.budget, row.name, outcome)
             words = " ".join(setting_words(outcome.settings)) or "its own settings"
             logger.info("%s: %s, %s %.4f", label, words, config.measure, outcome.score)
+
+    names = [row.name for row in rows]
+    work_through(names, [()] * len(rows), tune, config.at_once)
     if failed:
         raise MpbertError(f"all trials failed of {', '.join(failed)}; see above")
 

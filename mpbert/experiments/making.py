@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Collection, Sequence
 
-from mpbert.experiments.at_once import Locks, run_at_once
+from mpbert.experiments.at_once import Locks
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import check_row
-from mpbert.experiments.measured import Stop, cores
 from mpbert.experiments.outputs import is_done, outdated, output_of
-from mpbert.experiments.processes import Beside, execute
+from mpbert.experiments.processes import Beside, execute, work_through
 from mpbert.experiments.remaining import Remaining
 from mpbert.experiments.row_results import remarks_on_run
 from mpbert.experiments.rows import Choice, Row
@@ -48,16 +47,9 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1, at_once: i
         if seed == 1 or takes_seeds(experiment.rows, row.name)
     ]
     making = _Making(experiment, planned, choice.named, at_once)
-    if at_once == 1:
-        for number in range(len(planned)):
-            making.make(number)
-    else:
-        stop = Stop()
-        threads = max(cores() // at_once, 1)
-        run_at_once(
-            making.needs(), lambda number: making.make(number, stop, threads), at_once, stop.ask
-        )
-    _tell(making.failed, len(rows))
+    names = [each.row.name + f", seed {each.seed}" * (each.seed > 1) for each in planned]
+    work_through(names, making.needs(), making.make, at_once)
+    _tell([row for row in rows if row.name in making.failed_names()], len(rows))
 
 
 class _Making:
@@ -70,8 +62,8 @@ class _Making:
         named: Collection[str],
         at_once: int,
     ) -> None:
-        self.failed: dict[str, bool] = {}  # name of a row to whether it may fail
         self._experiment, self._planned, self._named = experiment, planned, named
+        self._failed: set[tuple[str, int]] = set()  # name of a row and seed
         kept = [variant for variant in planned if not left_out(variant.row, named)]
         self._remaining = Remaining(experiment, kept, at_once)
         self._outputs = Locks()
@@ -79,18 +71,17 @@ class _Making:
     def needs(self) -> list[set[int]]:
         """Return the numbers of the rows that each row waits for."""
         places = {(each.row.name, each.seed): i for i, each in enumerate(self._planned)}
-        taken = [
-            [self._experiment.needed(name, each.seed) for name in each.row.needs]
-            for each in self._planned
-        ]
-        found = [{places.get((one.row.name, one.seed)) for one in row} for row in taken]
+        found = [{places.get(key) for key in self._taken(each)} for each in self._planned]
         return [numbers - {None} for numbers in found]
 
-    def make(self, number: int, stop: Stop | None = None, threads: int = 1) -> None:
+    def failed_names(self) -> set[str]:
+        """Return the names of the rows of which a seed failed."""
+        return {name for name, _ in self._failed}
+
+    def make(self, number: int, beside: Beside | None) -> None:
         """Make a row, or say why it is not made.
 
-        :param stop: asks the steps of all rows to end, where several are made at once.
-        :param threads: that a step computes with then.
+        :param beside: what its steps are told where other rows are made at the same time.
         """
         variant = self._planned[number]
         row, seed = variant.row, variant.seed
@@ -99,11 +90,20 @@ class _Making:
         if reason := left_out(row, self._named):
             logger.info("%s: left out, %s", label, reason)
             return
-        beside = Beside(name, threads, stop) if stop else None
-        if problem := _missing(row, self.failed) or self._make(variant, label, beside):
+        if problem := self._missing(variant) or self._make(variant, label, beside):
             logger.info("%s: failed, %s", label, problem)
-            self.failed[row.name] = row.optional
+            self._failed.add((row.name, seed))
         self._remaining.end(variant)
+
+    def _taken(self, variant: Variant) -> list[tuple[str, int]]:
+        """Return name and seed of each row that a row takes something of."""
+        taken = [self._experiment.needed(name, variant.seed) for name in variant.row.needs]
+        return [(each.row.name, each.seed) for each in taken]
+
+    def _missing(self, variant: Variant) -> str:
+        """Return what a row needs and failed; nothing where there is none."""
+        wrong = [name for name, seed in self._taken(variant) if (name, seed) in self._failed]
+        return f"it needs what failed: {', '.join(wrong)}" if wrong else ""
 
     def _make(self, variant: Variant, label: str, beside: Beside | None) -> str:
         """Make what a row lacks; return what went wrong, or nothing."""
@@ -151,18 +151,12 @@ def left_out(row: Row, named: Collection[str]) -> str:
     return "" if torch.cuda.is_available() else f"no GPU; --only {row.name} makes it anyway"
 
 
-def _missing(row: Row, failed: Collection[str]) -> str:
-    """Return what a row needs and failed; nothing where there is none."""
-    wrong = [name for name in row.needs if name in failed]
-    return f"it needs what failed: {', '.join(wrong)}" if wrong else ""
-
-
-def _tell(failed: dict[str, bool], num_rows: int) -> None:
+def _tell(failed: Sequence[Row], num_rows: int) -> None:
     if not failed:
         return
-    names = ", ".join(row + " (optional)" * optional for row, optional in failed.items())
+    names = ", ".join(row.name + " (optional)" * row.optional for row in failed)
     message = f"{len(failed)} of {num_rows} rows failed: {names}; see above"
-    if not all(failed.values()):
+    if not all(row.optional for row in failed):
         raise RowsFailedError(f"{message}, and run this again: what is finished is reused")
     logger.info(message)
 

@@ -126,7 +126,8 @@ def cores() -> int:
 
 def has_gpu() -> bool:
     """Return whether processes see a GPU of NVIDIA (on Linux alone)."""
-    return os.environ.get("CUDA_VISIBLE_DEVICES") != "" and any(Path("/dev").glob("nvidia[0-9]*"))
+    is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    return not is_hidden and any(Path("/dev").glob("nvidia[0-9]*"))
 
 
 def _main() -> None:

@@ -1,12 +1,14 @@
 """Run steps, each as a process of its own."""
 
 import os
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import mpbert
+from mpbert.experiments.at_once import run_at_once
 from mpbert.experiments.cost import append_record
-from mpbert.experiments.measured import Measured, Stop, run_measured
+from mpbert.experiments.measured import Measured, Stop, cores, run_measured
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.steps import Step
 
@@ -41,6 +43,27 @@ def execute(step: Step, log: Path | None = None, beside: Beside | None = None) -
         others = {"label": beside.label, "stop": beside.stop}
         environment = {**dict.fromkeys(_THREADS, str(beside.threads)), **environment}
     return run_measured(step.command, environment, log, named, **others)
+
+
+def work_through(
+    names: Sequence[str],
+    needs: Sequence[Collection[int]],
+    act: Callable[[int, Beside | None], object],
+    at_once: int,
+) -> None:
+    """Call a function with 0, 1, ..., one after another or several at once, which share the cores.
+
+    :param names: (N,) labels of the lines that steps write which run beside others.
+    :param needs: (N,) what each waits for, as :func:`run_at_once` takes it.
+    :param act: gets a number, and what its steps are told: nothing where they run alone.
+    """
+    at_once = min(at_once, len(names))  # one alone has all cores
+    if at_once <= 1:
+        for number in range(len(names)):
+            act(number, None)
+        return
+    stop, threads = Stop(), max(cores() // at_once, 1)
+    run_at_once(needs, lambda n: act(n, Beside(names[n], threads, stop)), at_once, stop.ask)
 
 
 def step_environment() -> dict[str, str]:

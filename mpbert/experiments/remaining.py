@@ -20,7 +20,8 @@ class Remaining:
     def __init__(
         self, experiment: Experiment, planned: Sequence[Variant], at_once: int = 1
     ) -> None:
-        self._experiment, self._planned, self._at_once = experiment, planned, at_once
+        self._experiment, self._planned = experiment, planned
+        self._at_once = max(min(at_once, len(planned)), 1)
         self._took: dict[tuple[str, int], float | None] = {}  # by row and seed
         self._ended: set[tuple[str, int]] = set()
         for variant in planned:

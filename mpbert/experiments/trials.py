@@ -23,11 +23,12 @@ from mpbert.corpus.trec import Qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import depth_needed, mean_measure
 from mpbert.evaluation.tuned import Settings, TunedRow
+from mpbert.experiments.at_once import Locks
 from mpbert.experiments.cost import append_record, read_records
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import in_force
-from mpbert.experiments.outputs import outdated
-from mpbert.experiments.processes import execute
+from mpbert.experiments.outputs import outdated, output_of
+from mpbert.experiments.processes import Beside, execute
 from mpbert.experiments.row_cost import cost_of
 from mpbert.experiments.rows import MODEL, Row, effective_settings
 from mpbert.experiments.steps import Step, setting_words, steps_of
@@ -59,6 +60,7 @@ class Tuning:
     :param trials: folder of the records of trials.
     :param start: what was chosen on another corpus; its settings are tried first.
     :param seed: of the choice of trials.
+    :param outputs: locks of outputs that rows share, where several are tuned at once.
     """
 
     experiment: Experiment
@@ -67,6 +69,7 @@ class Tuning:
     trials: Path
     start: Tuned = field(default_factory=Tuned)
     seed: int = 1
+    outputs: Locks = field(default_factory=Locks)
 
     @property
     def corpus_id(self) -> str:
@@ -100,15 +103,24 @@ def lacking(tuning: Tuning, row: Row) -> str:
     return ""
 
 
-def tune_row(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> TunedRow | None:
+def tune_row(
+    tuning: Tuning,
+    row: Row,
+    plan: Sequence[Settings],
+    label: str,
+    beside: Beside | None = None,
+) -> TunedRow | None:
     """Try settings of a row and return the best; None: all failed.
 
+    :param beside: what its steps are told where other rows are tuned at the same time.
     :raises StoppedError: SIGTERM ended a trial, which leaves no record; no other was begun.
     """
-    return best_of(list(_trials(tuning, row, plan, label)), len(plan))
+    return best_of(list(_trials(tuning, row, plan, label, beside)), len(plan))
 
 
-def _trials(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> Iterator[Trial]:
+def _trials(
+    tuning: Tuning, row: Row, plan: Sequence[Settings], label: str, beside: Beside | None
+) -> Iterator[Trial]:
     place = tuning.experiment.layout.tuning(tuning.experiment.corpus.name, row.name)
     log, corpus_id = tuning.trials / f"{row.name}.jsonl", tuning.corpus_id
     ended = {r.get("key"): r for r in read_records(log) if r["corpus"] == corpus_id}
@@ -123,7 +135,7 @@ def _trials(tuning: Tuning, row: Row, plan: Sequence[Settings], label: str) -> I
         if key not in ended or measure not in ended[key]["scores"]:
             words = " ".join(setting_words(variant.settings))
             logger.info("%s: trial %d/%d: %s ...", label, number + 1, len(plan), words)
-            record = _try(tuning, variant, place / str(number), label)
+            record = _try(tuning, variant, place / str(number), label, beside)
             ended[key] = {"corpus": corpus_id, "key": key, **record}
             if record["exit_code"] >= 0:
                 append_record(log, ended[key])
@@ -159,18 +171,22 @@ def _steps(tuning: Tuning, variant: Variant, place: Path) -> list[Step]:
     return steps_of(tuning.experiment, variant, (budget.split,), place, sample)
 
 
-def _try(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str, Any]:
+def _try(
+    tuning: Tuning, variant: Variant, place: Path, label: str, beside: Beside | None
+) -> dict[str, Any]:
     """Return the record of one trial; what it made is removed, unless it is a training of ours."""
     shutil.rmtree(place, ignore_errors=True)
     try:
         if variant.row.method == MODEL:
-            return _try_training(tuning, variant, place, label)
-        return _try_steps(tuning, variant, place, label)
+            return _try_training(tuning, variant, place, label, beside)
+        return _try_steps(tuning, variant, place, label, beside)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _try_training(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str, Any]:
+def _try_training(
+    tuning: Tuning, variant: Variant, place: Path, label: str, beside: Beside | None
+) -> dict[str, Any]:
     experiment = tuning.experiment
     if problem := outdated(experiment, variant):
         raise OutputError(f"{problem}; remove what is named, and run this again")
@@ -178,15 +194,18 @@ def _try_training(tuning: Tuning, variant: Variant, place: Path, label: str) -> 
     if (runs / MANIFEST).exists():
         cost = cost_of(experiment, variant)
         return _record(tuning, variant, runs, cost.cpu_seconds if cost else 0.0, label)
-    return _try_steps(tuning, variant, place, label)
+    return _try_steps(tuning, variant, place, label, beside)
 
 
-def _try_steps(tuning: Tuning, variant: Variant, place: Path, label: str) -> dict[str, Any]:
+def _try_steps(
+    tuning: Tuning, variant: Variant, place: Path, label: str, beside: Beside | None
+) -> dict[str, Any]:
     is_kept, cpu_seconds = variant.row.method == MODEL, 0.0
     runs = tuning.experiment.runs(variant) if is_kept else place / "run"
     log = tuning.experiment.cost(variant) if is_kept else None
     for step in _steps(tuning, variant, place):
-        found = execute(step, log)
+        with tuning.outputs.of(output_of(step)):  # a step whose output is finished does nothing
+            found = execute(step, log, beside)
         cpu_seconds = round(cpu_seconds + found.cpu_seconds, 2)
         if found.was_stopped:
             raise StoppedError(f"{label}: {step.name} was stopped; run this again, and it goes on")

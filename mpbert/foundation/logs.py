@@ -108,6 +108,7 @@ def relay(line: str, label: str = "") -> None:
         before a line, and is ``label`` of an object.
     """
     found = _object_in(line)
+    line = line.removesuffix("\n") + "\n"  # the last one of a process that was killed has no end
     if not is_json():
         sys.stderr.write(f"{label}: {line}" if label else line)
     elif found is not None:

@@ -318,6 +318,22 @@ def test_a_row_that_needs_what_failed_fails_too(rfc_corpus, place, caplog, scrip
     assert "[2/2] cited: failed, it needs what failed: bm25" in caplog.messages
 
 
+@pytest.mark.parametrize(("code_of", "made"), [("rfc/chance", 2), ("chance-seed-2", 1)])
+def test_a_row_of_a_seed_needs_what_is_of_this_seed(
+    rfc_corpus, place, caplog, scripted, code_of, made
+):
+    settings = {"method": "reciprocal"}
+    fused = {"title": "F", "method": "fusion", "inputs": ["chance", "bm25"], "settings": settings}
+    _write(place, chance=CHANCE, bm25=BM25, fused={**fused, "order": 4})
+    scripted[1][code_of] = 3
+    caplog.set_level("INFO", "mpbert")
+    with pytest.raises(RowsFailedError, match="2 of 3 rows failed: chance, fused"):
+        _run(rfc_corpus, seeds=2)
+    names = {1: "[3/5] fused", 2: "[5/5] fused, seed 2"}
+    assert f"{names[made]}: made in 1.0 s" in caplog.messages
+    assert f"{names[3 - made]}: failed, it needs what failed: chance" in caplog.messages
+
+
 def test_rows_that_are_made_at_once_are_those_that_are_made_one_after_another(
     rfc_corpus, place, caplog, capfd
 ):
@@ -391,6 +407,23 @@ def test_a_row_that_fails_beside_others_leaves_them_alone(rfc_corpus, place, cap
     assert sum(": made in " in message for message in caplog.messages) == 1
     with pytest.raises(ConfigError, match="--at-once 0; expected 1 or more"):
         _run(rfc_corpus, at_once=0)
+
+
+def test_rows_that_are_made_at_once_share_the_cores_and_a_row_alone_has_all(
+    rfc_corpus, place, monkeypatch
+):
+    threads = []
+
+    def execute(step, log, beside):
+        threads.append(beside and beside.threads)
+        return Measured(1.0, 1.0, 100, 0)
+
+    monkeypatch.setattr(making, "execute", execute)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
+    _write(place, bm25=BM25, slow=SLOW)
+    _run(rfc_corpus, at_once=4)
+    _run(rfc_corpus, "bm25", at_once=4)
+    assert threads == [4, 4, None]
 
 
 def test_what_a_named_row_needs_is_made_first(rfc_corpus, place, caplog, capfd):

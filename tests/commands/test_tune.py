@@ -148,7 +148,7 @@ def quick(monkeypatch):
     """Steps that take 31 CPU s by their own account, and fail where told; what they were asked."""
     asked, failing = [], []
 
-    def execute(step, log):
+    def execute(step, log, beside):
         asked.append(step.words)
         return Measured(16.0, 31.0, 100, int(step.words[-1] in failing), "no room")
 
@@ -279,6 +279,32 @@ def test_a_wrong_value_of_a_space_is_refused_before_anything_is_begun(rfc_corpus
     with pytest.raises(ConfigError, match="row bm25: --settings k1=-1: found -1; expected at"):
         _tune(rfc_corpus)
     assert not quick[0]
+
+
+def test_rows_that_are_tuned_at_once_get_the_settings_of_one_after_another(rfc_corpus, place):
+    tfidf = {"title": "T", "method": "tfidf", "space": {"fields": ["abstract", "text"]}}
+    _write(place, bm25=BM25, tfidf=tfidf, other={**BM25, "space": {"b": [0, 0.5, 1]}})
+    alone = _tune(rfc_corpus)
+    Path("tuned.yaml").unlink()
+    shutil.rmtree("tuned.trials")
+    beside = _tune(rfc_corpus, at_once=3)
+    assert list(alone["rows"]) == ["bm25", "other", "tfidf"]
+    for row in [*alone["rows"].values(), *beside["rows"].values()]:
+        assert row.pop("cpu_hours") > 0
+    assert beside == alone
+    with pytest.raises(ConfigError, match="--at-once is 0; expected 1 or more"):
+        _tune(rfc_corpus, at_once=0)
+
+
+def test_sigterm_ends_all_rows_that_are_tuned_at_once(rfc_corpus, place):
+    _write(place, bm25=BM25, other=BM25)
+    words = [sys.executable, "-c", STOPPED, "trial", str(rfc_corpus), "rows", "out", "tuned.yaml"]
+    words += ["--at-once", "2"]
+    found = subprocess.run(words, env=step_environment(), capture_output=True, text=True)
+    assert found.returncode == 143, found.stderr
+    expected = "mpbert tune: stopped; run this again, and it goes on"
+    assert expected in found.stderr.splitlines()  # lines of trials that end may follow
+    assert not Path("tuned.yaml").exists() and not LOG.exists()
 
 
 def test_a_row_without_a_space_that_is_asked_for_is_named(rfc_corpus, place, caplog):

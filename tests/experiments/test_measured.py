@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpbert.experiments.measured import run_measured
+from mpbert.experiments.measured import has_gpu, run_measured
 from mpbert.experiments.processes import step_environment
 
 
@@ -30,6 +30,19 @@ def test_a_process_does_not_begin_with_the_memory_of_the_one_that_asks():
     ballast = bytearray(300 << 20)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > len(ballast) >> 10
     assert _run("true").peak_mib < 100
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"), [(None, True), ("0", True), ("", False), ("-1", False)]
+)
+def test_a_gpu_is_seen_where_it_is_and_not_hidden(monkeypatch, visible, found):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(Path, "glob", lambda place, name: iter(()))
+    assert not has_gpu()
+    monkeypatch.setattr(Path, "glob", lambda place, name: iter([place / "nvidia0"]))
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert has_gpu() is found
 
 
 def test_a_signal_is_a_negative_exit_code_and_a_missing_command_a_failure():

@@ -49,3 +49,18 @@ def test_costs_are_read_once_and_again_of_a_row_that_has_ended(tmp_path, monkeyp
     left.end(b)
     assert read[len(planned) :] == ["a", "b"]
     assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == 30 + 20 + 40 + 30
+
+
+def test_rows_that_are_made_at_once_share_what_is_left_and_none_takes_less_than_its_own(tmp_path):
+    experiment = _experiment(tmp_path)
+    planned = [experiment.variant(name) for name in NAMES]
+    for variant, seconds in zip(planned, (10.0, 20.0, 100.0), strict=True):
+        _took(experiment, variant, seconds)
+    left = Remaining(experiment, planned, at_once=2)
+    first, steps = planned[0], steps_of(experiment, planned[0])
+    assert left.seconds(first, steps, 0.0) == (20 + 40 + 200) / 2
+    last, its_steps = planned[2], steps_of(experiment, planned[2])
+    left.end(planned[1])
+    assert left.seconds(last, its_steps, 0.0) == 200
+    left.end(last)
+    assert left.seconds(first, steps, 0.0) == 20

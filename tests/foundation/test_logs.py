@@ -115,7 +115,7 @@ def test_what_a_step_writes_is_relayed_as_objects_and_its_last_message_is_found(
 
 
 def test_lines_of_a_step_beside_others_bear_its_label(capsys):
-    code = """import sys; sys.stderr.write('a result\\n{"message": 1}\\n')"""
+    code = """import sys; sys.stderr.write('a result\\n{"message": 1}')"""  # and no line end
     run_measured([sys.executable, "-c", code], dict(os.environ), label="bm25")
     assert capsys.readouterr().err == 'bm25: a result\nbm25: {"message": 1}\n'
     with written("json", "make-rows"):

@@ -1,0 +1,20 @@
+"""What a step is told that runs beside others."""
+
+from mpbert.experiments import processes
+from mpbert.experiments.measured import Stop
+from mpbert.experiments.processes import Beside, execute
+from mpbert.experiments.steps import Step
+
+
+def test_a_step_beside_others_has_its_share_of_threads_unless_it_was_given_a_number(monkeypatch):
+    found = []
+    monkeypatch.setattr(processes, "run_measured", lambda *words, **_: found.append(words[1]))
+    names = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    step = Step("retrieve", ("retrieve", "corpus", "output"))
+    for beside in (Beside("a", 3, Stop()), None):
+        execute(step, beside=beside)
+    given = [[environment.get(name) for name in names] for environment in found]
+    assert given == [["7", "3", "3"], ["7", None, None]]
