@@ -2,8 +2,8 @@
 # What a recipe for a borrowed machine begins with: commands that end in time; packages and a corpus, as they were sent.
 #   usage:  corpus=CORPUS limit=SECONDS; . eval/borrowed.sh     (leaves $python set)
 #   reads:  runs/sent/*.whl, if any: what the python3 of a machine without a network lacks;
-#           runs/corpus/CORPUS, or its parts runs/sent/CORPUS.tar.gz.*
-#   writes: runs/site, runs/corpus/CORPUS
+#           runs/corpus/CORPUS, or its parts runs/sent/CORPUS.tar.gz.*; runs/sent/cache.tar.gz.*, if any: pretrained encoders
+#   writes: runs/site, runs/corpus/CORPUS, runs/cache
 set -euo pipefail
 corpus=${corpus:?"CORPUS is missing"} limit=${limit:?"SECONDS is missing"}
 refuse() { echo "$0: $*" >&2 && exit 2; }
@@ -21,5 +21,7 @@ if compgen -G "runs/sent/*.whl" >/dev/null; then # beside the packages of this m
 fi
 step ./setup.sh
 . ./setup.sh
+[[ -d runs/cache || ! -e runs/sent/cache.tar.gz.sha256 ]] || step eval/parts.sh join runs/sent/cache.tar.gz
+[[ ! -d runs/cache ]] || export XDG_CACHE_HOME=$PWD/runs/cache HF_HUB_OFFLINE=1
 [[ -d runs/corpus/$corpus || ! -e runs/sent/$corpus.tar.gz.sha256 ]] || step eval/parts.sh join "runs/sent/$corpus.tar.gz"
 [[ -d runs/corpus/$corpus ]] || refuse "runs/corpus/$corpus: not there; build it, or bring it in parts (eval/parts.sh)"

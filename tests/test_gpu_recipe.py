@@ -15,7 +15,7 @@ ROW = "mp_bert4cr_tiny_mpt_src_tgt"
 # make-rows does not end before there is a file "ready"; the encoder is of 5000 bytes
 PYTHON = """#!/bin/sh
 [ -d runs/site ] && case $PYTHONPATH in "$PWD/runs/site"*) site=" SITE" ;; esac
-echo "$*$site" >>calls
+echo "$*$site${HF_HUB_OFFLINE:+ CACHE $XDG_CACHE_HOME}" >>calls
 case "$3" in
   make-rows)
     [ -e failing ] && exit 3
@@ -42,7 +42,8 @@ def call(tmp_path):
 
     def run(*words, **variables):
         environment = {**os.environ, "MPBERT_PYTHON": str(python), "PART_BYTES": "1000"}
-        environment.pop("OUT", None)
+        for name in ("OUT", "HF_HUB_OFFLINE", "TUNE", "ROWS", "AT_ONCE"):
+            environment.pop(name, None)
         return subprocess.run(
             ["bash", *map(str, words)],
             cwd=tmp_path,
@@ -165,6 +166,21 @@ def test_a_corpus_that_is_not_there_is_unpacked_from_its_parts_or_asked_for(call
     found = call("eval/gpu.sh", "other", "tiny")
     assert found.returncode == 2
     assert "runs/corpus/other: not there; build it, or bring it in parts" in found.stderr
+
+
+def test_encoders_that_were_sent_are_found_without_a_network(call, tmp_path):
+    (tmp_path / "ready").touch()
+    assert call("eval/gpu.sh", "mine", "tiny").returncode == 0
+    (tmp_path / "runs/cache/mpbert/encoders").mkdir(parents=True)
+    assert call("eval/parts.sh", "split", "runs/sent/cache.tar.gz", "runs/cache").returncode == 0
+    shutil.rmtree(tmp_path / "runs/cache")
+    for _ in range(2):
+        assert call("eval/gpu.sh", "mine", "tiny").returncode == 0
+    assert (tmp_path / "runs/cache/mpbert/encoders").is_dir()
+    lines = (tmp_path / "calls").read_text().splitlines()
+    assert [line.endswith(f"CACHE {tmp_path}/runs/cache") for line in lines] == [False] * 4 + [
+        True
+    ] * 8
 
 
 def test_wheels_that_were_sent_are_installed_once_without_a_network(call, tmp_path):
