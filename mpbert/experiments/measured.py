@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.experiments.cost import append_record
+from mpbert.foundation.errors import StoppedError
 from mpbert.foundation.logs import message_of, relay
 from mpbert.foundation.processes import on_sigterm
 
@@ -56,6 +57,15 @@ class Stop:
             self._was_asked = True
             for end in self._ends:
                 end()
+
+    def check(self) -> None:
+        """Do nothing, unless it was asked.
+
+        :raises StoppedError: it was, so nothing is to be begun.
+        """
+        with self._lock:
+            if self._was_asked:
+                raise StoppedError("stopped; run this again, and it goes on")
 
     @contextlib.contextmanager
     def reaching(self, end: Callable[[], object]) -> Iterator[None]:

@@ -34,7 +34,10 @@ def execute(step: Step, log: Path | None = None, beside: Beside | None = None) -
 
     :param log: file of the records that say when it began and what it took; None: none is kept.
     :param beside: None: it runs alone.
+    :raises StoppedError: all were asked to end before it was begun.
     """
+    if beside:
+        beside.stop.check()
     environment, named, others = step_environment(), {}, {}
     if log:
         named = {"step": step.name, "output": str(output_of(step))}
