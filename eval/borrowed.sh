@@ -19,6 +19,7 @@ if compgen -G "runs/sent/*.whl" >/dev/null; then # beside the packages of this m
   [[ -d runs/site ]] || "$MPBERT_PYTHON" -m pip install -q --no-index --no-deps --target runs/site runs/sent/*.whl ||
     { rm -rf runs/site && refuse "runs/sent: cannot be installed with $MPBERT_PYTHON; expected wheels for it"; }
 fi
+export JAX_PLATFORMS=cpu # bm25s asks JAX where there is one, and that would take most of a GPU's memory
 step ./setup.sh
 . ./setup.sh
 [[ -d runs/cache || ! -e runs/sent/cache.tar.gz.sha256 ]] || step eval/parts.sh join runs/sent/cache.tar.gz
