@@ -47,8 +47,7 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1, at_once: i
         if seed == 1 or takes_seeds(experiment.rows, row.name)
     ]
     making = _Making(experiment, planned, choice.named, at_once)
-    names = [each.row.name + f", seed {each.seed}" * (each.seed > 1) for each in planned]
-    work_through(names, making.needs(), making.make, at_once)
+    work_through([_label_of(each) for each in planned], making.needs(), making.make, at_once)
     _tell([row for row in rows if row.name in making.failed_names()], len(rows))
 
 
@@ -84,15 +83,13 @@ class _Making:
         :param beside: what its steps are told where other rows are made at the same time.
         """
         variant = self._planned[number]
-        row, seed = variant.row, variant.seed
-        name = row.name + f", seed {seed}" * (seed > 1)
-        label = f"[{number + 1}/{len(self._planned)}] {name}"
+        row, label = variant.row, f"[{number + 1}/{len(self._planned)}] {_label_of(variant)}"
         if reason := left_out(row, self._named):
             logger.info("%s: left out, %s", label, reason)
             return
         if problem := self._missing(variant) or self._make(variant, label, beside):
             logger.info("%s: failed, %s", label, problem)
-            self._failed.add((row.name, seed))
+            self._failed.add((row.name, variant.seed))
         self._remaining.end(variant)
 
     def _taken(self, variant: Variant) -> list[tuple[str, int]]:
@@ -137,6 +134,10 @@ class _Making:
                 return f"{step.name} ended with {found.exit_code}: {found.last_line}"
         logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")
         return ""
+
+
+def _label_of(variant: Variant) -> str:
+    return variant.row.name + f", seed {variant.seed}" * (variant.seed > 1)
 
 
 def left_out(row: Row, named: Collection[str]) -> str:

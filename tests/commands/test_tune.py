@@ -281,13 +281,18 @@ def test_a_wrong_value_of_a_space_is_refused_before_anything_is_begun(rfc_corpus
     assert not quick[0]
 
 
-def test_rows_that_are_tuned_at_once_get_the_settings_of_one_after_another(rfc_corpus, place):
+def test_rows_that_are_tuned_at_once_get_the_settings_of_one_after_another(
+    rfc_corpus, place, capfd
+):
     tfidf = {"title": "T", "method": "tfidf", "space": {"fields": ["abstract", "text"]}}
     _write(place, bm25=BM25, tfidf=tfidf, other={**BM25, "space": {"b": [0, 0.5, 1]}})
     alone = _tune(rfc_corpus)
     Path("tuned.yaml").unlink()
     shutil.rmtree("tuned.trials")
+    capfd.readouterr()
     beside = _tune(rfc_corpus, at_once=3)
+    said = {line.partition(": ")[0] for line in capfd.readouterr().err.splitlines()}
+    assert {"bm25", "other", "tfidf"} <= said  # the lines of steps that run beside others
     assert list(alone["rows"]) == ["bm25", "other", "tfidf"]
     for row in [*alone["rows"].values(), *beside["rows"].values()]:
         assert row.pop("cpu_hours") > 0
