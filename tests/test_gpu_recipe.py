@@ -16,6 +16,7 @@ ROW = "mp_bert4cr_tiny_mpt_src_tgt"
 PYTHON = """#!/bin/sh
 [ -d runs/site ] && case $PYTHONPATH in "$PWD/runs/site"*) site=" SITE" ;; esac
 echo "$*$site${HF_HUB_OFFLINE:+ CACHE $XDG_CACHE_HOME}" >>calls
+[ "$3" != make-rows ] || echo "$JAX_PLATFORMS" >jax
 case "$3" in
   make-rows)
     [ -e failing ] && exit 3
@@ -122,6 +123,7 @@ def test_rows_without_the_model_come_home_measured_in_each_call(call, tmp_path):
     [first, *_] = (tmp_path / "calls").read_text().splitlines()[1:]
     assert first.endswith("--at-once 8 --only minilm_citing global_minilm_citing")
     assert "export-encoder" not in _calls(tmp_path)
+    assert (tmp_path / "jax").read_text() == "cpu\n"
     (tmp_path / "eval/tuned").mkdir()
     (tmp_path / "eval/tuned/mine.yaml").touch()
     tuned = {"TUNE": "--cpu-hours 0.75 --only hatten"}
