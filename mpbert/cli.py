@@ -22,6 +22,7 @@ from mpbert.foundation.errors import (
     printable,
 )
 from mpbert.foundation.extras import missing_package
+from mpbert.foundation.full_memory import full_memory
 from mpbert.foundation.logs import is_json, take_style, written
 from mpbert.foundation.objects import local_copies
 
@@ -56,8 +57,8 @@ def _run(command: str, words: list[str]) -> int:
         code = _CODES[StoppedError] if isinstance(error, Terminated) else 130
         return _failed(place, message, type(error).__name__, code)
     except Exception as error:
-        if missing := missing_package(error):
-            return _failed(place, str(missing), type(missing).__name__, 2)
+        if told := missing_package(error) or full_memory(error):
+            return _failed(place, str(told), type(told).__name__, 2)
         if not is_json():
             raise
         return _failed(place, str(error), type(error).__name__, 1, traceback=True)

@@ -38,6 +38,7 @@ FOUNDATION = {
     "growing_arrays": {"errors"},
     "registry": {"errors"},
     "extras": {"errors"},
+    "full_memory": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
     "option_files": {"errors", "renames"},

@@ -62,6 +62,10 @@ class MissingPackageError(MpbertError):
     """A package is not installed that only some commands need; see ``foundation.extras``."""
 
 
+class FullMemoryError(MpbertError):
+    """No more memory could be had, of a GPU or of the machine."""
+
+
 class DamagedError(MpbertError):
     """A file is not as it was written, or of a format that this version does not read."""
 
