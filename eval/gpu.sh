@@ -3,7 +3,7 @@
 # Each call goes on where the last one stopped, and puts what is to be taken home into OUT.
 #   usage:  eval/gpu.sh CORPUS [CONFIG] [SECONDS]   e.g. eval/gpu.sh acl: the paper's model
 #           ROWS="NAME NAME" adds rows; CONFIG none makes these alone. AT_ONCE=8 makes so many at the same time (4)
-#           TUNE="--cpu-hours 0.75 --only NAME" first chooses settings, with these flags of mpbert tune
+#           TUNE="--cpu-hours 0.75 --trials 4 --only NAME" first chooses settings, with these flags of mpbert tune
 #   reads:  what eval/borrowed.sh reads; eval/rows, */configs
 #   writes: what make-rows writes; runs/report/CORPUS-CONFIG-{local,global}; OUT (runs/gpu unless set), see eval/bring.sh
 #   cost:   a call takes SECONDS (420), and at most two minutes more for a last checkpoint, figures and OUT

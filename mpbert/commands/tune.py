@@ -24,7 +24,6 @@ from mpbert.retrieval.options import pool_option
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.store import CorpusStore
-    from mpbert.experiments.processes import Beside
     from mpbert.experiments.rows import Row
     from mpbert.experiments.trials import Sample, Tuning
     from mpbert.experiments.tuning import Tuned
@@ -45,6 +44,9 @@ class Config:
     cpu_hours: float = option(
         0.25, "budget of each row: its first trial, then others while one of mean cost fits"
     )
+    trials: Optional[int] = option(
+        None, "most trials of each row; without it, as many as the budget has room for", type=int
+    )
     queries: int = option(
         2000, "most queries that trials rank and are measured by, a fixed random sample"
     )
@@ -54,7 +56,9 @@ class Config:
     measure: str = option("MAP@10", "measure whose mean is to be largest")
     seed: int = option(1, "seed of the choice of trials")
     at_once: int = option(
-        1, "tune so many rows at the same time; they share the cores, and each takes its memory"
+        1,
+        "make so many trials at the same time, of one row or of several; they share the cores, and "
+        "each takes its memory",
     )
     pool: str = pool_option()
     configs: Optional[Path] = configs_option()
@@ -66,9 +70,10 @@ class Config:
         parse_measure(self.measure)
         if not 0 <= self.cpu_hours < math.inf:
             raise ConfigError(f"--cpu-hours is {self.cpu_hours}; expected 0 or more, and finite")
-        for flag, value in (("--queries", self.queries), ("--at-once", self.at_once)):
-            if value < 1:
-                raise ConfigError(f"{flag} is {value}; expected 1 or more")
+        counts = {"queries": self.queries, "at-once": self.at_once, "trials": self.trials}
+        for flag, value in counts.items():
+            if value is not None and value < 1:
+                raise ConfigError(f"--{flag} is {value}; expected 1 or more")
 
 
 def run(config: Config) -> None:
@@ -86,33 +91,39 @@ def run(config: Config) -> None:
 def _tune(config: Config) -> None:
     from mpbert.experiments.making import left_out
     from mpbert.experiments.processes import work_through
+    from mpbert.experiments.row_trials import AllTrials, RowTrials
     from mpbert.experiments.steps import setting_words
-    from mpbert.experiments.trials import lacking, plan_trials, tune_row
+    from mpbert.experiments.trials import lacking
 
     tuning, tuned = _tuning(config), _read(config.output)
     _check_budget(tuned, tuning.budget, config.output)
-    rows = _rows(config, tuning)
-    plans = [plan_trials(tuning, row) for row in rows]
-    failed = []
+    chosen, failed = _rows(config, tuning), []
+    rows = [
+        RowTrials(tuning, row, config.trials, f"[{number}/{len(chosen)}] {row.name}")
+        for number, row in enumerate(chosen, 1)
+    ]
 
-    def tune(number: int, beside: "Beside | None") -> None:
-        row, label = rows[number], f"[{number + 1}/{len(rows)}] {rows[number].name}"
-        if reason := left_out(row, config.only) or lacking(tuning, row):
-            logger.info("%s: left out, %s", label, reason)
-        elif row.name in tuned.rows and row.name not in config.only:
-            logger.info("%s: is in %s; --only tunes it again", label, config.output)
-        else:
-            outcome = tune_row(tuning, row, plans[number], label, beside)
-            if outcome is None:
-                failed.append(row.name)
-                return
-            with tuning.outputs.of(config.output):
-                _add(config.output, tuning.budget, row.name, outcome)
-            words = " ".join(setting_words(outcome.settings)) or "its own settings"
-            logger.info("%s: %s, %s %.4f", label, words, config.measure, outcome.score)
+    def why_not(trials: RowTrials) -> str:
+        if reason := left_out(trials.row, config.only) or lacking(tuning, trials.row):
+            return f"left out, {reason}"
+        is_tuned = trials.row.name in tuned.rows and trials.row.name not in config.only
+        return f"is in {config.output}; --only tunes it again" if is_tuned else ""
 
-    names = [row.name for row in rows]
-    work_through(names, [()] * len(rows), tune, config.at_once)
+    def settle(trials: RowTrials) -> None:
+        outcome = trials.outcome()
+        if outcome is None:
+            failed.append(trials.row.name)
+            return
+        _add(config.output, tuning.budget, trials.row.name, outcome)
+        words = " ".join(setting_words(outcome.settings)) or "its own settings"
+        logger.info("%s: %s, %s %.4f", trials.label, words, config.measure, outcome.score)
+
+    work_through(
+        AllTrials(rows, why_not, settle),
+        lambda part: f"{part[0].row.name} {part[1] + 1}",
+        lambda part, beside: part[0].make(part[1], beside),
+        config.at_once,
+    )
     if failed:
         raise MpbertError(f"all trials failed of {', '.join(failed)}; see above")
 

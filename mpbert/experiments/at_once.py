@@ -4,6 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol
 
 
 class Locks:
@@ -18,30 +19,62 @@ class Locks:
             return self._of[key]
 
 
-def run_at_once(
-    needs: Sequence[Collection[int]],
-    act: Callable[[int], object],
-    at_once: int,
-    stop: Callable[[], object],
-) -> None:
-    """Call a function with 0, 1, ... in threads; the first that can be begun comes first.
+class Agenda(Protocol):
+    """What is to be done, part by part, and which may be begun. Only one thread asks and tells.
 
-    :param needs: (N,) numbers whose calls have to return before that of a number is begun.
+    ``most`` is how many parts there may be.
+    """
+
+    most: int
+
+    def begin(self) -> Any | None:
+        """Return a part that is begun now; None: no other before one that runs has ended."""
+
+    def end(self, part: Any, found: Any) -> None:
+        """Take what came of a part."""
+
+
+class Waiting:
+    """The numbers 0, 1, ..., each of which waits for others.
+
+    :param needs: (N,) numbers that have to end before that of a number is begun.
+    """
+
+    def __init__(self, needs: Sequence[Collection[int]]) -> None:
+        self.most = len(needs)
+        self._needs, self._waiting, self._done = needs, list(range(len(needs))), set()
+
+    def begin(self) -> int | None:
+        """Return the first number that waits for none that has not ended."""
+        for number in self._waiting:
+            if self._done.issuperset(self._needs[number]):
+                self._waiting.remove(number)
+                return number
+        return None
+
+    def end(self, part: int, found: object) -> None:
+        """Let those be begun that waited for a number."""
+        self._done.add(part)
+
+
+def run_at_once(
+    agenda: Agenda, act: Callable[[Any], Any], at_once: int, stop: Callable[[], object]
+) -> None:
+    """Call a function with the parts of an agenda, in threads.
+
     :param stop: lets calls that run return soon; called where one failed, or a signal came.
     :raises Exception: what a call raised, once all that run have returned.
     """
-    waiting, done = list(range(len(needs))), set()
-    running: dict[Future[object], int] = {}
+    running: dict[Future[Any], Any] = {}
     with ThreadPoolExecutor(at_once) as threads:
         try:
-            while waiting or running:
-                ready = [number for number in waiting if done.issuperset(needs[number])]
-                for number in ready[: at_once - len(running)]:
-                    waiting.remove(number)
-                    running[threads.submit(act, number)] = number
+            while True:
+                while len(running) < at_once and (part := agenda.begin()) is not None:
+                    running[threads.submit(act, part)] = part
+                if not running:
+                    return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    done.add(running.pop(future))
-                    future.result()
+                    agenda.end(running.pop(future), future.result())
         except BaseException:
             stop()
             raise

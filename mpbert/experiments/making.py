@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Sequence
 
-from mpbert.experiments.at_once import Locks
+from mpbert.experiments.at_once import Locks, Waiting
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import check_row
 from mpbert.experiments.outputs import is_done, outdated, output_of
@@ -47,7 +47,7 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1, at_once: i
         if seed == 1 or takes_seeds(experiment.rows, row.name)
     ]
     making = _Making(experiment, planned, choice.named, at_once)
-    work_through([_label_of(each) for each in planned], making.needs(), making.make, at_once)
+    work_through(Waiting(making.needs()), lambda n: _label_of(planned[n]), making.make, at_once)
     _tell([row for row in rows if row.name in making.failed_names()], len(rows))
 
 

@@ -1,12 +1,13 @@
 """Run steps, each as a process of its own."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mpbert
-from mpbert.experiments.at_once import run_at_once
+from mpbert.experiments.at_once import Agenda, run_at_once
 from mpbert.experiments.cost import append_record
 from mpbert.experiments.measured import Measured, Stop, cores, run_measured
 from mpbert.experiments.outputs import output_of
@@ -49,24 +50,29 @@ def execute(step: Step, log: Path | None = None, beside: Beside | None = None) -
 
 
 def work_through(
-    names: Sequence[str],
-    needs: Sequence[Collection[int]],
-    act: Callable[[int, Beside | None], object],
+    agenda: Agenda,
+    label_of: Callable[[Any], str],
+    act: Callable[[Any, Beside | None], Any],
     at_once: int,
 ) -> None:
-    """Call a function with 0, 1, ..., one after another or several at once, which share the cores.
+    """Call a function with the parts of an agenda, one after another or several at once.
 
-    :param names: (N,) labels of the lines that steps write which run beside others.
-    :param needs: (N,) what each waits for, as :func:`run_at_once` takes it.
-    :param act: gets a number, and what its steps are told: nothing where they run alone.
+    Those at once share the cores.
+
+    :param label_of: what stands before the lines that the steps of a part write beside others.
+    :param act: gets a part, and what its steps are told: nothing where they run alone.
     """
-    at_once = min(at_once, len(names))  # one alone has all cores
+    at_once = min(at_once, agenda.most)  # one alone has all cores
     if at_once <= 1:
-        for number in range(len(names)):
-            act(number, None)
+        while (part := agenda.begin()) is not None:
+            agenda.end(part, act(part, None))
         return
     stop, threads = Stop(), max(cores() // at_once, 1)
-    run_at_once(needs, lambda n: act(n, Beside(names[n], threads, stop)), at_once, stop.ask)
+
+    def act_beside(part: Any) -> Any:
+        return act(part, Beside(label_of(part), threads, stop))
+
+    run_at_once(agenda, act_beside, at_once, stop.ask)
 
 
 def step_environment() -> dict[str, str]:

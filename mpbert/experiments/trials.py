@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,16 @@ import mpbert
 from mpbert.corpus.trec import Qrels, read_run
 from mpbert.evaluation.evaluate import judge, num_gold
 from mpbert.evaluation.measures import depth_needed, mean_measure
-from mpbert.evaluation.tuned import Settings, TunedRow
+from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.at_once import Locks
-from mpbert.experiments.cost import append_record, read_records
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import in_force
 from mpbert.experiments.outputs import outdated, output_of
 from mpbert.experiments.processes import Beside, execute
 from mpbert.experiments.row_cost import cost_of
 from mpbert.experiments.rows import MODEL, Row, effective_settings
-from mpbert.experiments.steps import Step, setting_words, steps_of
-from mpbert.experiments.tuning import Budget, Trial, Tuned, best_of, choose_trials, still_fits
+from mpbert.experiments.steps import Step, steps_of
+from mpbert.experiments.tuning import Budget, Tuned, choose_trials
 from mpbert.foundation.errors import MpbertError, OutputError, StoppedError
 from mpbert.foundation.manifest import MANIFEST, fingerprint
 from mpbert.foundation.seeding import named_rng
@@ -60,7 +59,7 @@ class Tuning:
     :param trials: folder of the records of trials.
     :param start: what was chosen on another corpus; its settings are tried first.
     :param seed: of the choice of trials.
-    :param outputs: locks of outputs that rows share, where several are tuned at once.
+    :param outputs: locks of outputs that trials share, where several are made at once.
     """
 
     experiment: Experiment
@@ -103,47 +102,7 @@ def lacking(tuning: Tuning, row: Row) -> str:
     return ""
 
 
-def tune_row(
-    tuning: Tuning,
-    row: Row,
-    plan: Sequence[Settings],
-    label: str,
-    beside: Beside | None = None,
-) -> TunedRow | None:
-    """Try settings of a row and return the best; None: all failed.
-
-    :param beside: what its steps are told where other rows are tuned at the same time.
-    :raises StoppedError: SIGTERM ended a trial, which leaves no record; no other was begun.
-    """
-    return best_of(list(_trials(tuning, row, plan, label, beside)), len(plan))
-
-
-def _trials(
-    tuning: Tuning, row: Row, plan: Sequence[Settings], label: str, beside: Beside | None
-) -> Iterator[Trial]:
-    place = tuning.experiment.layout.tuning(tuning.experiment.corpus.name, row.name)
-    log, corpus_id = tuning.trials / f"{row.name}.jsonl", tuning.corpus_id
-    ended = {r.get("key"): r for r in read_records(log) if r["corpus"] == corpus_id}
-    measure, spent = tuning.budget.measure, []
-    hours = tuning.budget.cpu_hours - row.developed.get(tuning.experiment.corpus.name, 0.0)
-    for number, settings in enumerate(plan):
-        if not still_fits(spent, hours):
-            logger.info("%s: %d trials took %.0f CPU s, no more", label, number, sum(spent))
-            return
-        variant = Variant(row, effective_settings(row, settings))
-        key = _key_of(tuning, variant)
-        if key not in ended or measure not in ended[key]["scores"]:
-            words = " ".join(setting_words(variant.settings))
-            logger.info("%s: trial %d/%d: %s ...", label, number + 1, len(plan), words)
-            record = _try(tuning, variant, place / str(number), label, beside)
-            ended[key] = {"corpus": corpus_id, "key": key, **record}
-            if record["exit_code"] >= 0:
-                append_record(log, ended[key])
-        spent.append(ended[key]["cpu_seconds"])
-        yield Trial(settings, ended[key]["scores"].get(measure), spent[-1])
-
-
-def _key_of(tuning: Tuning, variant: Variant) -> str:
+def key_of(tuning: Tuning, variant: Variant) -> str:
     """Return a digest of what a trial depends on beside the corpus: its steps, its settings."""
     experiment, row = tuning.experiment, variant.row
     made_of = [fingerprint(path) for path in experiment.inputs(variant)]
@@ -171,7 +130,7 @@ def _steps(tuning: Tuning, variant: Variant, place: Path) -> list[Step]:
     return steps_of(tuning.experiment, variant, (budget.split,), place, sample)
 
 
-def _try(
+def try_variant(
     tuning: Tuning, variant: Variant, place: Path, label: str, beside: Beside | None
 ) -> dict[str, Any]:
     """Return the record of one trial; what it made is removed, unless it is a training of ours."""

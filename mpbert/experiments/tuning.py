@@ -57,13 +57,16 @@ def choose_trials(
     return chosen
 
 
-def still_fits(spent: Sequence[float], cpu_hours: float) -> bool:
+def still_fits(spent: Sequence[float], cpu_hours: float, running: int = 0) -> bool:
     """Whether another trial of the mean cost fits into what is left; the first one always does.
 
-    :param spent: CPU seconds of the trials so far.
+    :param spent: CPU seconds of the trials that ended.
     :param cpu_hours: of all trials; what development took before is taken off.
+    :param running: trials that were begun and have not ended; each is taken to cost the mean.
     """
-    return not spent or sum(spent) * (1 + 1 / len(spent)) <= 3600 * cpu_hours
+    if not spent:
+        return not running
+    return sum(spent) * (1 + (running + 1) / len(spent)) <= 3600 * cpu_hours
 
 
 def best_of(trials: Sequence[Trial], space_size: int) -> TunedRow | None:

@@ -3,6 +3,7 @@ import math
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -194,7 +195,7 @@ def test_no_trial_is_begun_that_does_not_fit_and_what_trials_cost_counts_on(
 
 
 @pytest.mark.parametrize(
-    ("when", "said"), [("trial", "[1/1] bm25: retrieve was stopped"), ("row", "stopped")]
+    ("when", "said"), [("trial", "[1/1] bm25, trial 1/2: retrieve was stopped"), ("row", "stopped")]
 )
 def test_sigterm_ends_a_trial_which_leaves_no_record_and_no_other_is_begun(
     rfc_corpus, place, when, said
@@ -205,7 +206,7 @@ def test_sigterm_ends_a_trial_which_leaves_no_record_and_no_other_is_begun(
     assert ended.returncode == 143
     lines = [line for line in ended.stderr.splitlines() if line]
     assert lines[-1] == f"mpbert tune: {said}; run this again, and it goes on"
-    assert sum("trial" in line for line in lines) == (when == "trial")
+    assert sum(line.endswith(" ...") for line in lines) == (when == "trial")
     assert not LOG.exists() and not Path("tuned.yaml").exists()
 
 
@@ -234,7 +235,7 @@ def test_a_trial_that_fails_has_no_score_and_a_row_without_any_is_named(
     _write(place, bm25=BM25)
     with pytest.raises(MpbertError, match="all trials failed of bm25; see above"):
         _tune(rfc_corpus)
-    assert "[1/1] bm25: failed, retrieve: no room" in caplog.messages
+    assert "[1/1] bm25, trial 1/2: failed, retrieve: no room" in caplog.messages
     assert [record["exit_code"] for record in _records()] == [1, 1]
     assert not Path("tuned.yaml").exists()
 
@@ -292,13 +293,50 @@ def test_rows_that_are_tuned_at_once_get_the_settings_of_one_after_another(
     capfd.readouterr()
     beside = _tune(rfc_corpus, at_once=3)
     said = {line.partition(": ")[0] for line in capfd.readouterr().err.splitlines()}
-    assert {"bm25", "other", "tfidf"} <= said  # the lines of steps that run beside others
+    assert {"bm25 1", "other 1", "tfidf 1"} <= said  # lines of steps that run beside others
     assert list(alone["rows"]) == ["bm25", "other", "tfidf"]
     for row in [*alone["rows"].values(), *beside["rows"].values()]:
         assert row.pop("cpu_hours") > 0
     assert beside == alone
     with pytest.raises(ConfigError, match="--at-once is 0; expected 1 or more"):
         _tune(rfc_corpus, at_once=0)
+
+
+def _score_of_number(run, *_):
+    return {"MAP@10": int(run.parts[-3]) / 10}
+
+
+def test_trials_of_a_row_run_at_once_after_the_first(rfc_corpus, place, quick, monkeypatch):
+    _write(place, bm25={**BM25, "space": {"k1": [1, 2, 3]}})
+    monkeypatch.setattr(trials, "_scores", _score_of_number)
+    alone = _tune(rfc_corpus)
+    Path("tuned.yaml").unlink()
+    shutil.rmtree("tuned.trials")
+    running, most, together = [], [], threading.Barrier(3)
+    execute = trials.execute
+
+    def slow(step, log, beside):
+        running.append(step)
+        most.append(len(running))
+        if len(most) > 1:
+            together.wait(60)  # breaks unless the three after the first are there
+        running.remove(step)
+        return execute(step, log, beside)
+
+    monkeypatch.setattr(trials, "execute", slow)
+    assert _tune(rfc_corpus, at_once=3) == alone
+    assert most[0] == 1 and max(most) == 3
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_row_has_no_more_trials_than_it_may(rfc_corpus, place, quick, at_once):
+    _write(place, bm25={**BM25, "space": {"k1": [1, 2, 3, 4]}})
+    few = _tune(rfc_corpus, trials=2, at_once=at_once)["rows"]["bm25"]
+    assert (few["trials"], few["space_size"], len(quick[0])) == (2, 5, 2)
+    more = _tune(rfc_corpus, trials=3, only=["bm25"], at_once=at_once)["rows"]["bm25"]
+    assert (more["trials"], len(quick[0])) == (3, 3)  # the two of before count
+    with pytest.raises(ConfigError, match="--trials is 0; expected 1 or more"):
+        _tune(rfc_corpus, trials=0)
 
 
 def test_sigterm_ends_all_rows_that_are_tuned_at_once(rfc_corpus, place):

@@ -4,13 +4,13 @@ import threading
 
 import pytest
 
-from mpbert.experiments.at_once import Locks, run_at_once
+from mpbert.experiments.at_once import Locks, Waiting, run_at_once
 
 SECONDS = 60  # far more than any wait here takes
 
 
 def _run(needs, act, at_once=2, stop=lambda: None):
-    run_at_once(needs, act, at_once, stop)
+    run_at_once(Waiting(needs), act, at_once, stop)
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5])

@@ -61,6 +61,12 @@ def test_another_trial_is_begun_while_one_of_the_mean_cost_fits():
     assert still_fits([3000, 0], 1.25) and not still_fits([3000], 1.25)
 
 
+def test_trials_that_run_are_taken_to_cost_the_mean():
+    assert not still_fits([], 9, running=1)  # what one costs is not known yet
+    assert still_fits([900, 900], 1, running=1)
+    assert not still_fits([900, 900], 1, running=2)
+
+
 def test_the_best_trial_is_chosen_and_of_equal_ones_the_first():
     trials = [Trial({}, 0.2, 36.0), Trial({"k1": 3}, 0.3, 72.0), Trial({"k1": 1}, 0.3, 18.4)]
     assert best_of(trials, 9) == TunedRow({"k1": 3}, 0.3, 0.2, 3, 9, 0.0351)
