@@ -138,12 +138,13 @@ def _check_tuned(experiment: Experiment, row: Row) -> None:
     """Check that the row which another starts from leaves a fine-tuned transformer."""
     start = experiment.rows[row.start]
     settings = experiment.variant(row.start).settings
-    embedder = EMBEDDERS[start.method] if start.method in EMBEDDERS.names() else None
-    made = from_settings(embedder, setting_words(settings), start.method) if embedder else None
-    if not getattr(made, "model", "") or not getattr(made, "epochs", 0):
+    methods = [EMBEDDERS[start.method]] if start.method in EMBEDDERS.names() else []
+    methods += [RERANKERS[PAIRS]] if start.method == PAIRS else []
+    made = [from_settings(each, setting_words(settings), start.method) for each in methods]
+    if not any(getattr(each, "model", "") and getattr(each, "epochs", 0) for each in made):
         raise ConfigError(
             f"row {row.name}: start is {row.start}, which leaves no transformer; expected a row of "
-            f"method transformer or sbert that is fine-tuned"
+            f"method transformer, sbert or {PAIRS} that is fine-tuned"
         )
 
 

@@ -167,7 +167,9 @@ def _rerank_steps(
     settings = dict(variant.settings)
     if row.start:
         start = experiment.needed(row.start, variant.seed)
-        settings["model"] = str(experiment.vectors(start) / "model")
+        is_pairs = start.row.method in RERANKERS.names()
+        made = experiment.runs(start) if is_pairs else experiment.vectors(start)
+        settings["model"] = str(made / "model")
     words += [*_seed(variant), *_settings(settings), *ranked]
     return [*steps, _step("rerank", words)]
 

@@ -150,6 +150,19 @@ def test_a_cross_encoder_may_start_from_the_transformer_of_another_row():
     assert experiment.rows["x"].needs == ["b", "t"]
 
 
+def test_a_cross_encoder_may_start_from_another_one_and_learn_no_more():
+    model = {"model": "a/b", "joined": 1, "loss": "listwise"}
+    rows = {"b": {"method": "bm25"}, "w": {"method": "bm25", "task": "global"}}
+    rows["t"] = {**PAIRS, "pretrained_on": READ, "settings": model}
+    rows["x"] = {"method": "cross_encoder", "inputs": ["w"], "start": "t", "task": "global"}
+    rows["x"] |= {"pretrained_on": READ, "settings": {**model, "epochs": 0}}
+    experiment = _experiment(**rows)
+    check_row(experiment, "x")
+    (rerank,) = _words(experiment, "x", seed=2)
+    assert "model=out/trec/rfc/t-seed-2/model" in rerank and "--seed 2" in rerank
+    assert "--training" not in rerank
+
+
 @pytest.mark.parametrize(
     "start",
     [{"method": "bm25"}, {"method": "word2vec"}, {**TUNED, "settings": {"epochs": 0}}],
