@@ -45,7 +45,7 @@ class Config:
         0.25, "budget of each row: its first trial, then others while one of mean cost fits"
     )
     trials: Optional[int] = option(
-        None, "most trials of each row; without it, as many as the budget has room for", type=int
+        None, "make at most so many trials of each row, within the budget", type=int
     )
     queries: int = option(
         2000, "most queries that trials rank and are measured by, a fixed random sample"
@@ -58,7 +58,7 @@ class Config:
     at_once: int = option(
         1,
         "make so many trials at the same time, of one row or of several; they share the cores, and "
-        "each takes its memory",
+        "each needs memory of its own",
     )
     pool: str = pool_option()
     configs: Optional[Path] = configs_option()
@@ -97,17 +97,16 @@ def _tune(config: Config) -> None:
 
     tuning, tuned = _tuning(config), _read(config.output)
     _check_budget(tuned, tuning.budget, config.output)
-    chosen, failed = _rows(config, tuning), []
-    rows = [
-        RowTrials(tuning, row, config.trials, f"[{number}/{len(chosen)}] {row.name}")
-        for number, row in enumerate(chosen, 1)
-    ]
-
-    def why_not(trials: RowTrials) -> str:
-        if reason := left_out(trials.row, config.only) or lacking(tuning, trials.row):
-            return f"left out, {reason}"
-        is_tuned = trials.row.name in tuned.rows and trials.row.name not in config.only
-        return f"is in {config.output}; --only tunes it again" if is_tuned else ""
+    chosen, rows, failed = _rows(config, tuning), [], []
+    for number, row in enumerate(chosen, 1):
+        label = f"[{number}/{len(chosen)}] {row.name}"
+        trials = RowTrials(tuning, row, config.trials, label)
+        if reason := left_out(row, config.only) or lacking(tuning, row):
+            logger.info("%s: left out, %s", label, reason)
+        elif row.name in tuned.rows and row.name not in config.only:
+            logger.info("%s: is in %s; --only tunes it again", label, config.output)
+        else:
+            rows.append(trials)
 
     def settle(trials: RowTrials) -> None:
         outcome = trials.outcome()
@@ -119,7 +118,7 @@ def _tune(config: Config) -> None:
         logger.info("%s: %s, %s %.4f", trials.label, words, config.measure, outcome.score)
 
     work_through(
-        AllTrials(rows, why_not, settle),
+        AllTrials(rows, settle),
         lambda part: f"{part[0].row.name} {part[1] + 1}",
         lambda part, beside: part[0].make(part[1], beside),
         config.at_once,

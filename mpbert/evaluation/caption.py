@@ -221,6 +221,9 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "of 96 settings were tried, and one failed. none: not tuned. The rows' own settings "
             "and spaces were settled before, with looks at the same split."
         )
+        for most in sorted({row.tuned.most for row in rows if row.tuned and row.tuned.most}):
+            titles = [row.title for row in rows if row.tuned and row.tuned.most == most]
+            lines.append(f"Of these rows no more than {most} were tried: {'; '.join(titles)}.")
     if any(row.developed for row in rows):
         lines.append(
             "Developed: CPU hours that our looks at validation had cost before a row's own "

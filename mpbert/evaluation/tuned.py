@@ -38,6 +38,7 @@ class TunedRow:
     :param trials: number of settings that were tried, ``failed`` ones among them.
     :param space_size: number of settings there are to try, the row's own among them.
     :param cpu_hours: that the trials took.
+    :param most: trials that it might have; None: as many as the budget had room for.
     """
 
     settings: Settings
@@ -47,3 +48,4 @@ class TunedRow:
     space_size: int
     cpu_hours: float
     failed: int = 0
+    most: int | None = None

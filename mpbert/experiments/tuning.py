@@ -62,11 +62,12 @@ def still_fits(spent: Sequence[float], cpu_hours: float, running: int = 0) -> bo
 
     :param spent: CPU seconds of the trials that ended.
     :param cpu_hours: of all trials; what development took before is taken off.
-    :param running: trials that were begun and have not ended; each is taken to cost the mean.
+    :param running: trials that have not ended; each is taken to cost what the dearest one did.
     """
     if not spent:
         return not running
-    return sum(spent) * (1 + (running + 1) / len(spent)) <= 3600 * cpu_hours
+    mean = sum(spent) / len(spent)
+    return sum(spent) + running * max(spent) + mean <= 3600 * cpu_hours
 
 
 def best_of(trials: Sequence[Trial], space_size: int) -> TunedRow | None:
@@ -140,4 +141,7 @@ def as_plain(tuned: Tuned) -> dict[str, object]:
         name: {**vars(row), "settings": dict(sorted(row.settings.items()))}
         for name, row in sorted(tuned.rows.items())
     }
+    for row in rows.values():
+        if row["most"] is None:
+            del row["most"]
     return {"budget": vars(tuned.budget), "rows": rows}

@@ -45,7 +45,10 @@ BEGIN = "mpbert index LIBRARY INDEX; mpbert recommend INDEX MANUSCRIPT"
 EXIT_CODES = {
     0: "done, or it was done before",
     1: "an error of the program, with a traceback: please report it",
-    2: "wrong input: one line says where, what was found, what was expected, what to do",
+    2: (
+        "wrong input, or no memory left: one line says where, what was found, what was expected, "
+        "what to do"
+    ),
     3: "make-rows: some rows failed, the others were made",
     130: "interrupted; what is finished stays, nothing unfinished was kept",
     141: "standard output was closed by its reader, such as head; the rest was not printed",

@@ -3,7 +3,7 @@ import math
 import shutil
 import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -302,39 +302,86 @@ def test_rows_that_are_tuned_at_once_get_the_settings_of_one_after_another(
         _tune(rfc_corpus, at_once=0)
 
 
-def _score_of_number(run, *_):
-    return {"MAP@10": int(run.parts[-3]) / 10}
+@pytest.fixture
+def dear(monkeypatch):
+    """CPU s of trials by number, those below 2 fail; each that began, and what ran then."""
+    costs, begun, running = {}, [], []
+
+    def execute(step, log, beside):
+        number = int(Path(step.words[2]).parts[-2])
+        begun.append((number, list(running)))
+        running.append(number)
+        time.sleep(0.05)
+        running.remove(number)
+        return Measured(
+            1.0, costs.get(number, 31.0), 100, int(number in costs and costs[number] < 2)
+        )
+
+    monkeypatch.setattr(trials, "execute", execute)
+    monkeypatch.setattr(trials, "_scores", lambda run, *_: {"MAP@10": int(run.parts[-3]) / 10})
+    return costs, begun
 
 
-def test_trials_of_a_row_run_at_once_after_the_first(rfc_corpus, place, quick, monkeypatch):
-    _write(place, bm25={**BM25, "space": {"k1": [1, 2, 3]}})
-    monkeypatch.setattr(trials, "_scores", _score_of_number)
+OWN = {"k1": [0.001]}  # nothing but the row's own setting
+SEVEN = {**BM25, "space": {"k1": [1, 2, 3, 4, 5, 6]}}
+
+
+def test_trials_of_a_row_run_at_once_after_the_first(rfc_corpus, place, dear):
+    _write(place, bm25=SEVEN)
     alone = _tune(rfc_corpus)
     Path("tuned.yaml").unlink()
     shutil.rmtree("tuned.trials")
-    running, most, together = [], [], threading.Barrier(3)
-    execute = trials.execute
-
-    def slow(step, log, beside):
-        running.append(step)
-        most.append(len(running))
-        if len(most) > 1:
-            together.wait(60)  # breaks unless the three after the first are there
-        running.remove(step)
-        return execute(step, log, beside)
-
-    monkeypatch.setattr(trials, "execute", slow)
+    dear[1].clear()
     assert _tune(rfc_corpus, at_once=3) == alone
-    assert most[0] == 1 and max(most) == 3
+    assert dear[1][:2] == [(0, []), (1, [])]  # the second waits for the first
+    assert max(len(others) for _, others in dear[1]) == 2
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_trials_at_once_keep_the_budget_of_one_after_another(rfc_corpus, place, dear, at_once):
+    dear[0][0] = 1  # it fails, so it does not tell what one costs
+    _write(place, bm25=SEVEN)
+    found = _tune(rfc_corpus, at_once=at_once, cpu_hours=(1 + 3 * 31) / 3600)["rows"]["bm25"]
+    assert found["trials"] == 4 and found["failed"] == 1
+    assert dear[1][1] == (1, [])
+
+
+def test_rows_come_in_their_order_and_are_written_once_their_trials_ended(
+    rfc_corpus, place, dear, monkeypatch
+):
+    written = []
+    monkeypatch.setattr(tune, "_add", lambda path, budget, name, outcome: written.append(name))
+    _write(place, one={**SEVEN, "order": 1}, two={**BM25, "space": OWN, "order": 2})
+    tune.run(tune.Config(rfc_corpus, Path("rows"), Path("out"), Path("tuned.yaml"), at_once=2))
+    assert written == ["two", "one"]
+    written.clear()
+    shutil.rmtree("tuned.trials")
+    tune.run(tune.Config(rfc_corpus, Path("rows"), Path("out"), Path("tuned.yaml")))
+    assert written == ["one", "two"]
+
+
+def test_what_was_tried_counts_where_a_kill_left_a_trial_out(rfc_corpus, place, dear):
+    _write(place, bm25=SEVEN)
+    hours = 4 * 31 / 3600
+    before = _tune(rfc_corpus, cpu_hours=hours)["rows"]["bm25"]
+    lines = LOG.read_text().splitlines()
+    assert len(lines) == before["trials"] == 4
+    LOG.write_text("\n".join([lines[0], *lines[2:]]) + "\n")
+    dear[0][1] = 60  # it takes twice as long now
+    again = _tune(rfc_corpus, cpu_hours=hours, only=["bm25"])["rows"]["bm25"]
+    assert (again["score"], again["trials"]) == (before["score"], 4)
+    assert again["cpu_hours"] == round((3 * 31 + 60) / 3600, 4)
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_a_row_has_no_more_trials_than_it_may(rfc_corpus, place, quick, at_once):
     _write(place, bm25={**BM25, "space": {"k1": [1, 2, 3, 4]}})
     few = _tune(rfc_corpus, trials=2, at_once=at_once)["rows"]["bm25"]
-    assert (few["trials"], few["space_size"], len(quick[0])) == (2, 5, 2)
+    assert (few["trials"], few["space_size"], few["most"], len(quick[0])) == (2, 5, 2, 2)
     more = _tune(rfc_corpus, trials=3, only=["bm25"], at_once=at_once)["rows"]["bm25"]
-    assert (more["trials"], len(quick[0])) == (3, 3)  # the two of before count
+    assert (more["trials"], more["most"], len(quick[0])) == (3, 3, 3)  # two were made before
+    every = _tune(rfc_corpus, only=["bm25"], at_once=at_once)["rows"]["bm25"]
+    assert every["trials"] == 5 and "most" not in every
     with pytest.raises(ConfigError, match="--trials is 0; expected 1 or more"):
         _tune(rfc_corpus, trials=0)
 
@@ -343,11 +390,13 @@ def test_sigterm_ends_all_rows_that_are_tuned_at_once(rfc_corpus, place):
     _write(place, bm25=BM25, other=BM25)
     words = [sys.executable, "-c", STOPPED, "trial", str(rfc_corpus), "rows", "out", "tuned.yaml"]
     words += ["--at-once", "2"]
-    found = subprocess.run(words, env=step_environment(), capture_output=True, text=True)
+    found = subprocess.run(
+        words, env=step_environment(), capture_output=True, text=True, timeout=120
+    )
     assert found.returncode == 143, found.stderr
     expected = "mpbert tune: stopped; run this again, and it goes on"
     assert expected in found.stderr.splitlines()  # lines of trials that end may follow
-    assert not Path("tuned.yaml").exists() and not LOG.exists()
+    assert not Path("tuned.yaml").exists() and not Path("tuned.trials").exists()
 
 
 def test_a_row_without_a_space_that_is_asked_for_is_named(rfc_corpus, place, caplog):

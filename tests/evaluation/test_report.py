@@ -17,7 +17,7 @@ from mpbert.evaluation.sheets import sheets_of
 from mpbert.evaluation.tuned import Budget, TunedRow
 
 SETTINGS = {"dim": 100, "learning_rate": 0.025, "window": 20, "fields": "abstract+citing"}
-TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 96, 0.2312, 1)
+TUNED = TunedRow({"window": 20}, 0.31416, 0.3, 6, 96, 0.2312, 1, 6)
 BUDGET = Budget(0.25, "MAP@10", "valid", {"local": 1200, "global": 26}, {"local": 1234})
 TITLES = ("chance", "BM25, title + abstract", "A <b>bold</b> | 100 % [x]_1 & ~ \\ end")
 

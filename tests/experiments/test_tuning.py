@@ -61,10 +61,11 @@ def test_another_trial_is_begun_while_one_of_the_mean_cost_fits():
     assert still_fits([3000, 0], 1.25) and not still_fits([3000], 1.25)
 
 
-def test_trials_that_run_are_taken_to_cost_the_mean():
+def test_trials_that_run_are_taken_to_cost_what_the_dearest_did():
     assert not still_fits([], 9, running=1)  # what one costs is not known yet
     assert still_fits([900, 900], 1, running=1)
     assert not still_fits([900, 900], 1, running=2)
+    assert not still_fits([100, 1700], 1, running=1)
 
 
 def test_the_best_trial_is_chosen_and_of_equal_ones_the_first():
@@ -76,7 +77,7 @@ def test_the_best_trial_is_chosen_and_of_equal_ones_the_first():
 
 
 def test_the_outcome_survives_its_file_and_is_sorted(tmp_path):
-    rows = {name: TunedRow({"k1": 3, "b": 1}, 0.3, None, 6, 9, 7.5) for name in ("z", "a")}
+    rows = {name: TunedRow({"k1": 3, "b": 1}, 0.3, None, 6, 9, 7.5, 0, 6) for name in ("z", "a")}
     path = tmp_path / "rfc.yaml"
     path.write_text(yaml.safe_dump(as_plain(Tuned(BUDGET, rows)), sort_keys=False))
     assert path.read_text().index("  a:") < path.read_text().index("  z:")

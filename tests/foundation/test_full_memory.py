@@ -1,5 +1,7 @@
 """Memory that is full is told in one line."""
 
+import mmap
+
 import numpy as np
 import pytest
 import torch
@@ -19,6 +21,10 @@ def no_memory_for_torch():
     torch.empty(MUCH)
 
 
+def no_memory_for_a_map():
+    mmap.mmap(-1, 2**46)
+
+
 # as torch 2.11 told them on an H200
 ON_A_GPU = (
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total"),
@@ -27,7 +33,9 @@ ON_A_GPU = (
 )
 
 
-@pytest.mark.parametrize("allocate", [no_memory_for_numpy, no_memory_for_torch])
+@pytest.mark.parametrize(
+    "allocate", [no_memory_for_numpy, no_memory_for_torch, no_memory_for_a_map]
+)
 def test_a_command_without_memory_says_what_to_do(monkeypatch, capsys, allocate):
     monkeypatch.setattr(completion, "run", lambda config: allocate())
     assert main(["completion", "bash"]) == 2
