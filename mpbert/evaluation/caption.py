@@ -223,7 +223,7 @@ def _tuning(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
         )
         for most in sorted({row.tuned.most for row in rows if row.tuned and row.tuned.most}):
             titles = [row.title for row in rows if row.tuned and row.tuned.most == most]
-            lines.append(f"Of these rows no more than {most} were tried: {'; '.join(titles)}.")
+            lines.append(f"At most {most} settings were tried of these rows: {'; '.join(titles)}.")
     if any(row.developed for row in rows):
         lines.append(
             "Developed: CPU hours that our looks at validation had cost before a row's own "
