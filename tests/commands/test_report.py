@@ -436,7 +436,7 @@ def test_settings_chosen_by_tuning_are_reported(rfc_corpus, no_plots, tmp_path):
     budget |= {"queries": {"local": 9}, "of": {"local": 12}, "pool": "known", "start": ""}
     row = {"settings": {"window": 3}, "score": 0.2, "default": 0.1, "trials": 2}
     row |= {"space_size": 5, "cpu_hours": 0.5}
-    row["failed"] = 1
+    row |= {"failed": 1, "most": 2}
     _write_row(tmp_path, "x", settings={"window": 2, "epochs": 5})
     _write_run(tmp_path, "x", _rank(CorpusStore(rfc_corpus), "test", 0.5, 1))
     (tmp_path / "tuned").write_text(json.dumps({"budget": budget, "rows": {"x": row}}))
