@@ -10,7 +10,7 @@ from mpbert.cli import main
 from mpbert.commands import completion
 from mpbert.foundation.full_memory import full_memory
 
-MUCH = 2**50  # more than any machine has
+MUCH = 2**50  # more than addresses of a process
 
 
 def no_memory_for_numpy():
@@ -22,7 +22,7 @@ def no_memory_for_torch():
 
 
 def no_memory_for_a_map():
-    mmap.mmap(-1, 2**46)
+    mmap.mmap(-1, MUCH)
 
 
 # as torch 2.11 told them on an H200
