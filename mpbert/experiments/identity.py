@@ -6,7 +6,7 @@ from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
-from mpbert.experiments.rows import INDEX, MODEL, PAIRS, PARTS, Row
+from mpbert.experiments.rows import INDEX, MODEL, PAIRS, PARTS, Row, with_needs
 from mpbert.experiments.steps import setting_words, steps_of
 from mpbert.foundation.config import from_settings, resolve_settings
 from mpbert.foundation.errors import ConfigError
@@ -95,18 +95,6 @@ def check_row(experiment: Experiment, name: str) -> None:
         raise ConfigError(f"row {name}: {error}") from error
 
 
-def learns_from(row: Row, settings: Settings) -> str:
-    """Return the split whose queries the method of a row learns from; empty where it is none.
-
-    That of training is not told for methods that make vectors, since all of these learn from it.
-    """
-    if row.method == INDEX:
-        return "valid"
-    if row.method not in RERANKERS.names():
-        return ""
-    return from_settings(RERANKERS[row.method], setting_words(settings), row.method).learns_from
-
-
 def resumes(row: Row) -> bool:
     """Whether a step of the row goes on where a killed one was."""
     return row.method == MODEL or any(
@@ -153,17 +141,14 @@ def _check_held_out(row: Row, experiment: Experiment, name: str) -> None:
     parts = row.training.get("parts", PARTS)
     if not isinstance(parts, int) or parts < 2:
         raise ConfigError(f"row {row.name}: training, parts is {parts!r}; expected 2 or more")
-    ranked = experiment.rows[name]
-    made = [ranked]
-    if ranked.method in RERANKERS.names():
-        made = [experiment.rows[each] for each in ranked.inputs]
-    by_itself = not any(each.method in RERANKERS.names() or each.start for each in made)
-    learns = learns_from(ranked, experiment.variant(name).settings) or ranked.start
-    if not by_itself or learns or ranked.task != row.task:
+    names = with_needs(list(experiment.rows.values()), {name})
+    made = [each for each in experiment.rows.values() if each.name in names]
+    wrong = [each.name for each in made if each.training or each.run or each.method == INDEX]
+    if wrong or experiment.rows[name].task != row.task:
+        needing = f", which needs {wrong[0]}" if wrong and name not in wrong else ""
         raise ConfigError(
-            f"row {row.name}: training, row is {name}; expected a row of the {row.task} task that "
-            f"ranks by words or by vectors and starts from no other row, or one that sorts the "
-            f"lists of such rows and learns nothing"
+            f"row {row.name}: training, row is {name}{needing}; expected a row of the {row.task} "
+            f"task that needs no index, no run of another system, and no row that learns from lists"
         )
 
 

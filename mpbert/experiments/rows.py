@@ -27,7 +27,8 @@ Further keys, all optional::
     inputs: [bm25_text, bm25_citing]      # of a reranker: rows whose runs it takes
     training: {lexical: bm25, top: 10}    # of one that learns from lists: how those are made, or
     training: {vectors: hatten, top: 20}  # with the vectors of which row, or
-    training: {row: nnselect, parts: 3}   # by which row, made anew without each third of training
+    training: {row: nnselect, parts: 3}   # by which row, made anew without each third of training,
+                                          # with all rows that it needs
 
 A row whose ``model`` was trained elsewhere, one that is not ``random:...``, says what it has read,
 and by corpus whether that may hold the citations of the test papers: ``yes``, ``maybe``, ``no``::

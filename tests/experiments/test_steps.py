@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.identity import check_row, learns_from
+from mpbert.experiments.identity import check_row
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
 from mpbert.experiments.row_files import parse_row
 from mpbert.experiments.seeds import family_of, is_trained, takes_seeds
-from mpbert.experiments.steps import steps_of
+from mpbert.experiments.steps import learns_from, steps_of
 from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.errors import ConfigError
 
@@ -136,6 +136,30 @@ def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_pa
     assert words[-2].startswith("join-parts data/rfc out/trec/rfc/training-local-parts-2-row-n")
 
 
+@TRAINING
+def test_a_fusion_made_anew_without_a_part_learns_from_validation_and_so_do_its_inputs_rank():
+    rows = {
+        "b": {"method": "bm25"},
+        "ours": OURS,
+        "started": {**OURS, "start": "ours"},
+        "f": {"method": "fusion", "inputs": ["b", "started"]},
+        "x": {"method": "nnrank", "inputs": ["f"], "training": {"row": "f", "parts": 2, "top": 7}},
+    }
+    experiment = _experiment(**rows)
+    made = [words.split() for words in _words(experiment, "x", seed=2)]
+    of_part = [words for words in made if "parts/1-of-2/" in " ".join(words[:3])]
+    trec, encoders = "out/parts/1-of-2/trec/rfc", "out/parts/1-of-2/encoders/rfc"
+    ranked = [words for words in of_part if words[0] == "retrieve"]
+    assert [words[2] for words in ranked] == [f"{trec}/b", f"{trec}/started-seed-2"]
+    assert not any("--splits" in words for words in ranked)  # validation and the part held out
+    trained = [words[3] for words in of_part if words[0] == "finetune"]
+    assert trained == [f"{encoders}/ours-seed-2", f"{encoders}/started-seed-2"]
+    fused = " ".join(of_part[-1])
+    assert f"{trec}/f-seed-2-top-7 --reranker fusion" in fused
+    assert f"--runs {trec}/b {trec}/started-seed-2" in fused
+    assert fused.endswith("--top 7 --seed 2 --splits test")
+
+
 PAIRS = {"method": "cross_encoder", "inputs": ["b"], "training": {"lexical": "bm25"}}
 TUNED = {"method": "transformer", "settings": {"model": "a/b", "epochs": 1}, "pretrained_on": READ}
 
@@ -177,9 +201,10 @@ def test_a_cross_encoder_starts_from_no_row_without_a_fine_tuned_transformer(sta
 @pytest.mark.parametrize(
     ("training", "said"),
     [
-        ({"row": "f"}, "or one that sorts the lists of such rows and learns nothing"),
-        ({"row": "z"}, "or one that sorts the lists of such rows and learns nothing"),
-        ({"row": "g"}, "expected a row of the local task that ranks by words or by vectors"),
+        ({"row": "g"}, "training, row is g; expected a row of the local task that needs no index"),
+        ({"row": "l"}, "training, row is l; expected .* no row that learns from lists"),
+        ({"row": "f"}, "training, row is f, which needs l; expected"),
+        ({"row": "i"}, "training, row is i; expected .* needs no index"),
         ({"row": "b", "parts": 1}, "parts is 1; expected 2 or more"),
     ],
 )
@@ -187,9 +212,10 @@ def test_rows_that_cannot_be_made_without_a_part_are_refused(training, said):
     rows = {
         "b": {"method": "bm25"},
         "g": {"method": "bm25", "task": "global"},
-        "f": {"method": "fusion", "inputs": ["b"]},
-        "y": {"method": "navigation", "inputs": ["b"]},
-        "z": {"method": "navigation", "inputs": ["y"]},
+        "l": {"method": "nnrank", "inputs": ["b"], "training": {"lexical": "bm25"}},
+        "f": {"method": "fusion", "inputs": ["b", "l"]},
+        "ours": OURS,
+        "i": {"method": "index", "vectors": "ours"},
         "x": {"method": "nnrank", "inputs": ["b"], "training": training},
     }
     with pytest.raises(ConfigError, match=said):
