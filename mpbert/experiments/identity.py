@@ -95,6 +95,18 @@ def check_row(experiment: Experiment, name: str) -> None:
         raise ConfigError(f"row {name}: {error}") from error
 
 
+def learns_from(row: Row, settings: Settings) -> str:
+    """Return the split whose queries the method of a row learns from; empty where it is none.
+
+    That of training is not told for methods that make vectors, since all of these learn from it.
+    """
+    if row.method == INDEX:
+        return "valid"
+    if row.method not in RERANKERS.names():
+        return ""
+    return from_settings(RERANKERS[row.method], setting_words(settings), row.method).learns_from
+
+
 def resumes(row: Row) -> bool:
     """Whether a step of the row goes on where a killed one was."""
     return row.method == MODEL or any(

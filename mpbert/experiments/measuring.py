@@ -15,12 +15,12 @@ from mpbert.evaluation.evaluate import citing_papers, num_gold
 from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Report, Setting
 from mpbert.evaluation.subsets import mean_pair_frequency
 from mpbert.experiments.experiment import Variant
+from mpbert.experiments.identity import learns_from
 from mpbert.experiments.pretrained_texts import remarks_on_reading
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_results import Source, result_of, source_of, years_of
 from mpbert.experiments.seeds import family_of, is_trained
 from mpbert.experiments.statements import statements_of
-from mpbert.experiments.steps import learns_from
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import MANIFEST, fingerprint, read_manifest
 from mpbert.foundation.progress import progress

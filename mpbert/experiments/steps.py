@@ -8,7 +8,6 @@ from pathlib import Path
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.rows import INDEX, MODEL, PARTS, TOP, Row, with_needs
-from mpbert.foundation.config import from_settings
 from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.reranking import RERANKERS
 from mpbert.retrieval.options import POOLS
@@ -62,18 +61,6 @@ def steps_of(
     if variant.row.method == MODEL:
         return [*_training_steps(experiment, variant, vectors), rank]
     return [_fit(experiment, variant, vectors), rank]
-
-
-def learns_from(row: Row, settings: Settings) -> str:
-    """Return the split whose queries the method of a row learns from; empty where it is none.
-
-    That of training is not told for methods that make vectors, since all of these learn from it.
-    """
-    if row.method == INDEX:
-        return "valid"
-    if row.method not in RERANKERS.names():
-        return ""
-    return from_settings(RERANKERS[row.method], setting_words(settings), row.method).learns_from
 
 
 def setting_words(settings: Settings) -> list[str]:
@@ -208,19 +195,18 @@ def _training_steps_of(experiment: Experiment, variant: Variant) -> list[Step]:
 def _held_out_steps(without: Experiment, variant: Variant, top: int, runs: Path) -> list[Step]:
     """Return the steps of a row that learns from all parts but one and ranks for this one.
 
-    What it needs is made first. Where a sum of runs learns from validation, these rank for it, too.
+    What it needs is made first. Runs that it takes are of validation, too: a fusion learns there.
     """
     variant = replace(variant, row=replace(variant.row, top=top))
     rows = list(without.rows.values())
     names = with_needs(rows, set(variant.row.needs))
     needed = [without.needed(row.name, variant.seed) for row in rows if row.name in names]
-    learnt = {learns_from(each.row, each.settings) for each in (variant, *needed)}
-    splits, held_out = () if "valid" in learnt else ("test",), _flags("--splits", ["test"])
     ranked = {name for each in (variant, *needed) for name in each.row.inputs}
     made: list[Step] = []
     for each in needed:
-        steps = steps_of(without, each, splits)
+        steps = steps_of(without, each)
         made += steps if each.row.name in ranked else steps[:-1]
+    held_out = _flags("--splits", ["test"])
     if variant.row.method in RERANKERS.names():
         return [*made, *_rerank_steps(without, variant, runs, held_out)]
     held_out.append("--add-cited")

@@ -21,7 +21,7 @@ class CitingSums:
         self.contexts, self._training = contexts, training
         self._owners = row_numbers(np.diff(training.cited_offsets))
         self._counts = np.bincount(training.cited_rows, minlength=store.num_papers)
-        self.of_all = torch.zeros(store.num_papers, contexts.shape[1])  # (N, D)
+        self.of_all = contexts.new_zeros(store.num_papers, contexts.shape[1])  # (N, D)
         for start in range(0, len(self._owners), _PAIRS):
             pairs = np.arange(start, min(start + _PAIRS, len(self._owners)))
             self._add(self.of_all, training.cited_rows[pairs], pairs, 1)
@@ -49,4 +49,5 @@ class CitingSums:
 
     def _add(self, sums: Tensor, places: np.ndarray, pairs: np.ndarray, sign: int) -> None:
         contexts = self.contexts[torch.from_numpy(self._owners[pairs])]
-        sums.index_add_(0, torch.from_numpy(places.astype(np.int64)), contexts, alpha=sign)
+        rows = torch.from_numpy(places.astype(np.int64)).to(sums.device)
+        sums.index_add_(0, rows, contexts, alpha=sign)

@@ -23,6 +23,8 @@ from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.citation_head import CitationHead
 from mpbert.methods.citing_sums import CitingSums
+from mpbert.methods.torch_training import array_of
+from mpbert.pretrained.device import trained_on
 from mpbert.vectors.normal import normalized
 
 
@@ -48,14 +50,15 @@ class CitingVectors:
     def __init__(
         self, store: CorpusStore, papers: np.ndarray, contexts: np.ndarray, reads_manuscript: bool
     ) -> None:
-        self.own = torch.from_numpy(normalized(papers))
-        self.sums = CitingSums(store, torch.from_numpy(normalized(contexts)))
-        self.head = CitationHead(papers.shape[1], reads_manuscript)
+        self._device = trained_on()
+        self.own = self._unit(papers)
+        self.sums = CitingSums(store, self._unit(contexts))
+        self.head = CitationHead(papers.shape[1], reads_manuscript).to(self._device)
 
     @torch.no_grad()
     def papers(self) -> np.ndarray:
         """Return (N, D) of all papers."""
-        return self.head.of_papers(self.own, self.sums.of_all).numpy()
+        return array_of(self.head.of_papers(self.own, self.sums.of_all))
 
     @torch.no_grad()
     def queries(self, queries: Queries, read: Callable[[], np.ndarray]) -> np.ndarray:
@@ -65,5 +68,8 @@ class CitingVectors:
         """
         manuscripts = self.own[torch.from_numpy(queries.citing_rows.astype(np.int64))]
         if not isinstance(queries, Contexts):
-            return self.head.of_manuscripts(manuscripts).numpy()
-        return self.head.of_contexts(torch.from_numpy(normalized(read())), manuscripts).numpy()
+            return array_of(self.head.of_manuscripts(manuscripts))
+        return array_of(self.head.of_contexts(self._unit(read()), manuscripts))
+
+    def _unit(self, vectors: np.ndarray) -> Tensor:
+        return torch.from_numpy(normalized(vectors)).to(self._device)

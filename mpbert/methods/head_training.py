@@ -69,7 +69,7 @@ class HeadLearning(TorchLearner):
     ) -> None:
         super().__init__(head, [torch.optim.Adam(head.parameters())])
         self._head, self._papers, self._sums = head, papers, sums
-        self._years = torch.from_numpy(store.years.astype(np.int64))
+        self._years = torch.from_numpy(store.years.astype(np.int64)).to(papers.device)
         is_training = store.paper_splits == "train"
         self._pool = np.flatnonzero(is_training)
         self._local, self._whole = (
@@ -133,10 +133,13 @@ class HeadLearning(TorchLearner):
         self, queries: CitingQueries, rows: np.ndarray
     ) -> tuple[tuple[Tensor, Tensor], Tensor]:
         """Return which candidates are cited, and (B, N) which are no negatives."""
-        owners = torch.from_numpy(row_numbers(np.diff(queries.offsets)))
-        cited = torch.from_numpy(np.searchsorted(rows, queries.cited))
-        manuscripts = torch.from_numpy(queries.manuscripts.astype(np.int64))
-        candidates = torch.from_numpy(rows)
+        owners, cited, manuscripts, candidates = (
+            torch.from_numpy(numbers.astype(np.int64)).to(self._papers.device)
+            for numbers in (
+                *(row_numbers(np.diff(queries.offsets)), np.searchsorted(rows, queries.cited)),
+                *(queries.manuscripts, rows),
+            )
+        )
         is_known = self._years[candidates] > self._years[manuscripts][:, None]
         is_known |= candidates == manuscripts[:, None]
         is_known[owners, cited] = True

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.identity import learns_from
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import read_rows
 from mpbert.experiments.rows import MODEL, with_needs
-from mpbert.experiments.steps import learns_from
 from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.option_files import load_yaml
 

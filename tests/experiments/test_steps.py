@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.identity import check_row
+from mpbert.experiments.identity import check_row, learns_from
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
 from mpbert.experiments.pretrained_texts import check_pretrained_on
 from mpbert.experiments.row_files import parse_row
 from mpbert.experiments.seeds import family_of, is_trained, takes_seeds
-from mpbert.experiments.steps import learns_from, steps_of
+from mpbert.experiments.steps import steps_of
 from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.errors import ConfigError
 
@@ -128,7 +128,7 @@ def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_pa
         corpus, runs = f"{root}/corpus/rfc", f"{root}/trec/rfc"
         expected += [
             f"hold-out data/rfc {corpus} --part {part} --parts 2",
-            f"retrieve {corpus} {runs}/b --lexical bm25 --splits test",
+            f"retrieve {corpus} {runs}/b --lexical bm25",
             f"rerank {corpus} {runs}/n-top-7 --reranker navigation --runs {runs}/b --top 7 "
             f"--settings share=0.6 --splits test",
         ]
