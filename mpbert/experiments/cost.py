@@ -105,7 +105,7 @@ def row_cost(
         return None
     seconds: dict[bool, float] = {}
     for record in counted:
-        ranks = record["step"] in ("retrieve", "answer")
+        ranks = record["step"] == steps[-1] and steps[-1] in ("retrieve", "answer")
         seconds[ranks] = seconds.get(ranks, 0.0) + record["seconds"]
     return RowCost(
         seconds.get(False),

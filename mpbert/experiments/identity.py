@@ -155,12 +155,12 @@ def _check_held_out(row: Row, experiment: Experiment, name: str) -> None:
         raise ConfigError(f"row {row.name}: training, parts is {parts!r}; expected 2 or more")
     names = with_needs(list(experiment.rows.values()), {name})
     made = [each for each in experiment.rows.values() if each.name in names]
-    wrong = [each.name for each in made if each.training or each.run or each.method == INDEX]
+    wrong = [each.name for each in made if each.training or each.method == INDEX]
     if wrong or experiment.rows[name].task != row.task:
         needing = f", which needs {wrong[0]}" if wrong and name not in wrong else ""
         raise ConfigError(
             f"row {row.name}: training, row is {name}{needing}; expected a row of the {row.task} "
-            f"task that needs no index, no run of another system, and no row that learns from lists"
+            f"task that needs no index and no row that learns from lists"
         )
 
 

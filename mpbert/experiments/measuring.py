@@ -19,6 +19,7 @@ from mpbert.experiments.identity import learns_from
 from mpbert.experiments.pretrained_texts import remarks_on_reading
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_results import Source, result_of, source_of, years_of
+from mpbert.experiments.rows import with_needs
 from mpbert.experiments.seeds import family_of, is_trained
 from mpbert.experiments.statements import statements_of
 from mpbert.foundation.errors import ConfigError, RunError
@@ -81,7 +82,9 @@ def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
     """Return a row with what is known without its run."""
     row, experiment = variant.row, plan.experiment
     remarks = []
-    if learns_from(row, variant.settings) == plan.split:
+    needed = with_needs(list(experiment.rows.values()), {row.name})
+    of_needed = [experiment.variant(name) for name in needed - {row.name}]
+    if plan.split in {learns_from(each.row, each.settings) for each in (variant, *of_needed)}:
         remarks.append("learnt from these very queries, so it cannot be compared with the others")
     if row.run:
         remarks.append("another system made its run; training and tuning are not known here")

@@ -5,6 +5,7 @@ from statistics import fmean
 
 from mpbert.experiments.cost import read_records
 from mpbert.experiments.experiment import Experiment, Variant
+from mpbert.experiments.outputs import output_of
 from mpbert.experiments.row_cost import cost_of
 from mpbert.experiments.steps import Step
 
@@ -44,19 +45,20 @@ class Remaining:
         known = [self._known(each) for each in self._planned]
         told = [cost for cost in known if cost is not None]
         records = read_records(self._experiment.cost(variant))
-        took = {r["step"]: r["seconds"] for r in records if r.get("exit_code") == 0}
+        took = {r.get("output"): r["seconds"] for r in records if r.get("exit_code") == 0}
         number = self._planned.index(variant)
         others = [
             cost
             for each, cost in zip(self._planned, known, strict=True)
             if each is not variant and not self._is_made(each)
         ]
-        is_known = all(step.name in took for step in steps)
+        outputs = [str(output_of(step)) for step in steps]
+        is_known = all(output in took for output in outputs)
         if not told and (others or not is_known):
             return None
         mean = fmean(told) if told else 0.0
         if is_known:
-            here = sum(took[step.name] for step in steps)
+            here = sum(took[output] for output in outputs)
         else:
             here = max((mean if known[number] is None else known[number]) - spent, 0.0)
         others_take = sum(mean if cost is None else cost for cost in others)

@@ -49,5 +49,9 @@ class CitingSums:
 
     def _add(self, sums: Tensor, places: np.ndarray, pairs: np.ndarray, sign: int) -> None:
         contexts = self.contexts[torch.from_numpy(self._owners[pairs])]
-        rows = torch.from_numpy(places.astype(np.int64)).to(sums.device)
-        sums.index_add_(0, rows, contexts, alpha=sign)
+        sums.index_add_(0, rows_on(sums.device, places), contexts, alpha=sign)
+
+
+def rows_on(device: torch.device, numbers: np.ndarray) -> Tensor:
+    """Return whole numbers, such as those of rows, as a tensor of int64 on a device."""
+    return torch.from_numpy(numbers.astype(np.int64)).to(device)

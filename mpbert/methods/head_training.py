@@ -25,7 +25,7 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citation_head import CitationHead, citation_loss
 from mpbert.methods.citing_queries import CitingQueries
-from mpbert.methods.citing_sums import CitingSums
+from mpbert.methods.citing_sums import CitingSums, rows_on
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan, train
@@ -69,7 +69,7 @@ class HeadLearning(TorchLearner):
     ) -> None:
         super().__init__(head, [torch.optim.Adam(head.parameters())])
         self._head, self._papers, self._sums = head, papers, sums
-        self._years = torch.from_numpy(store.years.astype(np.int64)).to(papers.device)
+        self._years = rows_on(papers.device, store.years)
         is_training = store.paper_splits == "train"
         self._pool = np.flatnonzero(is_training)
         self._local, self._whole = (
@@ -133,13 +133,10 @@ class HeadLearning(TorchLearner):
         self, queries: CitingQueries, rows: np.ndarray
     ) -> tuple[tuple[Tensor, Tensor], Tensor]:
         """Return which candidates are cited, and (B, N) which are no negatives."""
-        owners, cited, manuscripts, candidates = (
-            torch.from_numpy(numbers.astype(np.int64)).to(self._papers.device)
-            for numbers in (
-                *(row_numbers(np.diff(queries.offsets)), np.searchsorted(rows, queries.cited)),
-                *(queries.manuscripts, rows),
-            )
-        )
+        device = self._papers.device
+        owners = rows_on(device, row_numbers(np.diff(queries.offsets)))
+        cited = rows_on(device, np.searchsorted(rows, queries.cited))
+        manuscripts, candidates = rows_on(device, queries.manuscripts), rows_on(device, rows)
         is_known = self._years[candidates] > self._years[manuscripts][:, None]
         is_known |= candidates == manuscripts[:, None]
         is_known[owners, cited] = True

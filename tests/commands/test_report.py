@@ -365,12 +365,14 @@ def test_a_row_that_learnt_from_the_queries_of_the_report_is_remarked(
     _write_row(tmp_path, "b", method="bm25", settings={"fields": "citing"}, order=2)
     fused = {"method": "fusion", "inputs": ["a", "b"], "settings": {"method": method}}
     _write_row(tmp_path, "c", title="Fused", order=3, **fused)
+    _write_row(tmp_path, "d", title="Over it", order=4, method="navigation", inputs=["c"])
     make_rows.run(make_rows.Config(rfc_corpus, tmp_path / "rows", tmp_path / "out"))
     for split, is_remarked in (("valid", method == "learnt"), ("test", False)):
         capsys.readouterr()
         report.run(_config(rfc_corpus, tmp_path, tmp_path / split, split=split))
         shown = " ".join(capsys.readouterr().out.split())
-        assert ("Fused: learnt from these very queries" in shown) == is_remarked
+        for title in ("Fused", "Over it"):
+            assert (f"{title}: learnt from these very queries" in shown) == is_remarked
 
 
 def test_a_finished_report_is_reused_and_with_replace_written_anew(

@@ -6,6 +6,7 @@ from pathlib import Path
 from mpbert.experiments import remaining
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
+from mpbert.experiments.outputs import output_of
 from mpbert.experiments.remaining import Remaining
 from mpbert.experiments.row_files import parse_row
 from mpbert.experiments.steps import steps_of
@@ -23,8 +24,9 @@ def _took(experiment, variant, seconds):
     path = experiment.cost(variant)
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"seconds": seconds, "cpu_seconds": 1.0, "peak_mib": 9, "cores": 1, "exit_code": 0}
-    lines = [json.dumps({"step": step, **record}) + "\n" for step in ("fit", "retrieve")]
-    path.write_text("".join(lines))
+    steps = [(step.name, str(output_of(step))) for step in steps_of(experiment, variant)]
+    lines = [json.dumps({"step": name, "output": output, **record}) for name, output in steps]
+    path.write_text("\n".join(lines))
 
 
 def test_costs_are_read_once_and_again_of_a_row_that_has_ended(tmp_path, monkeypatch):

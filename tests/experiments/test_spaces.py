@@ -62,6 +62,10 @@ NO_SPACE = {
     "global_hatten_maps": "ranks with the vectors of hatten_maps, which is tuned",
     "global_hatten_longer": "as global_hatten, of hatten_longer",
     "global_hatten": "ranks with the vectors of hatten, which is tuned",
+    "global_mpnet_finetuned_head": "as global_minilm, of mpnet_finetuned_head",
+    "fusion_cross_encoder_minilm": "its list learns on validation; over BM25 it is tuned",
+    "global_lambdamart_reranked": "as fusion_cross_encoder_minilm, of the global row of navigation",
+    "lambdamart_cross_encoder": "learns on validation",
 }
 
 

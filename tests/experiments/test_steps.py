@@ -140,9 +140,10 @@ def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_pa
 def test_a_fusion_made_anew_without_a_part_learns_from_validation_and_so_do_its_inputs_rank():
     rows = {
         "b": {"method": "bm25"},
+        "n": {"method": "navigation", "inputs": ["b"]},
         "ours": OURS,
         "started": {**OURS, "start": "ours"},
-        "f": {"method": "fusion", "inputs": ["b", "started"]},
+        "f": {"method": "fusion", "inputs": ["n", "started"]},
         "x": {"method": "nnrank", "inputs": ["f"], "training": {"row": "f", "parts": 2, "top": 7}},
     }
     experiment = _experiment(**rows)
@@ -156,7 +157,7 @@ def test_a_fusion_made_anew_without_a_part_learns_from_validation_and_so_do_its_
     assert trained == [f"{encoders}/ours-seed-2", f"{encoders}/started-seed-2"]
     fused = " ".join(of_part[-1])
     assert f"{trec}/f-seed-2-top-7 --reranker fusion" in fused
-    assert f"--runs {trec}/b {trec}/started-seed-2" in fused
+    assert f"--runs {trec}/n {trec}/started-seed-2" in fused
     assert fused.endswith("--top 7 --seed 2 --splits test")
 
 

@@ -15,6 +15,7 @@ from mpbert.methods.citing_vectors import CitingVectors
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.head_training import HeadLearning, learn_head
+from mpbert.methods.torch_training import array_of
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
@@ -211,7 +212,7 @@ def test_what_is_saved_makes_the_vectors(name, store, tmp_path):
     assert set(maps) == set(start)
     assert all(not np.array_equal(maps[each], start[each]) for each in maps)
     joined = embedder._joined
-    own, sums = (normalized(each.numpy()) for each in (joined.own, joined.sums.of_all))
+    own, sums = (normalized(array_of(each)) for each in (joined.own, joined.sums.of_all))
     expected = normalized(own @ maps["paper"] + sums @ maps["citing"])
     np.testing.assert_allclose(embedder.embed_papers(store).vectors, expected, atol=1e-5)
 
