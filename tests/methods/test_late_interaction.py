@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from mpbert.commands import rerank, retrieve
 from mpbert.corpus.store import CorpusStore
@@ -14,8 +15,11 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods.late_interaction.max_sim import max_sim
 from mpbert.methods.late_interaction.reranker import LateInteraction
 from mpbert.methods.rankings import Ranking
+from mpbert.methods.torch_training import array_of
+from mpbert.pretrained.device import trained_on
 
 QUICK = list(LateInteraction.quick)
+FIRST = np.array([0])
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +62,8 @@ def unlearnt(store, score):
 
 
 def test_a_token_counts_by_its_nearest_token_by_pencil():
-    query = np.array([[1, 0], [0, 1]], np.float32)
-    texts = np.array([[1, 0], [0.6, 0.8], [0, -1], [-1, 0]], np.float32)
+    query = torch.tensor([[1.0, 0.0], [0.0, 1.0]], device=trained_on())
+    texts = torch.tensor([[1, 0], [0.6, 0.8], [0, -1], [-1, 0]], device=trained_on())
     scores = max_sim(query, texts, np.array([0, 2, 3, 4]))
     assert scores == pytest.approx([(1 + 0.8) / 2, (0 - 1) / 2, (-1 + 0) / 2])
     assert len(max_sim(query, texts[:0], np.array([0]))) == 0
@@ -73,12 +77,12 @@ def test_features_are_those_of_pairs_one_by_one(fitted, store, lists):
     is_cited = [set(training.cited(i).tolist()) for i in range(len(training))]
     texts = store.local_texts(queries, (0, -1, 1))
     for number in range(40):
-        query, _ = fitted._states([texts[number]], fitted.query_tokens, "").of(np.array([0]))
+        query = array_of(fitted._states([texts[number]], fitted.query_tokens, "").of(FIRST)[0])
         mean = query.sum(axis=0) / np.linalg.norm(query.sum(axis=0))
         own = queries.citing_rows[number]
         part = np.flatnonzero(found.papers.queries == number)
         for row, features in zip(found.papers.rows[part], found.features[part], strict=True):
-            paper, _ = fitted._papers.of(np.array([row]))
+            paper = array_of(fitted._papers.of(np.array([row]))[0])
             assert features[3] == pytest.approx((query @ paper.T).max(axis=1).mean(), abs=2e-3)
             known = [
                 i
@@ -88,9 +92,8 @@ def test_features_are_those_of_pairs_one_by_one(fitted, store, lists):
                 and training.years[i] <= store.years[own]
             ]
             near = sorted(known, key=lambda i: -(fitted._means[i] @ mean))[: fitted.citing]
-            scores = [
-                (query @ fitted._sentences.of(np.array([i]))[0].T).max(axis=1).mean() for i in near
-            ]
+            sentences = [array_of(fitted._sentences.of(np.array([i]))[0]) for i in near]
+            scores = [(query @ each.T).max(axis=1).mean() for each in sentences]
             assert features[4] == pytest.approx(max(scores, default=0), abs=2e-2)
             assert features[5] == bool(near)
 

@@ -28,7 +28,6 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, smallest_per_row
-from mpbert.methods.late_interaction.max_sim import max_sim
 from mpbert.methods.learnt_features import tell_learnt, write_learnt
 from mpbert.methods.linear_fusion import Candidates, LinearFusion, found_gold
 from mpbert.methods.rankings import Ranking, Union, union, with_rest
@@ -36,6 +35,8 @@ from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 from mpbert.methods.training_contexts import TrainingContexts
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from mpbert.methods.late_interaction.states import LastStates
 
 _LEARNT_FROM = 2000  # validation queries; of the six weights that of has_it stays 0
@@ -43,6 +44,8 @@ _BLOCK = 1024  # queries whose states are kept at once
 _DIGITS = 5  # sums of many threads differ in their last ones
 _FEATURES = ("title and abstract", "nearest citing sentence", "has a citing sentence")
 _ABSTRACT, _CITING, _IS_CITED = range(len(_FEATURES))
+
+# torch is imported by the methods that need it
 
 # torch and Hugging Face's library are imported by the methods that need them
 
@@ -188,6 +191,8 @@ class LateInteraction(Reranker):
 
     def _features(self, store: CorpusStore, queries: Queries, papers: Union) -> np.ndarray:
         """Return (M, 3) of :data:`_FEATURES`; what is not read is 0."""
+        from mpbert.methods.late_interaction.max_sim import max_sim
+
         offsets, rows = papers.offsets, papers.rows
         features = np.zeros((len(rows), len(_FEATURES)), np.float32)
         for start in progress(range(0, len(queries), _BLOCK), "late interaction", "block"):
@@ -205,13 +210,15 @@ class LateInteraction(Reranker):
         return features.round(_DIGITS)
 
     def _of_sentences(
-        self, query: np.ndarray, mean: np.ndarray, rows: np.ndarray, own: int
+        self, query: "Tensor", mean: np.ndarray, rows: np.ndarray, own: int
     ) -> np.ndarray:
         """Return (M, 2) the best score of a sentence that cites each paper, and whether it has one.
 
         :param query: (T, D) states; ``mean`` (D,) of them.
         :param own: row of the query's own paper.
         """
+        from mpbert.methods.late_interaction.max_sim import max_sim
+
         places, counts = self._citations.known(rows, np.full(len(rows), own))
         contexts = self._citations.contexts[places]
         nearest = smallest_per_row(-(self._means[contexts] @ mean), counts, self.citing)

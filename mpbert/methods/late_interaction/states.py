@@ -4,6 +4,8 @@ import tempfile
 from collections.abc import Sequence
 
 import numpy as np
+import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from mpbert.foundation.progress import progress
@@ -18,7 +20,8 @@ _BLOCK = 4096  # texts whose means are made at once
 class LastStates:
     """States of length 1 of all tokens of M texts, special tokens included.
 
-    They are mapped float16: 2 · D bytes a token, in a file without a name in ``TMPDIR``.
+    They are float16, 2 · D bytes a token: mapped, in a file without a name in ``TMPDIR``, or in
+    the memory of a GPU.
 
     :param encoder: whose last states they are.
     :param texts: M of them.
@@ -33,17 +36,17 @@ class LastStates:
         rows = layout.rows(layout.ended(encoder.tokenize(texts, limit)))
         self.offsets = rows.offsets
         shape = max(len(rows.items), 1), encoder.dim  # an empty file cannot be mapped
-        self._states = np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=shape)
+        self._states = _room(shape, encoder.device)
         for part in progress(length_batches(rows.lengths, encoder.batch_tokens), what, "part"):
             of_part = rows.take(part)
             places = ranges(rows.offsets[:-1][part], of_part.lengths)
-            self._states[places] = _states(encoder, of_part)
+            self._states[torch.from_numpy(places)] = _states(encoder, of_part)
 
-    def of(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def of(self, texts: np.ndarray) -> tuple[Tensor, np.ndarray]:
         """Return (S, D) float32 states of some texts, and (len(texts) + 1,) where each begins."""
         starts, ends = self.offsets[:-1][texts], self.offsets[1:][texts]
-        states = self._states[ranges(starts, ends - starts)]
-        return states.astype(np.float32), offsets_of(ends - starts)
+        states = self._states[torch.from_numpy(ranges(starts, ends - starts))]
+        return states.float(), offsets_of(ends - starts)
 
     def means(self) -> np.ndarray:
         """Return (M, D) float32 mean states, of length 1."""
@@ -51,11 +54,17 @@ class LastStates:
         for start in range(0, len(sums), _BLOCK):
             block = np.arange(start, min(start + _BLOCK, len(sums)))
             states, offsets = self.of(block)
-            sums[block] = np.add.reduceat(states, offsets[:-1], axis=0)
+            sums[block] = np.add.reduceat(states.cpu().numpy(), offsets[:-1], axis=0)
         return normalized(sums)
 
 
-def _states(encoder: PretrainedEncoder, rows: Ragged) -> np.ndarray:
+def _room(shape: tuple[int, int], device: torch.device) -> Tensor:
+    if device.type != "cpu":
+        return torch.empty(shape, dtype=torch.float16, device=device)
+    return torch.from_numpy(np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=shape))
+
+
+def _states(encoder: PretrainedEncoder, rows: Ragged) -> Tensor:
     with encoder.precision():
         states = encoder.states(rows)[1]
-    return normalize(states, dim=1).half().cpu().numpy()
+    return normalize(states, dim=1).half()
