@@ -65,7 +65,9 @@ NO_SPACE = {
     "global_mpnet_finetuned_head": "as global_minilm, of mpnet_finetuned_head",
     "fusion_cross_encoder_minilm": "its list learns on validation; over BM25 it is tuned",
     "global_lambdamart_reranked": "as fusion_cross_encoder_minilm, of the global row of navigation",
+    "lambdamart_token_bag": "learns on validation",
     "lambdamart_cross_encoder": "learns on validation",
+    "fusion_cross_encoder_learnt": "learns on validation",
 }
 
 
