@@ -18,7 +18,7 @@ def max_sim(query: Tensor, texts: Tensor, offsets: np.ndarray) -> np.ndarray:
     """
     if len(offsets) == 1:
         return np.zeros(0, np.float32)
-    cosines = texts @ query.T
+    cosines = texts @ query.to(texts.device).T
     if cosines.device.type == "cpu":  # numpy is faster there
         return np.maximum.reduceat(cosines.numpy(), offsets[:-1], axis=0).mean(axis=1)
     lengths = torch.from_numpy(np.diff(offsets)).to(cosines.device)

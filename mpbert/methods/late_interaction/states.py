@@ -20,8 +20,8 @@ _BLOCK = 4096  # texts whose means are made at once
 class LastStates:
     """States of length 1 of all tokens of M texts, special tokens included.
 
-    They are float16, 2 · D bytes a token: mapped, in a file without a name in ``TMPDIR``, or in
-    the memory of a GPU.
+    They are float16, 2 · D bytes a token: in the memory of a GPU, where they fill at most half of
+    what is free, else mapped, in a file without a name in ``TMPDIR``.
 
     :param encoder: whose last states they are.
     :param texts: M of them.
@@ -40,7 +40,8 @@ class LastStates:
         for part in progress(length_batches(rows.lengths, encoder.batch_tokens), what, "part"):
             of_part = rows.take(part)
             places = ranges(rows.offsets[:-1][part], of_part.lengths)
-            self._states[torch.from_numpy(places)] = _states(encoder, of_part)
+            states = _states(encoder, of_part).to(self._states.device)
+            self._states[torch.from_numpy(places)] = states
 
     def of(self, texts: np.ndarray) -> tuple[Tensor, np.ndarray]:
         """Return (S, D) float32 states of some texts, and (len(texts) + 1,) where each begins."""
@@ -59,7 +60,8 @@ class LastStates:
 
 
 def _room(shape: tuple[int, int], device: torch.device) -> Tensor:
-    if device.type != "cpu":
+    needed = shape[0] * shape[1] * torch.float16.itemsize
+    if device.type == "cuda" and 2 * needed <= torch.cuda.mem_get_info(device)[0]:
         return torch.empty(shape, dtype=torch.float16, device=device)
     return torch.from_numpy(np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=shape))
 
