@@ -8,9 +8,9 @@ the candidates tell of one another (:mod:`mpbert.methods.lambdamart.relations`).
 Fusion and trees learn from the same validation queries. A fusion knows the queries that it learnt
 from better than others, and trees would trust it too much. So the validation papers are dealt into
 folds. The candidates of a fold, and their scores by the fusion, come from weights that were learnt
-on the other folds. The same folds choose how many trees there are. The rankings to fuse
-should have learnt from training alone, so that they need no such care. A list whose few weights
-were learnt on these queries, and which a network then sorted, is taken as it is.
+on the other folds. The same folds choose how many trees there are. The rankings to fuse should have
+learnt from training alone, so that they need no such care. A list whose few weights were learnt on
+these queries, and which a network then sorted, is taken as it is.
 
 With ``start=fusion`` the trees add to the scores of the fusion, with ``none`` they begin from 0. Of
 candidates with the same score, the fusion decides.

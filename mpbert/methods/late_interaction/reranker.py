@@ -45,8 +45,6 @@ _DIGITS = 5  # sums of many threads differ in their last ones
 _FEATURES = ("title and abstract", "nearest citing sentence", "has a citing sentence")
 _ABSTRACT, _CITING, _IS_CITED = range(len(_FEATURES))
 
-# torch is imported by the methods that need it
-
 # torch and Hugging Face's library are imported by the methods that need them
 
 
