@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from mpbert.experiments import remaining
+from mpbert.experiments.cost import append_record
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.outputs import output_of
@@ -51,6 +52,25 @@ def test_costs_are_read_once_and_again_of_a_row_that_has_ended(tmp_path, monkeyp
     left.end(b)
     assert read[len(planned) :] == ["a", "b"]
     assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == 30 + 20 + 40 + 30
+
+
+def test_steps_of_one_name_are_told_apart_by_their_outputs(tmp_path):
+    lists = {"method": "nnrank", "inputs": ["b"], "training": {"row": "b", "parts": 2}}
+    rows = {"b": {"method": "bm25"}, "x": lists}
+    parsed = [parse_row(name, {"title": name, **row}, name) for name, row in rows.items()]
+    experiment = Experiment.of(parsed, Path("rfc"), Layout(tmp_path), Tuned(), Path())
+    variant = experiment.variant("x")
+    steps = steps_of(experiment, variant)
+    assert len({step.name for step in steps}) < len(steps)
+    path = experiment.cost(variant)
+    path.parent.mkdir(parents=True)
+    record = {"cpu_seconds": 1.0, "peak_mib": 9, "cores": 1, "exit_code": 0}
+    for number, step in enumerate(steps):
+        told = {"step": step.name, "output": str(output_of(step)), "seconds": 2.0**number}
+        append_record(path, {**told, **record})
+    left = Remaining(experiment, [variant])
+    assert left.seconds(variant, steps, 0.0) == 2.0 ** len(steps) - 1
+    assert left.seconds(variant, steps[1:2], 0.0) == 2.0
 
 
 def test_rows_that_are_made_at_once_share_what_is_left_and_none_takes_less_than_its_own(tmp_path):
