@@ -53,15 +53,13 @@ def test_the_page_of_misses_holds_what_the_command_printed():
 
 @pytest.mark.parametrize("measure", ["Recall@10", "MAP@10"])
 @pytest.mark.parametrize("corpus", ["rfc", "acl"])
-def test_an_index_answers_as_well_as_the_best_row_within_half_a_point(corpus, measure):
+def test_an_index_answers_as_well_as_the_best_row_within_six_tenths_of_a_point(corpus, measure):
     report = json.loads((DOCS / "results" / "reports" / f"{corpus}.json").read_text("utf-8"))
     scores = report["tables"]["main"]["scores"]
     means = {name: 100 * of[f"{measure} P>=1"]["mean"] for name, of in scores.items()}
     answers = {name: mean for name, mean in means.items() if name.startswith("index_")}
-    not_asked = {"lambdamart_metadata", "lambdamart_cross_encoder"}  # authors, pairs of texts
-    others = means.keys() - answers.keys() - not_asked
-    assert max(answers.values()) > max(means[name] for name in others) - 0.5
-    assert max(answers.values()) > means["lambdamart_cross_encoder"] - 0.6
+    others = means.keys() - answers.keys()
+    assert max(answers.values()) > max(means[name] for name in others) - 0.6
 
 
 REPORT = {
