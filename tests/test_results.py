@@ -53,13 +53,16 @@ def test_the_page_of_misses_holds_what_the_command_printed():
 
 @pytest.mark.parametrize("measure", ["Recall@10", "MAP@10"])
 @pytest.mark.parametrize("corpus", ["rfc", "acl"])
-def test_an_index_answers_as_well_as_the_best_row_within_six_tenths_of_a_point(corpus, measure):
+def test_an_index_answers_as_well_as_the_best_row_within_half_a_point(corpus, measure):
     report = json.loads((DOCS / "results" / "reports" / f"{corpus}.json").read_text("utf-8"))
     scores = report["tables"]["main"]["scores"]
     means = {name: 100 * of[f"{measure} P>=1"]["mean"] for name, of in scores.items()}
     answers = {name: mean for name, mean in means.items() if name.startswith("index_")}
-    others = means.keys() - answers.keys()
-    assert max(answers.values()) > max(means[name] for name in others) - 0.6
+    # these two compare the tokens of query and paper, which no index does
+    of_tokens = {"lambdamart_cross_encoder", "lambdamart_late_interaction"}
+    others = means.keys() - answers.keys() - of_tokens
+    assert max(answers.values()) > max(means[name] for name in others) - 0.5
+    assert max(answers.values()) > max(means[name] for name in of_tokens) - 0.6
 
 
 REPORT = {
