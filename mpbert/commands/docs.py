@@ -12,7 +12,7 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.foundation.command_help import BEGIN, COMMANDS, COMMON, EXIT_CODES, HELP, exit_codes
+from mpbert.foundation.command_help import BEGIN, COMMANDS, COMMON, EXIT_CODES, HELP
 from mpbert.foundation.config import CommandParser, positional
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.registry import Registry
@@ -64,7 +64,8 @@ def _index() -> str:
     rows = [(name, _file_of(name), _cell(what)) for name, what in COMMANDS.items()]
     lines += [f"| [`{name}`]({file}) | {what} |" for name, file, what in rows]
     lines += ["", "All of them take these too:", "", *_options(COMMON.items())]
-    lines += ["", "Exit codes:", "", *_codes(EXIT_CODES)]
+    lines += ["", "Exit codes:", "", "| | |", "|--:|---|"]
+    lines += [f"| {code} | {text} |" for code, text in EXIT_CODES.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -84,27 +85,23 @@ def _page(name: str) -> str:
     lines += _options((a.dest.upper(), _meaning(a)) for a in places)
     if flags:
         lines += ["", *_options((_flag(a), _meaning(a)) for a in flags)]
-    lines += ["", "Also `" + "`, `".join(COMMON) + f"`: see [all commands]({_INDEX}).", ""]
-    lines += ["Exit codes:", "", *_codes(exit_codes(name))]
-    for registry in _registries(name):
-        lines += ["", f"## Values of --{_flag_of(registry)}", "", *_members(registry)]
+    lines += ["", f"Also `{'`, `'.join(COMMON)}`, and exit codes: see [all commands]({_INDEX})."]
+    if name in ("index", "add"):
+        lines += ["", f"Values of `--reader`: see [build-corpus]({_file_of('build-corpus')})."]
+    if name in (of := _registries()):
+        family = of[name].family.partition(" ")[0]
+        lines += ["", f"## Values of --{family}", "", *_members(of[name])]
     return "\n".join(lines) + "\n"
 
 
-def _registries(name: str) -> list[Registry]:
-    """Return the families whose members a command offers."""
+def _registries() -> dict[str, Registry]:
+    """Return the family whose members a command offers."""
     from mpbert.corpus.formats.base import READERS
     from mpbert.methods.embedding import EMBEDDERS
     from mpbert.methods.lexical.method import LEXICAL
     from mpbert.methods.reranking import RERANKERS
 
-    readers = dict.fromkeys(("build-corpus", "index", "add"), READERS)
-    of = {**readers, "fit": EMBEDDERS, "rerank": RERANKERS}
-    return [family for command, family in {**of, "retrieve": LEXICAL}.items() if command == name]
-
-
-def _flag_of(registry: Registry) -> str:
-    return registry.family.partition(" ")[0]
+    return {"build-corpus": READERS, "fit": EMBEDDERS, "rerank": RERANKERS, "retrieve": LEXICAL}
 
 
 def _members(registry: Registry) -> list[str]:
@@ -141,10 +138,6 @@ def _meaning(action: argparse.Action) -> str:
 
 def _options(rows: object) -> list[str]:
     return ["| | |", "|---|---|", *(f"| `{_cell(name)}` | {_cell(text)} |" for name, text in rows)]
-
-
-def _codes(codes: dict[int, str]) -> list[str]:
-    return ["| | |", "|--:|---|", *(f"| {code} | {text} |" for code, text in codes.items())]
 
 
 def _cell(text: str) -> str:

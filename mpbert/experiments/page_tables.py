@@ -24,7 +24,8 @@ The largest of a column of the report is bold, unless ``bold: false`` stands the
 not have is ``-``; a row that no file has is an error. Scores of a trained row that has one seed end
 with ``¹``, those of two seeds with ``²``; costs of a row whose steps saw a GPU end with ``³``.
 
-``sheet: reports/acl.md Claims of`` copies the table below the heading that begins so.
+``sheet: reports/acl.md Claims of`` copies the table below the heading that begins so. ``rows`` are
+then the beginnings of the rows to copy; left out: all.
 """
 
 import re
@@ -123,7 +124,7 @@ def _marker(text: str, place: str) -> dict[str, Any]:
 
 def _table(marker: Mapping[str, Any], load: Load, place: str) -> list[str]:
     if "sheet" in marker:
-        return _sheet(str(marker["sheet"]), load, place)
+        return _sheet(str(marker["sheet"]), marker.get("rows"), load, place)
     if not isinstance(marker["columns"], dict) or not marker["columns"]:
         raise ConfigError(f"{place}: found no columns; expected lines 'HEAD: MAP@10 P>=1'")
     columns = [_split(str(what), marker, place) for what in marker["columns"].values()]
@@ -139,13 +140,20 @@ def _table(marker: Mapping[str, Any], load: Load, place: str) -> list[str]:
     return lines
 
 
-def _sheet(what: str, load: Load, place: str) -> list[str]:
-    """Return the table of a Markdown file below a heading."""
+def _sheet(what: str, begins: Sequence[str] | None, load: Load, place: str) -> list[str]:
+    """Return the table of a Markdown file below a heading, or some of its rows."""
     file, _, title = what.partition(" ")
     found = re.search(rf"^## {re.escape(title)}.*\n\n((?:\|.*\n)+)", str(load(file)), re.MULTILINE)
     if not title or not found:
         raise ConfigError(f"{place}: {file} has no table below a heading '## {title}'")
-    return found[1].splitlines()
+    head, rule, *rows = found[1].splitlines()
+    for begin in begins or ():
+        if not any(row.startswith(f"| {begin}") for row in rows):
+            raise ConfigError(
+                f"{place}: {file} has no row below '## {title}' that begins {begin!r}"
+            )
+    chosen = tuple(f"| {begin}" for begin in begins) if begins else "|"
+    return [head, rule, *(row for row in rows if row.startswith(chosen))]
 
 
 def _split(what: str, marker: Mapping[str, Any], place: str) -> tuple[str, list[str]]:

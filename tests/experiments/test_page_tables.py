@@ -156,6 +156,12 @@ def test_a_sheet_of_a_report_is_copied():
     assert _table("sheet: rfc.md Claims of") == ["| | gain |", "|:--|--:|", "| x | +1.00 |"]
 
 
+def test_some_rows_of_a_sheet_are_copied_in_its_order():
+    FILES["b.md"] = "## Benchmarks of a day\n\n| what |\n|---|\n| a, 1 |\n| b |\n| a, 2 |\n| c |\n"
+    table = _table("sheet: b.md Benchmarks\nrows: [c, 'a,']")
+    assert table == ["| what |", "|---|", "| a, 1 |", "| a, 2 |", "| c |"]
+
+
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
@@ -177,6 +183,10 @@ def test_a_sheet_of_a_report_is_copied():
         ),
         ("file: rfc.cost.json\ncolumns: {x: F1@20}", "a file that it names is no result"),
         ("sheet: rfc.md Settings", "rfc.md has no table below a heading '## Settings'"),
+        (
+            "sheet: rfc.md Claims of\nrows: [y]",
+            "rfc.md has no row below '## Claims of' that begins 'y'",
+        ),
     ],
 )
 def test_a_wrong_marker_is_refused_in_one_line(marker, message):
