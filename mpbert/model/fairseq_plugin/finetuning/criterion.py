@@ -1,15 +1,15 @@
 """The multi-positive triplet objectives as a fairseq criterion."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
-from fairseq import metrics
-from fairseq.criterions import FairseqCriterion, register_criterion
+from fairseq.criterions import register_criterion
 from torch import Tensor, nn
 
 from mpbert.foundation.errors import ConfigError
 from mpbert.model.config import CONTRASTIVE, FINETUNE, ObjectiveConfig
 from mpbert.model.configuration import knobs
+from mpbert.model.fairseq_plugin.bases import SummedCriterion
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.objectives import (
@@ -25,8 +25,10 @@ MultiPositiveOptions = fairseq_dataclass("MultiPositiveOptions", knobs(Objective
 
 
 @register_criterion("mpbert_multi_positive", dataclass=MultiPositiveOptions)
-class MultiPositiveCriterion(FairseqCriterion):
+class MultiPositiveCriterion(SummedCriterion):
     """Loss per example; also the share of examples whose target is nearer than all negatives."""
+
+    UNITS: ClassVar = {"loss": ("loss", 1.0), "nearest": ("accuracy", 1.0)}
 
     def __init__(self, task: Any, config: ObjectiveConfig) -> None:
         super().__init__(task)
@@ -58,17 +60,9 @@ class MultiPositiveCriterion(FairseqCriterion):
         with torch.no_grad():
             nearer = euclidean_distance(s, t)[:, None] < euclidean_distance(s[:, None], n)
             nearest = nearer.all(dim=1)[: sample["num_examples"]].sum()
-        return (
-            loss,
-            sample["num_examples"],
-            {
-                "loss": loss.detach(),
-                "nearest": nearest,
-                "ntokens": len(sample["papers"].tokens) + len(sample["manuscripts"].tokens),
-                "nsentences": sample["num_examples"],
-                "sample_size": sample["num_examples"],
-            },
-        )
+        size, texts = sample["num_examples"], (sample["papers"], sample["manuscripts"])
+        read = {"ntokens": sum(len(text.tokens) for text in texts), "nsentences": size}
+        return self.logged(loss, size, nearest=nearest, **read)
 
     def _contrastive(self, s: Tensor, papers: Tensor, sample: dict[str, Any]) -> Tensor:
         """Return (B,) losses: means over nested vectors, Kusupati et al. (NeurIPS 2022), Eq. 1."""
@@ -89,16 +83,3 @@ class MultiPositiveCriterion(FairseqCriterion):
             )
             losses += multi_positive_contrastive(logits, sample["is_wanted"], sample["is_known"])
         return losses / (len(nested) + 1)
-
-    @classmethod
-    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
-        """Log loss and accuracy per example."""
-        size = max(sum(int(log.get("sample_size", 0)) for log in logging_outputs), 1)
-        for key, name in (("loss", "loss"), ("nearest", "accuracy")):
-            total = sum(float(log.get(key, 0)) for log in logging_outputs)
-            metrics.log_scalar(name, total / size, size, round=4)
-
-    @staticmethod
-    def logging_outputs_can_be_summed() -> bool:
-        """All logged values are sums."""
-        return True

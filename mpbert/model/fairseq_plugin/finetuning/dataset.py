@@ -8,7 +8,7 @@ import torch
 
 from mpbert.corpus.binary import BinaryContexts, BinaryCorpus
 from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
-from mpbert.model.fairseq_plugin.dataset import BudgetDataset, evenly_spaced
+from mpbert.model.fairseq_plugin.bases import BudgetDataset, evenly_spaced
 from mpbert.model.noise import Noise
 from mpbert.model.packed_states import pack_states
 from mpbert.model.packing import PackedPapers

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq.models import BaseFairseqModel, register_model
+from fairseq.models import register_model
 from torch import Tensor, nn
 
 from mpbert.foundation.manifest import check_inputs
@@ -14,6 +14,7 @@ from mpbert.model.configuration import knobs
 from mpbert.model.description import PRETRAINED, check_same_tokenizer, read_description
 from mpbert.model.directory import load_two_tower, take_document_level
 from mpbert.model.encoder import UPPER, TwoTower
+from mpbert.model.fairseq_plugin.bases import WrappedModel
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import fairseq_dataclass
 from mpbert.model.packed_states import PackedStates
@@ -32,12 +33,12 @@ TwoTowerOptions = fairseq_dataclass(
 
 
 @register_model("mpbert_two_tower", dataclass=TwoTowerOptions)
-class FairseqTwoTower(BaseFairseqModel):
-    """Wraps :class:`TwoTower`; adds autocast, and the layers that are tuned below both towers."""
+class FairseqTwoTower(WrappedModel):
+    """Wraps :class:`TwoTower`; adds the layers that are tuned below both towers."""
 
     def __init__(self, model: TwoTower, autocast_bf16: bool, tuned: nn.Module | None) -> None:
-        super().__init__()
-        self.model, self.autocast_bf16, self.tuned = model, autocast_bf16, tuned
+        super().__init__(model, autocast_bf16)
+        self.tuned = tuned
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "FairseqTwoTower":
@@ -99,7 +100,7 @@ class FairseqTwoTower(BaseFairseqModel):
         """
         device = self.model.citation.norm.weight.device
         manuscripts, papers, matches = manuscripts.to(device), papers.to(device), None
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16):
+        with self.autocast(device):
             if self.tuned is not None:
                 vectors = self.tuned(states.to(device))
                 manuscripts, papers = (x.with_vectors(vectors) for x in (manuscripts, papers))
@@ -107,7 +108,3 @@ class FairseqTwoTower(BaseFairseqModel):
         if self.model.lexical is not None:
             matches = self.model.lexical(manuscripts.counts, papers.counts, share)
         return s.float(), share.gather(t.float()), matches
-
-    def max_positions(self) -> None:
-        """Return None: lengths are the corpus' and the task's business."""
-        return

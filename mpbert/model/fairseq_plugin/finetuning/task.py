@@ -19,7 +19,7 @@ from mpbert.model.config import (
 )
 from mpbert.model.configuration import knobs
 from mpbert.model.directory import take_tuned
-from mpbert.model.fairseq_plugin.dataset import TokenTask, evenly_spaced
+from mpbert.model.fairseq_plugin.bases import TokenTask, evenly_spaced
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass

@@ -9,11 +9,11 @@ from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
 from mpbert.model.config import PRETRAIN, STACKED, ModelConfig, ReadingConfig, TrainingConfig
 from mpbert.model.configuration import knobs
-from mpbert.model.fairseq_plugin.dataset import TokenTask
+from mpbert.model.fairseq_plugin.bases import TokenTask
 from mpbert.model.fairseq_plugin.flags import section_of
 from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
-from mpbert.model.fairseq_plugin.pretraining.dataset import MaskedBlocks
-from mpbert.model.fairseq_plugin.pretraining.vectors import (
+from mpbert.model.fairseq_plugin.pretraining.dataset import (
+    MaskedBlocks,
     MaskedTokenVectorBlocks,
     MaskedVectorBlocks,
 )
@@ -53,10 +53,10 @@ class PretrainTask(TokenTask):
             raise CorpusError(f"{self.cfg.data}: split {split!r} has no paper; choose other years")
         training = split == "train"
         how = {"shuffle": training, "max_blocks": None if training else self.cfg.max_valid}
-        length, seed = self.reading.block_sentences, self.cfg.seed
-        if self.vectors is None:
-            kind = MaskedBlocks if self.join == STACKED else MaskedTokenVectorBlocks
-            blocks = kind(self.corpus, papers, length, seed, **how)
+        which = self.corpus, papers, self.reading.block_sentences, self.cfg.seed
+        if self.vectors is not None:
+            blocks = MaskedVectorBlocks(self.vectors, *which, **how)
         else:
-            blocks = MaskedVectorBlocks(self.corpus, self.vectors, papers, length, seed, **how)
+            kind = MaskedBlocks if self.join == STACKED else MaskedTokenVectorBlocks
+            blocks = kind(*which, **how)
         self.datasets[split] = blocks

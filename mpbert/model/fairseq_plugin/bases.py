@@ -1,15 +1,21 @@
-"""What the fairseq datasets and tasks of pretraining and fine-tuning share."""
+"""What the datasets, tasks, models and criteria of pretraining and fine-tuning share."""
 
 import mpbert.model.fairseq_plugin.compat  # isort: skip  # noqa: F401  (fixes fairseq before it is imported)
 
 import dataclasses
+import math
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import torch
+from fairseq import metrics
+from fairseq.criterions import FairseqCriterion
 from fairseq.data import FairseqDataset
+from fairseq.models import BaseFairseqModel
 from fairseq.tasks import FairseqTask
+from torch import Tensor, nn
 
 from mpbert.corpus.binary import BinaryCorpus
 from mpbert.foundation.errors import ConfigError
@@ -161,3 +167,50 @@ class TokenTask(FairseqTask):
     def max_positions(self) -> None:
         """Return None: no item is filtered by length."""
         return
+
+
+class WrappedModel(BaseFairseqModel):
+    """Wraps a model of ours; adds autocast."""
+
+    def __init__(self, model: nn.Module, autocast_bf16: bool) -> None:
+        super().__init__()
+        self.model, self.autocast_bf16 = model, autocast_bf16
+
+    def autocast(self, device: torch.device) -> torch.autocast:
+        """Return the context in which the model computes."""
+        return torch.autocast(device.type, torch.bfloat16, enabled=self.autocast_bf16)
+
+    def max_positions(self) -> None:
+        """Return None: lengths are the corpus' and the task's business."""
+        return
+
+
+class SummedCriterion(FairseqCriterion):
+    """A criterion that logs sums over batches and processes, divided by what they are of."""
+
+    UNITS: ClassVar = {"loss": ("loss", math.log(2))}
+    """What is summed -> its name in the log, and its unit."""
+    DIGITS = 4
+
+    def logged(
+        self, loss: Tensor, size: int, **more: object
+    ) -> tuple[Tensor, int, dict[str, object]]:
+        """Return what fairseq expects of ``forward``.
+
+        :param size: what the loss is a sum of, such as examples.
+        :param more: further sums, and ``ntokens`` and ``nsentences`` of the batch.
+        """
+        return loss, size, {"loss": loss.detach(), "sample_size": size, **more}
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+        """Log the means."""
+        size = max(sum(int(log.get("sample_size", 0)) for log in logging_outputs), 1)
+        for key, (name, unit) in cls.UNITS.items():
+            total = sum(float(log.get(key, 0)) for log in logging_outputs)
+            metrics.log_scalar(name, total / size / unit, size, round=cls.DIGITS)
+
+    @staticmethod
+    def logging_outputs_can_be_summed() -> bool:
+        """All logged values are sums."""
+        return True
