@@ -19,10 +19,10 @@ from mpbert.foundation.errors import (
     RowsFailedError,
     StoppedError,
     Terminated,
+    full_memory,
     printable,
 )
 from mpbert.foundation.extras import missing_package
-from mpbert.foundation.full_memory import full_memory
 from mpbert.foundation.logs import is_json, take_style, written
 from mpbert.foundation.objects import local_copies
 

@@ -32,13 +32,12 @@ LAYERS = [
 HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in layer}
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
-    **{name: set() for name in ("archives", "arrays", "command_help", "errors")},
+    **{name: set() for name in ("arrays", "command_help", "errors")},
     **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
     "growing_arrays": {"errors"},
     "registry": {"errors"},
     "extras": {"errors"},
-    "full_memory": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
     "option_files": {"errors", "renames"},
@@ -48,11 +47,10 @@ FOUNDATION = {
     "path_checks": {"errors", "objects"},
     "checksums": {"errors", "renames"},
     "object_claims": {"errors"},
-    "object_commits": set(),
-    "objects": {"checksums", "claims", "errors", "object_claims", "object_commits"},
+    "objects": {"checksums", "claims", "errors", "object_claims"},
     "claims": {"errors"},
     "identity": {"checksums", "config", "renames"},
-    "parts": {"archives", "claims", "identity"},
+    "parts": {"checksums", "claims", "identity"},
     "processes": {"errors"},
     "engines": {"parts", "processes"},
     "ray_engine": {"engines", "errors", "objects", "parts"},

@@ -153,9 +153,11 @@ def _runs(
 def _write(
     directory: Path, report: "Report", plan: "ReportPlan", variants: "list[Variant]"
 ) -> None:
-    from mpbert.evaluation.plots import plot_report  # matplotlib, half a second
+    from mpbert.evaluation.plots import (
+        plot_report,  # matplotlib, half a second
+        plot_training,
+    )
     from mpbert.evaluation.render import render_report
-    from mpbert.evaluation.training_curves import plot_training
     from mpbert.experiments.training_curves import read_training_curves
 
     svg, png = plot_report(report, "svg"), plot_report(report, "png")

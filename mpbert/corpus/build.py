@@ -14,7 +14,7 @@ import numpy as np
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw.check import checked
+from mpbert.corpus.records import checked
 from mpbert.corpus.spill import StoredPapers, papers_from, papers_in_bytes, stored_papers
 from mpbert.foundation.engines import Engine, Job
 from mpbert.foundation.parts import Arrays, PartFiles

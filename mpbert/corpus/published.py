@@ -4,6 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+_KINDS = {  # types of entries of BibTeX -> types of CSL, RIS, Crossref and OpenAlex
+    "article": "article-journal article-magazine article-newspaper journal-article journal "
+    "JOUR EJOUR MGZN NEWS",
+    "inproceedings": "paper-conference proceedings-article conference CONF CPAPER",
+    "incollection": "chapter book-chapter book-section book-part reference-entry CHAP ECHAP",
+    "book": "book monograph edited-book reference-book BOOK EBOOK EDBOOK",
+    "proceedings": "proceedings",
+    "phdthesis": "thesis dissertation THES",
+    "techreport": "report RPRT",
+    "misc": "posted-content preprint repository manuscript webpage post dataset software",
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+
 
 @dataclass(frozen=True, slots=True)
 class Publication:
@@ -39,3 +52,16 @@ TEXTS = tuple(field.name for field in fields(Publication) if field.type is str)
 def published_of(value: Mapping[str, Any] | None) -> Publication:
     """Return a record from a value of a column; what a table lacks is unknown."""
     return Publication() if value is None else Publication(**value)
+
+
+def kind_of(name: str) -> str:
+    """Return the type of an entry of BibTeX for a type of CSL, RIS, Crossref or OpenAlex.
+
+    Empty for one that is not known.
+    """
+    return _KIND_OF.get(name, "")
+
+
+def page_range(first: str, last: str) -> str:
+    """Return pages from the first to the last."""
+    return f"{first}-{last}" if first and last and first != last else first or last

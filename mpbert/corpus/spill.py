@@ -15,14 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.published import Publication
-from mpbert.corpus.published_column import PUBLISHED
+from mpbert.corpus.published import TEXTS, Publication
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers
 
 _SCHEMA = pa.schema([("text", pa.string()), ("section", pa.int16())])
 _IDS_OF_A_CHUNK = 4096
 _FIELDS = ("paper_id", "title", "year", "authors", "venue", "num_abstract", "headings", "cited")
+PUBLISHED = pa.struct([(name, pa.string()) for name in TEXTS] + [("id_is_key", pa.bool_())])
+"""Type of a column of tables; null where a table was made without."""
 _PUBLISHED = tuple(field.name for field in PUBLISHED)
 
 
@@ -145,3 +146,13 @@ def stored_papers(directory: Path) -> Iterator[StoredPapers]:
         yield StoredPapers(path)
     finally:
         path.unlink(missing_ok=True)
+
+
+def column_of_published(all_published: Sequence[Publication]) -> pa.Array:
+    """Return (N,) records as a column."""
+    kinds = {field.name: field.type for field in PUBLISHED}
+    columns = [
+        pa.array([getattr(each, name) for each in all_published], kind)
+        for name, kind in kinds.items()
+    ]
+    return pa.StructArray.from_arrays(columns, fields=list(PUBLISHED))

@@ -13,14 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.joined_texts import JoinedTexts
 from mpbert.corpus.links import Links
-from mpbert.corpus.published_column import PUBLISHED, column_of_published
 from mpbert.corpus.qrels_files import QrelsFiles
 from mpbert.corpus.repeats import KEY, Repeats, find_repeats
-from mpbert.corpus.spill import StoredPapers
+from mpbert.corpus.spill import PUBLISHED, StoredPapers, column_of_published
 from mpbert.corpus.splits import SPLITS
-from mpbert.corpus.table_file import TableFile
+from mpbert.corpus.table_file import JoinedTexts, TableFile
 from mpbert.foundation.growing_arrays import release
 
 _PAPERS_OF_A_GROUP_OF_SENTENCES, _BYTES_OF_A_GROUP_OF_SENTENCES = 1000, 48 << 20

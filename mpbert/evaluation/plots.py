@@ -1,26 +1,39 @@
-"""Plots of a report; the same numbers give the same bytes."""
+"""Plots of a report and of its trainings; the same numbers give the same bytes."""
 
+import io
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mpbert.evaluation.curves import RANKS, Curve
-from mpbert.evaluation.plot_style import (
-    COLORS,
-    LINES,
-    MARKERS,
-    STYLE,
-    figure_of,
-    legend_beside,
-    save,
-)
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
 
 _WIDTH = 9.0  # inches
+# Okabe & Ito: told apart by colour-blind readers; the line style changes with each round
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5d6778", "#1c2330")
+LINES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P")
+STYLE = {
+    "svg.hashsalt": "mpbert",  # otherwise ids of SVG elements are random
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e7ee",
+    "legend.frameon": False,
+}
+_NO_DATES = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+_FEW = 15  # points of a line of losses that are marked
 
 
 def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
@@ -144,3 +157,75 @@ def _dots(table: Table, titles: Sequence[str]) -> Figure:
         axes.set_xlim(left=0)
         axes.set_xlabel(f"{table.columns[j].measure}, %")
     return figure
+
+
+def figure_of(
+    width: float, height: float, rows: int = 1, columns: int = 1, **shared: Any
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure and its plots, (rows, columns) of Axes.
+
+    :param width: of the figure in inches, as its height.
+    :param shared: ``sharex`` and ``sharey``, as of matplotlib.
+    """
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
+
+
+def legend_beside(axes: Axes) -> None:
+    """Put the legend to the right of a plot."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+
+
+def save(figure: Figure, suffix: str) -> bytes:
+    """Return a picture without date or version, ``svg`` or ``png``."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix, dpi=150, metadata=_NO_DATES[suffix])
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class TrainingCurve:
+    """Losses of one training.
+
+    :param title: which one.
+    :param lines: by what they are of: (X,) updates done, rising, and (X,) losses.
+    """
+
+    title: str
+    lines: dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def plot_training(curves: Sequence[TrainingCurve], suffix: str) -> bytes:
+    """Return the picture of the losses of trainings, a panel each; their scales differ.
+
+    :param curves: at least one.
+    """
+    with rc_context(STYLE):
+        columns = min(3, len(curves))
+        rows = -(-len(curves) // columns)
+        figure, grid = figure_of(1.0 + 3.2 * columns, 0.4 + 2.5 * rows, rows, columns)
+        panels = grid.ravel()
+        for axes, curve in zip(panels, curves, strict=False):
+            _draw_losses(curve, axes)
+        for axes in panels[len(curves) :]:
+            axes.remove()
+        figure.supxlabel("updates", fontsize=9)
+        figure.supylabel("loss", fontsize=9)
+        return save(figure, suffix)
+
+
+def _draw_losses(curve: TrainingCurve, axes: Axes) -> None:
+    for place, (name, (updates, losses)) in enumerate(curve.lines.items()):
+        axes.plot(
+            updates,
+            losses,
+            color=COLORS[place],
+            linestyle=LINES[place],
+            marker=MARKERS[place] if len(updates) < _FEW else None,
+            markersize=3.5,
+            linewidth=1.6,
+            label=name,
+        )
+    axes.set_title(curve.title, fontsize=9)
+    axes.set_xlim(left=0)
+    axes.legend()

@@ -11,17 +11,20 @@ from mpbert.corpus.repeats import Repeats, repeats_of
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels
 from mpbert.evaluation.build import build_report
+from mpbert.evaluation.claims import Claim
 from mpbert.evaluation.evaluate import citing_papers, num_gold
+from mpbert.evaluation.paper_tables import PaperTable
 from mpbert.evaluation.report import MeasuredQueries, MeasuredRow, Report, Setting
+from mpbert.evaluation.statements import Statements
 from mpbert.evaluation.subsets import mean_pair_frequency
-from mpbert.experiments.experiment import Variant
+from mpbert.experiments.claim_files import check_depth, claims_of_task, task_of
+from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.identity import learns_from
 from mpbert.experiments.pretrained_texts import remarks_on_reading
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_results import Source, result_of, source_of, years_of
 from mpbert.experiments.rows import with_needs
 from mpbert.experiments.seeds import family_of, is_trained
-from mpbert.experiments.statements import statements_of
 from mpbert.foundation.errors import ConfigError, RunError
 from mpbert.foundation.manifest import MANIFEST, fingerprint, read_manifest
 from mpbert.foundation.progress import progress
@@ -162,3 +165,22 @@ def _refuse_unknown(plan: ReportPlan, store: CorpusStore, papers: Sequence[str])
             f"{unknown[0]!r}, which the corpus lacks; expected queries like 'paper#12', build the "
             f"corpus again"
         )
+
+
+def statements_of(
+    experiment: Experiment, task: str, claims: Sequence[Claim], tables: Sequence[PaperTable]
+) -> Statements:
+    """Return what is measured on the rows of a task.
+
+    :raises ConfigError: a claim or table names rows of two tasks, or looks too deep.
+    """
+    rows = experiment.rows
+    of_task = [
+        table
+        for table in tables
+        if task_of([r.row for r in table.rows], rows, f"table {table.name}") == task
+    ]
+    for table in of_task:
+        for measure, _ in table.columns:
+            check_depth(measure, task, f"table {table.name}")
+    return Statements(claims_of_task(claims, rows, task), of_task, frozenset(rows))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.evaluation.training_curves import TrainingCurve
+from mpbert.evaluation.plots import TrainingCurve
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.foundation.training_log import SUFFIX, TAG
 

@@ -1,9 +1,11 @@
-"""Checksums: of a file, of a finished directory, and of a manifest itself."""
+"""Checksums: of a file, of a finished directory, of a manifest itself, and those in archives."""
 
 import hashlib
 import json
 import os
 import re
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +79,12 @@ def unsealed(text: bytes) -> tuple[bytes, str | None]:
     """Return the text of a manifest as it was before it was sealed, and the checksum."""
     seal = _SEALED.search(text)
     return (text[: seal.start()] + b"\n}\n", seal[1].decode()) if seal else (text, None)
+
+
+def archive_is_whole(path: Path) -> bool:
+    """Return whether a file is a zip archive, as checkpoints are, whose checksums all agree."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error):
+        return False

@@ -22,8 +22,7 @@ from urllib.parse import urlencode, urlsplit
 from mpbert.foundation.checksums import MANIFEST, NOT_NAMED, unsealed
 from mpbert.foundation.claims import one_at_a_time
 from mpbert.foundation.errors import MpbertError, OutputError
-from mpbert.foundation.object_claims import name_of_machine, stored_alone
-from mpbert.foundation.object_commits import can_put_new, put_new
+from mpbert.foundation.object_claims import can_put_new, name_of_machine, put_new, stored_alone
 
 logger = logging.getLogger(__name__)
 C = TypeVar("C")

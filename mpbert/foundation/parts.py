@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import mpbert
-from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.checksums import archive_is_whole
 from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.identity import identity_of
 

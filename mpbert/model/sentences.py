@@ -6,6 +6,7 @@ What training, embedding and recommending share between a reading and the encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,12 @@ from mpbert.model.description import SENTENCE_ENCODER, EncoderDescription, read_
 from mpbert.model.packing import PackedPapers, TokenCounts, pack
 from mpbert.model.sampling import SampledSentences
 from mpbert.model.token_counts import count_tokens
-from mpbert.pretrained.latest_vectors import LatestVectors
 from mpbert.pretrained.sentence_vectors import SentenceVectors
 
 if TYPE_CHECKING:  # torch and a library that a base installation lacks
     from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
+_REMEMBERED = 4096  # sentences, those that were read last: 6 MiB of 384 dimensions
 Gather = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(S,) sentence numbers -> their tokens, one after another, and (S,) lengths."""
 
@@ -131,6 +132,35 @@ def pretrained_encoder(path: Path, upper: UpperConfig, device: object = None) ->
     if upper.tuned_layers:
         take_tuned(encoder.top_layers(upper.tuned_layers), path)
     return encoder
+
+
+class LatestVectors:
+    """Remembers vectors by text, since questions on one manuscript share most of its sentences.
+
+    Threads may share it.
+
+    :param encode: (K,) texts -> (K, E) vectors, of which none depends on the others.
+    """
+
+    def __init__(self, encode: Callable[[Sequence[str]], np.ndarray]) -> None:
+        self._encode, self._lock = encode, Lock()
+        self._known: dict[str, np.ndarray] = {}
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return (K, E) vectors; only texts that are not remembered are read."""
+        distinct = dict.fromkeys(texts)
+        with self._lock:
+            found = {text: self._known[text] for text in distinct if text in self._known}
+        new = [text for text in distinct if text not in found]
+        if new:
+            found |= zip(new, self._encode(new), strict=True)
+        with self._lock:
+            for text in distinct:  # what was used last stays longest
+                self._known.pop(text, None)
+                self._known[text] = found[text]
+            for text in list(self._known)[: max(len(self._known) - _REMEMBERED, 0)]:
+                del self._known[text]
+        return np.stack([found[text] for text in texts]) if len(texts) else self._encode(texts)
 
 
 @dataclass(frozen=True)

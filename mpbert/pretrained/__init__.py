@@ -4,10 +4,9 @@ Files: ``folders`` (find), ``package_index`` (fetch where no hub is reached), ``
 they are, their checksum, a copy).
 
 Run: ``models`` (load), ``device``, ``texts`` (texts as rows of tokens), ``encoder`` (vectors of
-rows), ``unpadded_bert``, ``attention`` and ``prepacked_linear`` (the same, faster),
+rows), ``unpadded_bert`` and ``attention`` (the same, faster),
 ``frozen_layers`` (with lower layers that stay as they are).
 
-Sentences: ``sentence_encoder`` (their vectors), ``latest_vectors`` (those of the last ones),
-``sentence_vectors`` (those of a corpus, stored), ``stored_blocks`` (as they are written),
+Sentences: ``sentence_encoder`` (their vectors), ``sentence_vectors`` (those of a corpus, stored),
 ``token_states`` (what enters layers that are tuned), ``options`` (of commands).
 """

@@ -19,8 +19,8 @@ from transformers import AutoConfig
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.pretrained.folders import folder_of
-from mpbert.pretrained.prepacked_linear import PrepackedLinear
 from mpbert.pretrained.sentence_encoder import SentenceEncoder
+from mpbert.pretrained.unpadded_bert import PrepackedLinear
 
 BATCHES, ROUNDS, STEP = (8, 32, 128), 2, 7  # every 7th sentence
 ROWS, PRODUCTS = 1024, 160  # of the product that is the bound

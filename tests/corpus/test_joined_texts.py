@@ -9,8 +9,8 @@ import pytest
 
 from mpbert.corpus import tables
 from mpbert.corpus.build import sort_papers
-from mpbert.corpus.joined_texts import JoinedTexts
 from mpbert.corpus.links import link_papers
+from mpbert.corpus.table_file import JoinedTexts
 from tests.corpus.test_spill import paper_of
 
 ONE = np.ones(1, np.int16)

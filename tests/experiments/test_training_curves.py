@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpbert.evaluation.training_curves import TrainingCurve, plot_training
+from mpbert.evaluation.plots import TrainingCurve, plot_training
 from mpbert.experiments.experiment import Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import parse_row

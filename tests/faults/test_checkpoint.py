@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mpbert.commands import embed
-from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.checksums import archive_is_whole
 from mpbert.foundation.errors import DamagedError, EncoderError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.checkpoint import Checkpoint, State

@@ -8,7 +8,7 @@ import torch
 
 from mpbert.cli import main
 from mpbert.commands import completion
-from mpbert.foundation.full_memory import full_memory
+from mpbert.foundation.errors import full_memory
 
 MUCH = 2**50  # more than addresses of a process
 

@@ -18,7 +18,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation import object_claims, objects
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.manifest import check_inputs
-from mpbert.foundation.object_commits import can_put_new, put_new
+from mpbert.foundation.object_claims import can_put_new, put_new
 from mpbert.foundation.objects import store_of
 from tests.servers import NoServerError, Server, free_ports, listens
 

@@ -13,8 +13,7 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.pretrained.encoder import PretrainedEncoder
 from mpbert.pretrained.models import load
-from mpbert.pretrained.prepacked_linear import PrepackedLinear
-from mpbert.pretrained.unpadded_bert import UnpaddedBert
+from mpbert.pretrained.unpadded_bert import PrepackedLinear, UnpaddedBert
 
 SIZES = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 48, "vocab_size": 90}
 LENGTHS = np.array([2, 2, 5, 7, 7, 7, 30])
@@ -136,7 +135,7 @@ def test_a_product_is_the_same_without_onednn(dtype, gelu, monkeypatch):
 
 def test_a_processor_without_products_in_bfloat16_multiplies_as_torch_does():
     code = (
-        "import torch; from mpbert.pretrained.prepacked_linear import PrepackedLinear as P;"
+        "import torch; from mpbert.pretrained.unpadded_bert import PrepackedLinear as P;"
         "w = torch.eye(64); print(P(w, torch.zeros(64), torch.bfloat16)(w).sum().item())"
     )
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}

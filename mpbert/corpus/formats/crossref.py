@@ -9,9 +9,9 @@ import re
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.published import kind_of
 from mpbert.corpus.raw.exports import Export, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.kinds import kind_of
 from mpbert.corpus.raw.values import printed, text_of
 from mpbert.corpus.raw.works import WorksReader
 

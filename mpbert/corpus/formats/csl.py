@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.published import kind_of
 from mpbert.corpus.raw.exports import Export, ExportReader
 from mpbert.corpus.raw.json_stream import iter_members
-from mpbert.corpus.raw.kinds import kind_of
 from mpbert.corpus.raw.values import id_of, printed, reading, text_of
 from mpbert.foundation.errors import CorpusError
 

@@ -7,9 +7,9 @@ an index from words to places. ``referenced_works`` are the citations: for the g
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.published import kind_of, page_range
 from mpbert.corpus.raw.exports import Export
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.kinds import kind_of, page_range
 from mpbert.corpus.raw.values import printed, required_id, text_of
 from mpbert.corpus.raw.works import WorksReader
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.published import kind_of, page_range
 from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
-from mpbert.corpus.raw.kinds import kind_of, page_range
 from mpbert.foundation.errors import CorpusError
 
 _LINE = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?$")

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.checksums import archive_is_whole
 from mpbert.foundation.errors import DamagedError, MpbertError, printable
 from mpbert.foundation.processes import (
     TERMINATED,

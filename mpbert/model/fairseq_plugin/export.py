@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from mpbert.corpus.binary import BinaryCorpus
-from mpbert.foundation.archives import archive_is_whole
+from mpbert.foundation.checksums import archive_is_whole
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import fingerprint
 from mpbert.model.config import FINETUNE, PRETRAIN

@@ -11,10 +11,9 @@ from mpbert.citations.records import RawSentence
 from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw import files as reader_files
-from mpbert.corpus.raw.check import checked
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import reading
-from mpbert.corpus.records import RawPaper, RawSection
+from mpbert.corpus.records import RawPaper, RawSection, checked
 from mpbert.corpus.text import LONGEST_PARAGRAPH, find_marker_like, split_sentences
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError

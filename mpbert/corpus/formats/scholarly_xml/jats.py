@@ -13,9 +13,8 @@ from mpbert.corpus.formats.scholarly_xml.files import local_name
 from mpbert.corpus.formats.scholarly_xml.papers import Head, XmlReader, year_of
 from mpbert.corpus.formats.scholarly_xml.references import Entry, Work
 from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of, plain_text
-from mpbert.corpus.published import Publication
+from mpbert.corpus.published import Publication, page_range
 from mpbert.corpus.raw.identifiers import Identifiers
-from mpbert.corpus.raw.kinds import page_range
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _NAMES = ("{*}name", "{*}string-name", "{*}collab")

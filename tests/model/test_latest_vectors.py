@@ -1,7 +1,7 @@
 import numpy as np
 
-from mpbert.pretrained import latest_vectors
-from mpbert.pretrained.latest_vectors import LatestVectors
+from mpbert.model import sentences
+from mpbert.model.sentences import LatestVectors
 
 
 class Spy:
@@ -25,7 +25,7 @@ def test_a_text_is_read_once():
 
 
 def test_what_was_not_used_for_longest_is_forgotten(monkeypatch):
-    monkeypatch.setattr(latest_vectors, "_MOST", 2)
+    monkeypatch.setattr(sentences, "_REMEMBERED", 2)
     spy = Spy()
     vectors = LatestVectors(spy)
     for texts in (["a"], ["bb"], ["a"], ["ccc"], ["a"], ["bb"]):
