@@ -78,13 +78,8 @@ def _page(name: str) -> str:
         lines += ["", "```bash", found.example, "```", ""]
         lines += [f"* Reads {found.reads}.", f"* Writes {found.writes}."]
     actions = [action for action in parser._actions if action.dest != "help"]
-    places = [action for action in actions if not action.option_strings]
-    flags = [action for action in actions if action.option_strings]
-    usage = " ".join([f"mpbert {name}", *(a.dest.upper() for a in places), "[--flags]"])
-    lines += ["", "## Usage", "", f"`{usage}`", ""]
-    lines += _options((a.dest.upper(), _meaning(a)) for a in places)
-    if flags:
-        lines += ["", *_options((_flag(a), _meaning(a)) for a in flags)]
+    actions.sort(key=lambda action: bool(action.option_strings))  # what has no flag stands first
+    lines += ["", *_options((_flag(action), _meaning(action)) for action in actions)]
     lines += ["", f"Also `{'`, `'.join(COMMON)}`, and exit codes: see [all commands]({_INDEX})."]
     if name in ("index", "add"):
         lines += ["", f"Values of `--reader`: see [build-corpus]({_file_of('build-corpus')})."]
@@ -122,6 +117,8 @@ def _setting(field: dataclasses.Field) -> str:
 
 
 def _flag(action: argparse.Action) -> str:
+    if not action.option_strings:
+        return action.dest.upper()
     flag = action.option_strings[0]
     if action.nargs == 0:
         return flag
