@@ -12,7 +12,7 @@ config=${2:?"CONFIG is missing; see the usage line in $0"}
 out=${3:?"OUT is missing; see the usage line in $0"} state=${4:?"STATE is missing; see the usage line in $0"}
 row=mp_bert4cr_${config}_mpt_src_tgt
 mkdir -p "$out"
-files=("runs/cost/$corpus" "runs/trec/$corpus/$row" "runs/report/$corpus-$config-"{local,global} "runs/kept/$corpus-$config")
+files=("runs/cost/$corpus" "runs/trec/$corpus/$row" "runs/report/$corpus-$config-"{local,global} "runs/kept/$corpus-$config.jsonl")
 [[ -z ${TUNE-} ]] || files+=("eval/tuned/$corpus.yaml" "eval/tuned/$corpus.trials")
 for training in "runs/pretrained/$corpus/$config" "runs/finetuned/$corpus/$row"; do
   files+=("$training/train.log" "$training/configuration.yaml" "$training/tensorboard")

@@ -22,7 +22,7 @@ read -ra rows <<<"${ROWS-$([[ $config != paper ]] || echo "$others")}"
 bring() { # what is made by now is measured: this call may be the last one
   for task in local global; do
     timeout 40 "$python" -m mpbert report "runs/corpus/$corpus" eval/rows runs "runs/report/$corpus-$config-$task" \
-      --task "$task" --tuned eval/tuned --kept "runs/kept/$corpus-$config" --replace >/dev/null 2>&1 || true
+      --task "$task" --tuned eval/tuned --kept "runs/kept/$corpus-$config.jsonl" --replace >/dev/null 2>&1 || true
   done
   eval/bring.sh "$corpus" "$config" "$out" "$state"
 }

@@ -4,7 +4,7 @@
 #           TASK: local (a query is a context; the default) or global (a whole paper)
 #   reads:  runs/corpus/CORPUS, eval/rows, eval/tuned/CORPUS.yaml where it exists, runs/trec/CORPUS;
 #           for test eval/claims.yaml and eval/paper_tables.yaml, too
-#           --kept docs/results/kept/CORPUS: also rows whose runs are not here
+#           --kept docs/results/kept/CORPUS.jsonl: also rows whose runs are not here
 #   writes: runs/report/CORPUS[-global][-SPLIT, unless it is test], in place of an older one
 #   cost:   seconds; half a minute and 1 GiB for a dozen runs of 30,000 queries
 set -euo pipefail

@@ -12,7 +12,7 @@ Each is loaded when it is first used, so that ``import mpbert`` takes no time.
 
 import importlib
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = ["Corpus", "Encoder", "Recommender", "compare", "evaluate"]
 
 _MODULES = {

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
-from mpbert.foundation import renames
 from mpbert.foundation.command_help import BEGIN, COMMANDS
 from mpbert.foundation.config import parse_config
 from mpbert.foundation.errors import (
@@ -76,9 +75,6 @@ def _act(command: str, words: list[str]) -> None:
         module = importlib.import_module("mpbert.commands." + command.replace("-", "_"))
         with local_copies(parse_config(module.Config, command, words)) as config:
             module.run(config)
-    elif command in renames.COMMANDS:
-        now = renames.COMMANDS[command]
-        raise ConfigError(f"{command} is called {now} now; write mpbert {now} ...")
     else:
         close = difflib.get_close_matches(command, COMMANDS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else "; see mpbert --help"

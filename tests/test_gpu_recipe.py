@@ -22,7 +22,7 @@ case "$3" in
     [ -e failing ] && exit 3
     mkdir -p runs/cost/mine && echo begun >>runs/cost/mine/mp_bert4cr_tiny_mpt_src_tgt.jsonl
     [ -e ready ] || exec sleep 100 ;;
-  report) task=${9##*-} && mkdir -p runs/kept/mine-none && echo "$*" >"runs/kept/mine-none/$task" ;;
+  report) task=${9##*-} && mkdir -p runs/kept && echo "$*" >>"runs/kept/mine-none.jsonl" ;;
   install) mkdir runs/site ;;
   export-encoder) [ -d "$6" ] || { mkdir -p "$6" && head -c 5000 /dev/urandom >"$6/weights"; } ;;
 esac
@@ -118,7 +118,7 @@ def test_rows_without_the_model_come_home_measured_in_each_call(call, tmp_path):
         found = call("eval/gpu.sh", "mine", "none", "4", **rows)
         assert (found.returncode, said in found.stdout) == (0, True), found.stderr
         with tarfile.open(tmp_path / "runs/gpu/mine-none-results.tar.gz.part-000") as archive:
-            assert "runs/kept/mine-none" in archive.getnames()
+            assert "runs/kept/mine-none.jsonl" in archive.getnames()
         (tmp_path / "ready").touch()
     [first, *_] = (tmp_path / "calls").read_text().splitlines()[1:]
     assert first.endswith("--at-once 8 --only minilm_citing global_minilm_citing")

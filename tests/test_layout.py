@@ -33,29 +33,29 @@ HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in la
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
     **{name: set() for name in ("arrays", "command_help", "errors")},
-    **{name: set() for name in ("ragged", "renames", "seeding", "training_log")},
+    **{name: set() for name in ("ragged", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
     "growing_arrays": {"errors"},
     "registry": {"errors"},
     "extras": {"errors"},
     "logs": {"errors"},
     "progress": {"logs"},
-    "option_files": {"errors", "renames"},
+    "option_files": {"errors"},
     "config": {
-        *("command_help", "errors", "logs", "objects", "option_files", "path_checks", "renames"),
+        *("command_help", "errors", "logs", "objects", "option_files", "path_checks"),
     },
     "path_checks": {"errors", "objects"},
-    "checksums": {"errors", "renames"},
+    "checksums": {"errors"},
     "object_claims": {"errors"},
     "objects": {"checksums", "claims", "errors", "object_claims"},
     "claims": {"errors"},
-    "identity": {"checksums", "config", "renames"},
+    "identity": {"checksums", "config"},
     "parts": {"checksums", "claims", "identity"},
     "processes": {"errors"},
     "engines": {"parts", "processes"},
     "ray_engine": {"engines", "errors", "objects", "parts"},
     "engine_choice": {"config", "engines", "ray_engine"},
-    "manifest": {"checksums", "claims", "config", "errors", "identity", "renames"},
+    "manifest": {"checksums", "claims", "config", "errors", "identity"},
 }
 NUMERIC = {"numpy", "scipy", "pandas", "pyarrow"}
 FAIRSEQ = {"fairseq", "fairseq_cli", "omegaconf"}

@@ -26,7 +26,6 @@ class Config:
         None,
         "use the first dimensions of each vector, see nested_dims of finetune",
         type=int,
-        before=None,
     )
     readings: int = option(
         3, "readings of a text, random samples of its sentences, whose vectors are averaged"
@@ -35,7 +34,6 @@ class Config:
     all_contexts: bool = option(
         False,
         "after learning, add the citing sentences of validation and test papers, too",
-        before=False,
     )
 
     def __post_init__(self) -> None:

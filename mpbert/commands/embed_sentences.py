@@ -35,7 +35,6 @@ class Config:
         None,
         "also store the token states that enter so many last layers, for finetune to tune them",
         type=int,
-        before=None,
     )
     batch_tokens: int = option(4096, "most tokens of a batch: memory, not results")
     device: str = option("auto", "cpu, cuda or auto")

@@ -36,7 +36,6 @@ class Config:
         None,
         "use the first dimensions of each vector, see nested_dims of finetune",
         type=int,
-        before=None,
     )
     corpus: Optional[Path] = option(
         None, "corpus store with the titles for tsv and parquet, else the ids", type=Path

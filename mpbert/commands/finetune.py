@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Optional
+from typing import Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.model.config import FINETUNE
-from mpbert.model.configuration import SETTINGS_BEFORE, read_configuration, resolved_settings
+from mpbert.model.configuration import read_configuration, resolved_settings
 from mpbert.model.fairseq_plugin.encoders import check_start, train_encoder
 from mpbert.model.fairseq_plugin.training import Training
 
@@ -43,7 +43,6 @@ class Config:
         nargs="*",
         type=str,
     )
-    settings_before: ClassVar[frozenset[str]] = SETTINGS_BEFORE
     processes: int = option(1, "processes that share each batch; the result is that of one process")
 
     def __post_init__(self) -> None:

@@ -50,12 +50,10 @@ class Config:
         None,
         "first train this encoder on the citations of the library; a killed run goes on",
         choices=tuple(TRAINED),
-        before=None,
     )
     grobid: Optional[str] = option(
         None,
         "address of a GROBID server to read the PDF files; without it, mpbert reads them",
-        before=None,
     )
     readings: int = option(
         3, "readings of a text, random samples of its sentences, by an encoder of mpbert"

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Optional
+from typing import Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
 from mpbert.model.config import PRETRAIN, STACKED, ModelConfig
-from mpbert.model.configuration import SETTINGS_BEFORE, read_configuration, resolved_settings
+from mpbert.model.configuration import read_configuration, resolved_settings
 from mpbert.model.fairseq_plugin.encoders import train_encoder
 from mpbert.model.fairseq_plugin.training import Training
 
@@ -30,7 +30,6 @@ class Config:
     settings: list[str] = option(
         (), "what differs from the configuration, for example dim=256 lr=5e-4", nargs="*", type=str
     )
-    settings_before: ClassVar[frozenset[str]] = SETTINGS_BEFORE
     processes: int = option(1, "processes that train together, each with batches of its own")
 
     def __post_init__(self) -> None:

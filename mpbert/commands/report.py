@@ -1,7 +1,7 @@
 """``report``: corpus store, rows and their runs -> one report in five formats, with plots.
 
 The files ``report.*`` have the same bytes whenever the runs are the same. With ``--kept`` what is
-needed of each run is written to a folder, and rows whose runs are not here are taken from there.
+needed of each run is written to a file, and rows whose runs are not here are taken from there.
 What the rows cost differs from time to time, so it stands apart, in ``cost.*``; so do the losses of
 the trainings that were done here, in ``training.*``.
 """
@@ -55,7 +55,7 @@ class Config:
     )
     kept: Optional[Path] = option(
         None,
-        "folder of results: rows whose runs are here are written to it, others are read from it",
+        "file of results: rows whose runs are here are written to it, others are read from it",
         type=Path,
     )
     expected: Optional[Path] = option(
@@ -115,6 +115,7 @@ def run(config: Config) -> None:
 def _plan(config: Config) -> "ReportPlan":
     from mpbert.experiments.claim_files import read_claims
     from mpbert.experiments.experiment import Experiment
+    from mpbert.experiments.kept import KeptRuns
     from mpbert.experiments.layout import Layout
     from mpbert.experiments.paper_table_files import read_paper_tables
     from mpbert.experiments.report_plan import ReportPlan
@@ -132,7 +133,7 @@ def _plan(config: Config) -> "ReportPlan":
         config.cluster,
         config.seed,
         config.queries,
-        config.kept,
+        KeptRuns(config.kept) if config.kept else None,
         read_claims(config.claims, corpus.name) if config.claims else (),
         read_paper_tables(config.paper_tables, corpus.name) if config.paper_tables else (),
     )
@@ -141,13 +142,13 @@ def _plan(config: Config) -> "ReportPlan":
 def _runs(
     plan: "ReportPlan", variants: "list[Variant]"
 ) -> tuple[list[Path], list[Path], list[Path]]:
-    """Return what is measured: folders of runs, runs of other systems, and kept results."""
+    """Return what is measured: folders of runs, runs of other systems, and the kept results."""
     others = [other for variant in variants for other in plan.other_seeds(variant)]
-    kept = {variant.name: plan.kept_file(variant) for variant in (*variants, *others)}
-    here = [each for each in (*variants, *others) if not kept[each.name]]
+    here = [each for each in (*variants, *others) if not plan.is_kept(each)]
+    kept = [plan.kept.path] if plan.kept and len(here) < len(variants) + len(others) else []
     runs = [plan.experiment.runs(each) for each in here if not each.row.run]
     given = [plan.run_of(each) for each in here if each.row.run]
-    return runs, given, [path for path in kept.values() if path]
+    return runs, given, kept
 
 
 def _write(

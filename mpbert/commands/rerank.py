@@ -54,7 +54,6 @@ class Config:
         None,
         "vectors directory of the run, to score papers that it lacks, where the reranker does",
         type=Path,
-        before=None,
     )
     seed: int = option(1, "seed of every random choice")
     sample: Optional[int] = option(

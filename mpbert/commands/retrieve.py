@@ -44,9 +44,7 @@ class Config:
         None, "vectors directory to search; or give --lexical", type=Path
     )
     similarity: str = option("cosine", "similarity of vectors", choices=SIMILARITIES)
-    dim: Optional[int] = option(
-        None, "use the first dimensions of each vector", type=int, before=None
-    )
+    dim: Optional[int] = option(None, "use the first dimensions of each vector", type=int)
     approximate: bool = option(
         False,
         "search a part of the vectors, about 98 of the 100 nearest are found; or, with --lexical "
@@ -75,7 +73,6 @@ class Config:
         False,
         "add cited papers that a list misses, with their scores; for lists that a reranker learns "
         "from, see hold-out",
-        before=False,
     )
     engine: str = engine_option()
 

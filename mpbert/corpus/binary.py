@@ -113,14 +113,8 @@ class BinaryCorpus:
 
     def contexts(self, split: str) -> BinaryContexts:
         """Return the contexts of one split; training asks for no other than its own."""
-        citing_rows, sentences, offsets, cited = (
-            np.asarray(self._map(f"contexts.{split}.{name}"))
-            for name in ("citing_rows", "sentences", "cited_offsets", "cited_rows")
-        )
-        is_repeat = np.zeros(len(citing_rows), dtype=bool)
-        if (self.path / f"contexts.{split}.is_repeat.npy").is_file():  # not in format 1
-            is_repeat = np.asarray(self._map(f"contexts.{split}.is_repeat"))
-        return BinaryContexts(citing_rows, sentences, offsets, cited, is_repeat)
+        names = ("citing_rows", "sentences", "cited_offsets", "cited_rows", "is_repeat")
+        return BinaryContexts(*(np.asarray(self._map(f"contexts.{split}.{n}")) for n in names))
 
     def distinct_contexts(self, split: str) -> BinaryContexts:
         """Return the contexts of one split that repeat no other."""
@@ -159,7 +153,7 @@ class BinaryCorpus:
     @property
     def sentence_tokens(self) -> int:
         """Tokens at which sentences were cut, without the separator."""
-        return self._meta["max_tokens"]  # its name in the file, since version 0.1
+        return self._meta["max_tokens"]
 
     def token_counts(self) -> np.ndarray:
         """Return (V,) how often each token occurs in papers of the training split."""

@@ -39,12 +39,10 @@ class BuildConfig:
     test_share: Optional[float] = option(
         None,
         f"share of test papers of --split random; 0: no test papers; without it, {TEST_SHARE:g}",
-        before=None,
     )
     grobid: Optional[str] = option(
         None,
         "address of a GROBID server to read the PDF files; without it, mpbert reads them",
-        before=None,
     )
     engine: str = engine_option()
 

@@ -42,7 +42,7 @@ def _paper_of(batch: pa.RecordBatch, metadata: Any) -> CleanPaper:
     rest = json.loads(metadata["paper"])
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
-    rest["published"] = Publication(**rest.get("published", {}))  # older parts have none
+    rest["published"] = Publication(**rest["published"])
     sections = batch.column(1).to_numpy().copy()  # a view would keep the sentences in memory
     return CleanPaper(sentences=batch.column(0), sections=sections, **rest)
 

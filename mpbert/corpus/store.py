@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mpbert.corpus.mapped_texts import mapped_column
-from mpbert.corpus.published import Publication, published_of
+from mpbert.corpus.published import published_of
 from mpbert.corpus.queries import Contexts, Manuscripts, Queries
 from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import check_split
@@ -176,13 +176,8 @@ class CorpusStore:
             num_abstract=int(self.num_abstract[row]),
             authors=self._papers["authors"][row].as_py(),
             venue=self._papers["venue"][row].as_py(),
-            published=self._published(row),
+            published=published_of(self._papers["published"][row].as_py()),
         )
-
-    def _published(self, row: int) -> Publication:
-        if "published" not in self._papers.column_names:  # of format 1 or 2
-            return Publication()
-        return published_of(self._papers["published"][row].as_py())
 
     def papers(self, split: str | None = None) -> Iterator[Paper]:
         """Yield all papers, or those of one split, in row order."""
@@ -219,18 +214,8 @@ class CorpusStore:
             cited_offsets=np.concatenate([[0], np.cumsum(lengths)]),
             cited_rows=pc.list_flatten(table["cited_rows"]).to_numpy(),
             years=table["year"].to_numpy(),
-            is_repeat=self._is_repeat(table),
+            is_repeat=table["is_repeat"].to_numpy(zero_copy_only=False),
         )
-
-    @property
-    def knows_repeats(self) -> bool:
-        """Whether repeats were looked for: not in a store of format 1, where none is a repeat."""
-        return "is_repeat" in self._contexts.column_names
-
-    def _is_repeat(self, contexts: pa.Table) -> np.ndarray:
-        if not self.knows_repeats:
-            return np.zeros(contexts.num_rows, dtype=bool)
-        return contexts["is_repeat"].to_numpy(zero_copy_only=False)
 
     def manuscripts(self, split: str) -> Manuscripts:
         """Return the papers of one split that cite papers of the corpus.

@@ -112,14 +112,9 @@ def _pool(setting: Setting, queries: MeasuredQueries) -> list[str]:
 
 def _repeats(setting: Setting) -> list[str]:
     """Say which contexts repeat another, and whether they count."""
-    if setting.task != "local":
-        return []
     found = setting.repeats
     if found is None:
-        return [
-            "Contexts that repeat another count: the corpus store is of an older version, which "
-            "did not look for them. Move it away and build it again."
-        ]
+        return []
     count = "count all the same" if setting.queries == "all" else "do not count"
     of_these = "the others" if setting.queries == "all" else "those that count"
     return [

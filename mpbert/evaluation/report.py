@@ -105,8 +105,7 @@ class Setting:
     :param pool: ``known``: papers of the citing paper's year or earlier are candidates, or ``all``.
     :param split_by: how papers were split, ``year``, ``random`` or ``given``; empty: not known.
     :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
-    :param repeats: contexts of the split that repeat another; None: whole papers, or a corpus store
-        of format 1, in which they were not looked for.
+    :param repeats: contexts of the split that repeat another; None: whole papers.
     """
 
     corpus: str

@@ -1,25 +1,26 @@
-"""What a report needs of a run, in a small file: rows that were measured elsewhere or earlier.
+"""What a report needs of runs, in one file: rows that were measured elsewhere or earlier.
 
-A file ``NAME.npz`` is of one row and seed. It holds these arrays, compressed, without pickle:
+A file of JSON Lines is of one corpus. A line is of one row and seed: its name, how it was made, its
+cost, what it is of, self-citation where there are authors, and its ``ranks``. These are unsigned
+integers, of the least width that holds the depth, little-endian, in this order, packed by zlib and
+written in base 85:
 
-* ``num_hits`` (Q,) and ``ranks`` (H,): the ranks, from 1, of the relevant papers of each query.
-* ``depths`` (Q,): number of papers that were ranked, at most the depth of the task.
-* ``about``: JSON in UTF-8, of what it is and how it was made, see :func:`write_kept`.
-* ``cutoffs``, ``mean_rank``, ``best_rank``, ``share`` (C,), where there are authors.
+* (Q,) number of relevant papers that were found for each of the ``queries``
+* (H,) their ranks, from 1
+* (Q,) number of papers that were ranked, at most the depth of the task
 
-The same result has the same bytes.
+The same results have the same bytes. Of two lines of one name the last one counts, so files are
+joined by writing one behind the other.
 """
 
+import base64
 import hashlib
-import io
 import json
-import struct
-import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from tokenize import TokenError
+from typing import Any
 
 import numpy as np
 
@@ -38,11 +39,10 @@ _SELF_CITATION = ("cutoffs", "mean_rank", "best_rank", "share")
 # keys of a row, beside its settings, on which its run depends
 _MAKING = ("method", "similarity", "task", "top", "vectors", "dim", "inputs", "training")
 _NAMED = ("sentences", "start")  # those that a digest has where the row names them alone
-# what numpy, zipfile and zlib raise where an archive is damaged, and we where a part is missing
+# what json, base64, zlib and numpy raise where a line is damaged, and we where a part is missing
 _BROKEN = (
-    *(OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, AttributeError),
-    *(RuntimeError, SyntaxError, TokenError, OverflowError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(OSError, ValueError, LookupError, TypeError, AttributeError),
+    *(MemoryError, RecursionError, OverflowError, zlib.error),
 )
 
 
@@ -110,91 +110,140 @@ def recipe_of(experiment: Experiment, variant: Variant) -> dict[str, str]:
     return {name: _digest_of_row(experiment, experiment.variant(name)) for name in names}
 
 
-def write_kept(path: Path, run: KeptRun, subject: Mapping[str, str | int]) -> None:
-    """Write the file of a run, in place of an older one.
+class KeptRuns:
+    """The results in a file, by the names of their rows and seeds.
 
-    :param subject: of :func:`subject_of`.
-    :raises OutputError: it cannot be written.
+    :param path: of the file, which need not exist yet.
+    :raises RunError: it is unreadable.
     """
-    depth = run.judged.hits.shape[1]
-    owner, place = np.nonzero(run.judged.hits)
-    num_hits = np.bincount(owner, minlength=len(run.judged.hits))
-    kind = np.min_scalar_type(depth)
-    about = {
-        **{"subject": dict(subject), "settings": dict(run.settings), "recipe": dict(run.recipe)},
-        **{"remarks": list(run.remarks), "cost": asdict(run.cost) if run.cost else None},
-        "counted": run.counted,
-    }
-    text = json.dumps(about, ensure_ascii=False, allow_nan=False, sort_keys=True)
-    arrays = {
-        "about": np.frombuffer(text.encode(), dtype=np.uint8),
-        "num_hits": num_hits.astype(kind),
-        "ranks": (place + 1).astype(kind),
-        "depths": run.judged.depths.astype(kind),
-        **(vars(run.self_citation) if run.self_citation else {}),
-    }
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)  # numpy leaves the time of each part at 1980
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(content.getvalue())
-        partial.replace(path)
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); choose another folder for --kept"
-        ) from error
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines: dict[str, dict[str, Any]] = {}
+        place = str(path)
+        try:
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            for number, line in enumerate(text.splitlines(), start=1):
+                place = f"{path}, line {number}"
+                content = json.loads(line)
+                self._lines[str(content.pop("name"))] = content
+        except _BROKEN as error:
+            raise _unreadable(place, error) from error
 
-def read_kept(path: Path, subject: Mapping[str, str | int]) -> KeptRun:
-    """Read the file of a run.
+    def __contains__(self, name: str) -> bool:
+        return name in self._lines
 
-    :param subject: that it is to be of.
-    :raises RunError: it is unreadable, or of another corpus, split, task, or of other queries.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
-        about = json.loads(found["about"].tobytes().decode())
-        of = about["subject"]
+    def cost(self, name: str) -> RowCost | None:
+        """Return what a row took; None where it is not known.
+
+        :raises RunError: its line is damaged.
+        """
+        try:
+            found = self._lines[name]["cost"]
+            return RowCost(**found) if found else None
+        except _BROKEN as error:
+            raise _unreadable(f"{self.path}, {name}", error) from error
+
+    def read(self, name: str, subject: Mapping[str, str | int]) -> KeptRun:
+        """Return the result of a row and seed.
+
+        :param subject: that it is to be of.
+        :raises RunError: its line is damaged, or it is of another corpus, split, task, or of other
+            queries.
+        """
+        try:
+            line = self._lines[name]
+            self._check(name, line["subject"], subject)
+            own = line["self_citation"]
+            return KeptRun(
+                _judged(line),
+                line["settings"],
+                line["recipe"],
+                tuple(line["remarks"]),
+                SelfCitation(*(np.array(own[key]) for key in _SELF_CITATION)) if own else None,
+                self.cost(name),
+                line["counted"],
+            )
+        except _BROKEN as error:
+            raise _unreadable(f"{self.path}, {name}", error) from error
+
+    def _check(
+        self, name: str, of: Mapping[str, str | int], subject: Mapping[str, str | int]
+    ) -> None:
         if different := [key for key in subject if of.get(key) != subject[key]]:
-            named = ", ".join(f"{key} {_short(of.get(key))}" for key in different)
+            found = ", ".join(f"{key} {_short(of.get(key))}" for key in different)
             wanted = ", ".join(f"{key} {_short(subject[key])}" for key in different)
             raise RunError(
-                f"{path}: found a result of {named}; expected {wanted}: take it away, and measure "
-                f"the row again with report --kept"
+                f"{self.path}, {name}: found a result of {found}; expected {wanted}: take its line "
+                f"away, and measure the row again with report --kept"
             )
-        return KeptRun(
-            _judged(found, int(of["depth"])),
-            about["settings"],
-            about["recipe"],
-            tuple(about["remarks"]),
-            SelfCitation(*(found[key] for key in _SELF_CITATION)) if "share" in found else None,
-            RowCost(**about["cost"]) if about["cost"] else None,
-            about["counted"],
+
+    def put(self, name: str, run: KeptRun, subject: Mapping[str, str | int]) -> None:
+        """Write the file with the result of a row and seed, in place of an older one.
+
+        :param subject: of :func:`subject_of`.
+        :raises OutputError: it cannot be written.
+        """
+        own = run.self_citation
+        self._lines[name] = {
+            **{"settings": dict(run.settings), "recipe": dict(run.recipe)},
+            **{"remarks": list(run.remarks), "counted": run.counted},
+            **{"cost": asdict(run.cost) if run.cost else None, "subject": dict(subject)},
+            "self_citation": own and {key: getattr(own, key).tolist() for key in _SELF_CITATION},
+            "queries": len(run.judged.depths),
+            "ranks": _packed(run.judged),
+        }
+        partial = self.path.with_name(self.path.name + ".partial")
+        lines = (
+            json.dumps({"name": each, **self._lines[each]}, ensure_ascii=False) + "\n"
+            for each in sorted(self._lines)
         )
-    except RunError:
-        raise
-    except _BROKEN as error:
-        raise RunError(
-            f"{path}: unreadable ({type(error).__name__}); expected a file that report --kept "
-            f"wrote: take it away, and measure the row again"
-        ) from error
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text("".join(lines), encoding="utf-8")
+            partial.replace(self.path)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: cannot be written ({error.strerror}); choose another file for --kept"
+            ) from error
 
 
-def _judged(arrays: Mapping[str, np.ndarray], depth: int) -> Judged:
-    """Return the ranks of a file as a matrix.
+def _packed(judged: Judged) -> str:
+    """Return ranks as the text that a line holds."""
+    kind = _kind(judged.hits.shape[1])
+    owner, place = np.nonzero(judged.hits)
+    num_hits = np.bincount(owner, minlength=len(judged.hits))
+    values = np.concatenate([num_hits, place + 1, judged.depths]).astype(kind)
+    return base64.b85encode(zlib.compress(values.tobytes(), 9)).decode()
+
+
+def _judged(line: Mapping[str, Any]) -> Judged:
+    """Return the ranks of a line as a matrix.
 
     :raises ValueError: they do not fit together.
     """
-    counts, ranks, depths = (arrays[key].astype(int) for key in ("num_hits", "ranks", "depths"))
-    num_queries = len(depths)
-    fits = len(counts) == num_queries and counts.sum() == len(ranks)
+    depth, num_queries = int(line["subject"]["depth"]), int(line["queries"])
+    packed = zlib.decompress(base64.b85decode(line["ranks"]))
+    values = np.frombuffer(packed, dtype=_kind(depth)).astype(int)
+    counts, depths = values[:num_queries], values[len(values) - num_queries :]
+    ranks = values[num_queries : len(values) - num_queries]
+    fits = 0 < 2 * num_queries <= len(values) and counts.sum() == len(ranks)
     if not fits or ranks.min(initial=1) < 1 or max(ranks.max(initial=1), depths.max()) > depth:
         raise ValueError("ranks do not fit")
     hits = np.zeros((num_queries, depth), dtype=bool)
     hits[row_numbers(counts), ranks - 1] = True
     return Judged(hits, depths)
+
+
+def _kind(depth: int) -> np.dtype:
+    return np.min_scalar_type(depth).newbyteorder("<")
+
+
+def _unreadable(place: str, error: Exception) -> RunError:
+    return RunError(
+        f"{place}: unreadable ({type(error).__name__}); expected a line that report --kept wrote: "
+        f"take it away, and measure the row again"
+    )
 
 
 def _digest_of_row(experiment: Experiment, variant: Variant) -> str:
@@ -212,11 +261,11 @@ def _digest_of_row(experiment: Experiment, variant: Variant) -> str:
         "vocab_size": row.vocab_size_on.get(corpus),
         "configs": configs,
     }
-    return _digest(json.dumps(content, sort_keys=True, default=str))[:16]
+    return _digest(json.dumps(content, sort_keys=True, default=str))
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _short(value: object) -> str:

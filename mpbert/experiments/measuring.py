@@ -121,7 +121,7 @@ def _measured(plan: ReportPlan, variant: Variant, row: MeasuredRow, source: Sour
         other_seeds=[other.judged for other in others],
         remarks=tuple(remarks),
         self_citation=first.self_citation,
-        is_earlier=any(plan.kept_file(each) for each in seeds),
+        is_earlier=any(plan.is_kept(each) for each in seeds),
     )
 
 
@@ -151,10 +151,8 @@ def _queries(plan: ReportPlan, store: CorpusStore, qrels: Qrels) -> MeasuredQuer
 
 
 def _repeats(plan: ReportPlan, store: CorpusStore) -> Repeats | None:
-    """Return which queries repeat another; None where nobody looked for them."""
-    if plan.task == "local" and store.knows_repeats:
-        return repeats_of(store, plan.split)
-    return None
+    """Return which queries repeat another; None of whole papers."""
+    return repeats_of(store, plan.split) if plan.task == "local" else None
 
 
 def _refuse_unknown(plan: ReportPlan, store: CorpusStore, papers: Sequence[str]) -> None:

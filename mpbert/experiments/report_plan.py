@@ -11,7 +11,7 @@ from mpbert.evaluation.claims import Claim
 from mpbert.evaluation.paper_tables import PaperTable
 from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment, Variant
-from mpbert.experiments.kept import read_kept
+from mpbert.experiments.kept import KeptRuns
 from mpbert.experiments.row_cost import cost_with_inputs
 from mpbert.experiments.seeds import takes_seeds
 
@@ -24,8 +24,8 @@ class ReportPlan:
     :param task: ``local`` or ``global``.
     :param cluster: ``paper`` or ``query``: what is resampled as a whole.
     :param queries: ``distinct``, contexts that repeat another do not count, or ``all``.
-    :param kept: folder of results of :mod:`mpbert.experiments.kept`: those of runs that are here
-        are written there, those of other runs are taken from there.
+    :param kept: results: those of runs that are here are written there, those of other runs are
+        taken from there.
     :param claims: and ``paper_tables``, of papers, for the corpus.
     """
 
@@ -35,7 +35,7 @@ class ReportPlan:
     cluster: str = "paper"
     seed: int = 1
     queries: str = "distinct"
-    kept: Path | None = None
+    kept: KeptRuns | None = None
     claims: Sequence[Claim] = ()
     paper_tables: Sequence[PaperTable] = ()
 
@@ -44,26 +44,26 @@ class ReportPlan:
 
         :param queries: ``distinct`` or ``all``; empty: those that count.
         """
-        counted = (queries or self.queries) if store.knows_repeats else "distinct"
-        return store.path / qrels_name(self.task, self.split, counted)
+        return store.path / qrels_name(self.task, self.split, queries or self.queries)
 
     def run_of(self, variant: Variant) -> Path:
         """Return the run of the split."""
         return self.experiment.run_of(variant, self.split)
 
-    def kept_file(self, variant: Variant) -> Path | None:
-        """Return the file that is taken in place of the run, which is not here; None: no such."""
-        path = self.kept and self.kept / f"{variant.name}.npz"
-        return path if path and path.is_file() and not self.run_of(variant).exists() else None
+    def is_kept(self, variant: Variant) -> bool:
+        """Whether a kept result is taken in place of the run, which is not here."""
+        is_there = self.kept is not None and variant.name in self.kept
+        return is_there and not self.run_of(variant).exists()
 
     def is_known(self, variant: Variant) -> bool:
         """Whether the run is here, or its result was kept."""
-        return self.run_of(variant).exists() or self.kept_file(variant) is not None
+        return self.run_of(variant).exists() or self.is_kept(variant)
 
     def cost(self, name: str) -> RowCost | None:
         """Return what a row took, with all rows that it needs; None where that is not known."""
-        path = self.kept_file(self.experiment.variant(name))
-        return read_kept(path, {}).cost if path else cost_with_inputs(self.experiment, name)
+        if self.kept and self.is_kept(self.experiment.variant(name)):
+            return self.kept.cost(name)
+        return cost_with_inputs(self.experiment, name)
 
     def variants(self) -> list[Variant]:
         """Return the rows of the task that are for the corpus, or were made there anyway.

@@ -21,7 +21,7 @@ from mpbert.evaluation.evaluate import (
 from mpbert.evaluation.report import DEPTH
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.experiments.experiment import Experiment, Variant
-from mpbert.experiments.kept import KeptRun, read_kept, recipe_of, subject_of, write_kept
+from mpbert.experiments.kept import KeptRun, recipe_of, subject_of
 from mpbert.experiments.outputs import outdated
 from mpbert.experiments.report_plan import ReportPlan
 from mpbert.experiments.row_cost import cost_with_inputs
@@ -75,13 +75,13 @@ def source_of(plan: ReportPlan, store: CorpusStore) -> Source:
 def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
     """Return the result of a run, or the one that was kept of it, of the queries that count.
 
-    :raises RunError: the run or the file is malformed, or of another corpus, or the result of a
-        run of another pool is to be kept.
+    :raises RunError: the run or the kept result is malformed, or of another corpus, or the result
+        of a run of another pool is to be kept.
     :raises OutputError: the result cannot be kept.
     """
     recipe = recipe_of(plan.experiment, variant)
-    if path := plan.kept_file(variant):
-        found = read_kept(path, source.subject)
+    if plan.kept and plan.is_kept(variant):
+        found = plan.kept.read(variant.name, source.subject)
         other = [name for name in recipe if found.recipe.get(name) != recipe[name]]
         remark = f"measured earlier with other settings than these of {', '.join(other)}"
         own, remarks = found.self_citation, found.remarks  # of the queries that counted then
@@ -105,7 +105,7 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
             counted=plan.queries,
             cost=cost_with_inputs(plan.experiment, name) if variant.seed == 1 else None,
         )
-        write_kept(plan.kept / f"{variant.name}.npz", found, source.subject)
+        plan.kept.put(variant.name, found, source.subject)
     return dataclasses.replace(found, judged=found.judged.take(source.counted))
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.foundation.errors import MpbertError
-from mpbert.foundation.renames import with_old_names
 
 MANIFEST = "manifest.json"
 NOT_NAMED = (MANIFEST, "config.yaml", "log.txt")  # files of an output that its manifest leaves out
@@ -21,9 +20,8 @@ _SEALED = re.compile(rb',\n "%s": "([0-9a-f]{64})"\n}\n\Z' % SEAL.encode())
 def fingerprint(path: Path) -> str:
     """Return the SHA-256 of a file or a directory, in hexadecimal; empty if there is none.
 
-    A directory that has a manifest is known by its manifest without its seal, in the names of the
-    first release: what was made from it stays finished where commands or options are renamed. Any
-    other directory is known by the names and the checksums of all its files.
+    A directory that has a manifest is known by its manifest without its seal. Any other directory
+    is known by the names and the checksums of all its files.
 
     :raises MpbertError: it cannot be read.
     """
@@ -44,24 +42,13 @@ def _fingerprint(path: Path) -> str:
             digest.update(name + f" {_fingerprint(file)}\n".encode())
         return digest.hexdigest()
     if path.is_dir():
-        return hashlib.sha256(_in_old_names((path / MANIFEST).read_bytes())).hexdigest()
+        return hashlib.sha256(unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
     if not path.is_file():
         return ""
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _in_old_names(text: bytes) -> bytes:
-    """Return the text of a manifest as the first release would have written it."""
-    text, _ = unsealed(text)
-    try:
-        manifest = json.loads(text)
-        old = with_old_names(manifest) if isinstance(manifest, dict) else manifest
-        return text if old == manifest else _text_of(old)
-    except (ValueError, RecursionError):  # no manifest of ours
-        return text
 
 
 def _text_of(manifest: dict[str, Any]) -> bytes:

@@ -7,7 +7,7 @@ Modules with such dataclasses must not import ``annotations`` from ``__future__`
 import argparse
 import dataclasses
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -19,7 +19,6 @@ from mpbert.foundation.logs import is_json
 from mpbert.foundation.objects import TAKES_URLS
 from mpbert.foundation.option_files import flags_of_file
 from mpbert.foundation.path_checks import check_path, check_paths
-from mpbert.foundation.renames import SETTINGS, new_option
 
 C = TypeVar("C")
 _SEEDS = 2**63  # what all generators take: NumPy's no negative, others no more than 64 bits, signed
@@ -41,8 +40,7 @@ def option(default: object, help_text: str, **metadata: object) -> Any:
 
     :param default: default value; must be immutable.
     :param help_text: one line for ``--help``, without the default.
-    :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``; and
-        ``before`` of an option that outputs may be older than, see :func:`values_before`.
+    :param metadata: further arguments of argparse's ``add_argument``, such as ``choices``.
     """
     text = f"{help_text} (default: {_shown(default)})".replace("%", "%%")
     return dataclasses.field(default=default, metadata={"help": text, **metadata})
@@ -93,12 +91,10 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
 
     :param config_class: dataclass with fields made by :func:`positional` and :func:`option`.
     :param command: name for the usage line.
-    :raises ConfigError: the YAML file is unreadable or has a key that is no option, or a flag has
-        another name by now.
+    :raises ConfigError: the YAML file is unreadable or has a key that is no option.
     :raises SystemExit: with 2 for wrong flags, with 0 after ``--help``.
     """
     argv = [part for word in argv for part in _split_config(word)]
-    _refuse_old_flags(config_class, command, argv)
     from_file: dict[str, list[str]] = {}
     if "--config" in argv:
         place = argv.index("--config")
@@ -119,21 +115,6 @@ def parse_config(config_class: type[C], command: str, argv: Sequence[str]) -> C:
     config = parser.parse_args(words)
     _check_seed(config)
     return _with_names(config)
-
-
-def _refuse_old_flags(config_class: type, command: str, argv: Sequence[str]) -> None:
-    fields = {field.name: field for field in dataclasses.fields(config_class)}
-    for flag, equals, value in (word.partition("=") for word in argv):
-        now = new_option(command, flag) if flag.startswith("--") else flag
-        if now == flag or flag[2:].replace("-", "_") in fields:
-            continue
-        field = fields.get(now[2:].replace("-", "_"))
-        if field is not None and "args" in field.metadata:
-            raise ConfigError(
-                f"{flag} is the argument {field.name.upper()} now; write its value without a flag, "
-                f"see mpbert {command} --help"
-            )
-        raise ConfigError(f"{flag} is called {now} now; write {now}{equals}{value}")
 
 
 def _check_seed(config: object) -> None:
@@ -185,8 +166,6 @@ def from_settings(method: type[C], settings: Sequence[str], name: str) -> C:
     values: dict[str, int | float | str] = {}
     for words in settings:
         key, _, text = words.partition("=")
-        if key not in fields and (now := SETTINGS.get(key)) in fields:
-            raise ConfigError(f"--settings {words}: {key} is called {now} now; give {now}={text}")
         if key not in fields:
             close = difflib.get_close_matches(key, fields, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -235,31 +214,9 @@ def _setting_of(text: str, field: dataclasses.Field, source: str) -> int | float
 
 
 def as_plain_dict(config: object) -> dict[str, Any]:
-    """Return a configuration as a dictionary of YAML's own types, in the order of its fields.
-
-    An option that outputs may be older than is left out where its value is that of before.
-    """
+    """Return a configuration as a dictionary of YAML's own types, in the order of its fields."""
     values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
-    noted = {name: _plain(value) for name, value in values.items() if name not in _NOT_NOTED}
-    return without(noted, values_before(config))
-
-
-def values_before(config: object) -> dict[str, Any]:
-    """Return the options that outputs may be older than, with what these were made as.
-
-    Such an option is declared with ``before``, the value with which a command does what it did when
-    there was no such option. It stays what it is when the default changes: then an older output is
-    one of another configuration.
-    """
-    fields = dataclasses.fields(config)
-    return {field.name: field.metadata["before"] for field in fields if "before" in field.metadata}
-
-
-def without(noted: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return noted values without those that are as before."""
-    return {
-        name: value for name, value in noted.items() if name not in before or value != before[name]
-    }
+    return {name: _plain(value) for name, value in values.items() if name not in _NOT_NOTED}
 
 
 def _plain(value: object) -> Any:

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.foundation.checksums import fingerprint
-from mpbert.foundation.config import as_plain_dict, values_before, without
-from mpbert.foundation.renames import with_new_names
+from mpbert.foundation.config import as_plain_dict
 
 _PATH_KEYS = ("output", "outputs")
 
@@ -31,36 +30,24 @@ def differences(
 ) -> list[str]:
     """Return in which of command, configuration and inputs an output was made otherwise.
 
-    :param manifest: of the output; it may be of a version that had other names, or that lacked some
-        options and settings.
-    :param config: the command's configuration. One whose settings have grown has an attribute
-        ``settings_before``: ``name=value`` of each setting that outputs may be older than.
+    :param manifest: of the output.
+    :param config: the command's configuration.
     """
-    found, expected = manifest, identity_of(command, config, inputs)
-    sides = [with_new_names(side) for side in (found, expected)]
-    for side in sides:
-        side["config"] = _compared(side.get("config"), config)
-    found, expected = sides
+    sides = (manifest, identity_of(command, config, inputs))
+    found, expected = [{**side, "config": _compared(side.get("config"), config)} for side in sides]
     return [key for key in expected if found.get(key) != expected[key]]
 
 
 def _compared(settings: Any, config: object) -> Any:
-    """Return noted settings with the names of listed paths; manifests keep the paths as given.
-
-    What is as it was before there was such an option or setting is left out.
-    """
+    """Return noted settings with the names of listed paths; manifests keep the paths as given."""
     if not isinstance(settings, dict):
         return settings
-    compared = {
+    return {
         key: [Path(str(place)).name for place in value]
         if isinstance(value, list) and _are_paths(getattr(config, key, None))
         else value
-        for key, value in without(settings, values_before(config)).items()
+        for key, value in settings.items()
     }
-    before = getattr(config, "settings_before", ())
-    if before and isinstance(words := compared.get("settings"), list):
-        compared["settings"] = [word for word in words if word not in before]
-    return compared
 
 
 def _are_paths(value: object) -> bool:

@@ -34,7 +34,6 @@ from mpbert.foundation.claims import (
 from mpbert.foundation.config import as_plain_dict
 from mpbert.foundation.errors import DamagedError, MpbertError, OutputError
 from mpbert.foundation.identity import differences, identity_of
-from mpbert.foundation.renames import with_new_names
 
 try:
     import resource
@@ -43,16 +42,12 @@ except ImportError:  # Windows
 
 # command -> format of its output; it is raised when older files can no longer be read as they are
 FORMATS = {
-    # 1 does not know which contexts repeat another, corpora of 2 not where papers appeared
     **{"build-corpus": 3, "binarize": 2},
     **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
     **{"rerank": 1, "answer": 1, "build-index": 6, "index": 2, "report": 1},
-    **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders; 1 has other names of weights
+    **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders
 }
 _OLDER = {
-    "build-corpus": (1, 2),
-    "binarize": (1,),
-    "export-encoder": (1,),
     "build-index": (1, 2, 3, 4, 5),
     "index": (1,),
 }  # older formats that are read, too
@@ -179,10 +174,7 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """Return the manifest of a finished directory, without the checksum of itself.
-
-    One without a checksum was written before there were any, and is taken as it is. Names that
-    have changed since it was written are the present ones, see :mod:`mpbert.foundation.renames`.
+    """Return the manifest of a finished directory, without the checksum of itself, if it has one.
 
     :raises MpbertError: there is none, or it is no JSON object.
     :raises DamagedError: it is not as it was written.
@@ -203,7 +195,7 @@ def read_manifest(directory: Path) -> dict[str, Any]:
             f"{directory / MANIFEST}: found other bytes than were written; expected those of its "
             f"{SEAL}: move {directory} away and make it again"
         )
-    return with_new_names(manifest)
+    return manifest
 
 
 def check_format(directory: Path) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 import yaml
 
 from mpbert.foundation.errors import ConfigError
-from mpbert.foundation.renames import new_option
 
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
 
@@ -54,17 +53,11 @@ def flags_of_file(config_class: type, command: str, path: Path) -> dict[str, lis
     for key, value in values.items():
         name = str(key).replace("-", "_")
         if name not in options:
-            raise ConfigError(f"{path}: {_unknown(command, key, sorted(options))}")
+            known = ", ".join(sorted(options))
+            raise ConfigError(f"{path}: unknown option {str(key)!r}; expected one of {known}")
         if words := _words_of(options[name], value, path):
             flags[words[0].split("=")[0]] = words
     return flags
-
-
-def _unknown(command: str, key: Any, known: list[str]) -> str:
-    now = new_option(command, str(key))
-    if now in known:
-        return f"{key} is called {now} now; write {now}: and its value"
-    return f"unknown option {key!r}; expected one of {', '.join(known)}"
 
 
 def _words_of(field: dataclasses.Field, value: Any, path: Path) -> list[str]:

@@ -10,7 +10,7 @@
 * ``masking`` and ``masked_sentences``: the pretraining of HIBERT.
 * ``objectives``: Eq. 3 to 6, and ours.
 * ``embedding``: from readings to vectors; ``directory``: what a trained encoder is saved in, with
-  ``format_1`` for those of version 0.1; ``description``: what of it needs no torch;
+  ``description``: what of it needs no torch;
   ``sentence_transformer``: the same for that library.
 * ``text_encoder``: texts of no corpus; ``bag_reader`` reads them with numpy, ``level_reader`` with
   torch.

@@ -25,7 +25,6 @@ from mpbert.model.description import (
     unreadable_weights,
     wrong_weights,
 )
-from mpbert.model.format_1 import upgraded_names
 from mpbert.model.sampling import SampledSentences
 from mpbert.vectors.matches import TokenWeights
 
@@ -168,7 +167,7 @@ class BagReader:
             reason = f"found vectors of {has:,} tokens, expected those of the tokenizer's {known:,}"
             raise wrong_weights(self._file, reason)
         self._tokenize = TextTokenizer(tokenizer, description.reading.sentence_tokens)
-        self._names = self._checked_names(description.format)
+        self._names = self._checked_names()
 
     @property
     def num_matched(self) -> int:
@@ -227,21 +226,19 @@ class BagReader:
         """Return the weights of a part, by their names in it, as float32."""
         with self._opened() as file:
             return {
-                name[len(prefix) :]: file.get_tensor(stored).astype(np.float32, copy=False)
-                for name, stored in self._names.items()
+                name[len(prefix) :]: file.get_tensor(name).astype(np.float32, copy=False)
+                for name in self._names
                 if name.startswith(prefix)
             }
 
-    def _checked_names(self, file_format: int) -> dict[str, str]:
-        """Return the names of all weights -> those of the file, and check their shapes."""
+    def _checked_names(self) -> list[str]:
+        """Return the names of all weights, and check their shapes."""
         with self._opened() as file:
-            stored = {name: name for name in file.keys()}
-            stored = upgraded_names(stored) if file_format == 1 else stored
-            found = {name: tuple(file.get_slice(at).get_shape()) for name, at in stored.items()}
+            found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}
         expected = shapes_of(self._config)
         if wrong := sorted(name for name, _ in found.items() ^ expected.items()):
             raise wrong_weights(self._file, f"{wrong[0]}, and {len(wrong) - 1} more")
-        return {name: str(at) for name, at in stored.items()}
+        return list(found)
 
     def _opened(self) -> safe_open:
         try:

@@ -54,7 +54,6 @@ class UpperConfig(Section):
         "last layers of that encoder that are trained too; 0: it stays",
         0,
         stages=(FINETUNE,),
-        before=0,
     )
     upper_dim: int = knob(384, "dimensions that the levels add to a concatenated vector", 1)
     gate: float = knob(0.5, "weight of the levels at the start, concatenated; the bag's is 1", 1e-6)
@@ -265,7 +264,7 @@ class TrainingConfig(Section):
         choices=("inverse_sqrt", "linear", "fixed"),
     )
     bag_lr: float = knob(1.0, "times lr, for a bag with levels beside it", 0, stages=(FINETUNE,))
-    tuned_lr: float = knob(0.1, "times lr, for tuned layers", 0, stages=(FINETUNE,), before=0.1)
+    tuned_lr: float = knob(0.1, "times lr, for tuned layers", 0, stages=(FINETUNE,))
     warmup_updates: int = knob(1000, "updates of the rise", 0)
     warmup_init_lr: float = knob(1e-7, "learning rate at the start, inverse_sqrt", 0)
     adam_beta2: float = knob(0.999, "decay of Adam's second moments; of the first it is 0.9", 0, 1)

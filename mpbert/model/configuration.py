@@ -54,41 +54,25 @@ def resolved_settings(configuration: Configuration, stage: str) -> list[str]:
     return [f"{field.name}={values[field.name]}" for field in knobs(Configuration, stage)]
 
 
-def knobs_before(section: type = Configuration) -> dict[str, Any]:
-    """Return the knobs that trainings may be older than, with what these were trained as."""
-    found: dict[str, Any] = {}
-    for field in dataclasses.fields(section):
-        if dataclasses.is_dataclass(field.type):
-            found |= knobs_before(field.type)
-        elif field.metadata["before"] is not None:
-            found[field.name] = field.metadata["before"]
-    return found
-
-
-SETTINGS_BEFORE = frozenset(f"{name}={value}" for name, value in knobs_before().items())
-
-
 def named_values(configuration: Configuration) -> dict[str, Any]:
     """Return the value of each knob; names are unique over all sections."""
     return dict(_flat(dataclasses.asdict(configuration)))
 
 
-def from_nested(
-    section: type[S], content: Mapping[str, Any], before: Mapping[str, Any] | None = None
-) -> S:
+def from_nested(section: type[S], content: Mapping[str, Any]) -> S:
     """Return a section, or a configuration, from the mapping that ``asdict`` makes of it.
 
-    :param before: values of knobs that the mapping may lack, of :func:`knobs_before`; None: what it
-        lacks has its default.
+    What it lacks has its default.
+
     :raises ConfigError: a key is not known, or a value is of another type or out of bounds.
     """
     fields = {field.name: field for field in dataclasses.fields(section)}
-    values = {name: value for name, value in (before or {}).items() if name in fields}
+    values: dict[str, Any] = {}
     for key, value in content.items():
         if key not in fields:
             raise _unknown("configuration", key, fields)
         if dataclasses.is_dataclass(fields[key].type):
-            values[key] = from_nested(fields[key].type, _mapping(value, key), before)
+            values[key] = from_nested(fields[key].type, _mapping(value, key))
         else:
             values[key] = _typed(value, fields[key], key)
     return section(**values)

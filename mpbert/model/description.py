@@ -13,8 +13,7 @@ from tokenizers import Tokenizer
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.manifest import check_format, fingerprint
 from mpbert.model.config import STACKED, Configuration, ModelConfig, ReadingConfig
-from mpbert.model.configuration import from_nested, knobs_before
-from mpbert.model.format_1 import upgraded
+from mpbert.model.configuration import from_nested
 
 # kinds: what pretraining leaves, and after fine-tuning the two towers
 PRETRAINED, LEVELS, DOCUMENT_LEVEL, TWO_TOWER = KIND_NAMES = (
@@ -36,12 +35,10 @@ class EncoderDescription:
 
     :param kind: one of ``KIND_NAMES``.
     :param configuration: that of the training, with the sizes that the model has in truth.
-    :param format: of the files.
     """
 
     kind: str
     configuration: Configuration
-    format: int = FORMAT
 
     @property
     def model(self) -> ModelConfig:
@@ -62,26 +59,23 @@ class EncoderDescription:
 
 
 def read_description(path: Path) -> EncoderDescription:
-    """Return kind and configuration of an encoder directory of format 1 or 2.
+    """Return kind and configuration of an encoder directory.
 
-    :raises EncoderError: there is no readable ``config.json`` of one of them.
+    :raises EncoderError: there is no readable ``config.json`` of this format.
     """
     check_format(path)
     file = path / "config.json"
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         found = content.pop("format")
-        if found not in (1, FORMAT) or content["kind"] not in KIND_NAMES:
+        if found != FORMAT or content["kind"] not in KIND_NAMES:
             raise ValueError(f"format {found}, kind {content['kind']}")
-        content = upgraded(content) if found == 1 else content
         kind = content.pop("kind")
-        content.pop("format", None)
-        made = from_nested(Configuration, content, knobs_before())
-        return EncoderDescription(kind, made, found)
+        return EncoderDescription(kind, from_nested(Configuration, content))
     except (*_BROKEN, ConfigError) as error:
         raise EncoderError(
             f"{file}: not readable as an encoder ({error}); expected an output of "
-            f"mpbert export-encoder, format 1 or {FORMAT}"
+            f"mpbert export-encoder, format {FORMAT}"
         ) from error
 
 

@@ -34,7 +34,6 @@ from mpbert.model.description import (
     wrong_weights,
 )
 from mpbert.model.encoder import LEXICAL, TOWERS, UPPER, TwoTower
-from mpbert.model.format_1 import upgraded_names
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
 from mpbert.pretrained.model_files import copy_model
 
@@ -91,12 +90,11 @@ def save_encoder(
 
 
 def read_state(path: Path) -> dict[str, Tensor]:
-    """Return the weights of an encoder directory, with the names of today.
+    """Return the weights of an encoder directory.
 
     :raises EncoderError: ``model.safetensors`` is missing or damaged.
     """
-    state = _loaded(path / WEIGHTS)
-    return upgraded_names(state) if read_description(path).format == 1 else state
+    return _loaded(path / WEIGHTS)
 
 
 def weights_under(state: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -15,18 +15,15 @@ def knob(
     most: float | None = None,
     choices: tuple[str, ...] = (),
     stages: tuple[str, ...] = STAGES,
-    before: object = None,
 ) -> Any:
     """Return a field of a section.
 
     :param least: smallest number; ``most`` the largest; None: any.
     :param choices: what a text may be; empty: anything.
     :param stages: trainings that have this knob; none: the binary corpus gives the value.
-    :param before: of a knob that was added later. A training from before that is as one with this
-        value; it stays when the default changes. None: the knob was always there.
     """
     bounds = {"help": help_text, "least": least, "most": most, "choices": choices}
-    about = {**bounds, "stages": stages, "before": before}
+    about = {**bounds, "stages": stages}
     return dataclasses.field(default=default, metadata=about)
 
 

@@ -62,7 +62,7 @@ class SentenceVectors:
                 f"{self.path}: found {self._vectors.shape} vectors; expected one for each row in "
                 f"rows.npy, of meta.json's dimensions: run mpbert embed-sentences again"
             )
-        layers = int(self._meta.get("tuned_layers", 0))  # older ones lack it
+        layers = int(self._meta["tuned_layers"])
         self.states = TokenStates(self.path, layers, len(self._vectors)) if layers else None
 
     @property

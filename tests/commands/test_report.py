@@ -296,7 +296,7 @@ def test_the_run_of_another_system_stands_beside_ours_as_compare_measures_it(
 
 
 def test_the_result_of_a_run_of_another_system_is_kept(rfc_corpus, no_plots, tmp_path):
-    store, kept = CorpusStore(rfc_corpus), tmp_path / "kept"
+    store, kept = CorpusStore(rfc_corpus), tmp_path / "kept.jsonl"
     theirs = tmp_path / "test.run"
     theirs.write_text(_of_another_system(store, read_qrels(rfc_corpus / "qrels.test.txt")))
     (tmp_path / "rows").mkdir()
@@ -480,8 +480,8 @@ def test_a_run_of_another_pool_is_remarked(rfc_corpus, no_plots, tmp_path):
         assert ("ranks papers newer than the manuscript for" in text) == (pool == "known")
         assert ("its shortest list" in text) is False
     with pytest.raises(RunError, match="words: found a run of pool all; expected known: give --po"):
-        report.run(_config(rfc_corpus, tmp_path, tmp_path / "third", kept=tmp_path / "kept"))
-    assert not (tmp_path / "kept").exists()
+        report.run(_config(rfc_corpus, tmp_path, tmp_path / "third", kept=tmp_path / "kept.jsonl"))
+    assert not (tmp_path / "kept.jsonl").exists()
     store, known = CorpusStore(rfc_corpus), (tmp_path / "known" / "report.txt").read_text()
     years = np.sort(store.years)
     counts = [np.searchsorted(years, year, "right") - 1 for year in store.contexts("test").years]
@@ -532,7 +532,7 @@ def _kept(rfc_corpus, tmp_path):
     (place / "out" / "cost" / "rfc").mkdir(parents=True)
     record = json.dumps({"step": "retrieve", **ended})
     (place / "out" / "cost" / "rfc" / "b.jsonl").write_text(record + "\n")
-    report.run(_config(rfc_corpus, place, place / "report", kept=tmp_path / "kept"))
+    report.run(_config(rfc_corpus, place, place / "report", kept=tmp_path / "kept.jsonl"))
     return place
 
 
@@ -541,11 +541,12 @@ def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
 ):
     monkeypatch.setattr(plots, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
-    assert _files(tmp_path / "kept") == {"a.npz", "b.npz", "b-seed-2.npz"}
+    lines = map(json.loads, (tmp_path / "kept.jsonl").read_text().splitlines())
+    assert [line["name"] for line in lines] == ["a", "b", "b-seed-2"]
     here = tmp_path / "here"
     shutil.copytree(place / "rows", here / "rows")
     shutil.copytree(place / "out" / "trec" / "rfc" / "a", here / "out" / "trec" / "rfc" / "a")
-    report.run(_config(rfc_corpus, here, here / "report", kept=tmp_path / "kept"))
+    report.run(_config(rfc_corpus, here, here / "report", kept=tmp_path / "kept.jsonl"))
     ours, theirs = (
         json.loads((each / "report" / "report.json").read_text().replace(str(here), str(place)))
         for each in (here, place)
@@ -558,7 +559,7 @@ def test_rows_of_another_machine_are_as_if_they_had_been_made_here(
     costs = [(each / "report" / "cost.json").read_text() for each in (here, place)]
     assert costs[0] == costs[1] and json.loads(costs[0])["b"]["peak_mib"] == 345
     shutil.rmtree(here / "out")  # and of none of the runs
-    report.run(_config(rfc_corpus, here, here / "none", kept=tmp_path / "kept"))
+    report.run(_config(rfc_corpus, here, here / "none", kept=tmp_path / "kept.jsonl"))
     none = json.loads((here / "none" / "report.json").read_text())
     assert none["tables"] == theirs["tables"]
     assert "Measured earlier, on these very queries: a, one seed; b, two seeds." in none["caption"]
@@ -571,20 +572,21 @@ def test_a_kept_row_of_other_settings_is_remarked_and_what_is_made_anew_is_kept_
     place = _kept(rfc_corpus, tmp_path)
     shutil.rmtree(place / "out" / "trec")
     _write_row(place, "b", settings={"window": 3}, order=2)
-    report.run(_config(rfc_corpus, place, place / "second", kept=tmp_path / "kept"))
+    report.run(_config(rfc_corpus, place, place / "second", kept=tmp_path / "kept.jsonl"))
     rows = json.loads((place / "second" / "report.json").read_text())["rows"]
     remarks = {row["name"]: row["remarks"] for row in rows}
     remark = "measured earlier with other settings than these of b"
     assert remark in remarks["b"] and f"seed 2: {remark}" in remarks["b"]
     assert remark.replace("b", "a") not in remarks["a"]
-    before = (tmp_path / "kept" / "b.npz").read_bytes()
+    a, before, _ = (tmp_path / "kept.jsonl").read_text().splitlines(keepends=True)
     _write_run(place, "b", _rank(CorpusStore(rfc_corpus), "test", 0.3, 9))
-    report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))
-    assert (tmp_path / "kept" / "b.npz").read_bytes() != before
-    report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))  # reused
-    (tmp_path / "kept" / "a.npz").write_bytes(before)  # what it was made from is another
+    report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept.jsonl"))
+    now = (tmp_path / "kept.jsonl").read_text().splitlines(keepends=True)
+    assert (now[0], len(now)) == (a, 3) and now[1] != before
+    report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept.jsonl"))  # reused
+    (tmp_path / "kept.jsonl").write_text("".join(now) + before)  # what it was made from is another
     with pytest.raises(OutputError, match="was made with another"):
-        report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept"))
+        report.run(_config(rfc_corpus, place, place / "third", kept=tmp_path / "kept.jsonl"))
 
 
 def test_a_kept_row_serves_distinct_queries_and_all_of_them(
@@ -594,7 +596,7 @@ def test_a_kept_row_serves_distinct_queries_and_all_of_them(
     place = _kept(rfc_corpus, tmp_path)
     report.run(_config(rfc_corpus, place, place / "all", queries="all"))
     shutil.rmtree(place / "out" / "trec")
-    config = _config(rfc_corpus, place, place / "kept", queries="all", kept=tmp_path / "kept")
+    config = _config(rfc_corpus, place, place / "kept", queries="all", kept=tmp_path / "kept.jsonl")
     report.run(config)
     kept, own, distinct = (
         json.loads((place / name / "report.json").read_text()) for name in ("kept", "all", "report")
@@ -606,9 +608,9 @@ def test_a_kept_row_serves_distinct_queries_and_all_of_them(
 def test_a_kept_row_of_another_split_is_refused(rfc_corpus, no_plots, monkeypatch, tmp_path):
     monkeypatch.setattr(plots, "plot_cost", lambda *_: b"")
     place = _kept(rfc_corpus, tmp_path)
-    with pytest.raises(RunError, match=r"a.npz: found a result of split test, queries \w+; expect"):
+    with pytest.raises(RunError, match=r"l, a: found a result of split test, queries \w+; expect"):
         report.run(
-            _config(rfc_corpus, place, place / "valid", split="valid", kept=tmp_path / "kept")
+            _config(rfc_corpus, place, place / "valid", split="valid", kept=tmp_path / "kept.jsonl")
         )
 
 

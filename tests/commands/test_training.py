@@ -180,13 +180,6 @@ def test_a_training_goes_on_for_longer_and_not_for_less(limit, before, now, goes
     assert training._different(noted, found) == ([] if goes_on else [limit])
 
 
-def test_a_training_that_is_older_than_a_knob_goes_on_where_all_is_as_before():
-    noted = {"training": {"lr": 0.1}}
-    for name, before, other in (("tuned_layers", 0, 1), ("tuned_lr", 0.1, 0.2), ("other", None, 1)):
-        assert training._different(noted, {"training": {"lr": 0.1, name: before}}) == []
-        assert training._different(noted, {"training": {"lr": 0.1, name: other}}) == [name]
-
-
 @pytest.mark.parametrize("text", ["stage: [", "training: {max_epoch: 2020-13-40}", "[" * 2000])
 def test_a_note_of_a_training_that_was_damaged_is_one_line(tmp_path, text):
     (tmp_path / "configuration.yaml").write_text(text)

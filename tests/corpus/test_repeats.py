@@ -1,11 +1,9 @@
 """Contexts of the same words and citations count once, from the raw papers to the report."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from mpbert.cli import main
@@ -210,21 +208,6 @@ def test_a_query_of_the_run_that_is_none_of_the_split_is_remarked(place, tmp_pat
     (other / "out/trec/store/bm25/test.run").write_text(text + "zz#1 Q0 k1 1 1 t\n")
     found, _ = _reported(other, monkeypatch, tmp_path / "report")
     assert "bm25: 1 queries of its run are none of the split, and do not count." in found
-
-
-def test_a_store_of_format_1_counts_all_and_says_so(place, tmp_path, monkeypatch):
-    old = tmp_path / "place"
-    shutil.copytree(place / "store", old / "store")
-    shutil.copytree(place / "out", old / "out")
-    path = old / "store" / "contexts.parquet"
-    pq.write_table(pq.read_table(path).drop_columns("is_repeat"), path)
-    for split in ("valid", "test"):
-        (old / "store" / f"qrels.{split}.all.txt").rename(old / "store" / f"qrels.{split}.txt")
-    (old / "store" / "manifest.json").unlink()
-    for queries in ("distinct", "all"):
-        text, found = _reported(old, monkeypatch, tmp_path / queries, queries=queries)
-        assert "P >= 1: 7," in text and found["repeats"] is None
-        assert "Contexts that repeat another count: the corpus store is of an older" in text
 
 
 def test_what_learns_on_validation_learns_from_distinct_queries(

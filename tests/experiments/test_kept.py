@@ -1,6 +1,6 @@
-import io
-import time
-import zipfile
+import base64
+import json
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,13 @@ from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment
-from mpbert.experiments.kept import KeptRun, read_kept, recipe_of, subject_of, write_kept
+from mpbert.experiments.kept import KeptRun, KeptRuns, recipe_of, subject_of
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import parse_row
 from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.errors import OutputError, RunError
 
-SUBJECT = {"corpus": "rfc", "split": "test", "task": "local", "depth": 100, "queries": "ab" * 32}
+SUBJECT = {"corpus": "rfc", "split": "test", "task": "local", "depth": 100, "queries": "ab" * 8}
 COST = RowCost(1.5, None, 2.5, 300, 4, 2)
 
 
@@ -33,90 +33,104 @@ def _run(num_queries=50, depth=100, seed=1, rate=0.01):
 @pytest.mark.parametrize("depth", [100, 1000])
 def test_what_is_kept_comes_back(tmp_path, depth):
     run, subject = _run(depth=depth), {**SUBJECT, "depth": depth}
-    write_kept(tmp_path / "new" / "a.npz", run, subject)
-    found = read_kept(tmp_path / "new" / "a.npz", subject)
+    path = tmp_path / "new" / "rfc.jsonl"
+    KeptRuns(path).put("a", run, subject)
+    found = KeptRuns(path).read("a", subject)
     assert np.array_equal(found.judged.hits, run.judged.hits)
     assert np.array_equal(found.judged.depths, run.judged.depths)
     for key in ("cutoffs", "mean_rank", "best_rank", "share"):
         kept, own = (getattr(each.self_citation, key) for each in (found, run))
         assert np.array_equal(kept, own)
     assert (found.settings, found.recipe, found.remarks) == ({"k1": 2.5}, {"a": "12"}, run.remarks)
-    assert found.cost == COST
-    write_kept(tmp_path / "b.npz", KeptRun(run.judged), subject)
-    found = read_kept(tmp_path / "b.npz", subject)
+    assert found.cost == COST == KeptRuns(path).cost("a")
+    KeptRuns(path).put("b", KeptRun(run.judged), subject)
+    found = KeptRuns(path).read("b", subject)
     assert (found.self_citation, found.cost, found.remarks) == (None, None, ())
+    assert "a" in KeptRuns(path) and "c" not in KeptRuns(path)
+    assert {each.name for each in path.parent.iterdir()} == {path.name}
 
 
-def test_the_same_result_has_the_same_bytes_and_few_of_them(tmp_path, monkeypatch):
-    run = _run(16_000, rate=0.015)
-    write_kept(tmp_path / "a.npz", run, SUBJECT)
-    monkeypatch.setattr(time, "time", lambda: 2e9)
-    write_kept(tmp_path / "b.npz", run, SUBJECT)
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    assert (tmp_path / "a.npz").stat().st_size < 60_000  # drawn ranks and depths hardly shrink
-    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "b.npz"}
+def test_the_same_results_have_the_same_bytes_and_few_of_them(tmp_path):
+    runs = {name: _run(16_000, seed=seed, rate=0.015) for seed, name in enumerate("ab")}
+    for path, names in ((tmp_path / "1.jsonl", "aba"), (tmp_path / "2.jsonl", "ba")):
+        for name in names:
+            KeptRuns(path).put(name, runs[name], SUBJECT)
+    first, second = ((tmp_path / name).read_bytes() for name in ("1.jsonl", "2.jsonl"))
+    assert first == second and first.count(b"\n") == 2
+    assert len(first) < 2 * 75_000  # drawn ranks and depths hardly shrink
+
+
+def test_of_two_lines_of_one_name_the_last_one_counts(tmp_path):
+    path = tmp_path / "rfc.jsonl"
+    lines = []
+    for seed in (1, 2):
+        KeptRuns(path).put("a", _run(seed=seed), SUBJECT)
+        lines.append(path.read_text())
+    path.write_text("".join(lines))
+    found = KeptRuns(path).read("a", SUBJECT)
+    assert np.array_equal(found.judged.hits, _run(seed=2).judged.hits)
 
 
 @pytest.mark.parametrize("key", sorted(SUBJECT))
 def test_a_result_of_something_else_is_refused(tmp_path, key):
-    path = tmp_path / "a.npz"
-    write_kept(path, _run(), SUBJECT)
-    other = {**SUBJECT, key: 99 if key == "depth" else "cd" * 32}
+    path = tmp_path / "rfc.jsonl"
+    KeptRuns(path).put("a", _run(), SUBJECT)
+    other = {**SUBJECT, key: 99 if key == "depth" else "cd" * 8}
     with pytest.raises(RunError) as error:
-        read_kept(path, other)
+        KeptRuns(path).read("a", other)
     wanted = str(other[key])[:12]
-    text = f"{path}: found a result of {key} {str(SUBJECT[key])[:12]}; expected {key} {wanted}: "
+    text = f"{path}, a: found a result of {key} {str(SUBJECT[key])[:12]}; expected {key} {wanted}: "
     assert str(error.value).startswith(text)
 
 
-def _spoiled(content, name, array):
-    """Return the bytes of a file with another array in the place of one."""
-    with np.load(io.BytesIO(content)) as arrays:
-        found = {**arrays, name: array}
-    made = io.BytesIO()
-    np.savez_compressed(made, **found)
-    return made.getvalue()
+def _changed(**values):
+    """Return what changes keys of a line."""
+    return lambda line: json.dumps({**json.loads(line), **values}) + "\n"
 
 
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda content: b"",
-        lambda content: b"no archive",
-        lambda content: content[: len(content) // 2],
-        lambda content: _spoiled(content, "ranks", np.array([1], dtype=np.uint8)),
-        lambda content: _spoiled(content, "num_hits", np.ones(50, dtype=np.uint8)),
-        lambda content: _spoiled(content, "depths", np.full(50, 101, dtype=np.uint8)),
-        lambda content: _spoiled(content, "depths", np.array(["x"] * 50)),
-        lambda content: _spoiled(content, "about", np.frombuffer(b"{}", dtype=np.uint8)),
-        lambda content: _spoiled(content, "about", np.frombuffer(b"[1", dtype=np.uint8)),
-        lambda content: _spoiled(content, "depths", np.array([{}], dtype=object)),
+        lambda line: "no JSON\n",
+        lambda line: "[1]\n",
+        lambda line: "{}\n",
+        lambda line: line[: len(line) // 2] + "\n",
+        lambda line: json.dumps({"name": "a"}) + "\n",
+        _changed(ranks="no rank"),
+        _changed(ranks=base64.b85encode(zlib.compress(b"x" * 100)).decode()),
+        _changed(queries=49),
+        _changed(queries=0),
+        _changed(queries=[]),
+        _changed(subject={**SUBJECT, "depth": 99}),
+        _changed(cost={"seconds": 1}),
+        _changed(self_citation=[1]),
     ],
 )
-def test_a_spoiled_file_is_refused_in_one_line(tmp_path, spoil):
-    path = tmp_path / "a.npz"
-    write_kept(path, _run(), SUBJECT)
-    path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(RunError, match=r"^.*a.npz: unreadable \(\w+\); expected a file that repor"):
-        read_kept(path, SUBJECT)
+def test_a_spoiled_line_is_refused_in_one_line(tmp_path, spoil):
+    path = tmp_path / "rfc.jsonl"
+    KeptRuns(path).put("a", _run(), SUBJECT)
+    path.write_text(spoil(path.read_text()))
+    place = r"rfc.jsonl, (line 1|a): unreadable \(\w+\); expected a line that report --kept wrote"
+    with pytest.raises(RunError, match=place):
+        KeptRuns(path).read("a", {})
 
 
 def test_every_flipped_byte_is_read_or_refused(tmp_path):
-    path = tmp_path / "a.npz"
-    write_kept(path, _run(), SUBJECT)
+    path = tmp_path / "rfc.jsonl"
+    KeptRuns(path).put("a", _run(), SUBJECT)
     content = path.read_bytes()
     for place in range(0, len(content), 7):
         path.write_bytes(content[:place] + bytes([content[place] ^ 0x41]) + content[place + 1 :])
         try:
-            read_kept(path, SUBJECT)
+            KeptRuns(path).read("a", SUBJECT)
         except RunError as error:
             assert "\n" not in str(error)
 
 
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match=r"a.npz: cannot be written .* another folder for --kept"):
-        write_kept(tmp_path / "file" / "a.npz", _run(), SUBJECT)
+    with pytest.raises(OutputError, match=r"l: cannot be written .* another file for --kept"):
+        KeptRuns(tmp_path / "file" / "rfc.jsonl").put("a", _run(), SUBJECT)
 
 
 def test_a_subject_tells_queries_citations_and_papers_apart():
@@ -172,9 +186,3 @@ def test_a_recipe_tells_the_encoder_of_sentences_and_the_row_it_starts_from():
 
     rows = ({}, {"sentences": "a/b"}, {"sentences": "a/c"}, {"start": "bag"})
     assert len({recipe(**row) for row in rows}) == len(rows)
-
-
-def test_parts_of_a_file_bear_no_time(tmp_path):
-    write_kept(tmp_path / "a.npz", _run(), SUBJECT)
-    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
-        assert {each.date_time for each in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}

@@ -4,12 +4,10 @@ import re
 import shutil
 
 import pytest
-import yaml
 
 from mpbert.cli import main
-from mpbert.foundation.checksums import fingerprint, sealed
+from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.manifest import read_manifest
-from mpbert.foundation.renames import with_new_names
 from mpbert.foundation.seeding import named_rng
 
 # format -> a command that reads it
@@ -31,9 +29,7 @@ MAKERS = {
     "runs": ["retrieve", "corpus", "runs", "--lexical=bm25", "--top=10"],
     "index": ["build-index", "corpus", "encoder", "vectors", "index"],
 }
-# fixtures that today's command makes otherwise: the processor rounded otherwise, repeats were not
-# looked for, papers newer than the manuscript were ranked, an index held no exact matches
-NOT_AS_TODAY = {"vectors", "corpus", "binary", "runs", "index"}
+ROUNDED = {"vectors", "index"}  # another processor rounds the last digits otherwise
 
 
 def taken_away(path):
@@ -90,7 +86,7 @@ def test_every_damaged_file_is_named_in_one_line(kind, damage, place, capsys):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
-    if kind in NOT_AS_TODAY:
+    if kind in ROUNDED:
         shutil.move(kind, "fixture")
         assert main(MAKERS[kind]) == 0
     before = fingerprint(place / kind)
@@ -103,13 +99,8 @@ def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
     shutil.move(remedy[1], "damaged")
     assert remedy[2] == MAKERS[kind][0]
     assert main(MAKERS[kind]) == 0
-    # the manifests of the first release have no checksum of themselves
     different = {path.name for path, was in sound.items() if path.read_bytes() != was}
-    assert different <= {"log.txt", "manifest.json", "config.yaml"}
-    noted = yaml.safe_load(sound[place / kind / "config.yaml"])  # under old names, in some
-    renamed = with_new_names({"command": MAKERS[kind][0], "config": noted})["config"]
-    again = yaml.safe_load((place / kind / "config.yaml").read_bytes())
-    assert with_new_names({"command": MAKERS[kind][0], "config": again})["config"] == renamed
+    assert different <= {"log.txt"}
     assert fingerprint(place / kind) == before
     assert main(READERS[kind]) == 0
 
@@ -117,10 +108,10 @@ def test_the_remedy_makes_the_same_bytes_again(kind, place, capsys):
 @pytest.mark.parametrize("kind", READERS)
 def test_a_damaged_manifest_is_one_line(kind, place, capsys):
     path = place / kind / "manifest.json"
-    text = sealed(read_manifest(place / kind))  # those of the first release had none
+    text = path.read_bytes()
     path.write_bytes(text[: len(text) // 2])
     assert f"{kind}: found no readable manifest.json" in refusal(READERS[kind], capsys)
-    for name in (b'"format": 1', b'"config"', b'"files"'):  # flips of the last bit of what follows
+    for name in (b'"format": ', b'"config"', b'"files"'):  # flips of the last bit of what follows
         data = bytearray(text)
         data[text.index(name) + len(name) - 1] ^= 1
         path.write_bytes(data)

@@ -10,7 +10,6 @@ from mpbert.cli import COMMANDS, main
 from mpbert.foundation.checksums import SEAL
 from mpbert.foundation.errors import MpbertError
 from mpbert.foundation.manifest import FORMATS, MANIFEST, read_manifest
-from mpbert.foundation.renames import with_new_names
 
 
 def readers(place):
@@ -26,10 +25,7 @@ def readers(place):
 
     return {
         "corpus": lambda: sum(1 for _ in CorpusStore(place / "corpus").papers()),
-        "corpus_2": lambda: sum(1 for _ in CorpusStore(place / "corpus_2").papers()),
-        "corpus_3": lambda: sum(1 for _ in CorpusStore(place / "corpus_3").papers()),
         "binary": lambda: len(BinaryCorpus(place / "binary").token_counts()),
-        "binary_2": lambda: len(BinaryCorpus(place / "binary_2").token_counts()),
         "pretrained": lambda: load_two_tower(place / "pretrained"),
         "encoder": lambda: load_two_tower(place / "encoder"),
         "vectors": lambda: VectorStore.load(place / "vectors", "papers"),
@@ -50,13 +46,10 @@ def readers(place):
 FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
 INDEXES = [f"index_{number}" for number in range(2, 7)]
 LIBRARIES = ["library", "library_2"]
-KINDS = [*FIRST, "corpus_2", "corpus_3", "binary_2", *INDEXES, *LIBRARIES, "sentences"]
+KINDS = [*FIRST, *INDEXES, *LIBRARIES, "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
-    "corpus_2": ["binarize", "corpus_2", "out"],
-    "corpus_3": ["binarize", "corpus_3", "out"],
     "binary": ["embed", "binary", "encoder", "out"],
-    "binary_2": ["embed", "binary_2", "encoder", "out"],
     "pretrained": ["embed", "binary", "pretrained", "out"],
     "encoder": ["build-index", "corpus", "encoder", "vectors", "out"],
     "vectors": ["export-vectors", "vectors", "out"],
@@ -68,15 +61,11 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("kind", FIRST)
-def test_what_the_first_release_wrote_is_read(kind, formats):
+@pytest.mark.parametrize("kind", [*FIRST, "sentences"])
+def test_what_this_minor_version_wrote_is_read(kind, formats):
     assert readers(formats)[kind]()
     manifest = read_manifest(formats / kind)
-    raised = ("build-corpus", "binarize", "export-encoder", "build-index")  # both are read
-    expected = {"build-index": 6, "build-corpus": 3}.get(
-        manifest["command"], 2 if manifest["command"] in raised else 1
-    )
-    assert manifest["format"] == 1 and FORMATS[manifest["command"]] == expected
+    assert manifest["format"] == FORMATS[manifest["command"]]
 
 
 def test_where_papers_appeared_is_known_since_the_sixth_format_of_an_index(formats):
@@ -104,20 +93,14 @@ def test_an_older_index_gets_what_it_lacks_by_an_update(formats, monkeypatch, tm
     assert recommender.paper("P04").doi is None
 
 
-@pytest.mark.parametrize("kind", ["corpus_2", "binary_2"])
-def test_what_knows_repeats_is_read(kind, formats):
-    assert readers(formats)[kind]() == readers(formats)[kind.removesuffix("_2")]()
-    assert read_manifest(formats / kind)["format"] == 2
-
-
 def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_third(
     formats, monkeypatch
 ):
     from mpbert.recommending.recommender import IndexRecommender
 
     monkeypatch.chdir(formats)
-    of_matches = {"index": None, **dict.fromkeys(("index_2", "index_3", "index_4"), (33, 140))}
-    for number, (name, shape) in enumerate(of_matches.items(), start=1):
+    of_matches = dict.fromkeys(("index_2", "index_3", "index_4"), (33, 140))
+    for number, (name, shape) in enumerate(of_matches.items(), start=2):
         before = read_manifest(formats / name)
         assert before["format"] == before["counts"]["index_format"] == number
         assert main(["add", name, "more.jsonl"]) == 0
@@ -147,27 +130,15 @@ def test_vectors_of_sentences_are_read_with_the_corpus_that_they_are_of(formats)
     from mpbert.pretrained.sentence_vectors import SentenceVectors
 
     found = SentenceVectors(formats / "sentences")
-    found.check_corpus(formats / "corpus_2")
+    found.check_corpus(formats / "corpus")
     assert found.gather(np.arange(3)).shape == (3, found.dim) == (3, 8)
-
-
-def test_in_what_the_first_release_wrote_no_context_is_a_repeat(formats):
-    from mpbert.corpus.binary import BinaryCorpus
-    from mpbert.corpus.store import CorpusStore
-
-    for name, knows in (("corpus", False), ("corpus_2", True)):
-        store = CorpusStore(formats / name)
-        assert store.knows_repeats == knows
-        assert store.contexts("test").is_repeat.tolist() == [False] * 8
-    for name in ("binary", "binary_2"):
-        assert len(BinaryCorpus(formats / name).distinct_contexts("test")) == 8
 
 
 def test_there_is_a_directory_of_each_format(formats):
     made = {read_manifest(formats / kind)["command"] for kind in KINDS}
-    # as fit, as retrieve; nothing reads it; encoders as of export-encoder
-    later = {"add-papers", "rerank", "answer", "report", "pretrain", "finetune"}
-    assert made | later == set(FORMATS)
+    # as fit, as retrieve; nothing reads it; as pretrain and finetune
+    others = {"add-papers", "rerank", "answer", "report", "export-encoder"}
+    assert made | others == set(FORMATS)
     assert set(FORMATS) <= set(COMMANDS)
 
 
@@ -188,7 +159,7 @@ def test_another_format_is_refused_with_the_command_that_makes_it_anew(
     found = capsys.readouterr().err.splitlines()
     assert len(found) == 1
     command = re.search(r"written by version 9.1.0.* make it again with mpbert (\S+)$", found[0])
-    assert command[1] == with_new_names(manifest)["command"]
+    assert command[1] == manifest["command"]
 
 
 @pytest.mark.parametrize("kind", ["pretrained", "encoder"])
@@ -196,7 +167,5 @@ def test_an_encoder_without_a_manifest_says_its_format_itself(kind, formats):
     (formats / kind / MANIFEST).unlink()
     path = formats / kind / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
-    with pytest.raises(
-        MpbertError, match=r"config.json: .*format 3.*export-encoder, format 1 or 2"
-    ):
+    with pytest.raises(MpbertError, match=r"config.json: .*format 3.*export-encoder, format 2"):
         readers(formats)[kind]()

@@ -3,12 +3,10 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from mpbert.foundation.config import option
 from mpbert.foundation.errors import CorpusError, DamagedError, MpbertError, OutputError
 from mpbert.foundation.manifest import (
     check_inputs,
@@ -78,41 +76,6 @@ def test_the_same_work_is_finished_and_other_work_refused(paths):
     paths[0].write_text("changed")
     with pytest.raises(OutputError, match="made with another inputs"):
         finished(paths)
-
-
-@dataclass(frozen=True)
-class LaterConfig(Config):
-    settings_before: ClassVar[frozenset[str]] = frozenset({"new=0"})
-    dim: int | None = option(None, "a newer option", before=None)
-    rate: int = option(2, "another, whose default is no longer what was done before", before=1)
-    settings: list[str] = option((), "settings, of which new is newer", before=[])
-
-
-def test_a_newer_option_that_is_as_before_leaves_outputs_finished(paths):
-    source, output = paths
-    make(paths)
-    assert is_finished(output, "test", LaterConfig(*paths, rate=1), [source])
-    for changed in ({"dim": 3, "rate": 1}, {"rate": 2}, {}):
-        with pytest.raises(OutputError, match="made with another config"):
-            is_finished(output, "test", LaterConfig(*paths, **changed), [source])
-
-
-def test_a_newer_setting_that_is_as_before_leaves_outputs_finished(tmp_path):
-    output = tmp_path / "out"
-
-    def config(*settings):
-        return LaterConfig(tmp_path, output, rate=1, settings=list(settings))
-
-    for made, same, other in (
-        (["old=1"], ["old=1", "new=0"], ["old=1", "new=1"]),
-        (["old=1", "new=0"], ["old=1"], ["old=2"]),
-        (["old=1", "new=1"], ["new=0", "old=1", "new=1"], ["old=1"]),
-    ):
-        with output_directory(output, "test", config(*made), [], replace=True):
-            pass
-        assert is_finished(output, "test", config(*same), [])
-        with pytest.raises(OutputError, match="made with another config"):
-            is_finished(output, "test", config(*other), [])
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{"])

@@ -1,41 +1,24 @@
 import dataclasses
-from types import SimpleNamespace
 
 import pytest
 
-from mpbert.commands import finetune
-from mpbert.foundation.errors import ConfigError, OutputError
-from mpbert.foundation.manifest import is_finished, output_directory
+from mpbert.foundation.errors import ConfigError
 from mpbert.model.config import (
     FINETUNE,
     PRETRAIN,
     BagConfig,
     Configuration,
     ModelConfig,
-    UpperConfig,
 )
 from mpbert.model.configuration import (
     from_nested,
     knobs,
-    knobs_before,
     named_values,
     read_configuration,
     resolved_settings,
 )
 from mpbert.model.fairseq_plugin import flags
 from mpbert.model.knob import STAGES
-
-# the knobs of the outputs that are older than tuned layers
-FIRST = """
-abstract_sentences activation_dropout adam_beta2 attention_dropout autocast_bf16 bag_lr
-batch_tokens block_sentences body_sentences citing_sentences clip_norm cocitation_unit
-contextual_roles count_correction decoder_layers dim document_layers dropout dynamic
-exact_matches ffn_dim gate join label_smoothing lr lr_scheduler manuscript_abstract
-manuscript_sentences match_weight max_epoch max_update max_valid mpt_weight negative_power
-negatives nested_dims num_heads objective positive_power positives positives_from
-save_interval_updates seed sentence_layers sentence_roles shared_tokens sums temperature
-token_weights update_freq upper_dim warmup_init_lr warmup_updates weight_decay
-""".split()
 
 
 @pytest.fixture
@@ -81,22 +64,6 @@ def test_all_that_is_in_force_makes_the_same_configuration_again(written):
     assert read_configuration(written(""), FINETUNE, settings) == made
 
 
-def test_a_newer_knob_says_with_which_value_all_is_as_before():
-    names = {field.name for stage in STAGES for field in knobs(Configuration, stage)}
-    before = knobs_before()
-    assert set(FIRST) < names
-    assert names - set(FIRST) == set(before), "declare it with before=..., see model/knob.py"
-    assert before == {"tuned_layers": 0, "tuned_lr": 0.1}  # never a later default
-
-
-def test_an_encoder_that_is_older_than_a_knob_is_read_as_it_was_made():
-    older = {"join": "added"}
-    assert from_nested(UpperConfig, older, {"gate": 2.0, "lr": 1.0}).gate == 2.0
-    assert from_nested(ModelConfig, {"upper": older}, {"gate": 2.0}).upper.gate == 2.0
-    assert from_nested(UpperConfig, {"gate": 3.0}, {"gate": 2.0}).gate == 3.0
-    assert from_nested(UpperConfig, older).gate == UpperConfig().gate
-
-
 def checkpoint(schedule, **model):
     """Return what fairseq keeps of a training of a bag, by a version without some of its knobs."""
     return {
@@ -115,18 +82,6 @@ def checkpoint(schedule, **model):
     }
 
 
-def test_a_checkpoint_that_is_older_than_a_knob_is_read_as_it_was_trained(monkeypatch):
-    before = {"gate": 2.0, "tuned_lr": 0.3}
-    monkeypatch.setattr(flags, "knobs_before", lambda: before)
-    assert flags.section_of(UpperConfig, SimpleNamespace(), FINETUNE).gate == 2.0
-    assert flags.section_of(ModelConfig, SimpleNamespace(dim=24), FINETUNE).upper.gate == 2.0
-    assert flags.section_of(UpperConfig, SimpleNamespace(gate=3.0), FINETUNE).gate == 3.0
-    for given, expected in (({}, 0.3), ({"tuned_lr": 0.2}, 0.2)):
-        cfg = checkpoint({"_name": "fixed"}, **given)
-        found = flags.configuration_of(cfg, FINETUNE, {}, 50).training
-        assert (found.tuned_lr, found.bag_lr, found.max_valid) == (expected, 1.0, 7)
-
-
 @pytest.mark.parametrize(
     ("schedule", "expected"),
     [
@@ -139,24 +94,6 @@ def test_a_checkpoint_that_is_older_than_a_knob_is_read_as_it_was_trained(monkey
 def test_the_first_learning_rate_is_that_of_the_training(schedule, expected):
     found = flags.configuration_of(checkpoint(schedule), FINETUNE, {}, 50).training
     assert found.warmup_init_lr == expected
-
-
-def test_an_output_that_is_older_than_a_knob_is_finished_where_all_is_as_before(written, tmp_path):
-    file, output = written("model: {upper: {join: added}}"), tmp_path / "out"
-
-    def config(*settings):
-        return finetune.Config(tmp_path, file, output, settings=list(settings))
-
-    older = config()
-    first = [words for words in older.settings if words.partition("=")[0] in FIRST]
-    assert len(first) == len(older.settings) - 2
-    object.__setattr__(older, "settings", first)
-    with output_directory(output, "finetune", older, []):
-        pass
-    assert is_finished(output, "finetune", config("tuned_layers=0"), [])
-    for changed in ("tuned_layers=1", "tuned_lr=0.2", "seed=4"):
-        with pytest.raises(OutputError, match="made with another config"):
-            is_finished(output, "finetune", config(changed), [])
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -161,55 +161,6 @@ def test_unknown_devices_are_refused():
             pick_device("cuda")
 
 
-def old_names(state):
-    """The names that weights had in version 0.1."""
-    for new, old in (
-        ("encoder.bag.", "encoder."),
-        ("sentences.blocks.", "sentence_blocks."),
-        ("documents.blocks.", "document_blocks."),
-        ("documents.roles.", "roles."),
-        ("log_role_weights.", "log_weights."),
-    ):
-        state = {name.replace(new, old): value for name, value in state.items()}
-    return state
-
-
-@pytest.mark.parametrize("layers", [0, 1])
-def test_format_1_is_read_with_its_weights_and_settings(saved, layers):
-    path, _ = saved
-    config = dataclasses.replace(
-        CONFIG,
-        **{"sentence_layers": layers, "document_layers": layers, "decoder_layers": 0},
-        **{"sentence_roles": True, "bag": BagConfig(True, True)},
-    )
-    torch.manual_seed(3)
-    model = TwoTower(config)
-    save_file(old_names(model.state_dict()), path / "model.safetensors")
-    old = {
-        key: value for key, value in vars(config).items() if key not in ("bag", "upper", "lexical")
-    }
-    old |= {"max_tokens": 1024, "max_sentences": 1024, "token_weights": True, "sentence_sums": True}
-    settings = {"max_tokens": 9, "manuscript_sentences": 5, "abstract_sentences": 3}
-    settings |= {"body_sentences": 0, "no_dynamic_sampling": True, "objective": "triplet"}
-    content = {"format": 1, "kind": "two-tower", "model": old, "settings": settings}
-    (path / "config.json").write_text(json.dumps(content))
-    found = read_description(path)
-    assert found.model == config
-    assert found.reading == ReadingConfig(5, 3, 0, dynamic=False, sentence_tokens=9)
-    assert found.configuration.objective.objective == "triplet"
-    loaded = load_two_tower(path).state_dict()
-    assert all(torch.equal(value, loaded[name]) for name, value in model.state_dict().items())
-
-
-def test_an_encoder_of_format_1_that_was_only_pretrained_reads_as_the_paper_does(saved):
-    path, _ = saved
-    content = {"format": 1, "kind": "pretrained", "model": {"vocab_size": 50, "dim": 8}}
-    content |= {"settings": {"max_tokens": 50}}
-    content["model"]["num_heads"] = 2
-    (path / "config.json").write_text(json.dumps(content))
-    assert read_description(path).reading == ReadingConfig()
-
-
 def with_levels(config):
     return dataclasses.replace(
         config, document_layers=2, num_heads=4, upper=UpperConfig("concatenated", upper_dim=4)

@@ -254,7 +254,7 @@ class TestErrors:
         found.check_corpus(rfc_corpus)
         found.check_corpus(rfc_binary)
         found.check_corpus(tmp_path)  # nothing that was made here
-        for other in ("corpus_2", "binary_2"):
+        for other in ("corpus", "binary"):
             with pytest.raises(CorpusError, match="are those of another corpus than"):
                 found.check_corpus(FORMATS / other)
 

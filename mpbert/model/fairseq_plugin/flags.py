@@ -16,7 +16,7 @@ from mpbert.model.config import (
     ReadingConfig,
     TrainingConfig,
 )
-from mpbert.model.configuration import from_nested, knobs, knobs_before, named_values
+from mpbert.model.configuration import from_nested, knobs, named_values
 
 S = TypeVar("S")
 _BESIDE = ("mpbert_pretrain", "mpbert_document_level", "mpbert_masked_vectors")
@@ -30,11 +30,8 @@ _OURS = ("max_valid", "autocast_bf16", "bag_lr", "tuned_lr")
 
 
 def section_of(section: type[S], cfg: object, stage: str) -> S:
-    """Return a section without fairseq from the options that were made of its knobs.
-
-    :param cfg: those of a checkpoint may lack knobs that are newer: they are as ``before`` says.
-    """
-    return from_nested(section, _nested(section, cfg, stage), knobs_before())
+    """Return a section without fairseq from the options that were made of its knobs."""
+    return from_nested(section, _nested(section, cfg, stage))
 
 
 def _nested(section: type, cfg: object, stage: str) -> dict[str, Any]:
@@ -133,4 +130,4 @@ def _training_of(cfg: dict[str, Any]) -> TrainingConfig:
         found["warmup_init_lr"] = max(schedule["warmup_init_lr"], 0)
     options = cfg["task"] | cfg["model"]
     found |= {name: options[name] for name in _OURS if name in options}
-    return from_nested(TrainingConfig, found, knobs_before())
+    return from_nested(TrainingConfig, found)

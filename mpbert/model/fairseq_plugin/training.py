@@ -31,7 +31,6 @@ from mpbert.foundation.processes import (
 from mpbert.foundation.progress import LINE_SECONDS, time_left
 from mpbert.foundation.training_log import loss_fields
 from mpbert.model.config import Configuration
-from mpbert.model.configuration import knobs_before
 from mpbert.model.fairseq_plugin.flags import flags_of
 
 logger = logging.getLogger(__name__)
@@ -127,9 +126,9 @@ def _different(noted: Any, found: dict[str, Any]) -> list[str]:
     """Return the names of the knobs whose values differ."""
     if not isinstance(noted, dict):
         return ["format"]
-    names, before = [], knobs_before()
+    names = []
     for key in noted.keys() | found.keys():
-        a, b = noted.get(key, before.get(key)), found.get(key)
+        a, b = noted.get(key), found.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
             names += _different(a, b)
         elif a != b and not (key in _MAY_GROW and _is_longer(b, a)):

@@ -20,9 +20,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 def store_option() -> Any:
     """Return the field of ``--store``, the same in every command that has it."""
     kinds = " or ".join(KINDS.values())
-    return option(
-        "", f"search a vector database, {kinds}; without it, the files of vectors", before=""
-    )
+    return option("", f"search a vector database, {kinds}; without it, the files of vectors")
 
 
 def changed_store_option() -> Any:
