@@ -110,8 +110,7 @@ def _bibtex(recommender: "IndexRecommender", answers: "list[PlaceAnswer]") -> li
     lines = []
     for answer in answers:
         keys = ", ".join(key_of[paper.paper_id] for paper in answer.papers)
-        number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
-        lines.append(f"% place {answer.place}{number}: {keys}")
+        lines.append(f"% place {answer.place}: {keys}")
     return lines + [f"\n{entry}" for entry in entries.values()]
 
 
@@ -164,7 +163,7 @@ def _ask(manuscript: "Manuscript") -> "Manuscript":
             return manuscript
         found = [n for n, text in enumerate(manuscript.sentences) if words in text.casefold()]
         if len(found) == 1:
-            return dataclasses.replace(manuscript, places=np.array(found), mentions=[(Mention(),)])
+            return dataclasses.replace(manuscript, places=np.array(found), mentions=[Mention()])
         print(f"{len(found)} sentences hold these words; type other ones.", file=sys.stderr)
         for number in found[:_SHOWN]:
             print(f"  {manuscript.sentences[number]}", file=sys.stderr)

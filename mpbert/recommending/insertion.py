@@ -16,7 +16,7 @@ from mpbert.recommending.manuscripts.sites import Site
 from mpbert.recommending.manuscripts.source_text import UTF8, decoded
 from mpbert.recommending.recommender import IndexRecommender
 
-_NUMBER = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _ENTRY_KEY = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]\s*([^\s,{}()]+)\s*,", re.MULTILINE)
 _NEW_KEY = re.compile(r"@\w+\{([^,]+),")
 
@@ -80,39 +80,19 @@ _NO_END = "\\ No newline at end of file"
 
 
 def mention_at(manuscript: Manuscript, place: str, name: str) -> tuple[int, Mention]:
-    """Return the number of a place, from 0, and the citation in it that is meant.
+    """Return the number of a place, from 0, and what stands there.
 
-    :param place: its number, as ``recommend`` prints it; ``3.2`` is the second citation of the
-        third place. Of a place with several, the only open one is meant.
+    :param place: its number, as ``recommend`` prints it.
     :param name: of the manuscript, for messages.
-    :raises ManuscriptError: there is no such place, or it must be said which citation is meant.
+    :raises ManuscriptError: there is no such place.
     """
-    found = _NUMBER.fullmatch(place)
     places = manuscript.mentions
-    if found is None or not 1 <= int(found[1]) <= len(places):
+    if not _NUMBER.fullmatch(place) or not 1 <= int(place) <= len(places):
         raise ManuscriptError(
             f"{name}: found no place {place}; expected one of 1 to {len(places)}, as recommend "
             f"prints them"
         )
-    number = int(found[1]) - 1
-    mentions = places[number]
-    if found[2] is not None:
-        if not 1 <= int(found[2]) <= len(mentions):
-            raise ManuscriptError(
-                f"{name}: place {found[1]} has {len(mentions)} citations; found {place}, expected "
-                f"{found[1]}.1 to {found[1]}.{len(mentions)}"
-            )
-        return number, mentions[int(found[2]) - 1]
-    still_open = [mention for mention in mentions if not mention.keys]
-    meant = mentions if len(mentions) == 1 else still_open
-    if len(meant) != 1:
-        named = "; ".join(
-            f"{found[1]}.{i} [{', '.join(mention.keys)}]" for i, mention in enumerate(mentions, 1)
-        )
-        raise ManuscriptError(
-            f"{name}: place {found[1]} has {len(mentions)} citations; name one of {named}"
-        )
-    return number, meant[0]
+    return int(place) - 1, places[int(place) - 1]
 
 
 def site_of(mention: Mention, name: str) -> Site:

@@ -29,8 +29,7 @@ class PlaceAnswer:
 
     :param place: its number, from 1.
     :param keys: that stand there already.
-    :param num_citations: how many citations its sentence has, which are asked for once; 0: the
-        answer is for a whole paper.
+    :param is_whole: whether the answer is for a whole paper, not for a place.
     :param cited: papers of the index that the manuscript knows, those cited here first.
     :param warning: a line where the index shares no language with the place; else empty.
     """
@@ -38,10 +37,10 @@ class PlaceAnswer:
     place: int
     sentence: str
     keys: tuple[str, ...]
-    num_citations: int
     cited: tuple[CitedPaper, ...]
     papers: list[Recommendation]
     warning: str = ""
+    is_whole: bool = False
 
     def known(self, paper_id: str) -> CitedPaper | None:
         """Return what the manuscript knows of a paper."""
@@ -94,7 +93,6 @@ class PlaceRecommender:
             number + 1,
             manuscript.sentences[manuscript.places[number]],
             keys,
-            len(manuscript.mentions[number]),
             cited,
             papers,
             self._recommender.warning(manuscript, number),
@@ -127,14 +125,13 @@ def whole_answer(
     """
     papers = recommender.recommend_whole(sentences, top, year, accepted, ranker)
     warning = recommender.warning_of(" ".join(sentences))
-    return PlaceAnswer(1, sentences[0], (), 0, (), papers, warning)
+    return PlaceAnswer(1, sentences[0], (), (), papers, warning, is_whole=True)
 
 
 def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     """Return the text for one place; a year leaves out the papers of later ones."""
     keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
-    number = f" ({answer.num_citations} citations)" if answer.num_citations > 1 else ""
-    place = f"place {answer.place}{number}{keys}" if answer.num_citations else "to read for"
+    place = "to read for" if answer.is_whole else f"place {answer.place}{keys}"
     lines = [f"{place}: {answer.sentence}"]
     lines += [f"  warning: {answer.warning}"] if answer.warning else []
     shown = {paper.paper_id for paper in answer.papers}
@@ -143,7 +140,7 @@ def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
         for cited in answer.cited
         if cited.cited == HERE and cited.paper_id not in shown
     ]
-    what = "this place" if answer.num_citations else "this paper"
+    what = "this paper" if answer.is_whole else "this place"
     if not answer.papers and year is not None:
         lines.append(f"  no paper of the index up to {year} matches {what}")
     elif not answer.papers:

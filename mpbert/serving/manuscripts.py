@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
 from mpbert.recommending.dois import doi_url
-from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_at
+from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_of
 from mpbert.recommending.manuscripts.sentences import whole_sentences
 from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender, whole_answer
 from mpbert.serving.description import problems
@@ -41,8 +41,8 @@ def add_manuscripts(app: FastAPI, live: LiveIndex, run: Run) -> None:
     async def recommend_manuscript(question: ManuscriptQuestion) -> ManuscriptAnswer:
         """Return papers for the places of a manuscript, or for that at the cursor, and why.
 
-        A sentence with several citations is one place. Papers cited there already are not
-        recommended, but help to rank the others.
+        Each citation is a place. Papers cited there already are not recommended, but help to
+        rank the others.
         """
         return await run(_answered, await live.edition(), question)
 
@@ -104,7 +104,7 @@ def _place(
     edition: Edition, pasted: Pasted, answer: PlaceAnswer, question: ManuscriptQuestion
 ) -> ManuscriptPlace:
     number = answer.place - 1
-    site = site_at(pasted, number, question.cursor, question.text, question.format)
+    site = site_of(pasted, number)
     return ManuscriptPlace(
         place=answer.place,
         sentence=answer.sentence,

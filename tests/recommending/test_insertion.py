@@ -104,9 +104,9 @@ OWN = "\\newcommand{\\mc}[1]{\\citep{#1}}\\newcommand{\\needed}{[CITATION]}" + (
     "\\newcommand{\\both}[1]{#1 and #1}\\newcommand{\\wide}[1]{\\cite{koo,#1}}\n"
 )
 WRITTEN = {
-    *("\\cite{k1,k2}", "k1,k2", ",k1,k2", "[@k1; @k2]", "; @k1; @k2"),
+    *("\\cite{k1,k2}", "k1,k2", ",k1,k2", "[@k1; @k2]", "; @k1; @k2", "@k1; @k2"),
 }
-REPLACED = {b"", b"[CITATION]", b"[?]", b"[??]", b"todo", b"[@todo]", b"\\needed"}
+REPLACED = {b"", b"[CITATION]", b"[?]", b"[??]", b"todo", b"@todo", b"\\needed"}
 
 
 def texts(found, name):
@@ -135,7 +135,7 @@ def test_a_citation_is_written_where_it_was_asked_for_and_no_other_byte_changes(
             manuscript = read_manuscript_file(path)
         except ManuscriptError:
             return
-        sites = [m.site for place in manuscript.mentions for m in place if not m.is_fixed]
+        sites = [m.site for m in manuscript.mentions if not m.is_fixed]
         if not sites:
             return
         number = data.draw(st.integers(0, len(sites) - 1))
@@ -151,17 +151,17 @@ def test_a_citation_is_written_where_it_was_asked_for_and_no_other_byte_changes(
         assert {f: f.read_bytes() for f in Path(folder).iterdir()} == {**files, change.path: after}
         again = read_manuscript_file(path)
         assert again.sentences == manuscript.sentences
-        assert again.places.tolist() == manuscript.places.tolist()
-        keys = [m.keys for place in again.mentions for m in place]
+        assert set(again.places.tolist()) >= set(manuscript.places.tolist())
+        keys = [m.keys for m in again.mentions]
         assert any(found[-2:] == ("k1", "k2") for found in keys)
 
 
-@pytest.mark.parametrize("call", ["\\both{[?]}", "\\needed and [?]"])
-def test_a_place_that_a_command_leaves_behind_a_line_end_is_no_length_of_it(tmp_path, call):
+@pytest.mark.parametrize(("call", "number"), [("\\both{[?]}", 1), ("\\needed and [?]", 2)])
+def test_a_place_that_a_command_leaves_behind_a_line_end_is_no_length_of_it(tmp_path, call, number):
     path = tmp_path / "a.tex"
     path.write_text(OWN + "It is so \\\\[2pt] and \\\\" + call)
     manuscript = read_manuscript_file(path)
-    assert sum(map(len, manuscript.mentions)) == 2
+    assert len(manuscript.mentions) == number
     assert "2pt" not in " ".join(manuscript.sentences)
 
 
@@ -178,7 +178,7 @@ def test_a_place_that_a_command_leaves_behind_a_line_end_is_no_length_of_it(tmp_
 def test_keys_are_written_into_braces_alone(tmp_path, call, end):
     path = tmp_path / "a.tex"
     path.write_text(f"{OWN}It is so {call}.")
-    ((mention,),) = read_manuscript_file(path).mentions
+    (mention,) = read_manuscript_file(path).mentions
     assert (mention.site is None) == (end is None)
     if end:
         assert text_change(mention.site, ["k"]).after.decode().endswith(f"so {end}")
@@ -187,7 +187,7 @@ def test_keys_are_written_into_braces_alone(tmp_path, call, end):
 def test_a_file_that_has_changed_is_not_written_to(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Trees grow [?].")
-    ((mention,),) = read_manuscript_file(path).mentions
+    (mention,) = read_manuscript_file(path).mentions
     path.write_text("Oaks do not grow [?].")
     with pytest.raises(ManuscriptError, match="has changed since it was read; try again"):
         text_change(mention.site, ["k"])

@@ -3,7 +3,7 @@
 import pytest
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.pasted import read_pasted, site_at
+from mpbert.recommending.manuscripts.pasted import read_pasted, site_of
 
 TEX = r"""\documentclass{article}
 \title{Sizing packets}
@@ -22,7 +22,7 @@ def written(text, site, *keys):
 
 def at(text, form, place):
     pasted = read_pasted(text, form, cursor=place)
-    return pasted, site_at(pasted, pasted.at_cursor, place, text, form)
+    return pasted, site_of(pasted, pasted.at_cursor)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_keys_go_where_the_cursor_stands(form, text, expected):
     assert written(text, site, "k", "l") == expected
 
 
-def test_the_sentence_at_the_cursor_is_the_place_with_all_its_citations():
+def test_the_clause_in_front_of_the_cursor_is_its_place():
     text = "Packets vanish [@x]. Paths are probed [@y] and measured. The rest is lost."
     pasted, _ = at(text, "text", text.index(". The"))
     manuscript = pasted.manuscript
-    assert pasted.at_cursor == 1
-    assert manuscript.sentences[manuscript.places[1]] == "Paths are probed and measured."
-    assert manuscript.keys[1] == ("y",)
+    assert pasted.at_cursor == 2 and manuscript.keys[1:] == [("y",), ()]
+    sentences = [manuscript.sentences[number] for number in manuscript.places]
+    assert sentences == ["Packets vanish.", "Paths are probed", "and measured."]
 
 
 def test_tex_is_read_as_from_a_file_but_includes_none(caplog):
@@ -61,10 +61,10 @@ def test_tex_is_read_as_from_a_file_but_includes_none(caplog):
     assert pasted.title == "Sizing packets"
     sentences = pasted.manuscript.sentences
     assert sentences[:2] == ["Sizing packets", "Of packets."]
-    assert pasted.manuscript.keys == [("a",), ("todo",)]
+    assert pasted.manuscript.keys == [("a",), ()]
     assert not any("root" in sentence for sentence in sentences) and "/etc" not in caplog.text
-    assert site_at(pasted, 0).written(["k"]) == ",k"
-    assert TEX[: site_at(pasted, 0).end].endswith(r"\mycite{a")
+    assert site_of(pasted, 0).written(["k"]) == ",k"
+    assert TEX[: site_of(pasted, 0).end].endswith(r"\mycite{a")
 
 
 @pytest.mark.parametrize("place", [0, TEX.index("a comment"), TEX.index("title") + 2, len(TEX)])

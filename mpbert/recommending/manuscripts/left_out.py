@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pylatexenc.latexwalker import LatexNode
 
-from mpbert.recommending.manuscripts.marks import MARK, TEX_CITATION
+from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION
+from mpbert.recommending.manuscripts.marks import MARK
 
 logger = logging.getLogger(__name__)
 

@@ -1,8 +1,8 @@
 """Manuscripts in Markdown, read with markdown-it: paragraphs without markup, one mark a citation.
 
 Title and abstract come from the YAML block at the head, else the title from the only heading of
-level 1. Left out are other headings and rows of tables without a citation, code, images, HTML and
-formulas.
+level 1. Left out are other headings and rows of tables without a citation, code, long formulas and
+tags of HTML. Captions and notes stand behind the paragraph that holds them, or at the end.
 """
 
 import re
@@ -15,13 +15,13 @@ from markdown_it.token import Token
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.foundation.option_files import load_yaml
+from mpbert.recommending.manuscripts.markdown_parts import literal_spans, plain_markdown
 from mpbert.recommending.manuscripts.marks import MARK, Marks, mark_places, plain_characters
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FORMULA = re.compile(r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)[^$\n]{0,200}?(?<=\S)\$(?!\d)", re.DOTALL)
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 _LONGEST_FORMULA = 20  # characters
@@ -30,8 +30,7 @@ _LONGEST_FORMULA = 20  # characters
 def read_markdown(source: SourceText) -> Draft:
     """Return the draft in a Markdown text, with citations as pandoc writes them.
 
-    Places are marked before the text is parsed, so that each is known in the file; in code, images,
-    links and formulas they go with these.
+    Places are marked before the text is parsed, so that each is known in the file.
 
     :raises ManuscriptError: the block at its head is no YAML.
     """
@@ -50,8 +49,10 @@ def read_markdown(source: SourceText) -> Draft:
         marks,
         in_text_keys=True,
         site=lambda first, end: site_in_text(source, start + first, start + end),
+        literal=literal_spans(text[start:]),
     )
-    tokens = parser.parse(_COMMENT.sub("", body))
+    plain, apart = plain_markdown(body)
+    tokens = parser.parse("\n\n".join([plain, *apart]))
     has_title_heading = not title and [token.tag for token in tokens].count("h1") == 2  # its ends
     paragraphs: list[str] = []
     row: list[str] = []  # cells of the row that is being read
@@ -62,13 +63,14 @@ def read_markdown(source: SourceText) -> Draft:
             row = []
         if token.type != "inline":
             continue
-        paragraph = _plain([token])
+        captions: list[str] = []
+        paragraph = _plain([token], captions)
         if before.type in ("th_open", "td_open"):
             row.append(paragraph)
         elif before.tag == "h1" and has_title_heading:
             title = paragraph
         elif before.type != "heading_open" or MARK.search(paragraph):
-            paragraphs.append(paragraph)
+            paragraphs += [paragraph, *captions]
     named = about.get("bibliography", [])
     files = [named] if isinstance(named, str) else named if isinstance(named, list) else []
     known = About(tuple(name for name in files if isinstance(name, str)))
@@ -90,10 +92,15 @@ def _text_of(about: dict[str, Any], key: str) -> str:
     return about[key] if isinstance(about.get(key), str) else ""
 
 
-def _plain(tokens: list[Token]) -> str:
-    """Return the text of inline tokens, without markup and code, formulas short or left out."""
+def _plain(tokens: list[Token], captions: list[str] | None = None) -> str:
+    """Return the text of inline tokens, without markup and code, formulas short or left out.
+
+    :param captions: receives those of images.
+    """
     pieces = []
     for token in (child for inline in tokens for child in inline.children or []):
+        if token.type == "image" and captions is not None:
+            captions.append(_plain([token], captions))
         if token.type in ("text", "text_special"):
             pieces.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):

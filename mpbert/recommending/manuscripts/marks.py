@@ -1,44 +1,43 @@
-"""Places in a manuscript: each becomes one private character, which survives all cleaning."""
+r"""Places in a manuscript: each becomes one private character, which survives all cleaning.
+
+A citation that is a noun of its sentence, as of ``\citet`` or pandoc's ``@key says``, is the word
+"They" before its character.
+"""
 
 import re
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from mpbert.recommending.manuscripts.sites import Site
+from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, TEXTUAL
+from mpbert.recommending.manuscripts.placeholders import BARE, known_keys
+from mpbert.recommending.manuscripts.sites import PANDOC_KEY, Site
 
 PLACE = "[CITATION]"
+NOUN = "They"  # what stands for the authors that a citation names
 _FIRST = 0xF0000  # plane 15, for private use
 _MOST = 0xFFFD
 _CLASS = "[\U000f0000-\U000ffffd]"
 MARK = re.compile(_CLASS)
+_FILLER = "\x1a"  # stands for a character that is not looked at
 
-CITE_COMMANDS = frozenset(
-    # natbib
-    "cite citet citep citealt citealp citeauthor citefullauthor citeyear citeyearpar citenum "
-    "citetalias citepalias Citet Citep Citealt Citealp Citeauthor "
-    # biblatex
-    "Cite parencite Parencite footcite footcitetext textcite Textcite smartcite Smartcite "
-    "supercite autocite Autocite fullcite footfullcite citetitle citedate citeurl "
-    "notecite Notecite pnotecite fnotecite".split()
-)
-MULTI_CITE_COMMANDS = frozenset(
-    "cites Cites parencites Parencites footcites footcitetexts smartcites Smartcites textcites "
-    "Textcites supercites autocites Autocites".split()
-)
-VOLUME_CITE_COMMANDS = frozenset(
-    "volcite Volcite pvolcite Pvolcite fvolcite ftvolcite svolcite Svolcite tvolcite Tvolcite "
-    "avolcite Avolcite".split()
-)
-
-_ALL = "|".join(sorted(CITE_COMMANDS | MULTI_CITE_COMMANDS | VOLUME_CITE_COMMANDS))
-_NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\))"
-_KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
-TEX_CITATION = re.compile(rf"~?\\(?:{_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _PANDOC = re.compile(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
-_PANDOC_KEY = re.compile(r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?))")
-_IN_TEXT = re.compile(r"(?<![\w@\\])-?" + _PANDOC_KEY.pattern.removeprefix(r"(?<![\w@])"))
-BARE = re.compile(r"\[CITATION\]|\[\?+\]")
+_IN_TEXT = re.compile(
+    r"(?<![\w@\\/])-?@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?|\?{2,}))"
+    r"(?: \[[^\[\]@\n]{0,40}\d[^\[\]@\n]{0,40}\](?![(\[{]))?"
+)
+# what Quarto, pandoc-crossref and bookdown refer to within a text -> its noun
+_NOUNS = {
+    **{"fig": "Figure", "tbl": "Table", "tab": "Table", "sec": "Section", "eq": "Equation"},
+    **{"lst": "Listing", "thm": "Theorem", "lem": "Lemma", "cor": "Corollary", "def": "Definition"},
+    **{"prp": "Proposition", "cnj": "Conjecture", "exm": "Example", "exr": "Exercise"},
+    **{"alg": "Algorithm", "rem": "Remark", "sol": "Solution", "apx": "Appendix", "nte": "Note"},
+    **{"tip": "Tip", "wrn": "Warning", "imp": "Note", "cau": "Note", "vid": "Video"},
+    **{"suppfig": "Figure", "supptbl": "Table", "chap": "Chapter", "ch": "Chapter"},
+    **{"subfig": "Figure", "algo": "Algorithm", "prf": "Proof", "prop": "Proposition"},
+}
+CROSS_REFERENCE = re.compile(rf"(?i:({'|'.join(_NOUNS)}))[-:][\w:.-]*\w")
 
 
 @dataclass
@@ -50,12 +49,19 @@ class Marks:
 
     mentions: list["Mention"] = field(default_factory=list)
 
-    def add(self, keys: tuple[str, ...] = (), site: Site | None = None) -> str:
-        """Return the character of one more place; nothing when there are 65,533 already."""
+    def add(
+        self, keys: tuple[str, ...] = (), site: Site | None = None, is_noun: bool = False
+    ) -> str:
+        """Return the character of one more place; nothing when there are 65,533 already.
+
+        :param keys: as they stand there; placeholders count for none.
+        :param is_noun: whether the citation is a noun of its sentence, for which a word stands.
+        """
+        noun = NOUN if is_noun else ""
         if len(self.mentions) >= _MOST:
-            return ""
-        self.mentions.append(Mention(keys, site))
-        return chr(_FIRST + len(self.mentions) - 1)
+            return noun
+        self.mentions.append(Mention(known_keys(list(keys)), site))
+        return noun + chr(_FIRST + len(self.mentions) - 1)
 
     def mention_at(self, mark: str) -> "Mention":
         """Return what stands at a place by its character."""
@@ -77,6 +83,22 @@ class Mention:
     def is_fixed(self) -> bool:
         """Whether no more keys can be written there."""
         return self.site is None or bool(self.site.hindrance)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A citation in a text.
+
+    :param keys: of it, placeholders among them; empty for ``[CITATION]``.
+    :param noun: the word of the sentence that it stands for; empty if it is none.
+    :param is_place: False for a cross-reference, which stays in the sentence by its noun alone.
+    """
+
+    start: int
+    end: int
+    keys: tuple[str, ...] = ()
+    noun: str = ""
+    is_place: bool = True
 
 
 def without_marks(text: str) -> str:
@@ -101,27 +123,37 @@ def take_marks(text: str) -> tuple[str, list[tuple[int, str]]]:
     return MARK.sub("", text), [(match.start() - i, match[0]) for i, match in enumerate(found)]
 
 
-def put_marks(text: str, marks: list[tuple[int, str]]) -> str:
-    """Return the text with marks at their places: the inverse of :func:`take_marks`."""
-    pieces, last = [], 0
-    for place, mark in sorted(marks, key=lambda found: found[0]):
-        pieces += [text[last:place], mark]
-        last = place
-    return "".join([*pieces, text[last:]])
+def replace_spans(text: str, spans: Sequence[tuple[int, int, str]]) -> str:
+    """Return a text with marks, of which parts are replaced; a mark inside of one stays behind it.
+
+    :param spans: (start, end, what stands there then), in order, in the text without marks.
+    """
+    bare, found = take_marks(text)
+    pieces, last, marks = [], 0, deque(found)
+    for start, end, replacement in [*spans, (len(bare), len(bare), "")]:
+        while marks and marks[0][0] <= start:
+            place, mark = marks.popleft()
+            pieces += [bare[last:place], mark]
+            last = place
+        pieces += [bare[last:start], replacement]
+        while marks and marks[0][0] < end:
+            pieces.append(marks.popleft()[1])
+        last = end
+    return "".join(pieces)
 
 
-def find_places(text: str, in_text_keys: bool = False) -> list[tuple[int, int, tuple[str, ...]]]:
-    r"""Return (start, end, keys) of ``\cite{...}``, ``[CITATION]``, ``[?]`` and ``[@key]``.
+def find_places(text: str, in_text_keys: bool = False) -> list[Found]:
+    r"""Return ``\cite{...}``, ``[CITATION]``, ``[?]``, ``[@key]`` and the like in a text.
 
     :param in_text_keys: whether ``@key`` without brackets is a place too, as in pandoc's Markdown.
     """
-    spans = [(*m.span(), _tex_keys(m[0])) for m in TEX_CITATION.finditer(text)]
-    spans += [(*m.span(), ()) for m in BARE.finditer(text)]
+    spans = [_of_tex(match) for match in TEX_CITATION.finditer(text)]
+    spans += [Found(*match.span()) for match in BARE.finditer(text)]
     for pattern in (_PANDOC, _IN_TEXT) if in_text_keys else (_PANDOC,):
-        spans += [(*m.span(), keys) for m in pattern.finditer(text) if (keys := _pandoc_keys(m[0]))]
-    found: list[tuple[int, int, tuple[str, ...]]] = []
-    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not found or span[0] >= found[-1][1]:
+        spans += filter(None, (_of_pandoc(match) for match in pattern.finditer(text)))
+    found: list[Found] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if not found or span.start >= found[-1].end:
             found.append(span)
     return found
 
@@ -131,21 +163,43 @@ def mark_places(
     marks: Marks,
     in_text_keys: bool = False,
     site: Callable[[int, int], Site | None] = lambda start, end: None,
+    literal: Sequence[tuple[int, int]] = (),
 ) -> str:
     """Return the text with one private character for each place.
 
     :param site: from [start, end) of a place in the text to where it stands in a file.
+    :param literal: [start, end) of parts, in order, that hold no citation, as code does.
     """
     pieces, last = [], 0
-    for start, end, keys in find_places(text, in_text_keys):
-        pieces += [text[last:start], marks.add(keys, site(start, end))]
+    for found in find_places(_masked(text, literal), in_text_keys):
+        gap = " " if found.noun and text[found.start] == "~" else ""
+        word = found.noun
+        if found.is_place:
+            word = marks.add(found.keys, site(found.start, found.end), bool(found.noun))
+        pieces += [text[last : found.start], gap, word]
+        last = found.end
+    return "".join([*pieces, text[last:]])
+
+
+def _masked(text: str, literal: Sequence[tuple[int, int]]) -> str:
+    pieces, last = [], 0
+    for start, end in literal:
+        pieces += [text[last:start], _FILLER * (end - start)]
         last = end
     return "".join([*pieces, text[last:]])
 
 
-def _tex_keys(command: str) -> tuple[str, ...]:
-    return tuple(key for keys in _BRACES.findall(command) for key in split_keys(keys))
+def _of_tex(match: re.Match[str]) -> Found:
+    keys = tuple(key for listed in _BRACES.findall(match[0]) for key in split_keys(listed))
+    return Found(*match.span(), keys, NOUN if match[1] in TEXTUAL else "")
 
 
-def _pandoc_keys(citation: str) -> tuple[str, ...]:
-    return tuple(braced or bare for braced, bare in _PANDOC_KEY.findall(citation))
+def _of_pandoc(match: re.Match[str]) -> Found | None:
+    found = [(braced or bare) for braced, bare in PANDOC_KEY.findall(match[0])]
+    keys = tuple(key for key in found if not CROSS_REFERENCE.fullmatch(key))
+    is_group = match[0].startswith("[")
+    if keys or not found:
+        noun = "" if is_group or match[0].startswith("-") else NOUN
+        return Found(*match.span(), keys, noun) if found else None
+    noun = _NOUNS[CROSS_REFERENCE.fullmatch(found[0])[1].lower()]
+    return Found(match.start(), match.end(), (), "" if is_group else noun, is_place=False)

@@ -1,7 +1,7 @@
 """A manuscript that is being written: a text without a file, its places, that of the cursor."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from mpbert.recommending.manuscripts.sentences import (
     manuscript_of,
     read_text,
 )
-from mpbert.recommending.manuscripts.sites import Site
+from mpbert.recommending.manuscripts.sites import PANDOC, TEX, Site
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 NAME = "the text"
@@ -59,7 +59,7 @@ def read_pasted(
         return Pasted(manuscript, draft.title)
     start, end = _citation_at(marked, form, cursor)
     number = next(
-        (n for n, place in enumerate(manuscript.mentions) if _between(place, start, end)), None
+        (n for n, found in enumerate(manuscript.mentions) if _between(found, start, end)), None
     )
     if number is None:
         raise ManuscriptError(
@@ -73,21 +73,10 @@ def read_pasted(
     return Pasted(manuscript, draft.title, number)
 
 
-def site_at(
-    pasted: Pasted, number: int, cursor: int | None = None, text: str = "", form: str = "text"
-) -> Site | None:
-    """Return where keys are written for a place: its open citation, else its first; None: nowhere.
-
-    :param cursor: of the place at it, the citation there is meant; ``text`` and ``form`` are those
-        that were read.
-    """
-    mentions = pasted.manuscript.mentions[number]
-    writable = [mention for mention in mentions if not mention.is_fixed]
-    if cursor is not None:
-        start, end = _citation_at(text, form, cursor) or (cursor, cursor)
-        writable = [mention for mention in writable if _between([mention], start, end)]
-    open_ones = [mention for mention in writable if not mention.keys]
-    return next((mention.site for mention in [*open_ones, *writable]), None)
+def site_of(pasted: Pasted, number: int) -> Site | None:
+    """Return where keys are written for a place; None: nowhere."""
+    mention = pasted.manuscript.mentions[number]
+    return None if mention.is_fixed else mention.site
 
 
 def _read_plain(source: SourceText) -> Draft:
@@ -95,8 +84,8 @@ def _read_plain(source: SourceText) -> Draft:
     draft = read_text(source)
     for number, mention in enumerate(draft.marks.mentions):
         site = mention.site
-        if site and site.form == "group" and "@" not in source.text[site.start : site.end]:
-            changed = dataclasses.replace(site, form="cite")
+        if site and site.style == PANDOC and "@" not in source.text[site.start : site.end]:
+            changed = dataclasses.replace(site, style=TEX)
             draft.marks.mentions[number] = Mention(mention.keys, changed)
     return draft
 
@@ -123,19 +112,18 @@ _READERS: dict[str, Callable[[SourceText], Draft]] = {
 def _citation_at(text: str, form: str, cursor: int) -> tuple[int, int] | None:
     """Return [start, end) of the citation in or beside which the cursor stands."""
     spans = find_places(text, in_text_keys=form == "markdown")
-    return next(((start, end) for start, end, _ in spans if start <= cursor <= end), None)
+    return next(((f.start, f.end) for f in spans if f.start <= cursor <= f.end), None)
 
 
-def _between(mentions: Sequence[Mention], start: int, end: int) -> bool:
-    return any(m.site is not None and start <= m.site.start <= end for m in mentions)
+def _between(mention: Mention, start: int, end: int) -> bool:
+    return mention.site is not None and start <= mention.site.start <= end
 
 
 def _without_inserted(manuscript: Manuscript, text: str, cursor: int) -> Manuscript:
     """Return the manuscript with the sites of the text without the mark at the cursor."""
     source = SourceText(Path(NAME), text)
     moved = partial(_moved, source=source, cursor=cursor)
-    mentions = [tuple(map(moved, place)) for place in manuscript.mentions]
-    return dataclasses.replace(manuscript, mentions=mentions)
+    return dataclasses.replace(manuscript, mentions=list(map(moved, manuscript.mentions)))
 
 
 def _moved(mention: Mention, source: SourceText, cursor: int) -> Mention:

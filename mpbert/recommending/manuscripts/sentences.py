@@ -1,32 +1,21 @@
 """A manuscript as an encoder reads it: sentences without citation markers, and its places."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
-from mpbert.citations.author_year import find_citations
-from mpbert.citations.markers import markers_of
-from mpbert.citations.records import Marker
-from mpbert.corpus.text import (
-    MARKER_LIKE,
-    clean_characters,
-    cut_markers,
-    marker_like_spans,
-    split_sentences,
-)
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.clauses import clauses_of
 from mpbert.recommending.manuscripts.marks import (
-    MARK,
     PLACE,
     Marks,
     Mention,
     find_places,
     mark_places,
     plain_characters,
-    put_marks,
+    replace_spans,
     take_marks,
     without_marks,
 )
@@ -34,9 +23,7 @@ from mpbert.recommending.manuscripts.sites import site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
-_MARKS = f"((?:{MARK.pattern})+)"
-_AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
-_BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
+_SENTENCE_START = re.compile(r"(?:^|[.!?])\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -66,25 +53,27 @@ class Draft:
 class Manuscript:
     """Sentences without citation markers, title first where there is one.
 
-    A place is a sentence with citations, however many: papers are asked for once, for all of them.
+    A place is a citation. A sentence with several is cut into clauses, one for each, see
+    :mod:`mpbert.recommending.manuscripts.clauses`.
 
     :param places: (Q,) number of the sentence of each place, ascending.
-    :param mentions: (Q,) the citations of each place, in the order of the text.
+    :param mentions: (Q,) the citation at each place, in the order of the text.
     :param about: what else the file says of itself.
     """
 
     sentences: list[str]
     places: np.ndarray
-    mentions: list[tuple[Mention, ...]] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
     about: About = About()
 
     @property
     def keys(self) -> list[tuple[str, ...]]:
         """(Q,) the keys that stand at each place already, each once; empty for an open place."""
-        return [
-            tuple(dict.fromkeys(key for mention in place for key in mention.keys))
-            for place in self.mentions
-        ]
+        return [tuple(dict.fromkeys(mention.keys)) for mention in self.mentions]
+
+    def at_end(self) -> "Manuscript":
+        """Return the same with one place, behind the last sentence."""
+        return replace(self, places=np.array([len(self.sentences) - 1]), mentions=[Mention()])
 
 
 def manuscript_of(draft: Draft) -> Manuscript:
@@ -94,21 +83,19 @@ def manuscript_of(draft: Draft) -> Manuscript:
     one: the one where more keys may be written.
     """
     sentences: list[str] = []
-    found: dict[int, list[Mention]] = {}
+    found: list[tuple[int, Mention]] = []
     for part in (draft.title, draft.abstract, draft.text):
         for paragraph in re.split(r"\n\s*\n", part):
-            text = clean_characters(_without_markers(_settled(paragraph)))
-            for sentence in split_sentences(text):
-                marks = list(MARK.finditer(sentence))
-                sentence = cut_markers(sentence, [Marker(*mark.span()) for mark in marks])
-                if any(map(str.isalpha, sentence)):  # as build-corpus
-                    sentences.append(sentence)
-                number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
-                mentions = [draft.marks.mention_at(mark[0]) for mark in marks]
-                if mentions:
-                    found.setdefault(number, []).extend(mentions)
-    numbers = np.array(list(found), dtype=np.int64)
-    return Manuscript(sentences, numbers, list(map(_each_once, found.values())), draft.about)
+            for clauses in clauses_of(paragraph):
+                mentions: list[tuple[int, Mention]] = []
+                for clause, marks in clauses:
+                    if any(map(str.isalpha, clause)):  # as build-corpus
+                        sentences.append(clause)
+                    number = max(len(sentences) - 1, 0)  # a lone place belongs to what it follows
+                    mentions += [(number, draft.marks.mention_at(mark)) for mark in marks]
+                found += _each_once(mentions)
+    numbers = np.array([number for number, _ in found], dtype=np.int64)
+    return Manuscript(sentences, numbers, [mention for _, mention in found], draft.about)
 
 
 def manuscript_at(text: str, place: int | None, title: str = "", abstract: str = "") -> Manuscript:
@@ -167,15 +154,18 @@ def whole_of(draft: Draft, name: str) -> list[str]:
     return sentences
 
 
-def _each_once(mentions: list[Mention]) -> tuple[Mention, ...]:
-    """Return citations without those that have the keys of another one."""
-    first: dict[object, Mention] = {}
-    for number, mention in enumerate(mentions):
-        name = mention.keys or number
+def _each_once(mentions: list[tuple[int, Mention]]) -> list[tuple[int, Mention]]:
+    """Return the citations of a sentence without those with the keys, or the site, of another."""
+    first: dict[object, tuple[int, Mention]] = {}
+    for number, found in enumerate(mentions):
+        site = found[1].site  # \both{[?]} may leave it twice
+        name = found[1].keys or (number if site is None else (site.source.path, site.start))
         known = first.get(name)
-        if known is None or (known.is_fixed and not mention.is_fixed):
-            first[name] = mention
-    return tuple(first.values())
+        if known is None:
+            first[name] = found
+        elif known[1].is_fixed and not found[1].is_fixed:
+            first[name] = known[0], found[1]
+    return list(first.values())
 
 
 def read_text(source: SourceText) -> Draft:
@@ -203,42 +193,9 @@ def check_places(manuscript: Manuscript, name: str) -> None:
 
 def _without_places(text: str) -> str:
     r"""Cut out ``\cite{...}`` and the like; a mark inside of one stays."""
-    bare, marks = take_marks(text)
-    spans = [(start, end) for start, end, _ in find_places(bare)]
-    pieces, last = [], 0
-    for start, end in [*spans, (len(bare), len(bare))]:
-        inside = [mark for place, mark in marks if start < place < end]
-        outside = [(place - last, mark) for place, mark in marks if last <= place <= start]
-        pieces += [put_marks(bare[last:start], outside), *inside]
-        last = end
-    return "".join(pieces)
-
-
-def _settled(paragraph: str) -> str:
-    """Move places out of citation markers, before a full stop they follow, behind words they touch.
-
-    "trees. [CITATION] Next" belongs to the trees, a cursor just before "Next" to the next sentence.
-    """
-    bare, marks = take_marks(paragraph)
-    if not marks:
-        return paragraph
-    ends = np.arange(len(bare) + 1)  # of the markers around each place, else the place itself
-    for start, end in _spans(bare):
-        ends[start + 1 : end] = np.maximum(ends[start + 1 : end], end)
-    text = put_marks(bare, [(ends[place], mark) for place, mark in marks])
-    return _BEFORE_WORD.sub(r"\2\1", _AFTER_STOP.sub(r"\2\1", text))
-
-
-def _spans(text: str) -> list[tuple[int, int]]:
-    markers: Sequence[Marker] = markers_of(text, find_citations(text))
-    spans = [(marker.start, marker.end) for marker in markers]
-    return spans + [span for kind in MARKER_LIKE for span in marker_like_spans(text, kind)]
-
-
-def _without_markers(text: str) -> str:
-    """Cut out whatever is certain to be, or looks like, a citation marker."""
-    text = cut_markers(text, markers_of(text, find_citations(text)))
-    for kind in MARKER_LIKE:
-        if spans := marker_like_spans(text, kind):
-            text = cut_markers(text, [Marker(*span) for span in spans])
-    return text
+    bare, _ = take_marks(text)
+    spans = []
+    for found in find_places(bare):
+        begins = _SENTENCE_START.search(bare, max(found.start - 5, 0), found.start)
+        spans.append((found.start, found.end, found.noun if begins else found.noun.lower()))
+    return replace_spans(text, spans)

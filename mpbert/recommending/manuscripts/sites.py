@@ -1,28 +1,62 @@
 r"""Where a citation stands in a file, and what is written there for more keys.
 
-A site is [start, end) of the file's characters: all of an open place such as ``[CITATION]``, and
-otherwise the empty span behind the last key.
+A site is [start, end) of the file's characters: all of an open place such as ``[CITATION]``, a
+placeholder among keys, and otherwise the empty span behind the last key.
 """
 
+import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from xml.sax.saxutils import escape as xml_escape
 
+from mpbert.recommending.manuscripts.citation_commands import NAMING
+from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.source_text import SourceText
 
-OPEN = re.compile(r"\s*(?:todo|\?+|x{2,3})?\s*", re.IGNORECASE)  # keys that stand for none
-# commands that print a part of a reference and so name one paper
-NAMING = frozenset(
-    "citeauthor citefullauthor Citeauthor citeyear citeyearpar citenum citetalias citepalias "
-    "citetitle citedate citeurl".split()
-)
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _SIMPLE_KEY = re.compile(r"\w(?:[\w:.#$%&+?<>~/-]*[\w/])?")
+PANDOC_KEY = re.compile(
+    r"(?<![\w@])@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?\?*|\?+))"  # Key? asks for one
+)
+_TYPST_KEY = re.compile(r"[\w][\w.:-]*(?<![.:-])")
 
-# form -> what stands before, between and behind keys
-_TEX = {"cite": ("\\cite{", ",", "}"), "keys": ("", ",", ""), "more keys": (",", ",", "")}
-_PANDOC = {"group": ("[", "; ", "]"), "more": ("; ", "; ", "")}
-_FORMS = _TEX | _PANDOC
+
+def _pandoc(key: str) -> str:
+    return f"@{key}" if _SIMPLE_KEY.fullmatch(key) else f"@{{{key}}}"
+
+
+def _typst(key: str) -> str:
+    return f"@{key}" if _TYPST_KEY.fullmatch(key) else f"#cite(label({json.dumps(key)}))"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How citations are written.
+
+    :param before: what stands before, ``between`` and ``behind`` the keys of a citation.
+    :param of_key: from a key to how it is written.
+    """
+
+    before: str
+    between: str
+    behind: str
+    of_key: Callable[[str], str] = str
+
+
+TEX = Style("\\cite{", ",", "}")
+PANDOC = Style("[", "; ", "]", _pandoc)
+IN_TEXT = Style("", " and ", "", _pandoc)
+ORG = Style("[cite:", ";", "]", lambda key: f"@{key}")
+RST = Style(":cite:p:`", ",", "`")
+TYPST = Style("", " ", "", _typst)
+
+# how a text is written down within a file of another form
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "": str,
+    "json": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    "xml": xml_escape,
+}
 
 
 @dataclass(frozen=True)
@@ -30,16 +64,18 @@ class Site:
     """Where keys may be written.
 
     :param source: the file; ``start`` and ``end`` are places in its text.
-    :param form: what is written there, one of ``cite``, ``keys``, ``more keys`` of TeX, ``group``
-        and ``more`` of pandoc.
+    :param style: how a citation is written there; of one that stands there already, its ``before``
+        and ``behind`` are what comes before and behind the new keys.
     :param hindrance: why nothing can be written there; empty if it can.
+    :param escape: how the file writes text: as it is, ``json`` or ``xml``.
     """
 
     source: SourceText
     start: int
     end: int
-    form: str
+    style: Style
     hindrance: str = ""
+    escape: str = field(default="")
 
     @property
     def line(self) -> int:
@@ -48,43 +84,74 @@ class Site:
 
     def written(self, keys: Sequence[str]) -> str:
         """Return what stands at the site afterwards."""
-        before, between, behind = _FORMS[self.form]
-        names = map(_pandoc_key, keys) if self.form in _PANDOC else keys
-        return before + between.join(names) + behind
+        style = self.style
+        listed = style.between.join(map(style.of_key, keys))
+        return _ESCAPES[self.escape](style.before + listed + style.behind)
 
     def frame(self) -> dict[str, str]:
         """Return what stands before, between and behind the keys that are written."""
-        return dict(zip(("before", "between", "behind"), _FORMS[self.form], strict=True))
+        style = self.style
+        return {"before": style.before, "between": style.between, "behind": style.behind}
+
+
+def among(
+    source: SourceText, items: Sequence[tuple[int, int, str]], end: int, style: Style
+) -> Site:
+    """Return the site in a list of keys: its placeholders, else the place behind the last key.
+
+    :param items: (start, end, key) of each in the text.
+    :param end: of the list, where there is no placeholder.
+    """
+    between = style.between
+    holders = [number for number, item in enumerate(items) if is_placeholder(item[2])]
+    if not holders:
+        is_open = not items or source.text[:end].rstrip().endswith(between.strip())
+        before = "" if is_open else between
+        return Site(source, end, end, replace(style, before=before, behind=""))
+    first, last = holders[0], holders[-1]
+    kept = [n for n in range(first, last) if n not in holders]
+    behind = "".join(between + source.text[items[n][0] : items[n][1]] for n in kept)
+    style = replace(style, before="", behind=behind)
+    return Site(source, items[first][0], items[last][1], style)
 
 
 def site_in_text(source: SourceText, start: int, end: int) -> Site:
     r"""Return the site of a place at [start, end) of a Markdown file or a plain text."""
     found = source.text[start:end]
     command = _COMMAND.search(found)
-    if found.startswith("[") and "@" in found:
-        if OPEN.fullmatch(found[1:-1].strip().removeprefix("@")):
-            return Site(source, start, end, "group")
-        return Site(source, end - 1, end - 1, "more")
     if command and "{" in found:
         return site_of_keys(source, start + found.rindex("{") + 1, end - 1, command[1])
-    if "@" in found:
-        return Site(source, start, end, "group", f"{found} is a part of its sentence")
-    return Site(source, start, end, "group")
+    items = [
+        (start + key.start(), start + key.end(), key[1] or key[2])
+        for key in PANDOC_KEY.finditer(found)
+    ]
+    if not items:
+        return Site(source, start, end, PANDOC)
+    if found.startswith("["):
+        return among(source, items, end - 1, PANDOC)
+    if is_placeholder(items[0][2]):
+        return Site(source, *items[0][:2], IN_TEXT)
+    return Site(source, start, end, PANDOC, f"{found} is a part of its sentence")
 
 
 def site_of_keys(source: SourceText, start: int, end: int, command: str) -> Site:
     r"""Return the site of a ``\cite`` whose last keys stand at [start, end)."""
     keys = source.text[start:end]
-    if command in NAMING:
-        return Site(source, start, end, "keys", f"\\{command} names one paper")
+    if command in NAMING and not is_placeholder(keys):
+        return Site(source, start, end, TEX, f"\\{command} names one paper")
     if "%" in keys:
-        return Site(source, start, end, "keys", "a comment stands among its keys")
-    if OPEN.fullmatch(keys):
-        return Site(source, start, end, "keys")
-    if keys.rstrip().endswith(","):
-        return Site(source, end, end, "keys")
-    return Site(source, end, end, "more keys")
+        return Site(source, start, end, TEX, "a comment stands among its keys")
+    return among(source, listed_keys(keys, start), end, TEX)
 
 
-def _pandoc_key(key: str) -> str:
-    return f"@{key}" if _SIMPLE_KEY.fullmatch(key) else f"@{{{key}}}"
+def listed_keys(keys: str, start: int) -> list[tuple[int, int, str]]:
+    """Return (start, end, key) of keys between commas.
+
+    :param start: of ``keys`` in the text.
+    """
+    found = []
+    for item in re.finditer(r"[^,]+|(?:^|(?<=,))(?=,|$)", keys):
+        key = item[0].strip()
+        at = start + item.start() + (len(item[0]) - len(item[0].lstrip()) if key else 0)
+        found.append((at, at + len(key) if key else start + item.end(), key))
+    return found

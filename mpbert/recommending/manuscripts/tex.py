@@ -31,13 +31,11 @@ from pylatexenc.latexwalker import (
 from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.citation_commands import ALL_COMMANDS, TEXTUAL
 from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.left_out import LeftOut
 from mpbert.recommending.manuscripts.marks import (
-    CITE_COMMANDS,
     MARK,
-    MULTI_CITE_COMMANDS,
-    VOLUME_CITE_COMMANDS,
     Marks,
     mark_places,
     split_keys,
@@ -162,14 +160,14 @@ class _Converter(LatexNodes2Text):
             self.left_out.add(node, "formula")
             return " "
         text = self.nodelist_to_text(node.nodelist)
+        for mark in MARK.findall(node.latex_verbatim()):
+            text = text.replace(mark, "")  # $x_{[?]}$ is none
         return text if len(text) <= _LONGEST_FORMULA else " " + "".join(MARK.findall(text))
 
     def _text_context(self) -> LatexContextDb:
         context = get_default_latex_context_db()
         own: dict[str, Callable[[LatexNode], str]] = {
-            **dict.fromkeys(CITE_COMMANDS, self._cite),
-            **dict.fromkeys(MULTI_CITE_COMMANDS, self._cite),
-            **dict.fromkeys(VOLUME_CITE_COMMANDS, self._cite),
+            **dict.fromkeys(ALL_COMMANDS, self._cite),
             **dict.fromkeys(HEADINGS.split(), self._heading),
             **dict.fromkeys(("footnote", "footnotetext", "tablefootnote"), self._footnote),
             **dict.fromkeys(("multicolumn", "multirow", "href"), self.last_argument),
@@ -213,7 +211,7 @@ class _Converter(LatexNodes2Text):
         if groups and verbatim[-1][:1] == "{" and verbatim[-1][-1:] == "}":
             start, end = groups[-1].pos + 1, groups[-1].pos + groups[-1].len - 1
             site = self._marked.site_of_keys(start, end, node.macroname)
-        return self._marks.add(keys, site)
+        return self._marks.add(keys, site, node.macroname in TEXTUAL)
 
     def _heading(self, node: LatexNode) -> str:
         text = self.last_argument(node)

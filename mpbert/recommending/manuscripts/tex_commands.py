@@ -12,7 +12,7 @@ from pylatexenc.macrospec import (
     ParsedMacroArgs,
 )
 
-from mpbert.recommending.manuscripts.marks import (
+from mpbert.recommending.manuscripts.citation_commands import (
     CITE_COMMANDS,
     MULTI_CITE_COMMANDS,
     VOLUME_CITE_COMMANDS,

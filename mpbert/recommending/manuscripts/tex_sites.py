@@ -1,17 +1,18 @@
 r"""TeX whose open places are marked, and where each citation of it stands in the files."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from mpbert.recommending.manuscripts.marks import BARE, Marks
-from mpbert.recommending.manuscripts.sites import Site, site_of_keys
+from mpbert.recommending.manuscripts.marks import Marks
+from mpbert.recommending.manuscripts.placeholders import BARE_TEX
+from mpbert.recommending.manuscripts.sites import TEX, Site, among, listed_keys, site_of_keys
 from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
 
-_COMMAND_BEFORE = re.compile(r"\\[A-Za-z@]*\*?\Z")  # whose option it may be
+_COMMAND_BEFORE = re.compile(r"\\(?:[A-Za-z@]*\*?|begin\{[^{}]*\})\Z")  # whose option it may be
 _LONGEST_NAME = 40
 
 
@@ -57,14 +58,19 @@ class MarkedTex:
             return site_of_keys(source, place + 1 - (end - start), place + 1, command)
         if start == end or "%" in self.text[start:end]:
             return None
-        return Site(source, place + 1, place + 1, "more keys")
+        begins_key = self.text[start : end - run].rstrip()[-1:] in ("", ",")
+        written = source.text[place + 1 - run : place + 1]
+        items = listed_keys(written, place + 1 - run)[0 if begins_key else 1 :]
+        if not items:
+            return Site(source, place + 1, place + 1, replace(TEX, before=",", behind=""))
+        return among(source, items, place + 1, TEX)
 
 
 def marked_tex(expanded: Traced, origins: Origins, marks: Marks) -> MarkedTex:
     r"""Mark the open places, but not the options of commands."""
     sites = _BareSites(expanded, origins)
     parts, last = [], 0
-    for match in BARE.finditer(expanded.text):
+    for match in BARE_TEX.finditer(expanded.text):
         start, end = match.span()
         if _COMMAND_BEFORE.search(expanded.text, max(start - _LONGEST_NAME, 0), start):
             continue
@@ -91,11 +97,11 @@ class _BareSites:
         first = int(found[0])
         if _literal(found):
             source, place = self._origins.in_file(first)
-            return Site(source, place, place + end - start, "cite")
+            return Site(source, place, place + end - start, TEX)
         if first < -1 and (found == first).all() and self._lengths[first] == end - start:
             begin, behind = self._origins.span_of_call(first)
             source, place = self._origins.in_file(begin)
-            return Site(source, place, place + behind - begin, "cite")
+            return Site(source, place, place + behind - begin, TEX)
         return None
 
 

@@ -1,0 +1,47 @@
+r"""What people type where a citation will be: ``\cite{todo}``, ``[citation needed]``, ``(REF)``."""
+
+import re
+
+_OF = r"(?:cit(?:e|ation)s?|ref(?:erence)?s?)"
+_DO = r"(?:add|find|insert|needs?|needed|missing|todo|fixme)"
+_KEY = re.compile(
+    rf"""\s*(?:
+    | [?.*!_-]+ | \S*\?+                              # ???, smith2004?
+    | (?:\S*[\W_])?todo\d{{0,3}}(?:[\W_]\S*)?         # todo, TODO2, smith-todo; not todorov2004
+    | (?:\S*[\W_])?fixme(?:[\W_]\S*)?
+    | x{{2,}}\d{{0,3}} | tb[adc] | tk+
+    | {_OF}(?:[\W_]?(?:me|this|here|needed|missing))? # citation-needed
+    | {_DO}(?:[\W_]a)?(?:[\W_]?{_OF})?
+    | (?:some|your|my|the|bib|cite|citation)?[\W_]?key
+    | placeholder | dummy | unknown
+    )\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TASK = rf"(?:{_DO}[\s:_-]{{1,2}}(?:an?\s|the\s)?)"
+_SAID = rf"{_TASK}?{_OF}(?:[\s_-](?:needed|missing|here|please|todo))?"
+_ANY_CASE = rf"(?i:{_SAID})"
+_BARE = (
+    r"\[CITATION\]|\[\?+\]"
+    rf"|(?<!\])\[\s?(?:{_ANY_CASE}|(?i:source\s(?:needed|missing)|{_TASK}?cite:?\s[^][@{{}}\n]{{1,60}})"
+    r"|XXX+|TODO|-?@[?.]*)\s?[?!]*\](?![(:{])"
+    rf"|\((?:CIT(?:E|ATION)S?|REF(?:ERENCE)?S?|XXX+|\?\?+"
+    rf"|(?i:{_TASK}{_OF}|{_OF}\s(?:needed|missing|here)))\s?[?!]*\)"
+    rf"|\((?i:{_OF})\s?[?!]+\)"
+)
+BARE = re.compile(_BARE)
+# in TeX also a note to oneself that asks for nothing but a citation
+BARE_TEX = re.compile(
+    rf"{_BARE}"
+    rf"|\\(?:todo|Todo|TODO|fixme|FIXME)\*?\s?(?:\[[^\[\]{{}}]{{0,80}}\])?\{{\s?{_ANY_CASE}\s?[?!.]*\}}"
+    r"|\\(?:citationneeded|citeneeded|citneeded|needs?cite|needs?citation)(?![A-Za-z@])(?:\{\})?"
+)
+
+
+def is_placeholder(key: str) -> bool:
+    """Return whether a key stands for none that its author knows yet."""
+    return len(key) <= 80 and _KEY.fullmatch(key) is not None
+
+
+def known_keys(keys: list[str]) -> tuple[str, ...]:
+    """Return keys without those that stand for none."""
+    return tuple(key for key in keys if not is_placeholder(key))
