@@ -10,7 +10,7 @@ import pandas as pd
 from mpbert.api.answers import answer_table
 from mpbert.api.corpus_tables import years_of
 from mpbert.recommending.manuscripts.files import read_manuscript_file
-from mpbert.recommending.manuscripts.sentences import check_places, manuscript_at, whole_sentences
+from mpbert.recommending.manuscripts.sentences import manuscript_at, whole_sentences, with_place
 from mpbert.recommending.recommender import IndexRecommender
 
 
@@ -156,18 +156,17 @@ class Recommender:
 
         Papers that stand at a place already may be among those returned.
 
-        :param path: .tex, .md, .txt or .json; places are ``\cite{...}``, ``[CITATION]``, ``[?]``
-            and ``[@key]``.
+        :param path: .tex, .md, .txt, .json or another that ``mpbert recommend`` reads; places are
+            ``\cite{...}``, ``[CITATION]``, ``[?]``, ``[@key]``, or the end where there is none.
         :param top: how many papers of a place at most.
         :param year: as in :meth:`recommend`, like ``ranker``.
         :returns: as :meth:`recommend`, with the number of the place, from 1, before the rank in the
             index, and two more columns: ``sentence`` of the place, ``keys`` that stand there.
-        :raises ManuscriptError: the file cannot be read, or marks no place.
+        :raises ManuscriptError: the file cannot be read, or holds no word.
         :raises ConfigError: ``top`` is less than 1, ``year`` is no whole number, or there is no
             such ranker.
         """
-        manuscript = read_manuscript_file(Path(path))
-        check_places(manuscript, str(path))
+        manuscript = with_place(read_manuscript_file(Path(path)), str(path))
         tables = {}
         for number, sentence in enumerate(manuscript.places.tolist()):
             found = self.index.recommend_at(manuscript, number, top, year, (), ranker)

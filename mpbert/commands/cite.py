@@ -21,14 +21,14 @@ _TOP = 10  # papers to choose from at a question
 class Config:
     r"""Write citations of papers at a place of a manuscript, and what is missing into its .bib.
 
-    [CITATION] and [?] become \cite{...} in TeX and [@...] elsewhere; keys of a \cite stay, and new
-    ones stand behind them. The difference is shown first. No other byte of a file changes.
+    [CITATION], [?] and \cite{todo} become a citation in the form of the file; keys of a \cite stay,
+    and new ones stand behind them. The difference is shown first. No other byte of a file changes.
     """
 
     index: Path = positional("index", "index made by mpbert index or build-index")
-    manuscript: Path = positional("manuscript", "file .tex, .md or .txt")
+    manuscript: Path = positional("manuscript", "file .tex, .md, .qmd or .txt")
     place: Optional[str] = option(
-        None, "number as recommend prints it, or 3.2 for the second citation of place 3"
+        None, "number as recommend prints it; without it, the only place, or the only open one"
     )
     papers: list[str] = option(
         (), "ids as recommend prints them; without it, you are asked", nargs="+", type=str
@@ -36,6 +36,7 @@ class Config:
     bib: Optional[Path] = option(
         None, "file for new entries; without it, the .bib that the manuscript names"
     )
+    undo: bool = option(False, "take the last insertion of this manuscript back, and its entries")
     yes: bool = option(False, "write without asking")
 
 
@@ -52,16 +53,15 @@ def run(config: Config) -> None:
     from mpbert.recommending.manuscripts.files import read_manuscript_file
     from mpbert.recommending.manuscripts.sentences import check_places
     from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.undoing import keep
 
+    if config.undo:
+        _undo(config)
+        return
     name = str(config.manuscript)
     manuscript = read_manuscript_file(config.manuscript)
     check_places(manuscript, name)
-    if config.place is None and len(manuscript.mentions) > 1:
-        raise ManuscriptError(
-            f"{name}: found {len(manuscript.mentions)} places; expected --place with one of them, "
-            f"as recommend prints them"
-        )
-    number, mention = mention_at(manuscript, config.place or "1", name)
+    number, mention = mention_at(manuscript, config.place, name)
     site = site_of(mention, name)
     recommender = IndexRecommender.open(config.index)
     keys = [key for place in manuscript.keys for key in place]
@@ -82,12 +82,30 @@ def run(config: Config) -> None:
         print(f"{name}: nothing to write, {', '.join(chosen) or 'no paper'} stands there already")
         return
     changes.append(text_change(site, new))  # behind the entries: a key without one is an error
+    if _shown_and_agreed(config, changes):
+        keep(config.manuscript, changes)
+        for change in changes:
+            change.write()
+
+
+def _undo(config: Config) -> None:
+    """Take the last insertion back."""
+    from mpbert.recommending.undoing import forget_last, last_insertion
+
+    changes = last_insertion(config.manuscript)
+    if _shown_and_agreed(config, changes):
+        for change in changes:
+            change.write()
+        forget_last(config.manuscript)
+
+
+def _shown_and_agreed(config: Config, changes: "list[FileChange]") -> bool:
+    """Show what changes, and return whether it shall be written."""
     print("".join(change.diff() for change in changes), end="", flush=True)
-    if not config.yes and not _agreed():
-        print("nothing was written", file=sys.stderr)
-        return
-    for change in changes:
-        change.write()
+    if config.yes or _agreed():
+        return True
+    print("nothing was written", file=sys.stderr)
+    return False
 
 
 def _bib(config: Config, bibliography: "OwnReferences") -> Path:

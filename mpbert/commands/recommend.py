@@ -27,13 +27,14 @@ _SHOWN = 5  # sentences to choose from at a question
 class Config:
     r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript.
 
-    A sentence with several citations is one place, with one list for all of them. Where a
-    manuscript marks no place, you are asked for the sentence that needs a citation.
+    Each citation is a place, asked with the clause in front of it. A manuscript that marks no place
+    is asked at its end; on a terminal you may name the sentence.
     """
 
     index: Path = positional("index", "index made by mpbert index or build-index")
     manuscript: Path = positional(
-        "manuscript", "file .tex, .md, .txt or .json, or - for standard input"
+        "manuscript",
+        "file .tex, .md, .qmd, .txt, .json or .pdf, or - for text on standard input",
     )
     top: int = option(10, "papers per place")
     year: Optional[int] = option(None, "leave out papers of later years")
@@ -62,7 +63,7 @@ def run(config: Config) -> None:
     """Print the papers, best first.
 
     :raises StoreUnavailableError: the store does not answer.
-    :raises ManuscriptError: it cannot be read, or marks no place and nobody can be asked.
+    :raises ManuscriptError: it cannot be read, or holds no word.
     """
     from mpbert.recommending.places import lines_of
 
@@ -117,22 +118,21 @@ def _bibtex(recommender: "IndexRecommender", answers: "list[PlaceAnswer]") -> li
 def _read(path: Path, whole: bool) -> "tuple[Manuscript, list[str]]":
     """Return the manuscript, and the sentences of title and abstract where it is asked as a whole.
 
-    :raises ManuscriptError: it is asked for places, and marks none.
+    :raises ManuscriptError: it cannot be read, or holds no word.
     """
-    from mpbert.recommending.manuscripts.files import draft_in, read_checked
-    from mpbert.recommending.manuscripts.sentences import check_places, manuscript_of, whole_of
+    from mpbert.recommending.manuscripts.files import draft_at, draft_in
+    from mpbert.recommending.manuscripts.sentences import manuscript_of, whole_of, with_place
     from mpbert.recommending.manuscripts.source_text import SourceText
 
     is_stdin = str(path) == "-"
-    source = SourceText(_STDIN, _read_stdin()) if is_stdin else read_checked(path)
-    draft = draft_in(source)
+    name = str(_STDIN if is_stdin else path)
+    draft = draft_in(SourceText(_STDIN, _read_stdin())) if is_stdin else draft_at(path)
     manuscript = manuscript_of(draft)
     if whole:
-        return manuscript, whole_of(draft, str(source.path))
+        return manuscript, whole_of(draft, name)
     if not len(manuscript.places) and manuscript.sentences and not is_stdin and sys.stdin.isatty():
         manuscript = _ask(manuscript)
-    check_places(manuscript, str(source.path))
-    return manuscript, []
+    return with_place(manuscript, name), []
 
 
 def _read_stdin() -> str:
@@ -157,7 +157,7 @@ def _ask(manuscript: "Manuscript") -> "Manuscript":
 
     print("No place is marked. Which sentence needs a citation?", file=sys.stderr)
     while True:
-        print("Some words of it (Enter to stop): ", end="", file=sys.stderr, flush=True)
+        print("Some words of it (Enter for its end): ", end="", file=sys.stderr, flush=True)
         words = sys.stdin.readline().strip().casefold()
         if not words:
             return manuscript

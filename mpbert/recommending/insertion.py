@@ -26,21 +26,24 @@ class FileChange:
     """A file before and after.
 
     :param before: its bytes; None where there is no such file yet.
+    :param after: its bytes; None where there is none then.
     :param encoding: of both, to show them.
     """
 
     path: Path
     before: bytes | None
-    after: bytes
+    after: bytes | None
     encoding: str = UTF8
 
     def diff(self) -> str:
         """Return the unified diff, as text of lines that end in a line feed."""
         old, new = (
             data.decode(self.encoding, "replace").removeprefix("\ufeff")
-            for data in (self.before or b"", self.after)
+            for data in (self.before or b"", self.after or b"")
         )
-        names = ("/dev/null" if self.before is None else str(self.path)), str(self.path)
+        names = (
+            "/dev/null" if data is None else str(self.path) for data in (self.before, self.after)
+        )
         lines = difflib.unified_diff(_lines(old), _lines(new), *names)
         ended = (line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)
         return "".join(ended).replace("\r\n", "\n")
@@ -58,6 +61,9 @@ class FileChange:
                     f"{self.path}: has changed since it was read; nothing more was written, try "
                     f"again"
                 )
+            if self.after is None:
+                path.unlink(missing_ok=True)
+                return
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
                 partial = Path(file.name)
                 try:
@@ -79,14 +85,23 @@ class FileChange:
 _NO_END = "\\ No newline at end of file"
 
 
-def mention_at(manuscript: Manuscript, place: str, name: str) -> tuple[int, Mention]:
+def mention_at(manuscript: Manuscript, place: str | None, name: str) -> tuple[int, Mention]:
     """Return the number of a place, from 0, and what stands there.
 
-    :param place: its number, as ``recommend`` prints it.
+    :param place: its number, as ``recommend`` prints it; None: the only one, or the only open one.
     :param name: of the manuscript, for messages.
-    :raises ManuscriptError: there is no such place.
+    :raises ManuscriptError: there is no such place, or it must be said which is meant.
     """
     places = manuscript.mentions
+    if place is None:
+        open_ones = [number for number, mention in enumerate(places, 1) if not mention.keys]
+        meant = [1] if len(places) == 1 else open_ones
+        if len(meant) != 1:
+            raise ManuscriptError(
+                f"{name}: found {len(places)} places, {len(open_ones)} of them open; expected "
+                f"--place with one of them, as recommend prints them"
+            )
+        place = str(meant[0])
     if not _NUMBER.fullmatch(place) or not 1 <= int(place) <= len(places):
         raise ManuscriptError(
             f"{name}: found no place {place}; expected one of 1 to {len(places)}, as recommend "

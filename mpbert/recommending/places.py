@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.recommender import IndexRecommender
 from mpbert.recommending.records import Recommendation
@@ -15,7 +17,8 @@ HERE, ELSEWHERE, LISTED = "here", "elsewhere", "listed"
 class CitedPaper:
     """A paper of the index that the manuscript knows.
 
-    :param cited: ``here``, at this place; ``elsewhere``; or ``listed`` among its references alone.
+    :param cited: ``here``, in the clause of this place; ``elsewhere``; or ``listed`` among its
+        references alone.
     """
 
     key: str
@@ -84,7 +87,9 @@ class PlaceRecommender:
         """
         manuscript = self._manuscript
         keys = manuscript.keys[number]
-        cited = self._cited(keys)
+        is_here = manuscript.places == manuscript.places[number]
+        here = {key for n in np.flatnonzero(is_here) for key in manuscript.mentions[n].keys}
+        cited = self._cited(here)
         accepted = dict.fromkeys(paper.paper_id for paper in cited if paper.cited == HERE)
         papers = self._recommender.recommend_at(
             manuscript, number, top, year, () if self._keeps_cited else tuple(accepted), ranker
@@ -98,7 +103,7 @@ class PlaceRecommender:
             self._recommender.warning(manuscript, number),
         )
 
-    def _cited(self, keys: tuple[str, ...]) -> tuple[CitedPaper, ...]:
+    def _cited(self, keys: set[str]) -> tuple[CitedPaper, ...]:
         found = [
             CitedPaper(
                 key,

@@ -78,7 +78,7 @@ def test_what_is_wrong_is_refused(recommender, tmp_path):
         Recommender(tmp_path)
     with pytest.raises(ConfigError, match="top 0: expected 1 or more"):
         recommender.recommend(TEXT, top=0)
-    (tmp_path / "plain.txt").write_text("Nothing is marked.")
+    (tmp_path / "plain.txt").write_text(" 12 ")
     with pytest.raises(ManuscriptError, match="found no"):
         recommender.recommend_file(tmp_path / "plain.txt")
 

@@ -36,7 +36,8 @@ def cite(library_index, tmp_path, capsys, monkeypatch):
         code = main(["cite", str(library_index), str(tmp_path / name), *flags])
         out, error = capsys.readouterr()
         found = (tmp_path / name).read_bytes().decode()
-        assert not list(tmp_path.glob(".*")) and not list(tmp_path.glob("tmp*"))
+        assert {file.name for file in tmp_path.glob(".*")} <= {f".{name}.cited"}
+        assert not list(tmp_path.glob("tmp*"))
         return code, found, (tmp_path / "refs.bib").read_bytes().decode() if bib else "", out, error
 
     return run
@@ -46,11 +47,10 @@ def cite(library_index, tmp_path, capsys, monkeypatch):
     ("place", "old", "new"),
     [
         ("1", "wait [CITATION]", f"wait \\cite{{{BOXES}}}"),
-        ("1.1", "wait [CITATION]", f"wait \\cite{{{BOXES}}}"),
-        ("1.2", "\\mc{q} hours", f"\\mc{{q,{BOXES}}} hours"),
-        ("2.1", "\\needed{} large", f"\\cite{{{BOXES}}}{{}} large"),
-        ("2.2", "\\cite{todo}", f"\\cite{{{BOXES}}}"),
-        ("3", "{q, w}", f"{{q, w,{BOXES}}}"),
+        ("2", "\\mc{q} hours", f"\\mc{{q,{BOXES}}} hours"),
+        ("3", "\\needed{} large", f"\\cite{{{BOXES}}}{{}} large"),
+        ("4", "\\cite{todo}", f"\\cite{{{BOXES}}}"),
+        ("5", "{q, w}", f"{{q, w,{BOXES}}}"),
     ],
 )
 def test_keys_stand_at_the_place_and_no_other_byte_changes(cite, place, old, new):
@@ -64,9 +64,9 @@ def test_keys_stand_at_the_place_and_no_other_byte_changes(cite, place, old, new
 
 
 def test_a_paper_of_the_bibliography_keeps_its_key_and_gets_no_entry(cite):
-    code, text, bib, out, _ = cite("--place", "2.2", "--papers", QUEUE, "--yes")
+    code, text, bib, out, _ = cite("--place", "4", "--papers", QUEUE, "--yes")
     assert code == 0 and bib == BIB and "large~\\cite{q}." in text
-    code, again, _, out, _ = cite("--place", "1.2", "--papers", QUEUE, "--yes")
+    code, again, _, out, _ = cite("--place", "2", "--papers", QUEUE, "--yes")
     assert code == 0 and again == TEX and "nothing to write" in out
 
 
@@ -132,7 +132,7 @@ def test_a_link_stays_a_link_and_a_new_bib_is_made(cite, tmp_path):
 def test_a_terminal_is_asked_for_papers_and_for_leave(cite):
     code, text, bib, out, error = cite("--place=1", stdin=Terminal("7\nx\n1\nn\n"))
     assert code == 0 and (text, bib) == (TEX, BIB) and "nothing was written" in error
-    assert error.count("Papers to cite, by rank") == 3 and "place 1 (2 citations) [q]: " in out
+    assert error.count("Papers to cite, by rank") == 3 and "place 1: Letters wait" in out
     code, text, _, _, _ = cite("--place=1", stdin=Terminal("1, 2\nyes\n"))
     assert code == 0 and "wait \\cite{" in text and text.count(",") == TEX.count(",") + 1
 
@@ -140,12 +140,12 @@ def test_a_terminal_is_asked_for_papers_and_for_leave(cite):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--place=9",), "found no place 9; expected one of 1 to 5, as recommend prints them"),
-        (("--place=x",), "found no place x; expected one of 1 to 5"),
-        (("--place=1.3",), "place 1 has 2 citations; found 1.3, expected 1.1 to 1.2"),
-        ((), "found 5 places; expected --place with one of them"),
-        (("--place=4",), "a.tex:3: \\citeauthor names one paper; put [CITATION] where"),
-        (("--place=5",), "a comment stands among its keys; put [CITATION] where"),
+        (("--place=9",), "found no place 9; expected one of 1 to 7, as recommend prints them"),
+        (("--place=x",), "found no place x; expected one of 1 to 7"),
+        (("--place=1.2",), "found no place 1.2; expected one of 1 to 7"),
+        ((), "found 7 places, 3 of them open; expected --place with one of them"),
+        (("--place=6",), "a.tex:3: \\citeauthor names one paper; put [CITATION] where"),
+        (("--place=7",), "a comment stands among its keys; put [CITATION] where"),
     ],
 )
 def test_a_place_that_is_not_there_or_takes_no_key_is_refused_in_one_line(cite, flags, message):
@@ -157,7 +157,12 @@ def test_a_place_that_is_not_there_or_takes_no_key_is_refused_in_one_line(cite, 
 @pytest.mark.parametrize(
     ("name", "text", "flags", "message"),
     [
-        ("a.tex", "A \\cite{a} b \\cite{c}.", ("--papers", BOXES), "name one of 1.1 [a]; 1.2 [c]"),
+        (
+            "a.tex",
+            "A \\cite{a} b \\cite{c}.",
+            ("--papers", BOXES),
+            "found 2 places, 0 of them open",
+        ),
         ("a.tex", "A [?].", ("--papers", BOXES), "names no .bib for new entries; expected --bib"),
         ("a.tex", "A [?].", ("--papers", "zzz"), "no paper 'zzz' among the 5 of the index"),
         ("a.tex", "A [?].", (), "found no --papers; expected ids of papers"),
@@ -210,5 +215,5 @@ def test_a_file_that_changes_while_one_is_asked_is_not_overwritten(cite, tmp_pat
             (tmp_path / "a.tex").write_text("Changed.")
             return "y\n"
 
-    code, text, _, _, error = cite("--place=2.2", "--papers", QUEUE, stdin=Editor())
+    code, text, _, _, error = cite("--place=4", "--papers", QUEUE, stdin=Editor())
     assert code == 2 and text == "Changed." and "has changed since it was read" in error

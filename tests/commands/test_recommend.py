@@ -104,16 +104,16 @@ def test_bibtex_has_each_paper_once(recommend):
     assert first.startswith("% place 1: RFC") and second.startswith("% place 2: RFC")
 
 
-def test_several_citations_of_a_sentence_get_one_list_that_says_so(recommend):
-    text = "Names \\cite{a} are resolved [CITATION], so \\cite{b,a}. Mail is routed [?]."
+def test_each_citation_of_a_sentence_gets_a_list_for_its_clause(recommend):
+    text = "Names are resolved \\cite{todo}, mail is routed \\cite{b,a}. Mail is sent [?]."
     code, out, _ = recommend("paper.txt", text, "--top", "3")
-    assert code == 0 and out.startswith("place 1 (3 citations) [a, b]: Names are resolved, so.")
+    assert code == 0 and out.startswith("place 1: Names are resolved\n")
+    assert "\nplace 2 [b, a]: mail is routed.\n" in out
     _, out, _ = recommend("paper.txt", text, "--top", "3", "--format", "json")
-    first, second = json.loads(out)
-    assert (first["num_citations"], first["keys"], len(first["papers"])) == (3, ["a", "b"], 3)
-    assert (second["place"], second["num_citations"], second["cited"]) == (2, 1, [])
+    found = [(place["place"], place["keys"], len(place["papers"])) for place in json.loads(out)]
+    assert found == [(1, [], 3), (2, ["b", "a"], 3), (3, [], 3)]
     _, out, _ = recommend("paper.txt", text, "--top", "3", "--format", "bibtex")
-    assert out.startswith("% place 1 (3 citations): RFC")
+    assert out.startswith("% place 1: RFC")
 
 
 def test_papers_that_a_place_cites_help_to_rank_or_are_marked(recommend):
@@ -170,21 +170,38 @@ def test_a_place_is_asked_for_on_a_terminal(recommend):
     code, out, error = recommend("paper.txt", text, "--top", "1", stdin=stdin)
     assert code == 0 and "place 1: Mail is routed." in out
     assert "2 sentences hold these words" in error and "0 sentences hold these words" in error
-    code, _, error = recommend("paper.txt", text, stdin=Stdin("", is_terminal=True))
-    assert code == 2 and "found no [CITATION]" in error
+    code, out, error = recommend("paper.txt", text, stdin=Stdin("", is_terminal=True))
+    assert code == 0 and "place 1: Mail is sent." in out
+    assert "paper.txt: marks no place, so it is asked at its end" in error
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("paper.txt", "Mail is routed. Names are resolved.", "Names are resolved."),
+        ("-", "Names are resolved.", "Names are resolved."),
+        ("paper.txt", "{Mail} is routed [?].", "{Mail} is routed."),
+        ("-", '{"it": 1} holds names [?].', '{"it": 1} holds names.'),
+    ],
+)
+def test_a_text_without_marks_is_asked_at_its_end_and_braces_are_text(
+    recommend, name, text, sentence
+):
+    code, out, _ = recommend(name, text, "--top=1", "--format=json")
+    assert code == 0 and [place["sentence"] for place in json.loads(out)] == [sentence]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("paper.txt", "No place.", "paper.txt: found no [CITATION]; put [CITATION] where"),
-        ("paper.tex", "No place.", r"paper.tex: found no \cite{todo}; put \cite{todo} where"),
-        ("-", "No place.", "standard input: found no [CITATION]"),
+        ("paper.tex", "%", r"paper.tex: found no \cite{todo}; put \cite{todo} where"),
+        ("-", "", "standard input: found no [CITATION]"),
         ("paper.txt", "", "paper.txt: found no [CITATION]"),
         ("paper.md", "[@key]", "paper.md holds no word; expected the sentences around"),
         ("paper.txt", b"caf\xe9 [CITATION]", "paper.txt: byte 3 is not UTF-8"),
         ("-", b"Herr M\xfcller sends [CITATION]", "standard input: byte 6 is not UTF-8"),
-        ("paper.pdf", "x", "found a name that ends in '.pdf'; expected .json, .markdown, .md"),
+        ("paper.djvu", "x", "found a name that ends in '.djvu'; expected .tex, .ltx, .latex"),
+        ("paper.pdf", "x", "paper.pdf: "),
         ("paper.json", "[1]", "paper.json: found a list; expected an object with title"),
     ],
 )

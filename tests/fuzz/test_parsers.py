@@ -111,14 +111,13 @@ def read_references(path: Path) -> None:
 
 def write_at_each_place(path: Path) -> None:
     """What cannot be written to is refused, too; what is written differs at one place."""
-    for place in read_manuscript_file(path).mentions:
-        for mention in place:
-            try:
-                change = text_change(site_of(mention, str(path)), ["key"])
-            except ManuscriptError as error:
-                assert len(str(error).splitlines()) == 1, error
-            else:
-                assert b"key" in change.after
+    for mention in read_manuscript_file(path).mentions:
+        try:
+            change = text_change(site_of(mention, str(path)), ["key"])
+        except ManuscriptError as error:
+            assert len(str(error).splitlines()) == 1, error
+        else:
+            assert b"key" in change.after
 
 
 # file -> its good content and who reads it

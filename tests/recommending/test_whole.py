@@ -10,7 +10,7 @@ from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_run
 from mpbert.foundation.errors import ConfigError, ManuscriptError
-from mpbert.recommending.manuscripts.files import draft_in, read_checked
+from mpbert.recommending.manuscripts.files import draft_at
 from mpbert.recommending.manuscripts.sentences import whole_of
 from mpbert.recommending.recommender import IndexRecommender
 
@@ -73,7 +73,7 @@ def test_known_papers_and_later_ones_are_left_out(recommender):
 )
 def test_title_and_abstract_of_a_file_are_read(name, text, tmp_path):
     (tmp_path / name).write_text(text)
-    assert whole_of(draft_in(read_checked(tmp_path / name)), name) == SENTENCES
+    assert whole_of(draft_at(tmp_path / name), name) == SENTENCES
 
 
 def test_the_command_and_python_answer_alike(rfc_index, recommender, tmp_path, capsys):

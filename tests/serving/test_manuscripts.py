@@ -28,13 +28,14 @@ def ask(client, **question):
 
 def test_every_place_of_a_text_has_its_papers_and_a_site(planted):
     answer = ask(planted, top=3)
-    assert answer["num_places"] == 3 and [p["place"] for p in answer["places"]] == [1, 2, 3]
-    first, second, third = answer["places"]
+    assert answer["num_places"] == 4 and [p["place"] for p in answer["places"]] == [1, 2, 3, 4]
+    first, cited, second, third = answer["places"]
     assert first["sentence"] == "Pages have a layout."
     assert TEXT[first["site"]["start"] : first["site"]["end"]] == "[CITATION]"
     frame = {key: first["site"][key] for key in ("before", "between", "behind")}
     assert frame == {"before": "\\cite{", "between": ",", "behind": "}"}
-    # the open one of a sentence with two
+    # two in one clause: each has its site, both know what is cited there
+    assert TEXT[: cited["site"]["end"]].endswith("\\cite{attack") and cited["keys"] == ["attack"]
     assert TEXT[second["site"]["start"] : second["site"]["end"]] == "[?]"
     assert second["cited"] == [{"key": "attack", "paper_id": "attack"}]
     assert "attack" not in [paper["paper_id"] for paper in second["papers"]]
@@ -77,8 +78,8 @@ def test_a_wrong_question_for_a_whole_paper_is_refused_in_one_line(planted, aske
 
 def test_places_come_in_parts(planted):
     whole = ask(planted)["places"]
-    parts = [ask(planted, first=n, number=1)["places"] for n in range(4)]
-    assert [part[0] for part in parts[:3]] == whole and parts[3] == []
+    parts = [ask(planted, first=n, number=1)["places"] for n in range(5)]
+    assert [part[0] for part in parts[:4]] == whole and parts[4] == []
 
 
 def test_a_paper_tells_its_share_of_the_best_and_what_is_known_of_it(planted):

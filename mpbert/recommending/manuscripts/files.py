@@ -1,19 +1,27 @@
-"""Manuscripts in files: TeX, Markdown, JSON or plain text, by the ending of the name."""
+"""Manuscripts in files: the reader of each ending of a name."""
 
+import importlib
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import Marks, mark_places, without_marks
-from mpbert.recommending.manuscripts.sentences import (
-    Draft,
-    Manuscript,
-    manuscript_of,
-    read_text,
-)
+from mpbert.recommending.manuscripts.sentences import Draft, Manuscript, manuscript_of, read_text
 from mpbert.recommending.manuscripts.source_text import SourceText, read_source
 
-SUFFIXES = (".json", ".markdown", ".md", ".tex", ".txt")
+_PACKAGE = "mpbert.recommending.manuscripts"
+# ending of a name -> module and function that read the text of the file
+_OF_TEXT = {
+    ".tex": "tex.read_tex",
+    **dict.fromkeys((".ltx", ".latex"), "tex.read_tex"),
+    **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), "markdown.read_markdown"),
+}
+# the same of files that hold more than text, which are read by their paths
+_OF_FILE = {".pdf": "printed.read_pdf"}
+SUFFIXES = (*_OF_TEXT, ".json", ".txt", *_OF_FILE)
+_OURS = ("title", "abstract", "text")
 
 
 def read_manuscript_file(path: Path) -> Manuscript:
@@ -21,20 +29,24 @@ def read_manuscript_file(path: Path) -> Manuscript:
 
     :raises ManuscriptError: it cannot be read, is not in its encoding, or of no known kind.
     """
-    return manuscript_in(read_checked(path))
+    return manuscript_of(draft_at(path))
 
 
-def read_checked(path: Path) -> SourceText:
-    """Return the text of a file of a known kind.
+def draft_at(path: Path) -> Draft:
+    """Return the draft in a file, before it is cut into sentences.
 
     :raises ManuscriptError: as of :func:`read_manuscript_file`.
+    :raises ModuleNotFoundError: a package that reads such files is not installed.
     """
-    if path.suffix.lower() not in SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix in _OF_FILE:
+        return _reader(_OF_FILE[suffix])(path)
+    if suffix not in SUFFIXES:
         raise ManuscriptError(
             f"{path}: found a name that ends in {path.suffix!r}; expected "
-            f"{', '.join(SUFFIXES)}, or its text as standard input with -"
+            f"{', '.join(SUFFIXES)}; or convert it: pandoc -t markdown -o paper.md {path.name}"
         )
-    return read_source(path)
+    return draft_in(read_source(path))
 
 
 def manuscript_in(source: SourceText) -> Manuscript:
@@ -48,27 +60,40 @@ def manuscript_in(source: SourceText) -> Manuscript:
 def draft_in(source: SourceText) -> Draft:
     """Return the draft in the text of a file, before it is cut into sentences.
 
+    A text that is a JSON object with a title, an abstract or a text is read as one, whatever its
+    name.
+
     :raises ManuscriptError: it is not what the ending of the name says.
     """
-    text, path = source.text, source.path
-    suffix = path.suffix.lower()
-    if suffix == ".tex":
-        from mpbert.recommending.manuscripts.tex import read_tex
-
-        return read_tex(source)
-    if suffix in (".md", ".markdown"):
-        from mpbert.recommending.manuscripts.markdown import read_markdown
-
-        return read_markdown(source)
-    if suffix == ".json" or text.lstrip().startswith("{"):
-        return _read_json(text, str(path))
+    suffix = source.path.suffix.lower()
+    if suffix in _OF_TEXT:
+        return _reader(_OF_TEXT[suffix])(source)
+    if suffix == ".json" or _is_ours(source.text):
+        return _read_json(source.text, str(source.path))
     return read_text(source)
+
+
+def _reader(name: str) -> Callable[..., Draft]:
+    module, _, function = name.partition(".")
+    found: Callable[..., Draft] = getattr(importlib.import_module(f"{_PACKAGE}.{module}"), function)
+    return found
+
+
+def _is_ours(text: str) -> bool:
+    """Return whether a text is an object of JSON with keys of ours, and no manuscript in braces."""
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and any(key in content for key in _OURS)
 
 
 def _read_json(text: str, name: str) -> Draft:
     """Return the draft in a JSON object with ``title``, ``abstract`` and ``text``."""
     try:
-        content = json.loads(text)
+        content: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ManuscriptError(f"{name}: is no JSON ({error}); mend it") from error
     if not isinstance(content, dict):
@@ -77,7 +102,7 @@ def _read_json(text: str, name: str) -> Draft:
             f"and text"
         )
     marks, parts = Marks(), {}
-    for key in ("title", "abstract", "text"):
+    for key in _OURS:
         value = content.get(key, "")
         if not isinstance(value, str):
             raise ManuscriptError(f"{name}: {key!r} is a {type(value).__name__}; expected a string")

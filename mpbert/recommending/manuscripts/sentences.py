@@ -1,5 +1,6 @@
 """A manuscript as an encoder reads it: sentences without citation markers, and its places."""
 
+import logging
 import re
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +22,8 @@ from mpbert.recommending.manuscripts.marks import (
 )
 from mpbert.recommending.manuscripts.sites import site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText
+
+logger = logging.getLogger(__name__)
 
 _BEFORE, _AFTER = 10_000, 1_000  # characters read around a place, about 100 and 10 sentences
 _SENTENCE_START = re.compile(r"(?:^|[.!?])\s*\Z")
@@ -173,6 +176,18 @@ def read_text(source: SourceText) -> Draft:
     marks = Marks()
     text = plain_characters(source.text)
     return Draft(mark_places(text, marks, site=partial(site_in_text, source)), marks)
+
+
+def with_place(manuscript: Manuscript, name: str) -> Manuscript:
+    """Return a manuscript that is asked at its end where it marks no place, which a line says.
+
+    :raises ManuscriptError: it holds no word.
+    """
+    if not len(manuscript.places) and manuscript.sentences:
+        logger.warning("%s: marks no place, so it is asked at its end", name)
+        return manuscript.at_end()
+    check_places(manuscript, name)
+    return manuscript
 
 
 def check_places(manuscript: Manuscript, name: str) -> None:

@@ -71,7 +71,7 @@ export function writeKey(site, key, paperId) {
   if (!site || site.isLost) return null;
   let { before, behind } = site;
   const { between, start, end } = site;
-  const isPandoc = between.startsWith(";");
+  const isPandoc = between !== ",";
   const shown = isPandoc ? (SIMPLE_KEY.test(key) ? `@${key}` : `@{${key}}`) : key;
   if (start === end && behind) {
     if (start && ENDS_WORD.test(known[start - 1])) before = (isPandoc ? " " : "~") + before;
