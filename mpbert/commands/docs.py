@@ -17,7 +17,7 @@ from mpbert.foundation.config import CommandParser, positional
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.registry import Registry
 
-_MARK = "<!-- written by mpbert docs: change the help of the command instead -->"
+_MARK = "<!-- written by mpbert docs -->"
 _INDEX = "README.md"
 
 
@@ -80,7 +80,7 @@ def _page(name: str) -> str:
     actions = [action for action in parser._actions if action.dest != "help"]
     actions.sort(key=lambda action: bool(action.option_strings))  # what has no flag stands first
     lines += ["", *_options((_flag(action), _meaning(action)) for action in actions)]
-    lines += ["", f"Also `{'`, `'.join(COMMON)}`, and exit codes: see [all commands]({_INDEX})."]
+    lines += ["", f"[Flags of all commands, and exit codes]({_INDEX})."]
     if name in ("index", "add"):
         lines += ["", f"Values of `--reader`: see [build-corpus]({_file_of('build-corpus')})."]
     if name in (of := _registries()):
