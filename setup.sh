@@ -57,7 +57,7 @@ sys.exit(not any(need.startswith(("cuda-", "nvidia-")) for need in needs))'
     say "no GPU here; looking for torch without CUDA"
     uv=$(command -v uv) || { "$python" -m pip install uv && uv=$root/.venv/bin/uv; }
     "$uv" pip install --python "$python" --no-deps --torch-backend cpu "$torch" && return
-    say "found none; torch brings CUDA: 3 GB to download, 6.5 GB on disk in all"
+    say "found none; torch brings CUDA: 3.2 GB to download and 6.7 GB on disk, with all else"
   fi
   check_space 10 4 "torch with CUDA"
 }

@@ -177,4 +177,4 @@ def test_torch_without_cuda_is_looked_for_where_pip_would_take_that_with_it(mach
     assert call.startswith("uv pip install") and "--torch-backend cpu torch==" in call
     shutil.rmtree(machine.clone / ".venv")
     code, lines = machine.run(UV="1")
-    assert code == 0 and any("3 GB to download, 6.5 GB on disk" in line for line in lines)
+    assert code == 0 and any("3.2 GB to download and 6.7 GB on disk" in line for line in lines)

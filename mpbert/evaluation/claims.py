@@ -2,12 +2,11 @@
 
 A claim is confirmed or refuted where the 95 % interval of the difference leaves out 0 and the
 corrected p-value is below 0.05. Else it is open, and so is one of a trained row of fewer than three
-seeds.
+seeds. A claim on rows that were not run, or on no queries, is left out.
 Symbols: Q queries, S seeds of a row, C citing papers, J cells (measure and subset), H hypotheses, B
 resamples.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -71,25 +70,22 @@ class MeasuredClaim:
     """A claim, and what came of it.
 
     :param verdict: ``confirmed``, ``refuted`` or ``open``.
-    :param reason: why nothing was tested, such as ``one seed``; else empty.
-    :param missing: rows that there are none of yet, or that were not run.
-    :param than: row that was compared; empty where none was.
+    :param reason: why nothing was tested, such as ``one seed``, so that p is NaN; else empty.
+    :param than: row that was compared.
     :param difference: mean of the better row minus that of the other one, from -1 to 1, or the
-        difference of two such gains; with ``low`` and ``high``, ends of its 95 % interval. NaN:
-        nothing was measured.
+        difference of two such gains; with ``low`` and ``high``, ends of its 95 % interval.
     :param p: of the randomization test, after Holm's correction over the claims tested. Of n rows
         of which the best was compared, a difference below 0 has n times the p-value before.
     """
 
     claim: Claim
     verdict: str
-    reason: str = ""
-    missing: tuple[str, ...] = ()
-    than: str = ""
-    difference: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p: float = math.nan
+    reason: str
+    than: str
+    difference: float
+    low: float
+    high: float
+    p: float
 
 
 @dataclass(frozen=True)
@@ -98,13 +94,11 @@ class ClaimRows:
 
     :param hits: of each row that was run, for each seed (Q, K) whether the paper at each rank is
         relevant.
-    :param known: all rows that there are, run or not.
     :param lexical: those that count words.
     :param trained: those that need several seeds.
     """
 
     hits: Mapping[str, Sequence[np.ndarray]]
-    known: frozenset[str] = frozenset()
     lexical: frozenset[str] = frozenset()
     trained: frozenset[str] = frozenset()
 
@@ -124,35 +118,25 @@ def measure_claims(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> list[MeasuredClaim]:
-    """Measure and test claims; the value of a query is the mean over the seeds of a row.
+    """Measure and test the claims that have rows and queries here.
+
+    The value of a query is the mean over the seeds of a row.
 
     Intervals draw whole citing papers with replacement, and the seeds of each row too.
 
     :param num_gold: (Q,) number of relevant papers.
     """
     masks = {subset.name: subset.mask for subset in subsets}
-    untested = {id(claim): _untested(claim, rows, masks) for claim in claims}
-    testable = [claim for claim in claims if untested[id(claim)] is None]
-    measured = _measured(testable, rows, masks, num_gold, resampling, rng) if testable else []
-    found = {id(each.claim): each for each in measured}
-    return [untested[id(claim)] or found[id(claim)] for claim in claims]
+    testable = [claim for claim in claims if _can_be_measured(claim, rows, masks)]
+    return _measured(testable, rows, masks, num_gold, resampling, rng) if testable else []
 
 
-def _untested(
-    claim: Claim, rows: ClaimRows, masks: Mapping[str, np.ndarray]
-) -> MeasuredClaim | None:
-    """Return a claim that cannot be measured, with the reason; None: it can be."""
-    not_run = tuple(name for name in claim.rows if name not in rows.hits)
-    unknown = tuple(name for name in not_run if name not in rows.known)
-    if unknown:
-        return MeasuredClaim(claim, "open", "no row yet", unknown)
-    if not_run:
-        return MeasuredClaim(claim, "open", "not run", not_run)
-    if not rows.candidates(claim):
-        return MeasuredClaim(claim, "open", "no lexical row was run")
-    if not all(masks[subset].any() for _, subset in claim.cells):
-        return MeasuredClaim(claim, "open", "no queries")
-    return None
+def _can_be_measured(claim: Claim, rows: ClaimRows, masks: Mapping[str, np.ndarray]) -> bool:
+    return (
+        all(name in rows.hits for name in claim.rows)
+        and bool(rows.candidates(claim))
+        and all(masks[subset].any() for _, subset in claim.cells)
+    )
 
 
 def _measured(
@@ -186,7 +170,6 @@ def _measured(
             claim,
             "open" if few[h] else _verdict(low[h], high[h], p[h]),
             few[h],
-            (),
             other,
             float(sums.gain(claim, sums.means(claim.better) - sums.means(other))),
             float(low[h]),

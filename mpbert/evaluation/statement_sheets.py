@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mpbert.evaluation.claims import STRONGEST, Claim, MeasuredClaim
+from mpbert.evaluation.claims import Claim, MeasuredClaim
 from mpbert.evaluation.paper_tables import MeasuredPaperTable
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.sheets import Sheet, SheetCell, groups_of, interval_of, p_text, percent
@@ -31,7 +31,7 @@ def claims_as_dicts(report: Report) -> list[dict[str, Any]]:
         {
             **{key: list(v) if isinstance(v, tuple) else v for key, v in vars(each.claim).items()},
             **{"verdict": each.verdict, "reason": each.reason},
-            **{"missing": list(each.missing), "compared_with": each.than or None},
+            "compared_with": each.than,
             **{key: rounded(getattr(each, key)) for key in ("difference", "low", "high", "p")},
         }
         for each in report.claims
@@ -73,8 +73,7 @@ def rounded(value: float) -> float | None:
 
 
 def _claims(report: Report) -> Sheet:
-    titles = {row.name: row.title for row in (*report.rows, *report.not_run)}
-    titles[STRONGEST] = "the strongest lexical row"
+    titles = {row.name: row.title for row in report.rows}
     heads = [("measured", 26), ("gain", 10), ("95 % interval", 18), ("p", 9), ("verdict", 11)]
     rows = [(_sentence(each.claim), _claim_cells(each, titles)) for each in report.claims]
     return Sheet("Claims of the papers and of this project", [], heads, rows, title_width=26)
@@ -86,13 +85,11 @@ def _sentence(claim: Claim) -> str:
 
 def _claim_cells(each: MeasuredClaim, titles: Mapping[str, str]) -> list[SheetCell]:
     claim = each.claim
-    others = [each.than] if each.than else claim.than
-    rows = [" or ".join(titles.get(n, n) for n in names) for names in ([claim.better], others)]
     where = _subset_title(claim.subset) or f"{claim.more_in} - {claim.less_in}"
     gain = percent(each.difference, signed=True)
     return [
-        SheetCell(f"{claim.measure}, {where}: {rows[0]} over {rows[1]}"),
-        SheetCell(f"({gain})" if each.reason and each.than else gain),
+        SheetCell(f"{claim.measure}, {where}: {titles[claim.better]} over {titles[each.than]}"),
+        SheetCell(f"({gain})" if each.reason else gain),
         SheetCell(interval_of(each.low, each.high, signed=True)),
         SheetCell(p_text(each.p)),
         SheetCell(": ".join(filter(None, (each.verdict, each.reason)))),

@@ -24,12 +24,10 @@ class Statements:
 
     :param claims: of the corpus and the task of the report.
     :param tables: of papers, for the corpus of the report.
-    :param known: names of all rows that there are, also of those that the report leaves out.
     """
 
     claims: Sequence[Claim] = ()
     tables: Sequence[PaperTable] = ()
-    known: frozenset[str] = frozenset()
 
 
 NO_STATEMENTS = Statements()
@@ -42,7 +40,7 @@ def measure_statements(
     rows: Sequence[MeasuredRow],
     resampling: Resampling,
 ) -> tuple[list[MeasuredClaim], list[MeasuredPaperTable]]:
-    """Measure claims and tables of papers on the rows of a report."""
+    """Measure the claims and tables of papers that have rows in a report."""
     hits = {
         row.name: [judged.hits for judged in row.all_judged]
         for row in rows
@@ -53,7 +51,7 @@ def measure_statements(
     subsets = all_subsets(queries.num_gold, queries.frequency)
     claims = measure_claims(
         statements.claims,
-        ClaimRows(hits, statements.known, lexical, trained),
+        ClaimRows(hits, lexical, trained),
         subsets,
         queries.num_gold,
         resampling,
@@ -71,6 +69,7 @@ def measure_statements(
             named_rng(setting.seed, f"report {table.name}"),
         )
         for table in statements.tables
+        if any(row.row in hits for row in table.rows)
     ]
     return claims, tables
 
@@ -93,7 +92,8 @@ def captions_of(
             f"is below 0, p is first multiplied by the number of rows whose best was taken. A gain "
             f"in round brackets is not tested, as a trained row has fewer than three seeds. rare: "
             f"queries whose cited papers were cited together in training at most as often as the "
-            f"median; other: more often. rare - other: difference of the gains."
+            f"median; other: more often. rare - other: difference of the gains. Claims on rows "
+            f"that were not run are left out."
         )
     for measured in tables:
         table = measured.table

@@ -14,7 +14,7 @@ An entry::
         rfc: {better: mp_bert4cr_tiny_mpt_src_tgt, than: mp_bert4cr_tiny_triplet}
 
 In place of ``subset``, ``more_in: rare`` and ``less_in: other`` say that the gain is larger there.
-A row that is in no file of rows yet may be named: its claim is open until there is one.
+A row that is in no file of rows yet may be named: its claim is left out until there is one.
 """
 
 import dataclasses

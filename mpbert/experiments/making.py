@@ -122,8 +122,7 @@ class _Making:
                 if is_done(step):
                     continue
                 left = self._remaining.seconds(variant, steps[number:], sum(seconds))
-                for_all = f"{time_left(left)} for all rows" if left is not None else ""
-                logger.info("%s: %s ...%s", label, step.name, for_all)
+                logger.info("%s: %s ...%s", label, step.name, _left_for_all(*left))
                 found = execute(step, self._experiment.cost(variant), beside)
             seconds.append(found.seconds)
             if found.was_stopped:
@@ -134,6 +133,14 @@ class _Making:
                 return f"{step.name} ended with {found.exit_code}: {found.last_line}"
         logger.info("%s: %s", label, f"made in {sum(seconds):.1f} s" if seconds else "finished")
         return ""
+
+
+def _left_for_all(seconds: float, num_unknown: int) -> str:
+    """Return the words on what all rows take yet, for a line of the log."""
+    if not num_unknown:
+        return f"{time_left(seconds)} for all rows"
+    rows = f"{num_unknown} row{'s' * (num_unknown > 1)} of a method that was not timed here yet"
+    return f"{time_left(seconds)} without {rows}" if seconds else f", time left not known: {rows}"
 
 
 def _label_of(variant: Variant) -> str:

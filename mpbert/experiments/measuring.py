@@ -42,13 +42,12 @@ def measure_rows(plan: ReportPlan) -> Report:
     store = CorpusStore(corpus)
     source = source_of(plan, store)
     statements = statements_of(experiment, plan.task, plan.claims, plan.paper_tables)
-    planned = [(variant, _planned(plan, variant)) for variant in variants]
-    measured = [
-        _measured(plan, variant, row, source) for variant, row in progress(planned, "report", "row")
-    ]
-    if all(row.judged is None for row in measured):
+    known = [variant for variant in variants if plan.is_known(variant)]
+    shown = progress(known, "report", "row")
+    measured = {variant.name: _measured(plan, variant, source) for variant in shown}
+    if not measured:
         raise ConfigError(
-            f"none of {len(measured)} rows was run on {corpus.name} (looked for "
+            f"none of {len(variants)} rows was run on {corpus.name} (looked for "
             f"{plan.run_of(variants[0])} and the like); run mpbert make-rows first"
         )
     setting = Setting(
@@ -66,7 +65,8 @@ def measure_rows(plan: ReportPlan) -> Report:
         _repeats(plan, store),
     )
     queries = _queries(plan, store, source.qrels)
-    return build_report(setting, queries, measured, statements=statements)
+    rows = [measured.get(variant.name) or _planned(plan, variant) for variant in variants]
+    return build_report(setting, queries, rows, statements=statements)
 
 
 def scores_of(report: Report) -> dict[str, dict[str, float]]:
@@ -106,10 +106,9 @@ def _planned(plan: ReportPlan, variant: Variant) -> MeasuredRow:
     )
 
 
-def _measured(plan: ReportPlan, variant: Variant, row: MeasuredRow, source: Source) -> MeasuredRow:
-    """Return a row with its rankings; as it is where it was not run."""
-    if not plan.is_known(variant):
-        return row
+def _measured(plan: ReportPlan, variant: Variant, source: Source) -> MeasuredRow:
+    """Return a row with its rankings."""
+    row = _planned(plan, variant)
     seeds = [variant, *plan.other_seeds(variant)]
     first, *others = (result_of(plan, each, source) for each in seeds)
     remarks = [*row.remarks, *first.remarks]
@@ -181,4 +180,4 @@ def statements_of(
     for table in of_task:
         for measure, _ in table.columns:
             check_depth(measure, task, f"table {table.name}")
-    return Statements(claims_of_task(claims, rows, task), of_task, frozenset(rows))
+    return Statements(claims_of_task(claims, rows, task), of_task)

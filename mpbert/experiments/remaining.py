@@ -33,45 +33,44 @@ class Remaining:
         self._read(variant)
         self._ended.add((variant.row.name, variant.seed))
 
-    def seconds(self, variant: Variant, steps: Sequence[Step], spent: float) -> float | None:
-        """Return how long a row and all others will take; None: no row is known to have ended.
+    def seconds(self, variant: Variant, steps: Sequence[Step], spent: float) -> tuple[float, int]:
+        """Return how long a row and all others will take, and of how many of them nothing is known.
 
         A row takes what it took the last time, or with its first seed; any other what the known
-        rows took on average.
+        rows of its method took on average.
 
         :param steps: of the row that are not made yet.
         :param spent: seconds on steps of the row that are made.
         """
-        known = [self._known(each) for each in self._planned]
-        told = [cost for cost in known if cost is not None]
         records = read_records(self._experiment.cost(variant))
         took = {r.get("output"): r["seconds"] for r in records if r.get("exit_code") == 0}
-        number = self._planned.index(variant)
-        others = [
-            cost
-            for each, cost in zip(self._planned, known, strict=True)
-            if each is not variant and not self._is_made(each)
-        ]
         outputs = [str(output_of(step)) for step in steps]
-        is_known = all(output in took for output in outputs)
-        if not told and (others or not is_known):
-            return None
-        mean = fmean(told) if told else 0.0
-        if is_known:
+        if all(output in took for output in outputs):
             here = sum(took[output] for output in outputs)
         else:
-            here = max((mean if known[number] is None else known[number]) - spent, 0.0)
-        others_take = sum(mean if cost is None else cost for cost in others)
-        return max((here + others_take) / self._at_once, here)
+            whole = self._known(variant)
+            here = None if whole is None else max(whole - spent, 0.0)
+        left = [each for each in self._planned if each is not variant and not self._is_made(each)]
+        all_of_them = [here, *(self._known(each) for each in left)]
+        known = [took for took in all_of_them if took is not None]
+        seconds = max(sum(known) / self._at_once, here or 0.0)
+        return seconds, len(all_of_them) - len(known)
 
     def _read(self, variant: Variant) -> None:
         cost = cost_of(self._experiment, variant)
         self._took[variant.row.name, variant.seed] = cost.seconds if cost else None
 
     def _known(self, variant: Variant) -> float | None:
-        """Return what a row took, or what it took with its first seed."""
-        own = self._took[variant.row.name, variant.seed]
-        return self._took[variant.row.name, 1] if own is None else own
+        """Return what a row took, or with its first seed, or rows of its method on average."""
+        row = variant.row
+        for key in ((row.name, variant.seed), (row.name, 1)):
+            if self._took.get(key) is not None:
+                return self._took[key]
+        alike = {each.row.name for each in self._planned if each.row.method == row.method}
+        told = [
+            took for (name, _), took in self._took.items() if name in alike and took is not None
+        ]
+        return fmean(told) if told else None
 
     def _is_made(self, variant: Variant) -> bool:
         has_ended = (variant.row.name, variant.seed) in self._ended

@@ -48,9 +48,9 @@ def test_a_claim_is_confirmed_its_opposite_refuted_and_no_difference_open():
 
 def test_p_values_are_corrected_for_the_claims_that_were_tested():
     untested = dataclasses.replace(ABOVE, better="nobody")
-    alone = _measured([ABOVE, untested], ROWS)[0]
+    (alone,) = _measured([ABOVE, untested], ROWS)
     assert alone.p == pytest.approx(1 / 10_000)
-    first, second, _ = _measured([ABOVE, dataclasses.replace(ABOVE, subset="P=1"), untested], ROWS)
+    first, second = _measured([ABOVE, dataclasses.replace(ABOVE, subset="P=1"), untested], ROWS)
     assert first.p == second.p == pytest.approx(2 / 10_000)
 
 
@@ -98,19 +98,15 @@ def test_the_best_of_several_rows_is_compared_and_that_of_the_subset():
     assert [each.than for each in found] == ["one", "many"]
 
 
-def test_what_was_not_run_what_does_not_exist_and_what_has_no_queries_is_open():
+def test_what_was_not_run_what_does_not_exist_and_what_has_no_queries_is_left_out():
     claims = [
         dataclasses.replace(ABOVE, better="planned"),
         dataclasses.replace(ABOVE, than=("bad", "unknown_row")),
         dataclasses.replace(ABOVE, than=("lexical",)),
         dataclasses.replace(ABOVE, subset="high"),
     ]
-    found = _measured(claims, ROWS, known={"planned"})
-    assert [each.reason for each in found] == [
-        *("not run", "no row yet", "no lexical row was run", "no queries"),
-    ]
-    assert [each.missing for each in found] == [("planned",), ("unknown_row",), (), ()]
-    assert all(each.verdict == "open" and math.isnan(each.difference) for each in found)
+    assert _measured(claims, ROWS) == []
+    assert [each.claim for each in _measured([*claims, ABOVE], ROWS)] == [ABOVE]
 
 
 def test_a_trained_row_of_one_or_two_seeds_is_open_and_still_measured():

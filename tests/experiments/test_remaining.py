@@ -47,11 +47,11 @@ def test_costs_are_read_once_and_again_of_a_row_that_has_ended(tmp_path, monkeyp
     left.end(a)
     steps = steps_of(experiment, b)
     # a row of both seeds takes 20 s, the others what is known on average
-    assert left.seconds(b, steps, 0.0) == left.seconds(b, steps, 0.0) == 5 * 20.0
+    assert left.seconds(b, steps, 0.0) == left.seconds(b, steps, 0.0) == (5 * 20.0, 0)
     _took(experiment, b, 20.0)
     left.end(b)
     assert read[len(planned) :] == ["a", "b"]
-    assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == 30 + 20 + 40 + 30
+    assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == (30 + 20 + 40 + 30, 0)
 
 
 def test_steps_of_one_name_are_told_apart_by_their_outputs(tmp_path):
@@ -69,8 +69,8 @@ def test_steps_of_one_name_are_told_apart_by_their_outputs(tmp_path):
         told = {"step": step.name, "output": str(output_of(step)), "seconds": 2.0**number}
         append_record(path, {**told, **record})
     left = Remaining(experiment, [variant])
-    assert left.seconds(variant, steps, 0.0) == 2.0 ** len(steps) - 1
-    assert left.seconds(variant, steps[1:2], 0.0) == 2.0
+    assert left.seconds(variant, steps, 0.0) == (2.0 ** len(steps) - 1, 0)
+    assert left.seconds(variant, steps[1:2], 0.0) == (2.0, 0)
 
 
 def test_rows_that_are_made_at_once_share_what_is_left_and_none_takes_less_than_its_own(tmp_path):
@@ -80,9 +80,23 @@ def test_rows_that_are_made_at_once_share_what_is_left_and_none_takes_less_than_
         _took(experiment, variant, seconds)
     left = Remaining(experiment, planned, at_once=2)
     first, steps = planned[0], steps_of(experiment, planned[0])
-    assert left.seconds(first, steps, 0.0) == (20 + 40 + 200) / 2
+    assert left.seconds(first, steps, 0.0) == ((20 + 40 + 200) / 2, 0)
     last, its_steps = planned[2], steps_of(experiment, planned[2])
     left.end(planned[1])
-    assert left.seconds(last, its_steps, 0.0) == 200
+    assert left.seconds(last, its_steps, 0.0) == (200, 0)
     left.end(last)
-    assert left.seconds(first, steps, 0.0) == 20
+    assert left.seconds(first, steps, 0.0) == (20, 0)
+
+
+def test_a_row_of_a_method_that_was_never_made_is_counted_and_not_guessed(tmp_path):
+    rows = {"a": {"method": "chance"}, "b": {"method": "chance"}, "c": {"method": "bm25"}}
+    parsed = [parse_row(name, {"title": name, **row}, name) for name, row in rows.items()]
+    experiment = Experiment.of(parsed, Path("rfc"), Layout(tmp_path), Tuned(), Path())
+    planned = [experiment.variant(name) for name in rows]
+    steps = steps_of(experiment, planned[1])
+    assert Remaining(experiment, planned).seconds(planned[1], steps, 0.0) == (0, 3)
+    _took(experiment, planned[0], 10.0)
+    left = Remaining(experiment, planned)
+    left.end(planned[0])
+    assert left.seconds(planned[1], steps, 0.0) == (20.0, 1)
+    assert left.seconds(planned[2], steps_of(experiment, planned[2]), 0.0) == (20.0, 1)
