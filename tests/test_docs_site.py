@@ -104,3 +104,23 @@ def test_the_readme_is_short():
 def test_every_page_is_in_the_menu():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert [name for page in PAGES if (name := str(page.relative_to(DOCS))) not in menu] == []
+
+
+def test_the_page_of_the_model_names_what_is_there():
+    page = (DOCS / "model.md").read_text(encoding="utf-8")
+    found = re.findall(
+        r"`(\w+\.py)`(?:\]\(#[\w-]+\))?: ((?:`[^`]+`(?:, | -> | \([^)]*\), )?)+)", page
+    )
+    assert {"noise.py", "objectives.py", "encoder.py"} <= {file for file, _ in found}
+    for file, names in found:
+        code = (ROOT / "mpbert" / "model" / file).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)[`(.]", names):
+            assert re.search(rf"^(?:class|def) {name}\b", code, re.MULTILINE), (file, name)
+
+
+@pytest.mark.parametrize(
+    "figure", sorted((DOCS / "figures").glob("*.svg")), ids=lambda path: path.name
+)
+def test_modules_that_a_figure_names_exist(figure):
+    named = re.findall(r"(?:\w+/)+\w+\.py", figure.read_text(encoding="utf-8"))
+    assert [name for name in named if not (ROOT / "mpbert" / name).exists()] == []
