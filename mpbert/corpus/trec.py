@@ -26,8 +26,8 @@ _LINES = 1 << 20  # lines written at once
 
 
 @dataclass(frozen=True)
-class Qrels:
-    """Relevant papers of each query; query i has ``codes[offsets[i]:offsets[i + 1]]``.
+class _PapersOfQueries:
+    """Papers of each query; query i has ``codes[offsets[i]:offsets[i + 1]]``.
 
     :param query_ids: (Q,) in the order of the file.
     :param offsets: (Q + 1,) int64.
@@ -42,27 +42,20 @@ class Qrels:
 
     def __len__(self) -> int:
         return len(self.query_ids)
+
+
+class Qrels(_PapersOfQueries):
+    """Relevant papers of each query."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """Ranked papers of each query, best first; query i has places ``offsets[i]:offsets[i + 1]``.
+class Run(_PapersOfQueries):
+    """Ranked papers of each query, best first.
 
-    :param query_ids: (Q,) in the order of the file.
-    :param offsets: (Q + 1,) int64.
-    :param paper_ids: distinct ids of papers, in no particular order.
-    :param codes: places in ``paper_ids``.
-    :param scores: float64; larger is better.
+    :param scores: float64, of each code; larger is better.
     """
 
-    query_ids: list[str]
-    offsets: np.ndarray
-    paper_ids: list[str]
-    codes: np.ndarray
     scores: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.query_ids)
 
     @property
     def longest(self) -> int:

@@ -26,8 +26,15 @@ from mpbert.evaluation.claims import STRONGEST, Claim
 from mpbert.evaluation.measures import depth_needed, parse_query_measure
 from mpbert.evaluation.report import DEPTH
 from mpbert.evaluation.subsets import SUBSETS
-from mpbert.experiments.entries import Keys, parse_entry, read_entries
-from mpbert.experiments.row_values import as_it_is, by_corpus, one_of, texts
+from mpbert.experiments.row_values import (
+    Keys,
+    as_it_is,
+    by_corpus,
+    one_of,
+    parse_entry,
+    read_entries,
+    texts,
+)
 from mpbert.experiments.rows import Row
 from mpbert.foundation.errors import ConfigError
 

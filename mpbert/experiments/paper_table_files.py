@@ -22,8 +22,7 @@ from pathlib import Path
 from mpbert.evaluation.paper_tables import PaperRow, PaperTable
 from mpbert.evaluation.subsets import SUBSETS
 from mpbert.experiments.claim_files import query_measure
-from mpbert.experiments.entries import Keys, parse_entry, read_entries
-from mpbert.experiments.row_values import as_it_is, one_of, texts
+from mpbert.experiments.row_values import Keys, as_it_is, one_of, parse_entry, read_entries, texts
 from mpbert.foundation.errors import ConfigError
 
 _MAX_TITLE = 18  # characters, so that six columns fit beside it

@@ -15,18 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mpbert.experiments.entries import parse_entry
-from mpbert.experiments.row_values import KEYS, as_it_is
+from mpbert.experiments.row_values import KEYS, as_it_is, parse_entry
 from mpbert.experiments.rows import MAPS, MODEL, PAIRS, RUN, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import read_yaml
 
 _OWN = ("title", "note", "order", "published", "developed", "run")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "start", "sentences", "readings", "vocab_size_on")
-_GONE = {
-    "recipe": "say 'method: mp_bert4cr' and 'config: NAME', with settings in place of flags",
-    "expected": "leave it out, report --expected takes an earlier report.json",
-}
 # keys of a row whose run another system has made
 _RUN_KEYS = ("run", "title", "note", "order", "task", "corpora", "optional", "published")
 _RUN_KEYS += ("pretrained_on",)
@@ -78,8 +73,6 @@ def parse_row(name: str, content: object, source: str) -> Row:
     :param source: what the messages call it.
     :raises ConfigError: a key is missing, unknown or of the wrong kind.
     """
-    for key in _GONE.keys() & set(content if isinstance(content, dict) else ()):
-        raise ConfigError(f"{source}: unknown key {key!r}; {_GONE[key]}")
     is_given = isinstance(content, dict) and "run" in content
     needed = ("title", "run" if is_given else "method")
     values = parse_entry(content, {"base": (str, as_it_is), **KEYS}, needed, source)

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from mpbert.corpus.names import comparable
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import offsets_of, row_numbers
 
@@ -40,7 +39,7 @@ class Parts:
 
 
 def read_parts(store: CorpusStore, of: str) -> Parts:
-    """Return the parts of a corpus, by names as :func:`mpbert.corpus.names.comparable` has them.
+    """Return the parts of a corpus, by names as :func:`comparable` has them.
 
     :param of: ``authors`` or ``venue``.
     """
@@ -58,3 +57,8 @@ def read_parts(store: CorpusStore, of: str) -> Parts:
     keys = np.unique(rows * num_parts + encoded.indices.to_numpy())
     counts = np.bincount(keys // num_parts, minlength=len(column))
     return Parts(offsets_of(counts), keys % num_parts, len(encoded.dictionary))
+
+
+def comparable(name: str) -> str:
+    """Return a name as it is compared: case and outer spaces do not matter; empty for no name."""
+    return name.strip().lower()

@@ -10,7 +10,7 @@
 """
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,13 +35,7 @@ def write_word2vec(store: "VectorStore", titles: Sequence[str], directory: Path)
 
     :raises VectorsError: an id holds white space, which the format cannot express.
     """
-    _refuse_white_space(store)
-    with (directory / "vectors.txt").open("wb") as file:
-        file.write(f"{len(store)} {store.dim}\n".encode())
-        for start, block in _blocks(store):
-            ids = store.ids[start : start + len(block)]
-            lines = zip(ids, _lines_of_numbers(" ", block), strict=True)
-            file.writelines(b"%b %b" % (name.encode(), line) for name, line in lines)
+    _write_word2vec(directory / "vectors.txt", store, lambda block: _lines_of_numbers(" ", block))
 
 
 def write_word2vec_binary(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
@@ -51,13 +45,26 @@ def write_word2vec_binary(store: "VectorStore", titles: Sequence[str], directory
     """
     import numpy as np
 
-    _refuse_white_space(store)
-    with (directory / "vectors.bin").open("wb") as file:
+    def rows_of(block: np.ndarray) -> Iterator[bytes]:
+        return (row.tobytes() + b"\n" for row in np.ascontiguousarray(block, dtype="<f4"))
+
+    _write_word2vec(directory / "vectors.bin", store, rows_of)
+
+
+def _write_word2vec(
+    path: Path, store: "VectorStore", rows_of: "Callable[[np.ndarray], Iterable[bytes]]"
+) -> None:
+    for row, name in enumerate(store.ids):
+        if name.split() != [name]:
+            raise VectorsError(
+                f"id {name!r} (row {row}) holds white space, which word2vec files cannot express; "
+                f"expected ids without; choose --format npy or parquet"
+            )
+    with path.open("wb") as file:
         file.write(f"{len(store)} {store.dim}\n".encode())
         for start, block in _blocks(store):
-            ids = store.ids[start : start + len(block)]
-            rows = zip(ids, np.ascontiguousarray(block, dtype="<f4"), strict=True)
-            file.write(b"".join(b"%b %b\n" % (name.encode(), row.tobytes()) for name, row in rows))
+            rows = zip(store.ids[start : start + len(block)], rows_of(block), strict=True)
+            file.writelines(b"%b %b" % (name.encode(), row) for name, row in rows)
 
 
 def write_npy(store: "VectorStore", titles: Sequence[str], directory: Path) -> None:
@@ -150,12 +157,3 @@ def _lines_of_numbers(delimiter: str, block: "np.ndarray") -> list[bytes]:
     text = io.BytesIO()
     pacsv.write_csv(table, text, options)
     return text.getvalue().splitlines(keepends=True)
-
-
-def _refuse_white_space(store: "VectorStore") -> None:
-    for row, name in enumerate(store.ids):
-        if name.split() != [name]:
-            raise VectorsError(
-                f"id {name!r} (row {row}) holds white space, which word2vec files cannot express; "
-                f"expected ids without; choose --format npy or parquet"
-            )

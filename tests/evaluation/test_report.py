@@ -90,6 +90,18 @@ def _report(
     return build_report(setting, queries, table, num_resamples=200, num_samples=1999)
 
 
+def _queries(num_gold, frequency=np.nan, years=2019, candidates=10):
+    """Return queries of few papers, of which none is newer than the manuscript."""
+    of_each = [np.full(len(num_gold), value) for value in (years, frequency, candidates, 0)]
+    return MeasuredQueries(num_gold, [f"p{i // 2}" for i in range(len(num_gold))], *of_each)
+
+
+def _found_by_one(num_queries):
+    """Return a row whose query i has its paper at rank i."""
+    judged = Judged(np.eye(num_queries, 100, dtype=bool), np.full(num_queries, 10))
+    return MeasuredRow("a", "a", judged=judged)
+
+
 @pytest.fixture(scope="module")
 def report():
     return _report()
@@ -147,9 +159,8 @@ def test_in_a_pool_of_all_papers_newer_ones_are_candidates():
 def test_a_random_split_is_told(report):
     assert "split is random" not in " ".join(report.caption)
     setting = dataclasses.replace(report.setting, split_by="random")
-    queries = MeasuredQueries(*[np.ones(4, dtype=int)] * 4, np.full(4, 9), np.zeros(4))
-    row = MeasuredRow("a", "a", judged=Judged(np.eye(4, 100, dtype=bool), np.full(4, 9)))
-    assert "The split is random" in " ".join(build_report(setting, queries, [row], 20, 19).caption)
+    found = build_report(setting, _queries(np.ones(4, dtype=int)), [_found_by_one(4)], 20, 19)
+    assert "The split is random" in " ".join(found.caption)
 
 
 def test_a_column_without_queries_is_a_dash_in_the_seeds_too():
@@ -223,19 +234,12 @@ def test_seeds_of_a_row_are_drawn_anew_in_its_intervals():
     found = hits.copy()
     found[:, 0] = True
     depths = np.full(40, 20)
-    queries = MeasuredQueries(
-        np.ones(40, dtype=int),
-        [f"p{i}" for i in range(40)],
-        np.full(40, 2019),
-        np.full(40, np.nan),
-        np.full(40, 10),
-        np.zeros(40, dtype=int),
-    )
     none, all_of_them = Judged(hits, depths), Judged(found, depths)
     rows = [
         MeasuredRow("a", "a", judged=none, other_seeds=[all_of_them], is_trained=True),
         MeasuredRow("b", "b", judged=none, other_seeds=[none], is_trained=True),
     ]
+    queries = dataclasses.replace(_queries(np.ones(40, dtype=int)), citing_ids=range(40))
     table = build_report(Setting("tiny", "test", 11), queries, rows, 300, 19).tables[0]
     j = [column.name for column in table.columns].index("MAP@10 P>=1")
     assert (table.means[0, j], table.low[0, j], table.high[0, j]) == (0.5, 0, 1)
@@ -374,10 +378,8 @@ def test_one_row_alone_is_reported_without_tests():
 
 
 def test_without_queries_of_two_papers_their_columns_are_empty():
-    num_gold, pool = np.ones(6, dtype=int), (np.full(6, 10), np.zeros(6))
-    queries = MeasuredQueries(num_gold, list("aabbcc"), np.full(6, 2019), np.full(6, np.nan), *pool)
-    rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
-    report = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19)
+    queries = _queries(np.ones(6, dtype=int))
+    report = build_report(Setting("tiny", "test", 11), queries, [_found_by_one(6)], 20, 19)
     texts = render_report(report, {})
     assert "cited together in training" not in texts["txt"]
     assert json.loads(texts["json"])["tables"]["main"]["scores"]["a"]["MAP@10 P>=2"]["mean"] is None
@@ -385,10 +387,8 @@ def test_without_queries_of_two_papers_their_columns_are_empty():
 
 
 def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
-    pool = np.zeros(6), np.full(6, 10), np.zeros(6)
-    queries = MeasuredQueries(np.full(6, 2), list("aabbcc"), np.full(6, 2019), *pool)
-    rows = [MeasuredRow("a", "a", judged=Judged(np.eye(6, 100, dtype=bool), np.full(6, 10)))]
-    caption = build_report(Setting("tiny", "test", 11), queries, rows, 20, 19).caption
+    queries = _queries(np.full(6, 2), frequency=0.0)
+    caption = build_report(Setting("tiny", "test", 11), queries, [_found_by_one(6)], 20, 19).caption
     (line,) = [line for line in caption if line.startswith("Co-citation history")]
     assert "unseen: 0; none was seen, so none is low or high (unseen 6, low 0, high 0" in line
 

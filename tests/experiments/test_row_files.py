@@ -189,7 +189,6 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({"method": "bm25"}, "bm25.yaml: found no title; expected a line 'title: ...'"),
         ({**GOOD, "seed": 1}, "unknown key 'seed'; expected one of base, config, corpora, dev"),
         ({**GOOD, "recipe": "x.sh"}, "unknown key 'recipe'"),
-        ({**GOOD, "recipe": "x.sh"}, "; say 'method: mp_bert4cr' and 'config: NAME'"),
         ({**GOOD, "run": "x.run"}, "found method beside run, which another system has made; exp"),
         ({"title": "x", "run": "a", "space": {"k": [1]}}, "found space beside run, which another"),
         ({"title": "x", "run": " "}, "bm25.yaml: run is empty; expected a file, such as theirs.r"),
@@ -216,7 +215,6 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "developed": {"rfc": 0}}, "developed, rfc: found 0; expected a number of CPU h"),
         ({**GOOD, "developed": {"rfc": True}}, "developed, rfc: found True; expected a number"),
         ({**GOOD, "title": "x" * 41}, "the title has 41 characters; expected one line of at most"),
-        ({**GOOD, "expected": {}}, "leave it out, report --expected takes an earlier report.json"),
     ],
 )
 def test_a_wrong_row_is_refused(content, message):

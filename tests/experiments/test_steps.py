@@ -18,6 +18,10 @@ from mpbert.foundation.errors import ConfigError
 CORPUS = Path("data/rfc")
 OURS = {"title": "Ours", "method": "mp_bert4cr", "config": "tiny", "settings": {"objective": "mpt"}}
 READ = {"texts": "Wikipedia", "holds_test": {"rfc": "no"}}
+LEVELS = {**OURS, "config": "levels", "pretrained": "documents"}
+LEVELS |= {"sentences": "makers/MiniLM", "pretrained_on": READ}
+WORDS = {"method": "bm25"}  # a row that ranks by words
+LEARNT = {"method": "nnrank", "inputs": ["b"], "training": {"lexical": "bm25"}}
 TRAINING = pytest.mark.skipif(
     importlib.util.find_spec("mpbert.commands.finetune") is None,
     reason="needs the commands pretrain and finetune",
@@ -112,13 +116,9 @@ def test_a_reranker_learns_from_lists_of_a_row_made_anew_without_each_part():
 
 def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_part():
     rows = {
-        "b": {"method": "bm25"},
+        "b": WORDS,
         "n": {"method": "navigation", "inputs": ["b"], "settings": {"share": 0.6}},
-        "x": {
-            "method": "nnrank",
-            "inputs": ["n"],
-            "training": {"row": "n", "parts": 2, "top": 7},
-        },
+        "x": {**LEARNT, "inputs": ["n"], "training": {"row": "n", "parts": 2, "top": 7}},
     }
     check_row(_experiment(**rows), "x")
     words = _words(_experiment(**rows), "x")
@@ -139,7 +139,7 @@ def test_a_reranker_learns_from_lists_that_navigation_makes_anew_without_each_pa
 @TRAINING
 def test_a_fusion_made_anew_without_a_part_learns_from_validation_and_so_do_its_inputs_rank():
     rows = {
-        "b": {"method": "bm25"},
+        "b": WORDS,
         "n": {"method": "navigation", "inputs": ["b"]},
         "ours": OURS,
         "started": {**OURS, "start": "ours"},
@@ -161,13 +161,13 @@ def test_a_fusion_made_anew_without_a_part_learns_from_validation_and_so_do_its_
     assert fused.endswith("--top 7 --seed 2 --splits test")
 
 
-PAIRS = {"method": "cross_encoder", "inputs": ["b"], "training": {"lexical": "bm25"}}
+PAIRS = {**LEARNT, "method": "cross_encoder"}
 TUNED = {"method": "transformer", "settings": {"model": "a/b", "epochs": 1}, "pretrained_on": READ}
 
 
 def test_a_cross_encoder_may_start_from_the_transformer_of_another_row():
     settings = {"settings": {"model": "a/b", "joined": 1, "loss": "listwise"}}
-    rows = {"b": {"method": "bm25"}, "t": TUNED}
+    rows = {"b": WORDS, "t": TUNED}
     rows["x"] = {**PAIRS, "start": "t", "pretrained_on": READ, **settings}
     experiment = _experiment(**rows)
     check_row(experiment, "x")
@@ -177,7 +177,7 @@ def test_a_cross_encoder_may_start_from_the_transformer_of_another_row():
 
 def test_a_cross_encoder_may_start_from_another_one_and_learn_no_more():
     model = {"model": "a/b", "joined": 1, "loss": "listwise"}
-    rows = {"b": {"method": "bm25"}, "w": {"method": "bm25", "task": "global"}}
+    rows = {"b": WORDS, "w": {"method": "bm25", "task": "global"}}
     rows["t"] = {**PAIRS, "pretrained_on": READ, "settings": model}
     rows["x"] = {"method": "cross_encoder", "inputs": ["w"], "start": "t", "task": "global"}
     rows["x"] |= {"pretrained_on": READ, "settings": {**model, "epochs": 0}}
@@ -193,7 +193,7 @@ def test_a_cross_encoder_may_start_from_another_one_and_learn_no_more():
     [{"method": "bm25"}, {"method": "word2vec"}, {**TUNED, "settings": {"epochs": 0}}],
 )
 def test_a_cross_encoder_starts_from_no_row_without_a_fine_tuned_transformer(start):
-    rows = {"b": {"method": "bm25"}, "t": start, "x": {**PAIRS, "start": "t"}}
+    rows = {"b": WORDS, "t": start, "x": {**PAIRS, "start": "t"}}
     rows["x"]["settings"] = {"model": "random:1x32"}
     with pytest.raises(ConfigError, match="row x: start is t, which leaves no transformer"):
         check_row(_experiment(**rows), "x")
@@ -211,13 +211,13 @@ def test_a_cross_encoder_starts_from_no_row_without_a_fine_tuned_transformer(sta
 )
 def test_rows_that_cannot_be_made_without_a_part_are_refused(training, said):
     rows = {
-        "b": {"method": "bm25"},
+        "b": WORDS,
         "g": {"method": "bm25", "task": "global"},
-        "l": {"method": "nnrank", "inputs": ["b"], "training": {"lexical": "bm25"}},
+        "l": LEARNT,
         "f": {"method": "fusion", "inputs": ["b", "l"]},
         "ours": OURS,
         "i": {"method": "index", "vectors": "ours"},
-        "x": {"method": "nnrank", "inputs": ["b"], "training": training},
+        "x": {**LEARNT, "training": training},
     }
     with pytest.raises(ConfigError, match=said):
         check_row(_experiment(**rows), "x")
@@ -255,10 +255,7 @@ def test_a_row_of_our_model_is_made_from_the_corpus_on():
 
 def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
     bag = {**OURS, "config": "token_bag", "settings": {}}
-    read = {"texts": "much", "holds_test": {"rfc": "no"}}
-    levels = {**OURS, "config": "levels", "settings": {}, "start": "bag", "pretrained": "documents"}
-    levels |= {"sentences": "makers/MiniLM", "pretrained_on": read}
-    experiment = _experiment(bag=bag, ours=levels)
+    experiment = _experiment(bag=bag, ours={**LEVELS, "settings": {}, "start": "bag"})
     assert experiment.rows["ours"].needs == ["bag"]
     stored = "--sentence-vectors out/sentences/rfc/MiniLM"
     documents = "out/encoders/rfc/documents-pretrained"
@@ -276,10 +273,7 @@ def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
 
 
 def test_levels_that_read_bodies_have_vectors_and_a_pretraining_of_their_own():
-    read = {"texts": "much", "holds_test": {"rfc": "no"}}
-    levels = {**OURS, "config": "levels", "pretrained": "documents", "pretrained_on": read}
-    levels |= {"sentences": "makers/MiniLM"}
-    levels |= {"settings": {"contextual_roles": "body,abstract,citing"}}
+    levels = {**LEVELS, "settings": {"contextual_roles": "body,abstract,citing"}}
     _, embedded, pretrained, *others = _words(_experiment(ours=levels), "ours")
     stored = "out/sentences/rfc/MiniLM-bodies"
     assert embedded.endswith(f"MiniLM {stored} --parts abstract body citing")
@@ -292,9 +286,7 @@ def test_levels_that_read_bodies_have_vectors_and_a_pretraining_of_their_own():
 
 
 def test_layers_that_are_tuned_have_stored_states_of_their_own():
-    read = {"texts": "much", "holds_test": {"rfc": "no"}}
-    levels = {**OURS, "config": "levels", "pretrained": "documents", "pretrained_on": read}
-    levels |= {"sentences": "makers/MiniLM", "settings": {"tuned_layers": 2}}
+    levels = {**LEVELS, "settings": {"tuned_layers": 2}}
     _, vectors, pretrained, states, *others = _words(_experiment(ours=levels), "ours")
     plain, stored = "out/sentences/rfc/MiniLM", "out/sentences/rfc/MiniLM-tuned-2"
     assert vectors == f"embed-sentences data/rfc makers/MiniLM {plain}"
@@ -349,8 +341,7 @@ def test_a_row_that_reads_vectors_of_sentences_says_what_their_encoder_has_read(
     row = parse_row("ours", {**OURS, "sentences": "makers/MiniLM"}, "ours")
     with pytest.raises(ConfigError, match="its model makers/MiniLM was trained elsewhere"):
         check_pretrained_on(row, {})
-    read = {"texts": "much", "holds_test": {"rfc": "no"}}
-    told = parse_row("ours", {**OURS, "pretrained_on": read}, "ours")
+    told = parse_row("ours", {**OURS, "pretrained_on": READ}, "ours")
     with pytest.raises(ConfigError, match="takes no model that was trained elsewhere"):
         check_pretrained_on(told, {})
     check_pretrained_on(dataclasses.replace(told, sentences="makers/MiniLM"), {})
@@ -408,7 +399,7 @@ def test_a_reranker_of_a_seed_takes_runs_and_lists_of_that_seed_where_they_have_
 def test_each_row_is_of_one_family():
     lists = {"training": {"lexical": "bm25"}, "inputs": ["words"]}
     experiment = _experiment(
-        words={"method": "bm25"},
+        words=WORDS,
         tfidf={"method": "tfidf"},
         random={"method": "chance"},
         dense={"method": "word2vec"},
@@ -428,7 +419,7 @@ def test_each_row_is_of_one_family():
 def test_rows_that_are_trained_take_seeds():
     lists = {"method": "nnrank", "inputs": ["words"], "training": {"lexical": "bm25"}}
     experiment = _experiment(
-        words={"method": "bm25"},
+        words=WORDS,
         dense={"method": "word2vec"},
         other={"method": "word2vec", "vectors": "dense", "task": "global"},
         ours=OURS,

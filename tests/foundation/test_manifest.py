@@ -32,9 +32,15 @@ def paths(tmp_path):
     return tmp_path / "in", tmp_path / "made" / "out"
 
 
-def make(paths, seed=1):
+def writing(paths, seed=1):
+    """Return the context in which an output is written."""
     source, output = paths
-    with output_directory(output, "test", Config(source, output, seed), [source]) as out:
+    return output_directory(output, "test", Config(source, output, seed), [source])
+
+
+def make(paths, seed=1):
+    output = paths[1]
+    with writing(paths, seed) as out:
         (out.path / "data.txt").write_text("result")
         out.counts["items"] = 3
     return output
@@ -46,8 +52,8 @@ def finished(paths, command="test", seed=1):
 
 
 def test_a_directory_is_absent_until_it_is_complete(paths):
-    source, output = paths
-    with output_directory(output, "test", Config(*paths), [source]) as out:
+    output = paths[1]
+    with writing(paths) as out:
         (out.path / "data.txt").write_text("result")
         assert not output.exists()
     names = sorted(path.name for path in output.iterdir())
@@ -106,15 +112,11 @@ def test_two_inputs_of_one_name_are_both_noted(tmp_path):
     "error", [CorpusError("bad"), KeyboardInterrupt(), ValueError("bad"), SystemExit(1)], ids=repr
 )
 def test_after_any_error_nothing_is_left_and_the_error_stays(paths, error):
-    source, output = paths
-    with (
-        pytest.raises(type(error)) as raised,
-        output_directory(output, "test", Config(*paths), [source]) as out,
-    ):
+    with pytest.raises(type(error)) as raised, writing(paths) as out:
         (out.path / "data.txt").write_text("result")
         raise error
     assert raised.value is error
-    assert list(output.parent.iterdir()) == []
+    assert list(paths[1].parent.iterdir()) == []
 
 
 def full_disk():
@@ -131,42 +133,30 @@ def full_disk():
     ids=["system", "numpy", "rust"],
 )
 def test_a_full_disk_in_the_middle_is_one_line_and_leaves_nothing(paths, error, reason):
-    source, output = paths
-    with (
-        pytest.raises(OutputError, match=rf"out: cannot be written \(.*{reason}"),
-        output_directory(output, "test", Config(*paths), [source]) as out,
-    ):
+    wanted = rf"out: cannot be written \(.*{reason}"
+    with pytest.raises(OutputError, match=wanted), writing(paths) as out:
         np.save(out.path / "a.npy", np.zeros(3))
         raise error
-    assert list(output.parent.iterdir()) == []
+    assert list(paths[1].parent.iterdir()) == []
 
 
 def test_a_copy_that_finds_a_full_disk_is_one_line(paths):
-    with (
-        pytest.raises(OutputError, match=r"out: cannot be written \(No space left on device\)"),
-        output_directory(paths[1], "test", Config(*paths), [paths[0]]) as out,
-    ):
+    wanted = r"out: cannot be written \(No space left on device\)"
+    with pytest.raises(OutputError, match=wanted), writing(paths) as out:
         copy = str(out.path / "copy")
         raise OSError(errno.ENOSPC, "No space left on device", str(paths[0]), None, copy)
 
 
 def test_a_file_that_the_work_cannot_read_is_not_called_the_outputs_fault(paths):
-    source, output = paths
-    with (
-        pytest.raises(FileNotFoundError),
-        output_directory(output, "test", Config(*paths), [source]),
-    ):
+    with pytest.raises(FileNotFoundError), writing(paths):
         open("/nowhere/input")
 
 
 @pytest.mark.parametrize("below", ["out", "deep/down/out"])
 def test_a_place_that_refuses_directories_is_one_line(tmp_path, below):
     (tmp_path / "file").write_text("")
-    output = tmp_path / "file" / below
-    with (
-        pytest.raises(OutputError, match=r"cannot be written \(Not a directory\)"),
-        output_directory(output, "test", Config(tmp_path, output), []),
-    ):
+    wanted = r"cannot be written \(Not a directory\)"
+    with pytest.raises(OutputError, match=wanted), writing((tmp_path, tmp_path / "file" / below)):
         pass
 
 
@@ -175,11 +165,9 @@ def test_a_read_only_place_is_one_line(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "above"))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    output = tmp_path / "above" / "out"
-    with (
-        pytest.raises(OutputError, match=r"cannot be written \(Permission denied\)"),
-        output_directory(output, "test", Config(tmp_path, output), []),
-    ):
+    wanted = r"cannot be written \(Permission denied\)"
+    inputs = tmp_path / "none", tmp_path / "above" / "out"
+    with pytest.raises(OutputError, match=wanted), writing(inputs):
         pass
 
 

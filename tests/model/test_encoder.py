@@ -15,19 +15,7 @@ from mpbert.model.config import BagConfig, ModelConfig
 from mpbert.model.encoder import LevelEncoder, PaperEncoder, TwoTower
 from mpbert.model.packing import pack
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR
-
-CONFIG = ModelConfig(
-    vocab_size=50,
-    dim=8,
-    ffn_dim=16,
-    num_heads=2,
-    sentence_layers=2,
-    document_layers=2,
-    decoder_layers=1,
-    dropout=0.1,
-    attention_dropout=0.1,
-    activation_dropout=0.1,
-)
+from tests.model.sizes import SMALL
 
 
 def nested(tokens, lengths, per_paper):
@@ -73,13 +61,13 @@ def padded_vectors(model, documents):
 
 def test_packed_vectors_equal_a_padded_reference(papers):
     torch.manual_seed(1)
-    model = PaperEncoder(CONFIG).eval()
+    model = PaperEncoder(SMALL).eval()
     assert torch.allclose(model(pack(*papers)), padded_vectors(model, nested(*papers)), atol=1e-5)
 
 
 def test_a_paper_has_the_same_vector_alone_and_in_any_batch(papers):
     torch.manual_seed(2)
-    model = PaperEncoder(CONFIG).eval()
+    model = PaperEncoder(SMALL).eval()
     together = model(pack(*papers))
     for row, sentences in enumerate(nested(*papers)):
         lengths = np.array([len(s) for s in sentences])
@@ -89,7 +77,7 @@ def test_a_paper_has_the_same_vector_alone_and_in_any_batch(papers):
 
 def test_vectors_depend_on_the_order_of_sentences_and_of_words():
     torch.manual_seed(3)
-    model, tokens = PaperEncoder(CONFIG).eval(), np.array([10, 11, 2, 12, 13, 2])
+    model, tokens = PaperEncoder(SMALL).eval(), np.array([10, 11, 2, 12, 13, 2])
 
     def vector(order):
         return model(pack(tokens[order], np.array([3, 3]), np.array([2])))[0]
@@ -101,7 +89,7 @@ def test_vectors_depend_on_the_order_of_sentences_and_of_words():
 
 WEIGHTED = BagConfig(token_weights=True)
 BAG_ALONE = dataclasses.replace(
-    CONFIG, sentence_layers=0, document_layers=0, sentence_roles=True, bag=WEIGHTED
+    SMALL, sentence_layers=0, document_layers=0, sentence_roles=True, bag=WEIGHTED
 )
 
 
@@ -128,7 +116,7 @@ def test_without_blocks_vectors_are_of_weighted_tokens_in_sentences_weighted_by_
 
 def test_sums_of_a_transformer_are_means_times_lengths():
     torch.manual_seed(6)
-    config = dataclasses.replace(CONFIG, document_layers=0)
+    config = dataclasses.replace(SMALL, document_layers=0)
     means = LevelEncoder(config).eval()
     sums = LevelEncoder(dataclasses.replace(config, bag=BagConfig(sums=True))).eval()
     sums.load_state_dict(means.state_dict())
@@ -157,8 +145,8 @@ def test_dropout_without_blocks_leaves_out_whole_tokens():
 
 def test_token_weights_weigh_the_states_of_a_transformer_too(papers):
     torch.manual_seed(6)
-    config = dataclasses.replace(CONFIG, bag=WEIGHTED)
-    plain, weighted = PaperEncoder(CONFIG).eval(), PaperEncoder(config).eval()
+    config = dataclasses.replace(SMALL, bag=WEIGHTED)
+    plain, weighted = PaperEncoder(SMALL).eval(), PaperEncoder(config).eval()
     weighted.load_state_dict({**weighted.state_dict(), **plain.state_dict()})
     batch = pack(*papers)
     assert torch.allclose(plain(batch), weighted(batch), atol=1e-5)  # equal weights: the mean
@@ -168,7 +156,7 @@ def test_token_weights_weigh_the_states_of_a_transformer_too(papers):
 
 def test_roles_move_the_vector_of_a_paper(papers):
     torch.manual_seed(7)
-    config = dataclasses.replace(CONFIG, sentence_roles=True)
+    config = dataclasses.replace(SMALL, sentence_roles=True)
     model = PaperEncoder(config).eval()
     nn.init.normal_(model.encoder.documents.roles.weight)
     roles = np.zeros(len(papers[1]), dtype=np.int64)
@@ -194,7 +182,7 @@ def test_rare_tokens_start_with_more_weight():
 
 
 def test_two_towers_may_share_their_table_of_tokens_and_nothing_else():
-    model = TwoTower(dataclasses.replace(CONFIG, shared_tokens=True))
+    model = TwoTower(dataclasses.replace(SMALL, shared_tokens=True))
     towers = model.manuscript.state_dict(), model.citation.state_dict()
     shared = [k for k in towers[0] if towers[0][k].data_ptr() == towers[1][k].data_ptr()]
     assert shared == ["encoder.bag.embedding.weight"]
@@ -205,7 +193,7 @@ def test_a_level_is_there_or_is_none_and_each_paper_still_has_one_vector(
     papers, sentences, documents
 ):
     torch.manual_seed(9)
-    config = dataclasses.replace(CONFIG, sentence_layers=sentences, document_layers=documents)
+    config = dataclasses.replace(SMALL, sentence_layers=sentences, document_layers=documents)
     model = PaperEncoder(config).eval()
     assert (model.encoder.sentences is None) == (not sentences)
     assert (model.encoder.documents is None) == (not documents)
@@ -226,7 +214,7 @@ def test_each_level_brings_the_order_that_it_knows(
 ):
     """The sentence level knows the order of words, the document level that of sentences."""
     torch.manual_seed(10)
-    config = dataclasses.replace(CONFIG, sentence_layers=sentences, document_layers=documents)
+    config = dataclasses.replace(SMALL, sentence_layers=sentences, document_layers=documents)
     model, tokens = PaperEncoder(config).eval(), np.array([10, 11, 2, 12, 13, 2])
 
     def moves(order):
@@ -248,7 +236,7 @@ def test_the_sum_of_a_bag_without_levels_is_the_sum_of_its_sentence_vectors(pape
 
 
 def test_two_towers_share_no_weight():
-    model = TwoTower(CONFIG)
+    model = TwoTower(SMALL)
     assert not {id(p) for p in model.manuscript.parameters()} & {
         id(p) for p in model.citation.parameters()
     }
@@ -263,4 +251,4 @@ def test_two_towers_share_no_weight():
 )
 def test_sizes_that_no_model_has_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
-        ModelConfig(**{**vars(CONFIG), **changes})
+        ModelConfig(**{**vars(SMALL), **changes})

@@ -7,30 +7,18 @@ import torch.nn.functional as F
 from torch import nn
 
 from mpbert.foundation.ragged import offsets_of
-from mpbert.model.config import ModelConfig, UpperConfig
+from mpbert.model.config import UpperConfig
 from mpbert.model.masked_sentences import MaskedSentenceModel, MaskedVectorModel
 from mpbert.model.masking import mask_vectors
 from mpbert.model.objectives import masked_vector_logits
 from mpbert.model.packing import pack, pack_masked
-
-CONFIG = ModelConfig(
-    vocab_size=50,
-    dim=8,
-    ffn_dim=16,
-    num_heads=2,
-    sentence_layers=2,
-    document_layers=2,
-    decoder_layers=1,
-    dropout=0.1,
-    attention_dropout=0.1,
-    activation_dropout=0.1,
-)
+from tests.model.sizes import SMALL
 
 
 def test_masked_sentence_logits_come_from_the_sentence_in_its_document(papers):
     torch.manual_seed(4)
     tokens, lengths, per_paper = papers
-    model = MaskedSentenceModel(CONFIG).eval()
+    model = MaskedSentenceModel(SMALL).eval()
     masked = np.array([0, 4, 12])
     together = model(pack(*papers), pack_masked(*papers, masked, 1))
     order = masked[np.argsort(lengths[masked], kind="stable")]
@@ -49,7 +37,7 @@ def test_masked_sentence_logits_come_from_the_sentence_in_its_document(papers):
 
 
 def test_output_weights_are_the_embeddings_and_learn():
-    model = MaskedSentenceModel(CONFIG)
+    model = MaskedSentenceModel(SMALL)
     tokens = np.array([10, 11, 2, 12, 2])
     arguments = (tokens, np.array([3, 2]), np.array([2]))
     logits = model(pack(*arguments), pack_masked(*arguments, np.array([1]), 1))
@@ -60,7 +48,7 @@ def test_output_weights_are_the_embeddings_and_learn():
 
 
 VECTORS = dataclasses.replace(
-    CONFIG, sentence_layers=0, decoder_layers=0, upper=UpperConfig("added", pretrained_dim=8)
+    SMALL, sentence_layers=0, decoder_layers=0, upper=UpperConfig("added", pretrained_dim=8)
 )
 
 
@@ -106,7 +94,7 @@ def test_a_sentence_that_stayed_is_guessed_as_itself_and_a_hidden_one_as_the_mea
 @pytest.mark.parametrize("kind", ["vectors", "tokens"])
 def test_hidden_sentences_are_learnt_from_those_around_them(kind):
     torch.manual_seed(6)
-    own = dataclasses.replace(CONFIG, upper=UpperConfig("added"))
+    own = dataclasses.replace(SMALL, upper=UpperConfig("added"))
     model = MaskedVectorModel(VECTORS if kind == "vectors" else own).train()
     papers, *rows = (masked_vectors if kind == "vectors" else masked_tokens)(1)
     masked, losses = rows[-1], []

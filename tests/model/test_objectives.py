@@ -31,38 +31,26 @@ def triplet_by_loop(s, t, c, n):
     return sum(max(dist(s, t) - dist(s, nj) + 1, 0) for nj in n) / len(n)  # Eq. 3
 
 
-def mpt_tgt_by_loop(s, t, c, n):  # Eq. 4, the first exponential summed over j alone
-    total = 1.0
-    for nj in n:
-        total += math.exp(dist(s, t) - dist(s, nj))
-        for ci in c:
-            total += math.exp(dist(ci, t) - dist(ci, nj))
-    return math.log(total)
+def multi_positive_by_loop(pairs):
+    """Loss whose positives c_i are compared as pairs (anchor, near) of s, t and c_i."""
 
+    def loss(s, t, c, n):
+        total = 1.0
+        for nj in n:
+            total += math.exp(dist(s, t) - dist(s, nj))
+            for anchor, near in (pair for ci in c for pair in pairs(s, t, ci)):
+                total += math.exp(dist(anchor, near) - dist(anchor, nj))
+        return math.log(total)
 
-def mpt_src_by_loop(s, t, c, n):  # Eq. 5
-    total = 1.0
-    for nj in n:
-        total += math.exp(dist(s, t) - dist(s, nj))
-        for ci in c:
-            total += math.exp(dist(s, ci) - dist(s, nj))
-    return math.log(total)
-
-
-def mpt_src_tgt_by_loop(s, t, c, n):  # Eq. 6
-    total = 1.0
-    for nj in n:
-        total += math.exp(dist(s, t) - dist(s, nj))
-        for ci in c:
-            total += math.exp(dist(s, ci) - dist(s, nj)) + math.exp(dist(t, ci) - dist(t, nj))
-    return math.log(total)
+    return loss
 
 
 BY_LOOP = {
     "triplet": triplet_by_loop,
-    "mpt-src": mpt_src_by_loop,
-    "mpt-tgt": mpt_tgt_by_loop,
-    "mpt-src-tgt": mpt_src_tgt_by_loop,
+    "mpt-src": multi_positive_by_loop(lambda s, t, c: [(s, c)]),  # Eq. 5
+    # Eq. 4, the first exponential summed over j alone
+    "mpt-tgt": multi_positive_by_loop(lambda s, t, c: [(c, t)]),
+    "mpt-src-tgt": multi_positive_by_loop(lambda s, t, c: [(s, c), (t, c)]),  # Eq. 6
 }
 
 

@@ -13,25 +13,17 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.model import upper
 from mpbert.model.blocks import BlockConfig, RowAttention, ZeroedBlock, sinusoids
-from mpbert.model.config import BagConfig, ModelConfig, UpperConfig
+from mpbert.model.config import BagConfig, UpperConfig
 from mpbert.model.encoder import PaperEncoder, TwoTower, concatenated
 from mpbert.model.packing import Rows
 from mpbert.model.sampling import ABSTRACT, BODY, CITING, NEIGHBOUR, SampledSentences
 from mpbert.model.sentences import Sentences
+from tests.model.sizes import SMALL
 
 E = 6  # dimension of sentence vectors
-BAG = ModelConfig(
-    vocab_size=50,
-    dim=8,
-    ffn_dim=16,
-    num_heads=2,
-    sentence_layers=0,
-    document_layers=0,
-    decoder_layers=0,
-    dropout=0.1,
-    attention_dropout=0.1,
-    activation_dropout=0.1,
-    sentence_roles=True,
+BAG = dataclasses.replace(
+    SMALL,
+    **{"sentence_layers": 0, "document_layers": 0, "decoder_layers": 0, "sentence_roles": True},
     bag=BagConfig(token_weights=True, sums=True),
 )
 ROLES = np.array([ABSTRACT, BODY, CITING, NEIGHBOUR, ABSTRACT, BODY, BODY, CITING])

@@ -22,7 +22,7 @@ from mpbert.corpus.raw.extracted_text import (
     join_sentences,
     page_junk,
 )
-from mpbert.corpus.raw.files import read_lines, read_whole, walk, without_packing
+from mpbert.corpus.raw.files import read_records, read_whole, walk, without_packing
 from mpbert.corpus.raw.values import names_of, reading, required_id, text_of
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
@@ -63,8 +63,7 @@ class AclReader(Reader):
     def read_records(self, path: Path) -> Iterator[tuple[str, bytes]]:
         """Yield where a record stands, and the undecoded record."""
         if not path.is_dir():
-            lines = ((f"{path}:{number}", line) for number, line in read_lines(path))
-            yield from (record for record in lines if record[1].strip())
+            yield from read_records(path)
             return
         for file in walk(path, (".json",)):
             yield str(file), read_whole(file)

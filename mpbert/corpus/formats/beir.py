@@ -13,7 +13,7 @@ from typing import Any
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.disk_index import DiskIndex
-from mpbert.corpus.raw.files import find_file, read_lines, walk, without_packing
+from mpbert.corpus.raw.files import find_file, read_lines, read_records, walk, without_packing
 from mpbert.corpus.raw.identifiers import Identifiers, normal_title
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
@@ -44,14 +44,14 @@ class BeirReader(ShardReader):
 
     def prepare(self, path: Path) -> None:
         """Learn which queries are candidates, and put the judgements on disk by query."""
-        for place, line in _lines(path, "queries.jsonl"):
+        for place, line in read_records(find_file(path, "queries.jsonl")):
             with reading(place, self.expected):
                 record = decode(line)
                 title = _compared(record)
                 if self._query_titles.setdefault(required_id(record["_id"]), title) != title:
                     self.counts["queries_with_the_id_of_an_earlier_one"] += 1
         candidates: set[str] = set()
-        for place, line in _lines(path, "corpus.jsonl"):
+        for place, line in read_records(find_file(path, "corpus.jsonl")):
             with reading(place, self.expected):
                 record = decode(line)
                 if not self.learn(record):
@@ -102,11 +102,11 @@ class BeirReader(ShardReader):
 
     def read_records(self, path: Path) -> Iterator[object]:
         """Yield (place, line, paper id): all candidates, without id, then all other queries."""
-        for place, line in _lines(path, "corpus.jsonl"):
+        for place, line in read_records(find_file(path, "corpus.jsonl")):
             if place not in self.repeated:
                 yield place, line, None
         waiting = dict(self._own_id)
-        for place, line in _lines(path, "queries.jsonl"):
+        for place, line in read_records(find_file(path, "queries.jsonl")):
             own_id = waiting.pop(required_id(decode(line)["_id"]), None)
             if own_id:
                 yield place, line, own_id
@@ -174,10 +174,3 @@ def _compared(record: dict[str, Any]) -> str:
     """Return what two records of one paper have in common: the title, else the text."""
     words = _title(record) or text_of(record["text"])
     return normal_title(words) or words.casefold()  # short titles have no normal form
-
-
-def _lines(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
-    file = find_file(folder, name)
-    for number, line in read_lines(file):
-        if line.strip():
-            yield f"{file}:{number}", line

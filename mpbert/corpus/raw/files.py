@@ -69,6 +69,13 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise _unreadable(f"{path}:{line_number + 1}", error) from error
 
 
+def read_records(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield (place as ``path:line``, line) of the lines of a file that are not blank."""
+    for number, line in read_lines(path):
+        if line.strip():
+            yield f"{path}:{number}", line
+
+
 def read_whole(path: Path, most: int | None = None) -> bytes:
     """Return what a file holds, unpacked.
 

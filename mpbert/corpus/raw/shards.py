@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.raw.files import read_lines, walk
+from mpbert.corpus.raw.files import read_records, walk
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import decode, reading
@@ -34,9 +34,7 @@ class ShardReader(Reader):
     def lines(self, path: Path) -> Iterator[tuple[str, bytes]]:
         """Yield (place as ``path:line``, line) of all records, shard after shard."""
         for shard in walk(path, self.suffixes):
-            for number, line in read_lines(shard):
-                if line.strip():
-                    yield f"{shard}:{number}", line
+            yield from read_records(shard)
 
     def prepare(self, path: Path) -> None:
         """Learn the identifiers of all papers."""

@@ -43,13 +43,17 @@ def mark_paragraph(
 
 def mark_piece(text: str, start: int, end: int, spans: Sequence[Span]) -> RawSentence:
     """Return a piece of a text with markers at the spans in it; a span may reach beyond it."""
-    inside = [
+    piece = text[start:end]
+    return RawSentence(piece, join_spans(piece, spans_inside(start, end, spans)))
+
+
+def spans_inside(start: int, end: int, spans: Iterable[Span]) -> list[Span]:
+    """Return the parts of spans that lie in a piece of a text, counted from where it begins."""
+    return [
         (max(low, start) - start, min(high, end) - start, cited_ids)
         for low, high, cited_ids in spans
         if max(low, start) < min(high, end)
     ]
-    piece = text[start:end]
-    return RawSentence(piece, join_spans(piece, inside))
 
 
 def borders_of(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:

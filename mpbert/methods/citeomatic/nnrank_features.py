@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpbert.corpus.names import comparable
 from mpbert.foundation.ragged import offsets_of, row_numbers
 from mpbert.methods.citeomatic.field_bags import shared_words
+from mpbert.methods.paper_parts import comparable
 from mpbert.methods.rankings import Ranking, places_of
 from mpbert.methods.training_citations import counted_by_year
 
@@ -104,7 +104,7 @@ class PairFeatures:
 def names_matrix(names: Sequence[Sequence[str]], is_training: np.ndarray) -> "sparse.csr_array":
     """Return (N, A), 1 where a paper has a name; names that no training paper has are left out.
 
-    Names are the same as :func:`mpbert.corpus.names.comparable` has it.
+    Names are the same as :func:`mpbert.methods.paper_parts.comparable` has it.
 
     :param names: (N,) of each paper, of which the first eight are read.
     :param is_training: (N,).

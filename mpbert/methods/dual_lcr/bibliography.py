@@ -5,8 +5,8 @@ from collections import Counter
 
 import numpy as np
 
-from mpbert.corpus.names import comparable
 from mpbert.corpus.store import CorpusStore
+from mpbert.methods.paper_parts import comparable
 from mpbert.methods.training_citations import counted_by_year, training_citations
 
 YEARS = 4  # the paper's

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from omegaconf import II
 
+from mpbert.model.config import TrainingConfig
+from mpbert.model.configuration import knobs
+
 SEED = II("common.seed")  # an option with the value of another one
 
 
@@ -32,3 +35,17 @@ def fairseq_dataclass(name: str, fields: Iterable[dataclasses.Field], **more: ob
         help_text = {} if default == SEED else {"help": key}
         options.append((key, kind, dataclasses.field(default=default, metadata=help_text)))
     return dataclasses.make_dataclass(name, options, bases=(FairseqDataclass,))
+
+
+def task_options(name: str, stage: str, *sections: type) -> type:
+    """Return fairseq's options of a task: the knobs of sections, and what every task takes."""
+    fields = [field for section in sections for field in knobs(section, stage)]
+    return fairseq_dataclass(
+        name,
+        [*fields, *knobs(TrainingConfig, stage, "max_valid")],
+        data="",
+        sentence_vectors="",
+        # would keep the data workers of the first epoch: their masks, and what they have read
+        reuse_dataloader=False,
+        seed=SEED,
+    )

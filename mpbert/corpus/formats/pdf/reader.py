@@ -4,13 +4,12 @@ Citations are not resolved: what looks like one is cut out of the text. A servic
 better (:mod:`mpbert.corpus.formats.pdf.grobid`).
 """
 
-import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from mpbert.corpus.formats.base import READERS, Reader
+from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.pdf.front import Front, front_of
 from mpbert.corpus.formats.pdf.lines import Line, PdfError, Printed, read_pdf
 from mpbert.corpus.formats.pdf.text import (
@@ -24,85 +23,42 @@ from mpbert.corpus.formats.pdf.text import (
     words_of,
 )
 from mpbert.corpus.published import Publication
-from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
-from mpbert.corpus.raw.identifiers import plain_doi
-from mpbert.corpus.raw.linkage import Linker
+from mpbert.corpus.raw.files import Source, id_of_file
+from mpbert.corpus.raw.identifiers import Identifiers, plain_doi
+from mpbert.corpus.raw.paper_files import PaperFileReader
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.errors import CorpusError
-from mpbert.foundation.progress import progress
 
-logger = logging.getLogger(__name__)
 _HEAD_PAGES = 2
 _LEAST_LETTERS = 200  # of a file; one with less was scanned
 _SEPARATORS = re.compile(r"[_-]+")
-_KINDS = {
-    "broken": "files_left_out_as_broken",
-    "encrypted": "files_left_out_as_encrypted",
-    "scanned": "files_left_out_as_scanned",
-}
 
 
 @READERS.register
-class PdfReader(Reader):
+class PdfReader(PaperFileReader):
     """Reads PDF files; one that is broken, encrypted or scanned is named, counted and left out.
 
-    :ivar ids: of files that another record has attached; others are called by their names.
+    It needs pypdfium2, whose absence is a :class:`ModuleNotFoundError`.
     """
 
     name = "pdf"
     default_splits = YearSplits(valid_year=2018, test_year=2020)
     suffixes = (".pdf", ".PDF")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linker = Linker()
-        self.ids: dict[Path, str] = {}
-        self._read: dict[Path, str] = {}
+    bar = "open PDF files"
+    problem = PdfError
 
     @classmethod
     def id_of(cls, file: Path, source: Source) -> str:
         """Return the id of the paper in a file that no record has attached."""
         return id_of_file(file, source, cls.suffixes)
 
-    def prepare(self, path: Source) -> None:
-        """Read the first pages of all files: which papers there are.
+    def identifiers_of(self, file: Path) -> Identifiers:
+        """Return what the first pages say."""
+        return front_of(_checked(file, read_pdf(file, _HEAD_PAGES), is_whole=False)).identifiers
 
-        :raises CorpusError: no file can be read; the first problem is named.
-        :raises ModuleNotFoundError: pypdfium2 is not installed.
-        """
-        first_problem: CorpusError | None = None
-        files = walk(path, self.suffixes)
-        for file in progress(files, "open PDF files", "file"):
-            try:
-                front = front_of(_checked(file, read_pdf(file, _HEAD_PAGES), is_whole=False))
-            except PdfError as error:
-                first_problem = first_problem or error
-                self._leave_out(error)
-                continue
-            paper_id = self.ids.get(file) or self.id_of(file, path)
-            if self.linker.add(paper_id, front.identifiers) or file in self.ids:
-                self._read[file] = paper_id
-            else:
-                self.counts["files_with_the_name_of_another"] += 1
-        if first_problem is not None and not self._read and not isinstance(path, FileSet):
-            raise CorpusError(f"{first_problem} (and no other of {len(files)} files can be read)")
-
-    def read_records(self, path: Source) -> Iterator[object]:
-        """Yield the paths of the files that could be opened, by name."""
-        return iter(self._read)
-
-    def paper_id_of(self, record: object) -> str:
-        """Return the id of the paper in a file."""
-        return self._read[record]
-
-    def parse(self, record: object) -> RawPaper | None:
-        """Return the paper of a file; None, and a line in the log, where it is broken."""
-        try:
-            return self.paper_of(record, self._read[record])
-        except PdfError as error:
-            self._leave_out(error)
-            return None
+    def is_kept(self, file: Path, is_new: bool) -> bool:
+        """Whether a file is read: one that a record has attached always is."""
+        return is_new or file in self.ids
 
     def paper_of(self, file: Path, paper_id: str = "") -> RawPaper:
         """Return the paper of a file by itself.
@@ -139,10 +95,6 @@ class PdfReader(Reader):
             authors=front.authors,
             published=Publication(doi=plain_doi(front.identifiers.doi or ""), id_is_key=False),
         )
-
-    def _leave_out(self, error: PdfError) -> None:
-        self.counts[_KINDS[error.kind]] += 1
-        logger.warning("left out: %s", error)
 
 
 def _upright(lines: Sequence[Line]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.linkage import Linker
-from mpbert.corpus.raw.spans import mark_paragraph, sections_of
+from mpbert.corpus.raw.spans import Span, mark_paragraph, sections_of, spans_inside
 from mpbert.corpus.raw.values import id_of, text_of
 from mpbert.corpus.records import RawSection
 
@@ -87,14 +87,9 @@ def read_annotations(
 
 
 def _paragraph(
-    text: str, start: int, end: int, spans: list[tuple[int, int, tuple[str, ...]]], counts: Counter
+    text: str, start: int, end: int, spans: list[Span], counts: Counter
 ) -> list[RawSentence]:
-    inside = [
-        (max(low, start) - start, min(high, end) - start, cited_ids)
-        for low, high, cited_ids in spans
-        if max(low, start) < min(high, end)
-    ]
-    return mark_paragraph(text[start:end], inside, counts)
+    return mark_paragraph(text[start:end], spans_inside(start, end, spans), counts)
 
 
 def _resolve(listed: AnnotatedText, linker: Linker, counts: Counter[str]) -> dict[str, str]:

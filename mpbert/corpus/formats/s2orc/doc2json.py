@@ -10,7 +10,7 @@ from typing import Any
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.s2orc.paragraphs import read_parse
-from mpbert.corpus.raw.files import read_lines, read_whole, walk, without_packing
+from mpbert.corpus.raw.files import read_records, read_whole, walk, without_packing
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
@@ -33,9 +33,7 @@ class Doc2JsonReader(ShardReader):
         """Yield (place, object): a ``.json`` file is one object, however many lines it has."""
         for file in walk(path, self.suffixes):
             if without_packing(file).suffix == ".jsonl":
-                for number, line in read_lines(file):
-                    if line.strip():
-                        yield f"{file}:{number}", line
+                yield from read_records(file)
             else:
                 yield str(file), read_whole(file)
 

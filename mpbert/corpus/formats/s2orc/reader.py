@@ -14,7 +14,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.s2orc.annotations import AnnotatedText, read_annotations
 from mpbert.corpus.formats.s2orc.paragraphs import read_parse
 from mpbert.corpus.raw.disk_index import DiskIndex
-from mpbert.corpus.raw.files import PACKED, read_lines, walk
+from mpbert.corpus.raw.files import PACKED, read_records, walk
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
@@ -50,15 +50,13 @@ class S2OrcReader(ShardReader):
     def prepare(self, path: Path) -> None:
         """Put all metadata on disk and learn the identifiers of all papers."""
         for shard in walk(path, self.suffixes):
-            for number, line in read_lines(shard):
-                place = f"{shard}:{number}"
-                if line.strip():
-                    with reading(place, self.expected):
-                        record = decode(line)
-                        if not self.learn(record):
-                            self.repeated.add(place)
-                        if _is_full_text(record):
-                            self._text_shards.add(shard)
+            for place, line in read_records(shard):
+                with reading(place, self.expected):
+                    record = decode(line)
+                    if not self.learn(record):
+                        self.repeated.add(place)
+                    if _is_full_text(record):
+                        self._text_shards.add(shard)
         self._known.seal()
         self.counts["full_texts_with_the_id_of_an_earlier_one"] += len(self.repeated)
 
@@ -82,10 +80,7 @@ class S2OrcReader(ShardReader):
         """Yield (place, line) of the full texts, then (id, None) of all other papers."""
         for shard in walk(path, self.suffixes):
             if shard in self._text_shards:
-                for number, line in read_lines(shard):
-                    place = f"{shard}:{number}"
-                    if line.strip() and place not in self.repeated:
-                        yield place, line
+                yield from (each for each in read_records(shard) if each[0] not in self.repeated)
         for paper_id in sorted(self.linker.paper_ids - self._with_text):
             yield paper_id, None
 

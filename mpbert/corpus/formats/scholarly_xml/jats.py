@@ -115,19 +115,11 @@ class JatsReader(XmlReader):
         yield "", [] if plain is None else blocks_of(plain, self.markup, self.counts)
         for path in ("{*}body", "{*}back/{*}app-group/{*}app", "{*}back/{*}app"):
             for part in root.iterfind(path):
-                yield from self._sections(part)
+                yield from self.sections_in(part, "sec")
 
-    def _sections(self, parent: etree._Element) -> Iterator[tuple[str, list[Block]]]:
-        heading = plain_text(parent.find("{*}title"), self.markup)
-        blocks: list[Block] = []
-        for child in parent:
-            if local_name(child) == "sec":
-                yield heading, blocks
-                heading, blocks = "", []
-                yield from self._sections(child)
-            else:
-                blocks += blocks_of(child, self.markup, self.counts)
-        yield heading, blocks
+    def heading_of(self, section: etree._Element) -> str:
+        """Return the title of a section."""
+        return plain_text(section.find("{*}title"), self.markup)
 
 
 def _published(head: etree._Element, meta: etree._Element) -> Publication:

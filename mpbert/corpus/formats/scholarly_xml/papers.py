@@ -1,10 +1,5 @@
-"""What the readers of XML have in common: a folder of files, one paper in each.
+"""What the readers of XML have in common: from a head, references and blocks to a paper."""
 
-The heads of all files are read first, so that references can be resolved; then each file is parsed
-on its own, in any process. A paper's id is the name of its file.
-"""
-
-import logging
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -14,20 +9,16 @@ from typing import ClassVar
 
 from lxml import etree
 
-from mpbert.corpus.formats.base import Reader
 from mpbert.corpus.formats.scholarly_xml.citations import mark_blocks
-from mpbert.corpus.formats.scholarly_xml.files import read_head, read_root
+from mpbert.corpus.formats.scholarly_xml.files import local_name, read_head, read_root
 from mpbert.corpus.formats.scholarly_xml.references import Entry, ReferenceList
-from mpbert.corpus.formats.scholarly_xml.text import Block, Markup
+from mpbert.corpus.formats.scholarly_xml.text import Block, Markup, blocks_of
 from mpbert.corpus.published import Publication
-from mpbert.corpus.raw.files import FileSet, Source, id_of_file, walk
 from mpbert.corpus.raw.identifiers import Identifiers, plain_doi
-from mpbert.corpus.raw.linkage import Linker
+from mpbert.corpus.raw.paper_files import PaperFileReader
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.errors import CorpusError
 
-logger = logging.getLogger(__name__)
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
 
@@ -47,27 +38,18 @@ class Head:
     published: Publication = Publication()
 
 
-class XmlReader(Reader):
+class XmlReader(PaperFileReader):
     """Reads a folder of XML files; a broken file is named, counted and left out.
 
-    :cvar suffixes: how names of files end, the longest first; they are no part of ids.
     :cvar root_tag: tag of the root, without namespace.
     :cvar head_tag: tag of the element that :meth:`read_paper_head` needs.
     :cvar markup: how text is marked up.
-    :ivar ids: of files whose papers are not called by their names.
     """
 
     default_splits = YearSplits(valid_year=2012, test_year=2013)
-    suffixes: ClassVar[tuple[str, ...]]
     root_tag: ClassVar[str]
     head_tag: ClassVar[str]
     markup: ClassVar[Markup]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linker = Linker()
-        self.ids: dict[Path, str] = {}
-        self._ids: dict[Path, str] = {}
 
     @abstractmethod
     def read_paper_head(self, head: etree._Element) -> Head:
@@ -81,43 +63,32 @@ class XmlReader(Reader):
     def iter_sections(self, root: etree._Element) -> Iterator[tuple[str, list[Block]]]:
         """Yield headings and paragraphs; the first of all is the abstract, which may be empty."""
 
-    def prepare(self, path: Source) -> None:
-        """Read all heads.
+    @abstractmethod
+    def heading_of(self, section: etree._Element) -> str:
+        """Return the heading of a section; empty where it has none."""
 
-        :raises CorpusError: no file can be read; the first problem is named.
+    def sections_in(self, part: etree._Element, tag: str) -> Iterator[tuple[str, list[Block]]]:
+        """Yield the text of a part and of the sections in it, in order.
+
+        :param tag: of a section inside of another.
         """
-        first_problem: CorpusError | None = None
-        files = walk(path, self.suffixes)
-        for file in files:
-            try:
-                head = self.read_paper_head(read_head(file, self.root_tag, self.head_tag))
-            except CorpusError as error:
-                first_problem = first_problem or error
-                self._leave_out(error)
-                continue
-            paper_id = self.ids.get(file) or id_of_file(file, path, self.suffixes)
-            if self.linker.add(paper_id, head.identifiers):
-                self._ids[file] = paper_id
+        heading, blocks = self.heading_of(part), []
+        for child in part:
+            if local_name(child) == tag:
+                yield heading, blocks
+                heading, blocks = "", []
+                yield from self.sections_in(child, tag)
             else:
-                self.counts["files_with_the_name_of_another"] += 1
-        if first_problem is not None and not self._ids and not isinstance(path, FileSet):
-            raise CorpusError(f"{first_problem} (and no other of {len(files)} files can be read)")
+                blocks += blocks_of(child, self.markup, self.counts)
+        yield heading, blocks
 
-    def read_records(self, path: Source) -> Iterator[object]:
-        """Yield the paths of the files whose head could be read, by name."""
-        return iter(self._ids)
+    def identifiers_of(self, file: Path) -> Identifiers:
+        """Return what the head of a file says; the rest is not read."""
+        return self.read_paper_head(read_head(file, self.root_tag, self.head_tag)).identifiers
 
-    def paper_id_of(self, record: object) -> str:
-        """Return the id of the paper in a file."""
-        return self._ids[record]
-
-    def parse(self, record: object) -> RawPaper | None:
-        """Return the paper of a file; None, and a line in the log, where it is broken."""
-        try:
-            root = read_root(record, self.root_tag)
-        except CorpusError as error:
-            self._leave_out(error)
-            return None
+    def paper_of(self, file: Path, paper_id: str) -> RawPaper:
+        """Return the paper of a file, with its citations marked and resolved."""
+        root = read_root(file, self.root_tag)
         head = self.read_paper_head(root.find(f".//{{*}}{self.head_tag}"))
         references = ReferenceList()
         for entry in self.iter_references(root):
@@ -134,7 +105,7 @@ class XmlReader(Reader):
         self.counts["papers_without_title"] += not head.title
         self.counts["papers_without_list_of_references"] += not len(references)
         return RawPaper(
-            paper_id=self._ids[record],
+            paper_id=paper_id,
             title=head.title,
             year=head.year,
             abstract=marked[0][1],
@@ -146,10 +117,6 @@ class XmlReader(Reader):
                 head.published, doi=plain_doi(head.identifiers.doi or ""), id_is_key=False
             ),
         )
-
-    def _leave_out(self, error: CorpusError) -> None:
-        self.counts["files_left_out_as_broken"] += 1
-        logger.warning("left out: %s", error)
 
 
 def year_of(texts: Iterator[str | None]) -> int | None:

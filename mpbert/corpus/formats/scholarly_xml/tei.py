@@ -73,25 +73,14 @@ class TeiReader(XmlReader):
         """Yield the abstract, the divisions of the body, and those of appendices."""
         abstract = root.find("{*}teiHeader/{*}profileDesc/{*}abstract")
         yield "", [] if abstract is None else blocks_of(abstract, self.markup, self.counts)
-        yield from self._divisions(root.find("{*}text/{*}body"))
-        for part in root.iterfind("{*}text/{*}back/{*}div"):
-            if part.get("type") in _TEXT_OF_BACK:
-                yield from self._divisions(part)
+        back = root.iterfind("{*}text/{*}back/{*}div")
+        appendices = [part for part in back if part.get("type") in _TEXT_OF_BACK]
+        for part in (*root.findall("{*}text/{*}body")[:1], *appendices):
+            yield from self.sections_in(part, "div")
 
-    def _divisions(self, parent: etree._Element | None) -> Iterator[tuple[str, list[Block]]]:
-        """Yield the text of an element and of the divisions in it, in order."""
-        if parent is None:
-            return
-        heading = _text(parent.find("{*}head"))  # its number is an attribute
-        blocks: list[Block] = []
-        for child in parent:
-            if local_name(child) == "div":
-                yield heading, blocks
-                heading, blocks = "", []
-                yield from self._divisions(child)
-            else:
-                blocks += blocks_of(child, self.markup, self.counts)
-        yield heading, blocks
+    def heading_of(self, section: etree._Element) -> str:
+        """Return the head of a division, whose number is an attribute."""
+        return _text(section.find("{*}head"))
 
 
 def _text(element: etree._Element | None) -> str:

@@ -14,15 +14,13 @@ from mpbert.model.config import (
     ModelConfig,
     NoiseConfig,
     ReadingConfig,
-    TrainingConfig,
     UpperConfig,
 )
-from mpbert.model.configuration import knobs
 from mpbert.model.directory import take_tuned
 from mpbert.model.fairseq_plugin.bases import TokenTask, evenly_spaced
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
 from mpbert.model.fairseq_plugin.flags import section_of
-from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
+from mpbert.model.fairseq_plugin.options import task_options
 from mpbert.model.noise import Noise
 from mpbert.model.packing import TokenCounts
 from mpbert.model.reading import Reading
@@ -37,19 +35,7 @@ if TYPE_CHECKING:  # of a library that other trainings do without
     from mpbert.model.tuned import TunedLayers
 
 _MEASURED = 1000  # papers whose mean length exact matches take
-# reuse_dataloader would keep the data workers of the first epoch, and so what they have read
-FinetuneOptions = fairseq_dataclass(
-    "FinetuneOptions",
-    [
-        *knobs(ReadingConfig, FINETUNE),
-        *knobs(NoiseConfig, FINETUNE),
-        *knobs(TrainingConfig, FINETUNE, "max_valid"),
-    ],
-    data="",
-    sentence_vectors="",
-    reuse_dataloader=False,
-    seed=SEED,
-)
+FinetuneOptions = task_options("FinetuneOptions", FINETUNE, ReadingConfig, NoiseConfig)
 
 
 @register_task("mpbert_finetune", dataclass=FinetuneOptions)

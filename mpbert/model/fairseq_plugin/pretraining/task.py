@@ -7,26 +7,17 @@ from fairseq.tasks import register_task
 
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
-from mpbert.model.config import PRETRAIN, STACKED, ModelConfig, ReadingConfig, TrainingConfig
-from mpbert.model.configuration import knobs
+from mpbert.model.config import PRETRAIN, STACKED, ModelConfig, ReadingConfig
 from mpbert.model.fairseq_plugin.bases import TokenTask
 from mpbert.model.fairseq_plugin.flags import section_of
-from mpbert.model.fairseq_plugin.options import SEED, fairseq_dataclass
+from mpbert.model.fairseq_plugin.options import task_options
 from mpbert.model.fairseq_plugin.pretraining.dataset import (
     MaskedBlocks,
     MaskedTokenVectorBlocks,
     MaskedVectorBlocks,
 )
 
-# reuse_dataloader would keep the data workers of the first epoch, and so their masks
-PretrainOptions = fairseq_dataclass(
-    "PretrainOptions",
-    [*knobs(ReadingConfig, PRETRAIN), *knobs(TrainingConfig, PRETRAIN, "max_valid")],
-    data="",
-    sentence_vectors="",
-    reuse_dataloader=False,
-    seed=SEED,
-)
+PretrainOptions = task_options("PretrainOptions", PRETRAIN, ReadingConfig)
 
 
 @register_task("mpbert_pretrain", dataclass=PretrainOptions)
