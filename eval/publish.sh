@@ -3,7 +3,7 @@
 #   usage:  eval/publish.sh NAME...     e.g. eval/publish.sh rfc rfc-global rfc-ablations benchmarks
 #   reads:  runs/report/NAME, as eval/report.sh and eval/ablations.sh write it; for the name
 #           benchmarks runs/benchmarks/table.md, as eval/benchmarks.sh writes it
-#   writes: docs/results/reports/NAME.{md,json,cost.json,cost.txt}, README.md, docs/benchmarks.md, docs/results/*.md
+#   writes: docs/results/reports/NAME.{json,cost.json,cost.txt}, README.md, docs/benchmarks.md, docs/results/*.md
 #   cost:   a second
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,9 +14,7 @@ for name in "$@"; do
     cp runs/benchmarks/table.md docs/results/reports/benchmarks.md
     continue
   fi
-  for suffix in md json; do
-    cp "runs/report/$name/report.$suffix" "docs/results/reports/$name.$suffix"
-  done
+  cp "runs/report/$name/report.json" "docs/results/reports/$name.json"
   for suffix in json txt; do
     if [[ -e runs/report/$name/cost.$suffix ]]; then
       cp "runs/report/$name/cost.$suffix" "docs/results/reports/$name.cost.$suffix"

@@ -187,10 +187,8 @@ def test_published_reports_become_results_files_and_fill_the_pages(called, tmp_p
     assert calls == ["fill-tables README.md docs/benchmarks.md docs/results/index.md"]
     found = {p.name: p.read_text() for p in (tmp_path / "docs/results/reports").iterdir()}
     assert found == {
-        "rfc.md": "runs/report/rfc/report.md",
         "rfc.json": "runs/report/rfc/report.json",
         "rfc.cost.json": "runs/report/rfc/cost.json",
-        "rfc-global.md": "runs/report/rfc-global/report.md",
         "rfc-global.json": "runs/report/rfc-global/report.json",
         "benchmarks.md": "runs/benchmarks/table.md",
     }

@@ -24,8 +24,12 @@ The largest of a column of the report is bold, unless ``bold: false`` stands the
 not have is ``-``; a row that no file has is an error. Scores of a trained row that has one seed end
 with ``¹``, those of two seeds with ``²``; costs of a row whose steps saw a GPU end with ``³``.
 
-``sheet: reports/acl.md Claims of`` copies the table below the heading that begins so. ``rows`` are
-then the beginnings of the rows to copy; left out: all.
+Other markers:
+
+* ``claims: {RFC: reports/rfc.json, ACL: reports/acl.json}``: the claims that were tested
+* ``paper_table: reports/acl.json NAME``, ``paper_tests: ...``: a table of a paper, its tests
+* ``sheet: reports/benchmarks.md TITLE`` copies the table below the heading that begins so; ``rows``
+  are then the beginnings of the rows to copy, left out: all
 """
 
 import re
@@ -40,7 +44,8 @@ from mpbert.foundation.option_files import load_yaml
 
 _MARKER = re.compile(r"^<!-- results\n((?:(?!-->).*\n)*)-->\n(?:\n?(?:\|.*\n)+)?", re.MULTILINE)
 _START = re.compile(r"^<!-- *results\b", re.MULTILINE)  # of a marker, whole or not
-_KEYS = {"file", "rows", "columns", "bold", "sheet"}
+_KEYS = {"file", "rows", "columns", "bold", "claims", "paper_table", "paper_tests", "sheet"}
+_STATEMENTS = {"claims", "paper_table", "paper_tests"}
 _SEEDS = {"one seed": "¹", "two seeds": "²"}
 _COST = {"CPU s": ("cpu_seconds", 1, ",.0f"), "peak GiB": ("peak_mib", 1024, ",.1f")}
 _GPU = "³"  # after the cost of a row whose steps saw a GPU
@@ -125,6 +130,8 @@ def _marker(text: str, place: str) -> dict[str, Any]:
 def _table(marker: Mapping[str, Any], load: Load, place: str) -> list[str]:
     if "sheet" in marker:
         return _sheet(str(marker["sheet"]), marker.get("rows"), load, place)
+    if found := _STATEMENTS & marker.keys():
+        return _statements(found.pop(), marker, load)
     if not isinstance(marker["columns"], dict) or not marker["columns"]:
         raise ConfigError(f"{place}: found no columns; expected lines 'HEAD: MAP@10 P>=1'")
     columns = [_split(str(what), marker, place) for what in marker["columns"].values()]
@@ -138,6 +145,16 @@ def _table(marker: Mapping[str, Any], load: Load, place: str) -> list[str]:
         cells = [_cell(file, parts, names, bold, load, place) for file, parts in columns]
         lines.append(f"| {title.replace('|', chr(92) + '|')} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _statements(kind: str, marker: Mapping[str, Any], load: Load) -> list[str]:
+    """Return claims, or a table of a paper."""
+    from mpbert.experiments import page_statements  # numpy, and --help need not wait
+
+    if kind == "claims":
+        return page_statements.claims_table({k: load(v) for k, v in marker[kind].items()})
+    file, _, name = str(marker[kind]).partition(" ")
+    return getattr(page_statements, kind)(load(file), name)
 
 
 def _sheet(what: str, begins: Sequence[str] | None, load: Load, place: str) -> list[str]:

@@ -156,6 +156,77 @@ def test_a_sheet_of_a_report_is_copied():
     assert _table("sheet: rfc.md Claims of") == ["| | gain |", "|:--|--:|", "| x | +1.00 |"]
 
 
+def _claim(text, subset, p, verdict, **others):
+    about = {"paper": "P", "where": "Sec. 1", "text": text, "measure": "MAP@10", "subset": subset}
+    numbers = {"difference": 0.0612, "low": -0.001, "high": 0.1234, "p": p}
+    return {**about, "more_in": "rare", "less_in": "other", "verdict": verdict, **numbers, **others}
+
+
+def test_claims_that_were_tested_stand_side_by_side():
+    ours = {"paper": "this project", "where": "README"}
+    claims = {
+        "rfc.json": [
+            _claim("A is above [B].", "P>=1", 0.03214, "confirmed"),
+            _claim("A is above [B].", "P>=2", 1.0, "open"),
+            _claim("C helps.", "", 0.00001, "confirmed", **ours),
+            _claim("D helps.", "P>=1", None, "open"),
+        ],
+        "acl.json": [_claim("A is above [B].", "P>=2", 0.2, "open", difference=-0.01, low=-0.02)],
+    }
+    for name, found in claims.items():
+        FILES[name]["claims"] = found
+    assert _table("claims: {RFC: rfc.json, ACL: acl.json}") == [
+        "|  | measured | RFC | ACL |",
+        "|:--|:--|:--|:--|",
+        r"| A is above \[B\]. (P, Sec. 1) | MAP@10, P ≥ 1 | +6.12 \[-0.10, +12.34\], p 0.0321, "
+        "confirmed | - |",
+        r"|  | MAP@10, P ≥ 2 | +6.12 \[-0.10, +12.34\], p 1.0000, open | "
+        r"-1.00 \[-2.00, +12.34\], p 0.2000, open |",
+        r"| C helps. | MAP@10, rare - other | +6.12 \[-0.10, +12.34\], p \<0.0001, confirmed | - |",
+    ]
+
+
+def test_a_table_of_a_paper_has_ours_above_what_is_printed_and_its_tests():
+    def row(title, seeds, mean, printed, p=None):
+        score = {"mean": mean, "printed": printed, "p_t_test": p, "p_randomization": p and 0.5}
+        return {
+            "title": title,
+            "row": title.lower(),
+            "seeds": seeds,
+            "scores": {"MAP@10 P>=2": score},
+        }
+
+    rows = [
+        row("Base", 3, 0.2, 0.1),
+        row("Other", 0, None, None),
+        row("Ours", 1, 0.3, None, 0.01),
+        row("Level", 3, 0.21, 0.4, 0.06),
+        row("Below", 3, 0.1, None, 0.01),
+    ]
+    FILES["t.json"] = {
+        "paper_tables": {"t3": {"best_baseline": {"MAP@10 P>=2": "base"}, "rows": rows}},
+        "tables": {"main": {"queries": {"P>=2": 1234}}},
+    }
+    assert _table("paper_table: t.json t3") == [
+        "| | MAP@10<br>P ≥ 2 (1,234) |",
+        "|:--|--:|",
+        "| Base | 20.00 |",
+        "| Base, printed | 10.00 |",
+        "| Other | - |",
+        r"| Ours, one seed | 30.00\* |",
+        "| Level | 21.00 |",
+        "| Level, printed | 40.00 |",
+        "| Below | 10.00 |",
+    ]
+    assert _table("paper_tests: t.json t3")[2:] == [
+        "| Ours, one seed, MAP@10 P ≥ 2 | Base | +10.00 | 0.0100 | 0.5000 |",
+        "| Level, MAP@10 P ≥ 2 | Base | +1.00 | 0.0600 | 0.5000 |",
+        "| Below, MAP@10 P ≥ 2 | Base | -10.00 | 0.0100 | 0.5000 |",
+    ]
+    with pytest.raises(ConfigError, match="a file that it names is no result"):
+        _table("paper_table: t.json t4")
+
+
 def test_some_rows_of_a_sheet_are_copied_in_its_order():
     FILES["b.md"] = "## Benchmarks of a day\n\n| what |\n|---|\n| a, 1 |\n| b |\n| a, 2 |\n| c |\n"
     table = _table("sheet: b.md Benchmarks\nrows: [c, 'a,']")
@@ -166,7 +237,7 @@ def test_some_rows_of_a_sheet_are_copied_in_its_order():
     ("marker", "message"),
     [
         ("columns: [", "page.md, line 3: unreadable marker"),
-        ("other: 1", "page.md, line 3: found other; expected a marker of bold, columns, file"),
+        ("other: 1", "page.md, line 3: found other; expected a marker of bold, claims, columns"),
         ("just words", "page.md, line 3: found just words; expected a marker"),
         ("file: rfc.json", "page.md, line 3: found no columns; expected lines"),
         ("columns: {x: MAP@10 P>=1}", "found 'MAP@10 P>=1'; expected a line 'file: N"),
