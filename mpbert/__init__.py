@@ -4,13 +4,11 @@
 
 * :class:`Corpus`: papers, citation contexts and citations as tables of pandas.
 * :class:`Encoder`: texts to vectors.
-* :class:`Recommender`: a place in a text to ranked papers, and why.
+* :class:`Recommender`: a place in a text to ranked papers, and why; it needs no pandas.
 * :func:`evaluate`: the measures of one ranking; :func:`compare`: of several, with tests.
 
 Each is loaded when it is first used, so that ``import mpbert`` takes no time.
 """
-
-import importlib
 
 __version__ = "1.0.0"
 __all__ = ["Corpus", "Encoder", "Recommender", "compare", "evaluate"]
@@ -18,7 +16,7 @@ __all__ = ["Corpus", "Encoder", "Recommender", "compare", "evaluate"]
 _MODULES = {
     "Corpus": "mpbert.api.corpus",
     "Encoder": "mpbert.api.encoder",
-    "Recommender": "mpbert.api.recommender",
+    "Recommender": "mpbert.recommending.recommender",
     "compare": "mpbert.api.measuring",
     "evaluate": "mpbert.api.measuring",
 }
@@ -28,13 +26,9 @@ def __getattr__(name: str) -> object:
     """Load what is asked for (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module 'mpbert' has no attribute {name!r}")
-    try:
-        module = importlib.import_module(_MODULES[name])
-    except ModuleNotFoundError as error:
-        from mpbert.foundation.extras import missing_package
+    from mpbert.foundation.extras import imported
 
-        raise (missing_package(error) or error) from error
-    found = getattr(module, name)
+    found = getattr(imported(_MODULES[name]), name)
     globals()[name] = found  # the next time it is here
     return found
 

@@ -4,7 +4,7 @@ from mpbert.api.corpus import Corpus as Corpus
 from mpbert.api.encoder import Encoder as Encoder
 from mpbert.api.measuring import compare as compare
 from mpbert.api.measuring import evaluate as evaluate
-from mpbert.api.recommender import Recommender as Recommender
+from mpbert.recommending.recommender import Recommender as Recommender
 
 __version__: str
 __all__: list[str]

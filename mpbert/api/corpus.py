@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -39,7 +40,7 @@ class Corpus:
 
     @classmethod
     def build(
-        cls, raw: str | Path, path: str | Path, reader: str = "jsonl", **options: str | int | None
+        cls, raw: str | Path, path: str | Path, reader: str = "jsonl", **options: Any
     ) -> "Corpus":
         """Build the corpus store of a raw corpus, and return it; one that is there is reused.
 

@@ -69,7 +69,8 @@ class Encoder:
         """
         file = self.path / "config.json"
         try:
-            return json.loads(file.read_text(encoding="utf-8"))
+            config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return config
         except (OSError, ValueError, RecursionError) as error:
             raise EncoderError(
                 f"{file}: not readable as an encoder ({error}); expected an output of "

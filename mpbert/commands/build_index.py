@@ -111,17 +111,17 @@ def _learnt(
 
     There are no remarks where the corpus has too little to learn from.
     """
+    from mpbert.recommending.answering import AnsweringIndex
     from mpbert.recommending.directory import data_of
     from mpbert.recommending.learning import can_learn, learn
     from mpbert.recommending.reading import EncoderReader
-    from mpbert.recommending.recommender import IndexRecommender
 
     fuses = can_learn(store)
     data = data_of(tables, config.readings, config.seed, fuses)
     if not fuses:
         return data, {}
     reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
-    recommender = IndexRecommender(data, reader)
+    recommender = AnsweringIndex(data, reader)
     places, of_places = learn(recommender, store, "local")
     if places is None:
         return data, {"local": of_places}

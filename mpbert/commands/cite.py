@@ -12,9 +12,7 @@ if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.recommending.bibliography import OwnReferences
     from mpbert.recommending.insertion import FileChange
     from mpbert.recommending.manuscripts.sentences import Manuscript
-    from mpbert.recommending.recommender import IndexRecommender
-
-_TOP = 10  # papers to choose from at a question
+    from mpbert.recommending.recommender import Recommender
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ def run(config: Config) -> None:
     from mpbert.recommending.insertion import EntryWriter, mention_at, site_of, text_change
     from mpbert.recommending.manuscripts.files import read_manuscript_file
     from mpbert.recommending.manuscripts.sentences import check_places
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
     from mpbert.recommending.undoing import keep
 
     if config.undo:
@@ -63,7 +61,7 @@ def run(config: Config) -> None:
     check_places(manuscript, name)
     number, mention = mention_at(manuscript, config.place, name)
     site = site_of(mention, name)
-    recommender = IndexRecommender.open(config.index)
+    recommender = Recommender(config.index)
     keys = [key for place in manuscript.keys for key in place]
     bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)
@@ -124,14 +122,15 @@ def _bib(config: Config, bibliography: "OwnReferences") -> Path:
 
 
 def _choose(
-    recommender: "IndexRecommender", manuscript: "Manuscript", number: int, known: dict[str, str]
+    recommender: "Recommender", manuscript: "Manuscript", number: int, known: dict[str, str]
 ) -> list[str]:
     """Ask on the terminal for papers of the list of a place."""
+    from mpbert.recommending.options import Options
     from mpbert.recommending.places import PlaceRecommender, lines_of
 
     if not sys.stdin.isatty():
         raise ManuscriptError("found no --papers; expected ids of papers, as recommend prints them")
-    answer = PlaceRecommender(recommender, manuscript, known).answer(number, _TOP)
+    answer = PlaceRecommender(recommender, manuscript, known).answer(number, Options())
     print("\n".join(lines_of(answer, None)), flush=True)
     while True:
         print("Papers to cite, by rank (Enter for none): ", end="", file=sys.stderr, flush=True)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError, ManuscriptError
-from mpbert.recommending.options import RANKERS
+from mpbert.recommending.options import RANKERS, Options
 from mpbert.retrieval.stores.urls import checked_url, store_option
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.recommending.manuscripts.sentences import Manuscript
     from mpbert.recommending.places import PlaceAnswer
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
 FORMATS = ("bibtex", "json", "text")
 _STDIN = Path("standard input")
@@ -36,9 +36,9 @@ class Config:
         "manuscript",
         "file .tex, .md, .qmd, .txt, .json or .pdf, or - for text on standard input",
     )
-    top: int = option(10, "papers per place")
-    year: Optional[int] = option(None, "leave out papers of later years")
-    ranker: str = option("both", "rank by vectors, by words or by both", choices=RANKERS)
+    top: int = option(Options.top, "papers per place")
+    year: Optional[int] = option(Options.year, "leave out papers of later years")
+    ranker: str = option(Options.ranker, "rank by vectors, by words or by both", choices=RANKERS)
     whole: bool = option(
         False,
         "recommend papers for the whole manuscript, by its title and abstract, not for places",
@@ -76,31 +76,29 @@ def run(config: Config) -> None:
         print("\n\n".join("\n".join(lines_of(answer, config.year)) for answer in answers))
 
 
-def _answers(config: Config) -> "tuple[IndexRecommender, list[PlaceAnswer]]":
+def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     """Return the recommender, and its answer for each place or for the whole manuscript."""
     from mpbert.recommending.bibliography import cited_papers, read_bibliography
     from mpbert.recommending.places import PlaceRecommender, whole_answer
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
     manuscript, sentences = _read(config.manuscript, config.whole)
-    recommender = IndexRecommender.open(config.index, config.store)
+    recommender = Recommender(config.index, config.store)
     keys = [key for place in manuscript.keys for key in place]
     bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
     known = cited_papers(recommender, bibliography, keys)
+    options = Options(config.top, config.year, ranker=config.ranker)
     if config.whole:
         cited = dict.fromkeys(known[key] for key in keys if key in known)
         accepted = () if config.keep_cited else tuple(cited)
-        asked = config.top, config.year, config.ranker, accepted
-        return recommender, [whole_answer(recommender, sentences, *asked)]
+        asked = dataclasses.replace(options, accepted=accepted)
+        return recommender, [whole_answer(recommender, sentences, asked)]
     places = PlaceRecommender(recommender, manuscript, known, config.keep_cited)
-    answers = [
-        places.answer(number, config.top, config.year, config.ranker)
-        for number in range(len(manuscript.places))
-    ]
-    return recommender, answers
+    numbers = range(len(manuscript.places))
+    return recommender, [places.answer(number, options) for number in numbers]
 
 
-def _bibtex(recommender: "IndexRecommender", answers: "list[PlaceAnswer]") -> list[str]:
+def _bibtex(recommender: "Recommender", answers: "list[PlaceAnswer]") -> list[str]:
     """Return comments that tell which keys are of which place, and each entry once."""
     ids = dict.fromkeys(paper.paper_id for answer in answers for paper in answer.papers)
     entries = {paper_id: recommender.bibtex(paper_id) for paper_id in ids}

@@ -5,6 +5,7 @@ Packages of the extras are imported where they are used; one that is missing is 
 """
 
 import importlib.util
+from types import ModuleType
 
 from mpbert.foundation.errors import MissingPackageError
 
@@ -47,6 +48,17 @@ def missing_package(error: Exception) -> MissingPackageError | None:
                 f"pip install 'mpbert[{extra}]'{then}"
             )
     return None
+
+
+def imported(name: str) -> ModuleType:
+    """Return a module.
+
+    :raises MissingPackageError: it, or one that it imports, is of an extra that is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise (missing_package(error) or error) from error
 
 
 def check_installed(name: str) -> None:

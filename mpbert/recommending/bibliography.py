@@ -21,7 +21,7 @@ from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import About
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.papers import IndexedPapers
 
 logger = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ def of_print(text: str) -> OwnReference:
 class PaperMatcher:
     """Finds the papers of an index that references are."""
 
-    def __init__(self, recommender: IndexRecommender) -> None:
+    def __init__(self, recommender: IndexedPapers) -> None:
         self._ids, self._years = recommender.paper_ids, recommender.years
         self._printed_titles = recommender.titles
         self._recommender = recommender
@@ -240,7 +240,7 @@ class PaperMatcher:
 
 
 def cited_papers(
-    recommender: IndexRecommender, bibliography: OwnReferences, keys: list[str]
+    recommender: IndexedPapers, bibliography: OwnReferences, keys: list[str]
 ) -> dict[str, str]:
     """Return key -> id of the paper, of references and of the keys that a manuscript cites.
 

@@ -19,9 +19,10 @@ from mpbert.foundation.manifest import read_manifest
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.rankings import Ranking, ranking_of_pairs
+from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.questions import Asked
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.retrieval.pool import candidates_by_year
 
 _BLOCK = 48  # contexts whose sentences are read at once: fewer than are remembered
@@ -38,7 +39,7 @@ def manuscripts_of(store: CorpusStore, contexts: Contexts) -> Iterator[Manuscrip
 
 
 def read_in_blocks(
-    recommender: IndexRecommender, manuscripts: Iterator[Manuscript]
+    recommender: AnsweringIndex, manuscripts: Iterator[Manuscript]
 ) -> Iterator[Manuscript]:
     """Yield the same manuscripts; a pretrained encoder reads the sentences of many at once."""
     while block := list(islice(manuscripts, _BLOCK)):
@@ -47,7 +48,7 @@ def read_in_blocks(
 
 
 def questions_of(
-    recommender: IndexRecommender, store: CorpusStore, queries: Queries
+    recommender: AnsweringIndex, store: CorpusStore, queries: Queries
 ) -> Iterator[list[Asked]]:
     """Yield the questions of each query: one of a context, several of a whole paper."""
     years = [int(year) or None for year in queries.years]
@@ -71,7 +72,7 @@ class IndexSearch:
 
     def __init__(self, store: CorpusStore, path: Path, pool: str = "known") -> None:
         self._store, self._pool = store, pool
-        self._recommender = IndexRecommender.open(path)
+        self._recommender = Recommender(path)
         manifest = read_manifest(path)
         is_changed = manifest["counts"]["generation"] > 1
         knows_all = manifest["command"] != "build-index" or manifest["config"].get("all_contexts")

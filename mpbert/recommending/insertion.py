@@ -14,7 +14,7 @@ from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.manuscripts.sites import Site
 from mpbert.recommending.manuscripts.source_text import UTF8, decoded
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.papers import IndexedPapers
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _ENTRY_KEY = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]\s*([^\s,{}()]+)\s*,", re.MULTILINE)
@@ -161,7 +161,7 @@ class EntryWriter:
     """
 
     def __init__(
-        self, path: Path, recommender: IndexRecommender, others: Collection[str] = ()
+        self, path: Path, recommender: IndexedPapers, others: Collection[str] = ()
     ) -> None:
         self._path, self._recommender = path, recommender
         self._others = {key.casefold() for key in others}

@@ -17,11 +17,11 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.years import were_there
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
+from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.contexts import questions_of
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import COMPANIONS, FEATURES, LearntWeights
 from mpbert.recommending.learnt_trees import Learnt
-from mpbert.recommending.recommender import IndexRecommender
 
 LEAST = 50  # queries to learn from
 MOST = {"local": 5000, "global": 1000}  # of more, a fixed random sample is asked
@@ -33,9 +33,7 @@ def can_learn(store: CorpusStore) -> bool:
     return len(queries_to_learn_from(store, "local")) >= LEAST
 
 
-def learn(
-    recommender: IndexRecommender, store: CorpusStore, task: str
-) -> tuple[Learnt | None, str]:
+def learn(recommender: AnsweringIndex, store: CorpusStore, task: str) -> tuple[Learnt | None, str]:
     """Return weights and trees, and what the trees bring; None, and why nothing was learnt.
 
     :param recommender: of an index of this corpus that holds what can be learnt from.
@@ -76,7 +74,7 @@ def _weights(plain: Examples, accepting: Examples) -> LearntWeights | None:
 
 
 def _examples(
-    recommender: IndexRecommender, store: CorpusStore, queries: Queries, with_signals: bool
+    recommender: AnsweringIndex, store: CorpusStore, queries: Queries, with_signals: bool
 ) -> tuple[Examples, Examples]:
     """Return all queries, and again those that cite several papers, one of them accepted."""
     plain, accepting = Examples(with_signals), Examples()

@@ -2,18 +2,23 @@
 
 from collections import Counter
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mpbert.corpus.published import Publication, published_of
 from mpbert.foundation.errors import UnknownPaperError
+from mpbert.foundation.extras import imported
+from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
 from mpbert.recommending.citation_keys import bibtex_key
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.dois import doi_of
 from mpbert.recommending.records import IndexedPaper
 from mpbert.recommending.titles import TitleIndex
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class IndexedPapers:
@@ -24,11 +29,9 @@ class IndexedPapers:
     """
 
     def __init__(self, papers: ColumnTable) -> None:
-        self._columns = {
-            name: papers[name]
-            for name in ("title", "authors", "venue", "abstract", "key", "published")
-        }
-        self.paper_ids: list[str] = papers["paper_id"].tolist()
+        names = ("paper_id", "title", "authors", "venue", "abstract", "key", "published")
+        self._columns: dict[str, Any] = {name: papers[name] for name in names}
+        self.paper_ids: list[str] = self._columns["paper_id"].tolist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
         self._folded = Counter(map(str.casefold, self.paper_ids))
         self._years = np.asarray(papers["year"])
@@ -36,12 +39,24 @@ class IndexedPapers:
     @property
     def titles(self) -> list[str]:
         """Titles of all papers, in the order of ``paper_ids``."""
-        return self._columns["title"].tolist()
+        titles: list[str] = self._columns["title"].tolist()
+        return titles
 
     @property
     def years(self) -> np.ndarray:
         """(N,) int32 years of all papers; 0 where the corpus has none."""
         return self._years
+
+    @property
+    def papers(self) -> "Papers":
+        """All papers, in the order of ``paper_ids``; each is read when asked for.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> recommender.papers[0].paper_id == recommender.paper_ids[0]
+        True
+        """
+        return Papers(self)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -56,16 +71,20 @@ class IndexedPapers:
     def paper(self, paper_id: str) -> IndexedPaper:
         """Return a paper.
 
+        >>> from mpbert import Recommender
+        >>> Recommender("runs/index/rfc").paper("RFC2119").year
+        1997
+
         :raises UnknownPaperError: the index does not hold it.
         """
-        return self._paper(self.row_of(paper_id))
+        return self.paper_at(self.row_of(paper_id))
 
     def search_titles(self, query: str, top: int = 10) -> list[IndexedPaper]:
         """Return papers whose title holds all words of the query, each as the start of a word.
 
         Titles that begin with the query come first, then short ones before long ones.
         """
-        return [self._paper(row) for row in self._title_index.search(query, top)]
+        return [self.paper_at(row) for row in self._title_index.search(query, top)]
 
     @cached_property
     def _title_index(self) -> TitleIndex:
@@ -74,13 +93,21 @@ class IndexedPapers:
     def bibtex(self, paper_id: str) -> str:
         """Return the BibTeX entry of a paper; its key is unique in the index.
 
+        >>> from mpbert import Recommender
+        >>> print(Recommender("runs/index/rfc").bibtex("RFC2119"))
+        @misc{RFC2119,
+          title = {{Key words for use in RFCs to Indicate Requirement Levels}},
+          author = {S. Bradner},
+          year = {1997},
+          ...
+
         :raises UnknownPaperError: the index does not hold it.
         """
         return bibtex_entry(self.paper(paper_id), self._key(self.row_of(paper_id)))
 
     def _key(self, row: int) -> str:
         if key := self._columns["key"][row]:
-            return key
+            return str(key)
         paper_id = self.paper_ids[row]  # of an index of format 5 or less
         return bibtex_key(paper_id, self._folded[paper_id.casefold()] > 1)
 
@@ -102,7 +129,8 @@ class IndexedPapers:
             )
         return self._row_of[paper_id]
 
-    def _paper(self, row: int) -> IndexedPaper:
+    def paper_at(self, row: int) -> IndexedPaper:
+        """Return the paper of a row."""
         venue, abstract = (self._columns[name][row] for name in ("venue", "abstract"))
         published = self._published(row)
         return IndexedPaper(**self.shown(row), venue=venue, abstract=abstract, published=published)
@@ -116,3 +144,32 @@ class IndexedPapers:
             "year": int(self._years[row]) or None,
             "doi": self._doi(row),
         }
+
+
+class Papers(Records[IndexedPaper]):
+    """The papers of an index."""
+
+    columns = ("paper_id", "title", "authors", "year")
+
+    def __init__(self, index: IndexedPapers) -> None:
+        super().__init__(index.paper_at, range(len(index.paper_ids)))
+        self._index = index
+
+    def cells(self, number: int) -> tuple[str, ...]:
+        """Return the cells of a paper by its row."""
+        return cells_of(self._index.paper_at(number))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return ``title`` and ``year``, NA where unknown, by ``paper_id``.
+
+        >>> from mpbert import Recommender
+        >>> papers = Recommender("runs/index/rfc").papers.to_pandas()
+        >>> int(papers.loc["RFC2119", "year"])
+        1997
+
+        :raises MissingPackageError: pandas is not installed.
+        """
+        pd, own = imported("pandas"), self._index
+        years = pd.array([int(year) or None for year in own.years], "Int32")
+        ids = pd.Index(own.paper_ids, name="paper_id")
+        return pd.DataFrame({"title": own.titles, "year": years}, index=ids).iloc[self._numbers]

@@ -1,14 +1,20 @@
 """The places of a manuscript, each with ranked papers and what the manuscript cites already."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpbert.foundation.extras import imported
+from mpbert.recommending.answering import AnsweringIndex
+from mpbert.recommending.answers import Recommendations, Records
 from mpbert.recommending.manuscripts.sentences import Manuscript
-from mpbert.recommending.recommender import IndexRecommender
-from mpbert.recommending.records import Recommendation
+from mpbert.recommending.options import Options
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HERE, ELSEWHERE, LISTED = "here", "elsewhere", "listed"
 
@@ -26,24 +32,34 @@ class CitedPaper:
     cited: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlaceAnswer:
-    """The papers for one place.
+    """The papers for one place, which print as a table below its sentence.
 
     :param place: its number, from 1.
     :param keys: that stand there already.
     :param is_whole: whether the answer is for a whole paper, not for a place.
     :param cited: papers of the index that the manuscript knows, those cited here first.
-    :param warning: a line where the index shares no language with the place; else empty.
     """
 
     place: int
     sentence: str
     keys: tuple[str, ...]
     cited: tuple[CitedPaper, ...]
-    papers: list[Recommendation]
-    warning: str = ""
+    papers: Recommendations
     is_whole: bool = False
+
+    @property
+    def head(self) -> str:
+        """Which place it is, in one line."""
+        keys = f" [{', '.join(self.keys)}]" if self.keys else ""
+        return f"{'to read for' if self.is_whole else f'place {self.place}{keys}'}: {self.sentence}"
+
+    def __repr__(self) -> str:
+        return f"{self.head}\n{self.papers!r}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.head)}</p>{self.papers._repr_html_()}"
 
     def known(self, paper_id: str) -> CitedPaper | None:
         """Return what the manuscript knows of a paper."""
@@ -53,10 +69,59 @@ class PlaceAnswer:
         """Return what ``recommend --format json`` prints."""
         found = asdict(self)
         found["cited"] = [asdict(cited) for cited in self.cited if cited.cited == HERE]
+        found["papers"] = list(map(asdict, self.papers))
         for paper in found["papers"]:
             cited = self.known(paper["paper_id"])
             paper |= {"cited": cited and cited.cited, "cited_as": cited and cited.key}
-        return found
+        is_whole = found.pop("is_whole")  # it stands last
+        return {**found, "warning": self.papers.warning, "is_whole": is_whole}
+
+
+class Places(Records[PlaceAnswer]):
+    """The places of a manuscript, each with its papers.
+
+    >>> from pathlib import Path
+    >>> from mpbert import Recommender
+    >>> _ = Path("mail.txt").write_text("Mail is routed [CITATION]. Names are stored [?].")
+    >>> for place in Recommender("runs/index/rfc").recommend_file("mail.txt", top=2):
+    ...     print(place)
+    place 1: Mail is routed.
+    rank    score  paper_id  title ...
+       1  ...
+    place 2: Names are stored.
+    rank    score  paper_id  title ...
+    """
+
+    def __init__(self, places: Sequence[PlaceAnswer]) -> None:
+        super().__init__(places.__getitem__, range(len(places)))
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(place._repr_html_() for place in self)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the tables of all places, by ``place`` and ``rank``, from 1.
+
+        >>> from pathlib import Path
+        >>> from mpbert import Recommender
+        >>> _ = Path("mail.txt").write_text("Mail is routed [CITATION]. Names are stored [?].")
+        >>> found = Recommender("runs/index/rfc").recommend_file("mail.txt", top=2).to_pandas()
+        >>> found.loc[2, ["sentence", "paper_id"]].shape, found.loc[(2, 1), "sentence"]
+        ((2, 2), 'Names are stored.')
+
+        Beside the columns of an answer there are ``sentence`` of the place, and ``keys``, a list of
+        those that stand there.
+
+        :raises MissingPackageError: pandas is not installed.
+        """
+        tables = {}
+        for place in self:
+            tables[place.place] = table = place.papers.to_pandas()
+            table["sentence"] = place.sentence
+            table["keys"] = [list(place.keys)] * len(table)
+        return imported("pandas").concat(tables, names=["place", "rank"])
 
 
 class PlaceRecommender:
@@ -69,39 +134,32 @@ class PlaceRecommender:
 
     def __init__(
         self,
-        recommender: IndexRecommender,
+        index: AnsweringIndex,
         manuscript: Manuscript,
         known: dict[str, str],
         keeps_cited: bool = False,
     ) -> None:
-        self._recommender, self._manuscript = recommender, manuscript
+        self._index, self._manuscript = index, manuscript
         self._known, self._keeps_cited = known, keeps_cited
         self._used = {key for keys in manuscript.keys for key in keys}
 
-    def answer(
-        self, number: int, top: int, year: int | None = None, ranker: str = "both"
-    ) -> PlaceAnswer:
+    def answer(self, number: int, options: Options) -> PlaceAnswer:
         """Return the papers for a place.
 
-        :param number: from 0; all else as of :meth:`IndexRecommender.recommend`.
+        :param number: from 0.
+        :param options: papers that are cited at the place are accepted, too.
         """
         manuscript = self._manuscript
         keys = manuscript.keys[number]
         is_here = manuscript.places == manuscript.places[number]
         here = {key for n in np.flatnonzero(is_here) for key in manuscript.mentions[n].keys}
         cited = self._cited(here)
-        accepted = dict.fromkeys(paper.paper_id for paper in cited if paper.cited == HERE)
-        papers = self._recommender.recommend_at(
-            manuscript, number, top, year, () if self._keeps_cited else tuple(accepted), ranker
-        )
-        return PlaceAnswer(
-            number + 1,
-            manuscript.sentences[manuscript.places[number]],
-            keys,
-            cited,
-            papers,
-            self._recommender.warning(manuscript, number),
-        )
+        if not self._keeps_cited:
+            ids = dict.fromkeys(paper.paper_id for paper in cited if paper.cited == HERE)
+            options = replace(options, accepted=(*options.accepted, *ids))
+        papers = self._index.answer(self._index.asked_at(manuscript, number, options))
+        sentence = manuscript.sentences[manuscript.places[number]]
+        return PlaceAnswer(number + 1, sentence, keys, cited, papers)
 
     def _cited(self, keys: set[str]) -> tuple[CitedPaper, ...]:
         found = [
@@ -116,29 +174,19 @@ class PlaceRecommender:
         return tuple(sorted(found, key=lambda cited: order.index(cited.cited)))
 
 
-def whole_answer(
-    recommender: IndexRecommender,
-    sentences: Sequence[str],
-    top: int,
-    year: int | None = None,
-    ranker: str = "both",
-    accepted: Sequence[str] = (),
-) -> PlaceAnswer:
+def whole_answer(index: AnsweringIndex, sentences: Sequence[str], options: Options) -> PlaceAnswer:
     """Return the papers to read for a whole paper, as those of one place with its first sentence.
 
-    :param sentences: of title and abstract; all else as of :meth:`IndexRecommender.recommend`.
+    :param sentences: of title and abstract.
     """
-    papers = recommender.recommend_whole(sentences, top, year, accepted, ranker)
-    warning = recommender.warning_of(" ".join(sentences))
-    return PlaceAnswer(1, sentences[0], (), (), papers, warning, is_whole=True)
+    papers = index.answer(index.asked_whole(sentences, options))
+    return PlaceAnswer(1, sentences[0], (), (), papers, is_whole=True)
 
 
 def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     """Return the text for one place; a year leaves out the papers of later ones."""
-    keys = f" [{', '.join(answer.keys)}]" if answer.keys else ""
-    place = "to read for" if answer.is_whole else f"place {answer.place}{keys}"
-    lines = [f"{place}: {answer.sentence}"]
-    lines += [f"  warning: {answer.warning}"] if answer.warning else []
+    lines, warning = [answer.head], answer.papers.warning
+    lines += [f"  warning: {warning}"] if warning else []
     shown = {paper.paper_id for paper in answer.papers}
     lines += [
         f"  already cited here: {cited.paper_id} as {cited.key}"

@@ -14,6 +14,7 @@ from mpbert.recommending.learnt import COMPANIONS, COSINE, LearntWeights
 from mpbert.recommending.learnt_trees import Learnt
 from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.near import Near, NearPapers, settled
+from mpbert.recommending.options import Options
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.signals import DEPTH
 from mpbert.recommending.words import Words
@@ -44,19 +45,21 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """A question that was checked, and what is wanted of its answer.
+    """Questions that were checked, and what is wanted of their answer.
 
+    :param questions: that of a place; of a whole paper one for each of its sentences.
+    :param words: (U,) columns of the known stems of all of them, and (U,) their counts.
     :param allowed: (N,) whether a paper may be ranked.
-    :param estimate: what was worked out together with other questions.
-    :param warning: one line where the index shares no language with the place; else empty.
+    :param warning: one line where the index shares no language with the text; else empty.
+    :param estimate: what was worked out together with the questions of others.
     """
 
-    question: Asked
+    questions: list[Asked]
+    words: tuple[np.ndarray, np.ndarray]
     allowed: np.ndarray
-    top: int
-    ranker: str
+    options: Options
+    warning: str
     estimate: Estimate | None = None
-    warning: str = ""
 
 
 class PaperRanker:
@@ -120,9 +123,7 @@ class PaperRanker:
     ) -> Ranking:
         """Return the best papers, ``top`` of them or more.
 
-        :param questions: one for a place; of a whole paper one for each of its sentences. What is
-            accepted is the same for all.
-        :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        :param questions: as of :class:`AskedFor`, like ``allowed``; all accept the same papers.
         :param estimate: of a single question for the learnt fusion; it changes the time that it
             takes, and no digit of the ranking.
         """

@@ -70,8 +70,7 @@ class Why:
 class Recommendation:
     """A ranked paper.
 
-    :param score: larger is better; comparable within one answer alone, see
-        :meth:`mpbert.recommending.recommender.IndexRecommender.recommend`.
+    :param score: larger is better; comparable within one answer alone.
     :param share: of the distance from the last ranked paper, at most the 200th, to the best:
         1 for the best.
     :param doi: None where it is not known.
@@ -85,3 +84,10 @@ class Recommendation:
     why: Why = field(default_factory=Why)
     share: float = 1.0
     doi: str | None = None
+
+    @property
+    def reasons(self) -> list[str]:
+        """What ``why`` says, as lines."""
+        lines = [f"{c.citing_id} cites it, {c.similarity:.2f}: {c.text}" for c in self.why.citing]
+        together = ", ".join(f"{c.paper_id} ({c.count})" for c in self.why.companions)
+        return [*lines, f"cited together with {together}"] if together else lines

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 import mpbert
 from mpbert.foundation.errors import MpbertError, StoreUnavailableError
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.retrieval.stores.base import RETRY_SECONDS
 from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
 from mpbert.serving.direct import ADDRESS, DirectQuestions
@@ -55,7 +55,7 @@ _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def create_app(
-    index: LiveIndex | IndexRecommender,
+    index: LiveIndex | Recommender,
     limits: Limits,
     access: Access = Access(),  # noqa: B008 (it is frozen)
 ) -> ASGIApp:
@@ -152,8 +152,8 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
         asked, found, total = questions.model_dump(exclude={"places"}), [], 0.0
         for place in questions.places:  # other requests have their turn in between
             one = {**asked, "place": place}
-            papers, of, milliseconds = await queue.recommend(recommender, one)
-            found.append({"place": place, "papers": papers, "warning": of.warning})
+            answer, milliseconds = await queue.recommend(recommender, one)
+            found.append({"place": place, "papers": list(answer), "warning": answer.warning})
             total += milliseconds
         return _as_json({"places": found, "milliseconds": round(total, 1)})
 
@@ -194,8 +194,8 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
 
 async def _answer(edition: Edition, queue: Queue, question: Question) -> Response:
     asked = question.model_dump()
-    papers, of, milliseconds = await queue.recommend(edition.recommender, asked)
-    found = {"papers": papers, "warning": of.warning}
+    answer, milliseconds = await queue.recommend(edition.recommender, asked)
+    found = {"papers": list(answer), "warning": answer.warning}
     return _as_json({**found, "milliseconds": round(milliseconds, 1)})
 
 

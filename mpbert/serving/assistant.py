@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -13,9 +13,10 @@ import mpbert
 from mpbert.foundation.errors import ConfigError, MpbertError
 from mpbert.recommending.manuscripts.marks import PLACE
 from mpbert.recommending.manuscripts.sentences import manuscript_at, whole_sentences
-from mpbert.recommending.places import whole_answer
-from mpbert.recommending.recommender import IndexRecommender
-from mpbert.recommending.records import IndexedPaper, Recommendation
+from mpbert.recommending.options import Options, Ranker
+from mpbert.recommending.rankers import AskedFor
+from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.records import IndexedPaper
 from mpbert.serving.live import LiveIndex
 from mpbert.serving.messages import MAX_TOP, CitingSentenceMessage, Top, Year
 
@@ -25,7 +26,7 @@ _INSTRUCTIONS = (
     "title and abstract of a whole paper."
 )
 _READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-Ranker = Annotated[Literal["dense", "words", "both"], Field(description="vectors, words, or both")]
+RankedBy = Annotated[Ranker, Field(description="vectors, words, or both")]
 T = TypeVar("T")
 
 
@@ -101,9 +102,9 @@ def _add_places(server: MCPServer, live: LiveIndex) -> None:
         ],
         title: Annotated[str, Field(description="title of the manuscript")] = "",
         abstract: Annotated[str, Field(description="abstract of the manuscript")] = "",
-        top: Top = 10,
-        year: Year = None,
-        ranker: Ranker = "both",
+        top: Top = Options.top,
+        year: Year = Options.year,
+        ranker: RankedBy = Options.ranker,
     ) -> RecommendedPapers:
         """Recommend papers to cite at a place of a text, best first, with title and abstract."""
         recommender = (await live.edition()).recommender
@@ -114,9 +115,8 @@ def _add_places(server: MCPServer, live: LiveIndex) -> None:
                 raise ConfigError(f"text: found {text.count(PLACE)} times {PLACE}; expected one")
             place = len(before) if mark else None
             manuscript = manuscript_at(before + after, place, title, abstract)
-            found = recommender.recommend_at(manuscript, 0, top, year, ranker=ranker)
-            papers = [_recommended(recommender, paper) for paper in found]
-            return RecommendedPapers(papers=papers, warning=recommender.warning(manuscript))
+            asked = recommender.asked_at(manuscript, 0, Options(top, year, ranker=ranker))
+            return _recommended(recommender, asked)
 
         return await _told(act)
 
@@ -126,17 +126,17 @@ def _add_whole(server: MCPServer, live: LiveIndex) -> None:
     async def recommend_for_paper(
         title: Annotated[str, Field(description="title of the paper")],
         abstract: Annotated[str, Field(description="abstract of the paper")] = "",
-        top: Top = 10,
-        year: Year = None,
-        ranker: Ranker = "both",
+        top: Top = Options.top,
+        year: Year = Options.year,
+        ranker: RankedBy = Options.ranker,
     ) -> RecommendedPapers:
         """Recommend papers to read for a whole paper, by its title and abstract, best first."""
         recommender = (await live.edition()).recommender
 
         def act() -> RecommendedPapers:
-            answer = whole_answer(recommender, whole_sentences(title, abstract), top, year, ranker)
-            papers = [_recommended(recommender, paper) for paper in answer.papers]
-            return RecommendedPapers(papers=papers, warning=answer.warning)
+            sentences = whole_sentences(title, abstract)
+            asked = recommender.asked_whole(sentences, Options(top, year, ranker=ranker))
+            return _recommended(recommender, asked)
 
         return await _told(act)
 
@@ -163,7 +163,11 @@ def _found(paper: IndexedPaper) -> FoundPaper:
     )
 
 
-def _recommended(recommender: IndexRecommender, paper: Recommendation) -> RecommendedPaper:
-    about = _found(recommender.paper(paper.paper_id)).model_dump()
-    citing = [CitingSentenceMessage.model_validate(sentence) for sentence in paper.why.citing]
-    return RecommendedPaper(**about, score=paper.score, citing=citing)
+def _recommended(recommender: Recommender, asked: AskedFor) -> RecommendedPapers:
+    answer = recommender.answer(asked)
+    papers = []
+    for paper in answer:
+        about = _found(recommender.paper(paper.paper_id)).model_dump()
+        citing = [CitingSentenceMessage.model_validate(sentence) for sentence in paper.why.citing]
+        papers.append(RecommendedPaper(**about, score=paper.score, citing=citing))
+    return RecommendedPapers(papers=papers, warning=answer.warning)

@@ -15,7 +15,7 @@ from pathlib import Path
 from mpbert.foundation.checksums import MANIFEST, fingerprint
 from mpbert.foundation.errors import MpbertError, StoreUnavailableError
 from mpbert.recommending.bibliography import PaperMatcher
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.map import positions_of
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Edition:
     :param index_id: SHA-256 of its manifest, in hexadecimal; empty where it is of no directory.
     """
 
-    recommender: IndexRecommender
+    recommender: Recommender
     index_id: str = ""
 
     @cached_property
@@ -131,6 +131,6 @@ def mark_of(path: Path) -> Mark:
 
 def _read(path: Path, store: str) -> Edition:
     index_id = fingerprint(path)
-    edition = Edition(IndexRecommender.open(path, store), index_id)
-    edition.recommender.recommend(_WARM_UP, place=None)
+    edition = Edition(Recommender(path, store), index_id)
+    edition.recommender.answer(edition.recommender.asked(_WARM_UP))
     return edition

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI
@@ -11,6 +12,7 @@ from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
 from mpbert.recommending.dois import doi_url
 from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_of
 from mpbert.recommending.manuscripts.sentences import whole_sentences
+from mpbert.recommending.options import Options
 from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender, whole_answer
 from mpbert.serving.description import problems
 from mpbert.serving.live import Edition, LiveIndex
@@ -26,7 +28,7 @@ from mpbert.serving.manuscript_messages import (
     WholeAnswer,
     WholeQuestion,
 )
-from mpbert.serving.messages import RecommendationMessage
+from mpbert.serving.messages import AskedManuscript, RecommendationMessage
 
 Run = Callable[..., Any]
 
@@ -71,7 +73,7 @@ def _answered(edition: Edition, question: ManuscriptQuestion) -> ManuscriptAnswe
     numbers = range(question.first, last) if pasted.at_cursor is None else [pasted.at_cursor]
     found = []
     for number in numbers:
-        answer = places.answer(number, question.top, question.year, question.ranker)
+        answer = places.answer(number, _options(question))
         found.append(_place(edition, pasted, answer, question))
     milliseconds = 1000 * (time.perf_counter() - start)
     return ManuscriptAnswer(
@@ -85,11 +87,15 @@ def _answered(edition: Edition, question: ManuscriptQuestion) -> ManuscriptAnswe
 def _answered_whole(edition: Edition, question: WholeQuestion) -> WholeAnswer:
     start = time.perf_counter()
     sentences = whole_sentences(question.title, question.abstract)
-    asked = question.top, question.year, question.ranker, question.accepted
-    answer = whole_answer(edition.recommender, sentences, *asked)
+    options = replace(_options(question), accepted=question.accepted)
+    answer = whole_answer(edition.recommender, sentences, options)
     papers = [_card(edition, answer, paper) for paper in answer.papers]
     milliseconds = round(1000 * (time.perf_counter() - start), 1)
-    return WholeAnswer(papers=papers, warning=answer.warning, milliseconds=milliseconds)
+    return WholeAnswer(papers=papers, warning=answer.papers.warning, milliseconds=milliseconds)
+
+
+def _options(question: AskedManuscript) -> Options:
+    return Options(question.top, question.year, ranker=question.ranker)
 
 
 def _known(edition: Edition, pasted: Pasted, question: ManuscriptQuestion) -> dict[str, str]:
@@ -112,7 +118,7 @@ def _place(
         cited=[
             CitedMessage(key=c.key, paper_id=c.paper_id) for c in answer.cited if c.cited == HERE
         ],
-        warning=answer.warning,
+        warning=answer.papers.warning,
         site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
         papers=[_card(edition, answer, paper) for paper in answer.papers],
     )

@@ -8,7 +8,7 @@ without vectors have those of their words.
 import numpy as np
 
 from mpbert.foundation.seeding import named_rng
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.messages import Positions
 from mpbert.serving.topics import topics_of
 from mpbert.serving.word_vectors import word_vectors
@@ -67,7 +67,7 @@ def project(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return positions / farthest if farthest > 1e-9 else np.zeros_like(positions)
 
 
-def positions_of(recommender: IndexRecommender) -> Positions:
+def positions_of(recommender: Recommender) -> Positions:
     """Return the map of an index, as the API answers it."""
     vectors = recommender.vectors
     if not vectors.shape[1]:

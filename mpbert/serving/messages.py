@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from mpbert.foundation.errors import printable
+from mpbert.recommending.options import Options, Ranker
 
 MAX_TOP = 100
 MAX_PLACES = 50  # of a text, in one request
@@ -75,9 +76,9 @@ class AskedManuscript(BaseModel):
 
     title: Text = Field("", description="title of the manuscript")
     abstract: Text = Field("", description="abstract of the manuscript")
-    top: Top = 10
-    year: Year = None
-    ranker: Literal["dense", "words", "both"] = Field("both", description="vectors, words, or both")
+    top: Top = Options.top
+    year: Year = Options.year
+    ranker: Ranker = Field(Options.ranker, description="vectors, words, or both")
 
 
 class AskedText(AskedManuscript):

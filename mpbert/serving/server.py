@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from mpbert.foundation.processes import end_with_parent
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
 from mpbert.serving.guard import LOOPBACK, Access
@@ -68,7 +68,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
     if workers > 1:  # the processes to come share the cores
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
         # to refuse a wrong index before any process starts, and to bring a store up to date once
-        IndexRecommender.open(service.index, service.store)
+        Recommender(service.index, service.store)
     app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
     config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers, len(listeners))
     for listener in listeners:  # from here on clients wait instead of being refused

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.rankers import AskedFor
-from mpbert.recommending.recommender import IndexRecommender
-from mpbert.recommending.records import Recommendation
+from mpbert.recommending.recommender import Recommender
 
 T = TypeVar("T")
-Answered = tuple[list[Recommendation], AskedFor, float]
+Answered = tuple[Recommendations, float]
 _MOST = 32  # questions that are read together
 
 
@@ -25,7 +25,7 @@ class _Waiting:
     :ivar seconds: that were spent on it.
     """
 
-    recommender: IndexRecommender
+    recommender: Recommender
     question: dict[str, Any]
     answer: "asyncio.Future[Answered]"
     asked: AskedFor | None = None
@@ -47,10 +47,10 @@ class Queue:
         """Return what a function returns when its turn has come."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
-    async def recommend(self, recommender: IndexRecommender, question: dict[str, Any]) -> Answered:
-        """Return the papers for a question, what was asked, and the milliseconds that they took.
+    async def recommend(self, recommender: Recommender, question: dict[str, Any]) -> Answered:
+        """Return the papers for a question, and the milliseconds that they took.
 
-        :param question: arguments of :meth:`IndexRecommender.recommend`.
+        :param question: arguments of :meth:`Recommender.recommend`.
         :raises MpbertError: as there.
         """
         loop = asyncio.get_running_loop()
@@ -110,7 +110,7 @@ def _answer(loop: asyncio.AbstractEventLoop, one: _Waiting) -> None:
     start = time.perf_counter()
     found = one.recommender.answer(one.asked)
     seconds = one.seconds + time.perf_counter() - start
-    _tell(loop, one.answer, (found, one.asked, 1000 * seconds))
+    _tell(loop, one.answer, (found, 1000 * seconds))
 
 
 def _tell(

@@ -4,7 +4,7 @@ import pytest
 from mpbert import Corpus, Encoder
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError, OutputError
 from mpbert.recommending.manuscripts.sentences import manuscript_at
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 TEXT = "Mail is relayed by hosts [3]. Names are resolved by servers. It is slow."
 
@@ -15,7 +15,7 @@ def encoder(micro_encoder):
 
 
 def test_a_manuscript_gets_the_vector_that_the_index_asks_with(encoder, rfc_index):
-    reader = IndexRecommender.open(rfc_index)._encoder
+    reader = Recommender(rfc_index)._encoder
     place = TEXT.index(" by servers")
     manuscript = manuscript_at(TEXT, place, "On mail", "We send mail.")
     expected = reader.embed_manuscript(manuscript.sentences, int(manuscript.places[0]))
@@ -24,7 +24,7 @@ def test_a_manuscript_gets_the_vector_that_the_index_asks_with(encoder, rfc_inde
 
 
 def test_vectors_are_whole_with_levels_beside_the_bag_too(matching):
-    encoder, recommender = Encoder(matching.encoder), IndexRecommender.open(matching.index)
+    encoder, recommender = Encoder(matching.encoder), Recommender(matching.index)
     assert encoder.dim == recommender.vectors.shape[1]
     sentences = ["Mail is relayed by hosts.", "Names are resolved by servers."]
     expected = recommender._encoder.embed_manuscript(sentences, 1)

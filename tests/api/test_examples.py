@@ -9,14 +9,17 @@ import pytest
 
 import mpbert
 
-MODULES = ("corpus", "encoder", "recommender", "measuring", "comparison")
+MODULES = {
+    "api": ("corpus", "encoder", "measuring", "comparison"),
+    "recommending": ("answering", "answers", "papers", "places", "recommender"),
+}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 def examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
-    for name in MODULES:
-        found = finder.find(importlib.import_module(f"mpbert.api.{name}"))
+    for name in (f"mpbert.{folder}.{name}" for folder in MODULES for name in MODULES[folder]):
+        found = finder.find(importlib.import_module(name))
         yield from (example for example in found if example.examples)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from contest import INDEX, print_row
 
 from mpbert.recommending.options import RANKERS
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 CALLS, SENTENCES = 100, 40
 
@@ -25,7 +25,7 @@ def main(path: str = INDEX) -> None:
     import torch  # noqa: F401 (its import is no part of opening)
 
     start = time.process_time()
-    recommender = IndexRecommender.open(path)
+    recommender = Recommender(path)
     print(f"open {len(recommender.paper_ids):,} papers: {time.process_time() - start:.2f} s")
     sentences = recommender._data.tables.contexts["text"].tolist()
     rng = np.random.default_rng(1)

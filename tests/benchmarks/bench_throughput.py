@@ -22,7 +22,7 @@ import numpy as np
 from bench_serve import processor_seconds
 from contest import INDEX, print_row
 
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 CONNECTIONS, RATE, LOOP = 64, 200, 200
 
@@ -74,7 +74,7 @@ async def load(port: int, requests: list[bytes], seconds: float, rate: float | N
 
 def loop_milliseconds(index: Path, texts: list[str]) -> float:
     """Return the milliseconds of the processor of an answer without a server."""
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     recommender.recommend(texts[0])
     start = time.process_time()
     for text in texts[:LOOP]:
@@ -85,7 +85,7 @@ def loop_milliseconds(index: Path, texts: list[str]) -> float:
 def main(path: str = INDEX, workers: int = os.cpu_count() or 1, seconds: float = 20) -> None:
     """Print what an answer costs, and a row for each kind of load."""
     index = Path(path)
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     known = recommender._data.tables.contexts["text"]
     rows = np.random.default_rng(1).integers(0, len(known), 1000)
     texts = [known[row] for row in rows.tolist()]

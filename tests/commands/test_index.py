@@ -10,7 +10,7 @@ from mpbert.cli import main
 from mpbert.corpus import build
 from mpbert.foundation.manifest import read_manifest
 from mpbert.pretrained.sentence_encoder import SentenceEncoder
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -52,7 +52,7 @@ def test_a_library_without_citations_is_an_index_by_words(library, tmp_path, run
     assert "training will pay" not in out and "nothing was learnt from this library" in out
     assert "titles of 2 papers and abstracts of 2, counted 3 times; texts of 1; 0 citing" in out
     assert "needs about 3,000 citing sentences, this library has 0" in out
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     assert recommender.vectors.shape == (2, 0) and not (index / "encoder").exists()
     for ranker in ("both", "words"):
         # a word of the body alone
@@ -79,7 +79,7 @@ def test_the_index_is_added_to_removed_from_and_checked(library, tmp_path, run):
     before = {path.name: path.read_bytes() for path in (index / "data.1").iterdir()}
     code, out, _ = run("add", index, write(tmp_path / "new.jsonl", MAIL, NAMES))
     assert code == 0 and "3 papers, 1 of them new, 1 given were there already" in out
-    found = IndexRecommender.open(index).recommend("Relay mail to zebrafish")
+    found = Recommender(index).recommend("Relay mail to zebrafish")
     assert set(ids(found)) == {"mail", "names"}
     assert run("check", index)[0] == 0
     assert run("remove", index, "mail")[0] == 0
@@ -88,7 +88,7 @@ def test_the_index_is_added_to_removed_from_and_checked(library, tmp_path, run):
 
 def test_the_page_and_the_map_are_served_without_vectors(library, tmp_path, run):
     assert run("index", library, tmp_path / "index")[0] == 0
-    recommender = IndexRecommender.open(tmp_path / "index")
+    recommender = Recommender(tmp_path / "index")
     app = create_app(recommender, Limits(1 << 20, 10.0, 10))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         assert client.get("/api/index").json()["dim"] == 0
@@ -103,7 +103,7 @@ def test_a_pretrained_encoder_makes_means_of_sentences(library, small_encoder, t
     code, out, _ = run("index", library, index, "--encoder", small_encoder)
     assert code == 0 and "ranked by words and small-encoder" in out
     assert "and by vectors of small-encoder, which counts half as much, since it was not" in out
-    recommender, encoder = IndexRecommender.open(index), SentenceEncoder(small_encoder)
+    recommender, encoder = Recommender(index), SentenceEncoder(small_encoder)
     texts = [ROUTERS["title"], *ROUTERS["abstract"]]
     mean = encoder.encode(texts).mean(axis=0)
     row = recommender.paper_ids.index("routers")
@@ -121,7 +121,7 @@ def test_a_pretrained_encoder_makes_means_of_sentences(library, small_encoder, t
     assert str(small_encoder) not in (index / "manifest.json").read_text()
     assert run("add", index, write(tmp_path / "new.jsonl", MAIL))[0] == 0
     alone = encoder.encode([MAIL["title"], *MAIL["abstract"]]).mean(axis=0)
-    vectors = IndexRecommender.open(index).vectors
+    vectors = Recommender(index).vectors
     np.testing.assert_allclose(vectors[0], alone / np.linalg.norm(alone), atol=1e-5)
     assert run("check", index)[0] == 0
 
@@ -132,9 +132,9 @@ def test_an_encoder_of_mpbert_makes_the_vectors_of_add(
     index = tmp_path / "index"
     code, out, _ = run("index", library, index, "--encoder", micro_encoder)
     assert code == 0 and "ranked by words and encoder" in out
-    found = IndexRecommender.open(index)
+    found = Recommender(index)
     texts = [ROUTERS["title"], *ROUTERS["abstract"]]
-    other = IndexRecommender.open(rfc_index)._encoder.embed_paper("routers", texts, 3)
+    other = Recommender(rfc_index)._encoder.embed_paper("routers", texts, 3)
     np.testing.assert_allclose(found.vectors[1], other, atol=1e-6)
 
 
@@ -142,7 +142,7 @@ def test_exact_matches_of_an_encoder_are_kept(library, matching, tmp_path, run):
     index = tmp_path / "index"
     code, out, _ = run("index", library, index, "--encoder", matching.encoder)
     assert code == 0 and "and by vectors and exact matches of encoder, which counts half" in out
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     assert len(recommender.recommend("Packets are lost")) == 2
     for text, first in (("Zebrafish", "names"), ("What it cannot send", "routers")):
         for ranker in ("words", "both"):  # the encoder knows neither library nor zebrafish
@@ -161,7 +161,7 @@ def test_citing_sentences_are_found_and_training_is_told_of(
     assert line.endswith(f": mpbert index {rfc_archive} {trained} --train token_bag_matches")
     counts = read_manifest(tmp_path / "index")["counts"]
     assert counts["reader"] == "rfc" and counts["citing_sentences"] > 500
-    found = IndexRecommender.open(tmp_path / "index").recommend("Mail is relayed")
+    found = Recommender(tmp_path / "index").recommend("Mail is relayed")
     assert any(paper.why.citing for paper in found)
 
 
@@ -173,7 +173,7 @@ def test_tables_need_no_citations(tmp_path, run):
     assert code == 0 and "2 papers read as csv" in out
     assert "kept without a year: 1\n" in out and "kept with a title alone: 1\n" in out
     assert "titles of 2 papers and abstracts of 1, counted 3 times" in out
-    assert IndexRecommender.open(tmp_path / "index").paper("a").year is None
+    assert Recommender(tmp_path / "index").paper("a").year is None
 
 
 @pytest.mark.parametrize(

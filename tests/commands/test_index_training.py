@@ -17,7 +17,7 @@ from mpbert.experiments.options import TRAINED
 from mpbert.experiments.processes import step_environment
 from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending.directory import read_index
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 ROWS = Path(__file__).parents[2] / "eval" / "rows"
 
@@ -86,7 +86,7 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     assert manifest["counts"]["citing_sentences"] == known  # those of validation, too
     data = read_index(index)
     assert data.places is not None and not data.is_foreign
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     for ranker in ("both", "dense"):
         assert len(recommender.recommend("Mail is relayed by hosts", ranker=ranker)) == 10
     assert run("check", index)[0] == 0

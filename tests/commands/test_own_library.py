@@ -17,7 +17,7 @@ from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.library import read_library
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -68,7 +68,7 @@ def work(number, title, **more):
 
 
 def test_an_entry_keeps_its_key_type_and_fields(index):
-    recommender = IndexRecommender.open(index(ATTENTION + LETTERS))
+    recommender = Recommender(index(ATTENTION + LETTERS))
     assert recommender.bibtex("vaswani2017") == (
         "@inproceedings{vaswani2017,\n  title = {{Attention is All you Need}},\n"
         "  author = {Ashish Vaswani and Noam Shazeer},\n  year = {2017},\n"
@@ -106,7 +106,7 @@ def test_numbers_of_a_database_are_no_keys(index):
         work(102, "BERT again", primary_location={"source": source}, type="article"),
         work(103, "To Bert", biblio={"volume": "7", "first_page": "1", "last_page": "9"}),
     ]
-    recommender = IndexRecommender.open(index("@misc{Devlin2019bert, title={Of it}}", works))
+    recommender = Recommender(index("@misc{Devlin2019bert, title={Of it}}", works))
     entries = {paper_id: recommender.bibtex(paper_id) for paper_id in recommender.paper_ids}
     keys = {paper_id: re.match(r"@\w+\{(.*),", e)[1] for paper_id, e in entries.items()}
     assert keys == {
@@ -122,7 +122,7 @@ def test_numbers_of_a_database_are_no_keys(index):
 
 def test_a_doi_is_told_by_the_page_json_and_the_map_of_titles(index, tmp_path, run):
     path = index(ATTENTION + LETTERS)
-    app = create_app(IndexRecommender.open(path), Limits(1 << 20, 10.0, 10))
+    app = create_app(Recommender(path), Limits(1 << 20, 10.0, 10))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         asked = {"text": "Attention alone \\cite{}.", "format": "tex"}
         (place,) = client.post("/api/manuscript", json=asked).json()["places"]
@@ -164,11 +164,11 @@ def test_a_library_that_is_exported_again_is_updated(index, tmp_path, run):
     (tmp_path / "again.bib").write_text(changed + LETTERS + new)
     code, _, error = run("add", path, tmp_path / "again.bib")
     assert code == 2 and "pass --update" in error and "'vaswani2017' is in the index" in error
-    assert IndexRecommender.open(path).paper_ids == ["letters", "vaswani2017"]
+    assert Recommender(path).paper_ids == ["letters", "vaswani2017"]
     code, out, _ = run("add", path, tmp_path / "again.bib", "--update")
     assert code == 0
     assert "3 papers, 1 of them new, 1 replaced, 1 given were there already" in out
-    recommender = IndexRecommender.open(path)
+    recommender = Recommender(path)
     assert [p.paper_id for p in recommender.recommend("Zebrafish")] == ["vaswani2017"]
     assert "Springer" in recommender.bibtex("vaswani2017")
     assert recommender.recommend("It relies on attention")[0].paper_id == "vaswani2017"
@@ -182,7 +182,7 @@ def test_a_changed_doi_alone_is_a_changed_record(index, tmp_path, run):
     (tmp_path / "again.bib").write_text(ATTENTION.replace("Att_1", "Att_2"))
     assert run("add", path, tmp_path / "again.bib")[0] == 2
     assert "1 replaced" in run("add", path, tmp_path / "again.bib", "--update")[1]
-    assert IndexRecommender.open(path).paper("vaswani2017").doi == "10.5555/Att_2"
+    assert Recommender(path).paper("vaswani2017").doi == "10.5555/Att_2"
 
 
 def test_citations_of_a_replaced_paper_stay_and_its_own_are_new(tmp_path, run):
@@ -402,7 +402,7 @@ def test_a_broken_entry_is_left_out_and_told(tmp_path, run):
     assert "records left out as broken: 1\n" in out
     (line,) = [line for line in error.splitlines() if "broken" in line]
     assert "refs.bib:" in line and "begins on line 9 (" in line
-    assert IndexRecommender.open(tmp_path / "index").paper_ids == ["letters", "vaswani2017"]
+    assert Recommender(tmp_path / "index").paper_ids == ["letters", "vaswani2017"]
 
 
 def test_files_of_no_known_format_are_told(index, tmp_path, run):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mpbert.cli import main
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 TEX = r"""
 \title{Mail for everyone}
@@ -55,7 +55,7 @@ def test_json_has_papers_and_reasons_for_each_place(recommend, rfc_index):
         (1, ["dns", "names"], "Names are resolved."),
         (2, [], "Mail is routed."),
     ]
-    known = set(IndexRecommender.open(rfc_index).paper_ids)
+    known = set(Recommender(rfc_index).paper_ids)
     for place in places:
         assert [set(paper) for paper in place["papers"]] == [
             {"paper_id", "title", "authors", "year", "doi", "score", "why", "share"}
@@ -90,7 +90,7 @@ def test_text_shows_ranks_keys_and_reasons(recommend, rfc_index):
     assert re.search(r"^  10  -?\d+\.\d{4}  RFC\d", out, re.MULTILINE)
     assert "\nplace 2: Mail is routed." in out
     assert "cited together with RFC" in recommend("paper.tex", TEX, "--ranker", "words")[1]
-    best = IndexRecommender.open(rfc_index).paper(out.splitlines()[1].split()[2])
+    best = Recommender(rfc_index).paper(out.splitlines()[1].split()[2])
     assert f"{best.title} ({best.authors[0]}" in out
 
 

@@ -69,9 +69,9 @@ def test_what_this_minor_version_wrote_is_read(kind, formats):
 
 
 def test_where_papers_appeared_is_known_since_the_sixth_format_of_an_index(formats):
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
-    older, newer = (IndexRecommender.open(formats / name) for name in ("library", "library_2"))
+    older, newer = (Recommender(formats / name) for name in ("library", "library_2"))
     assert older.keys == older.paper_ids and set(older.dois) == {None}
     assert older.bibtex("P03").startswith("@misc{P03,\n")
     assert "10.5555/post.1" in newer.dois
@@ -79,7 +79,7 @@ def test_where_papers_appeared_is_known_since_the_sixth_format_of_an_index(forma
 
 
 def test_an_older_index_gets_what_it_lacks_by_an_update(formats, monkeypatch, tmp_path, capsys):
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
     lines = (formats / "papers.jsonl").read_text().splitlines()
     (tmp_path / "papers.jsonl").write_text(
@@ -88,7 +88,7 @@ def test_an_older_index_gets_what_it_lacks_by_an_update(formats, monkeypatch, tm
     words = "add", str(formats / "library"), str(tmp_path / "papers.jsonl")
     assert main(list(words)) == 0 and "1 given were there already" in capsys.readouterr().out
     assert main([*words, "--update"]) == 0 and "1 replaced" in capsys.readouterr().out
-    recommender = IndexRecommender.open(formats / "library")
+    recommender = Recommender(formats / "library")
     assert recommender.paper("P03").doi == "10.5555/P03" and recommender.keys[3] == "P03"
     assert recommender.paper("P04").doi is None
 
@@ -96,7 +96,7 @@ def test_an_older_index_gets_what_it_lacks_by_an_update(formats, monkeypatch, tm
 def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_third(
     formats, monkeypatch
 ):
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
     monkeypatch.chdir(formats)
     of_matches = dict.fromkeys(("index_2", "index_3", "index_4"), (33, 140))
@@ -108,11 +108,11 @@ def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_th
         matches = readers(formats)[name]().tables.matches
         assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
         assert (readers(formats)[name]().places is not None) == (number >= 3)
-        assert len(IndexRecommender.open(formats / name).recommend("The router drops a key.")) == 10
+        assert len(Recommender(formats / name).recommend("The router drops a key.")) == 10
 
 
 def test_matches_are_the_same_paper_after_paper_and_token_after_token(formats):
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
     older, newer = (formats / name for name in ("index_3", "index_4"))
     assert (older / "data.1" / "papers.matches.npz").exists()
@@ -121,7 +121,7 @@ def test_matches_are_the_same_paper_after_paper_and_token_after_token(formats):
     assert (old.matrix() != new.matrix()).nnz == 0 and old.matrix().nnz > 100
     for name in ("offsets", "papers", "weights"):
         assert np.array_equal(getattr(old.postings, name), getattr(new.postings, name))
-    indexes = map(IndexRecommender.open, (older, newer))
+    indexes = map(Recommender, (older, newer))
     answers = [index.recommend("The router drops a key.") for index in indexes]
     assert answers[0] == answers[1]
 

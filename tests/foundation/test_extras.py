@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from mpbert.foundation.command_help import HELP
-from mpbert.foundation.errors import MissingPackageError
 from mpbert.foundation.extras import EXTRAS, missing_package
 
 ROOT = Path(__file__).parents[2]
@@ -148,16 +147,36 @@ def test_a_server_loads_no_package_of_an_extra(tmp_path):
     assert found.stdout == "10\n\n", found.stderr[-2000:]
 
 
-def test_the_front_door_names_the_extra(without, monkeypatch):
+_PYTHON = """
+import mpbert
+recommender = mpbert.Recommender(sys.argv[1])
+found = recommender.recommend("The router drops a packet", top=3)
+print(found, len(recommender.papers), found._repr_html_().count("<tr>"))
+for act in (found.to_pandas, recommender.papers.to_pandas, lambda: mpbert.Corpus):
+    try:
+        act()
+    except MissingPackageError as error:
+        print(error)
+"""
+
+
+def test_the_base_install_recommends_in_python_and_names_the_extra_of_tables():
+    code = _WITHOUT.partition("from mpbert.cli")[0] + _PYTHON
+    words = [sys.executable, "-c", code, FORMATS / "index_3", "[]"]
+    found = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
+    lines = found.stdout.splitlines()
+    assert len(lines) == 7, found.stderr[-2000:]
+    assert lines[0].split()[:3] == ["rank", "score", "paper_id"] and lines[3].endswith(" 30 4")
+    line = "found no package pandas; expected that of the extra 'tables': "
+    assert set(lines[4:]) == {f"{line}pip install 'mpbert[tables]'"}
+
+
+def test_what_is_no_package_of_an_extra_stays_an_import_error(monkeypatch):
     import mpbert
 
-    monkeypatch.setitem(sys.modules, "mpbert.api.recommender", None)
+    monkeypatch.setitem(sys.modules, "mpbert.recommending.recommender", None)
     monkeypatch.delitem(mpbert.__dict__, "Recommender", raising=False)
-    with pytest.raises(ModuleNotFoundError):  # what is no package of an extra stays as it is
-        _ = mpbert.Recommender
-    missing = ModuleNotFoundError("No module named 'pandas'", name="pandas")
-    monkeypatch.setattr(mpbert.importlib, "import_module", lambda _: (_ for _ in ()).throw(missing))
-    with pytest.raises(MissingPackageError, match=r"pip install 'mpbert\[tables\]'"):
+    with pytest.raises(ModuleNotFoundError):
         _ = mpbert.Recommender
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 from contextlib import suppress
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis.specs.openapi.checks import response_schema_conformance
 
+from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -32,26 +32,16 @@ class Recommender:
     def paper(self, paper_id: str) -> IndexedPaper:
         return IndexedPaper(paper_id, f"Title {paper_id}", ("A. Author",), 2001, "", "")
 
-    def warning(self, *place: object) -> str:
-        return ""
+    def asked(self, *question: object, **named: object) -> object:
+        return "a question"
 
-    def recommend_at(self, *question: object) -> list[Recommendation]:
-        return self.answer(self.asked())
+    asked_at = asked_whole = asked
 
-    def warning_of(self, text: str) -> str:
-        return ""
-
-    def recommend_whole(self, *question: object) -> list[Recommendation]:
-        return self.recommend_at(*question)
-
-    def asked(self, **question: object) -> SimpleNamespace:
-        return SimpleNamespace(warning="")
-
-    def together(self, asked: list[SimpleNamespace]) -> list[SimpleNamespace]:
+    def together(self, asked: list[object]) -> list[object]:
         return asked
 
-    def answer(self, asked: SimpleNamespace) -> list[Recommendation]:
-        return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
+    def answer(self, asked: object) -> Recommendations:
+        return Recommendations([Recommendation("a", "Title a", ("A. Author",), None, 0.5)])
 
 
 APP = create_app(Recommender(), Limits(seconds=60))

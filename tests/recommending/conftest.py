@@ -6,7 +6,7 @@ import pytest
 
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
-from mpbert.recommending.recommender import IndexRecommender
+from tests.recommending.given import GivenRecommender
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +17,6 @@ def unlearnt():
         data = read_index(path)
         assert data.places is not None
         data = dataclasses.replace(data, places=None, fields=None)
-        return IndexRecommender(data, encoder_of_index(path, data))
+        return GivenRecommender(data, encoder_of_index(path, data))
 
     return open_index

@@ -7,8 +7,9 @@ import pytest
 
 from mpbert.recommending.bibliography import cited_papers, read_bibliography
 from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.options import Options
 from mpbert.recommending.places import ELSEWHERE, HERE, LISTED, PlaceRecommender, lines_of
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 QUEUE, BOXES = "queue2001routing", "maerker2005groesse"
 BIB = r"""@string{x = {y}}
@@ -22,7 +23,7 @@ BIB = r"""@string{x = {y}}
 
 @pytest.fixture(scope="module")
 def recommender(library_index):
-    return IndexRecommender.open(library_index)
+    return Recommender(library_index)
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_papers_say_where_the_manuscript_cites_them(known, recommender):
     )
     manuscript, found = known("a.tex", text, refs_bib=bib)
     places = PlaceRecommender(recommender, manuscript, found, keeps_cited=True)
-    first, second = places.answer(0, 5), places.answer(1, 5)
+    first, second = places.answer(0, Options(5)), places.answer(1, Options(5))
     assert first.known(QUEUE).cited == HERE and first.known("nodate").cited == LISTED
     assert second.known(QUEUE).cited == ELSEWHERE
     assert "        already cited here as a" in lines_of(first, None)
@@ -125,7 +126,7 @@ def test_papers_say_where_the_manuscript_cites_them(known, recommender):
     cited = {paper["paper_id"]: paper["cited"] for paper in second.as_json()["papers"]}
     assert cited[QUEUE] == ELSEWHERE and cited["nodate"] == LISTED
     # otherwise what is cited here is no news, and stands above the list
-    lines = lines_of(PlaceRecommender(recommender, manuscript, found).answer(0, 5), None)
+    lines = lines_of(PlaceRecommender(recommender, manuscript, found).answer(0, Options(5)), None)
     assert lines[1] == f"  already cited here: {QUEUE} as a"
     assert not any(line.split()[2:3] == [QUEUE] for line in lines[2:])
 

@@ -18,7 +18,7 @@ from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import claimed
 from mpbert.recommending import directory
 from mpbert.recommending.directory import read_index
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 REPOSITORY = Path(__file__).parents[2]
 RELAY = {
@@ -54,7 +54,7 @@ def index(rfc_index, tmp_path):
 @pytest.fixture
 def papers(tmp_path, index):
     """Function of records: writes them as JSON Lines; CITED stands for a paper of the index."""
-    cited = IndexRecommender.open(index).paper_ids[40]
+    cited = Recommender(index).paper_ids[40]
 
     def write(*records):
         text = "".join(json.dumps(record) + "\n" for record in records)
@@ -109,10 +109,10 @@ def test_what_others_say_of_a_removed_paper_is_counted_and_comes_back_with_it(
 
 
 def test_an_added_paper_is_found_and_gives_reasons(index, papers, capsys):
-    old = IndexRecommender.open(index)
+    old = Recommender(index)
     code, out, _ = run(capsys, "add", index, papers(RELAY, NAMES))
     assert code == 0 and "122 papers, 2 of them new" in out
-    new = IndexRecommender.open(index)
+    new = Recommender(index)
     assert new.paper_ids == sorted([*old.paper_ids, "AA-RELAY", "ZZ-NAMES"])
     found = new.recommend("Zebrafish", top=9, ranker="words")
     cited = old.paper_ids[40]  # the sentence that cites it knows the word
@@ -132,7 +132,7 @@ def test_an_added_paper_is_found_and_gives_reasons(index, papers, capsys):
 def test_vectors_of_other_papers_stay_and_new_ones_are_those_of_embed(
     index, papers, rfc_corpus, capsys
 ):
-    before = IndexRecommender.open(index)
+    before = Recommender(index)
     vectors = {i: v.copy() for i, v in zip(before.paper_ids, before.vectors, strict=True)}
     store = CorpusStore(rfc_corpus)
     paper = store.paper(60)
@@ -146,9 +146,9 @@ def test_vectors_of_other_papers_stay_and_new_ones_are_those_of_embed(
     assert code == 0 and "0 of them new, 1 given were there already" in out
     assert (index / "data.1").exists()
     assert run(capsys, "remove", index, paper.paper_id)[0] == 0
-    assert paper.paper_id not in IndexRecommender.open(index).paper_ids
+    assert paper.paper_id not in Recommender(index).paper_ids
     assert run(capsys, "add", index, path)[0] == 0
-    after = IndexRecommender.open(index)
+    after = Recommender(index)
     assert after.paper_ids == before.paper_ids
     for paper_id, vector in zip(after.paper_ids, after.vectors, strict=True):
         if paper_id == paper.paper_id:
@@ -158,14 +158,14 @@ def test_vectors_of_other_papers_stay_and_new_ones_are_those_of_embed(
 
 
 def test_a_removed_paper_is_gone_with_what_it_says(index, capsys):
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     text = "Mail is relayed by hosts that know the names of domains"
     everything = recommender.recommend(text, top=120)
     gone = everything[0].paper_id
     said = {r.citing_id for paper in everything for r in paper.why.citing}
     talker = sorted(said - {gone})[0]
     assert run(capsys, "remove", index, gone, talker)[0] == 0
-    left = IndexRecommender.open(index).recommend(text, top=120)
+    left = Recommender(index).recommend(text, top=120)
     assert len(left) == 118
     ids = {paper.paper_id for paper in left} | {r.citing_id for p in left for r in p.why.citing}
     ids |= {companion.paper_id for p in left for companion in p.why.companions}
@@ -173,7 +173,7 @@ def test_a_removed_paper_is_gone_with_what_it_says(index, capsys):
 
 
 def test_a_recommender_that_is_open_goes_on_as_it_was(index, papers, capsys):
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     before = recommender.recommend("Zebrafish relay mail", top=120)
     assert run(capsys, "add", index, papers(RELAY))[0] == 0
     assert recommender.recommend("Zebrafish relay mail", top=120) == before
@@ -220,7 +220,7 @@ def test_a_paper_without_text_is_dropped_and_said(index, papers, capsys):
 
 def test_unknown_ids_and_the_last_paper_cannot_be_removed(index, capsys):
     before = files(index)
-    ids = IndexRecommender.open(index).paper_ids
+    ids = Recommender(index).paper_ids
     code, _, error = run(capsys, "remove", index, ids[0], "RFC0", "RFC00")
     assert code == 2 and "no paper 'RFC0' among the 120 of the index, nor 1 more" in error
     code, _, error = run(capsys, "remove", index, *ids)
@@ -252,7 +252,7 @@ def test_a_full_disk_leaves_the_index_as_it_was(index, papers, capsys, monkeypat
     monkeypatch.setattr(np, "save", full)
     code, _, error = run(capsys, "add", index, path)
     assert code == 2 and "cannot be changed (No space left on device); it is as it was" in error
-    assert files(index) == before and len(IndexRecommender.open(index).paper_ids) == 120
+    assert files(index) == before and len(Recommender(index).paper_ids) == 120
 
 
 # what a process executes that is killed at a moment of its change
@@ -273,14 +273,14 @@ main(["remove", *sys.argv[2:]])
 
 @pytest.mark.parametrize("moment", ["write_data", "replace_manifest", "rmtree"])
 def test_a_killed_change_is_made_or_not_made(index, papers, capsys, moment):
-    ids = IndexRecommender.open(index).paper_ids
+    ids = Recommender(index).paper_ids
     command = [sys.executable, "-c", KILLED, moment, str(index), ids[0]]
     assert subprocess.run(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL).returncode == -9
     assert len(list(index.glob("data.*"))) == 2
     is_made = moment == "rmtree"
-    assert IndexRecommender.open(index).paper_ids == ids[is_made:]
+    assert Recommender(index).paper_ids == ids[is_made:]
     assert run(capsys, "remove", index, ids[1])[0] == 0
-    assert IndexRecommender.open(index).paper_ids == [*ids[: 1 - is_made], *ids[2:]]
+    assert Recommender(index).paper_ids == [*ids[: 1 - is_made], *ids[2:]]
     assert len(list(index.glob("data.*"))) == 1
 
 
@@ -289,7 +289,7 @@ def test_two_processes_do_not_change_an_index_at_once(index, papers, capsys):
     with claimed(index):
         code, _, error = run(capsys, "add", index, path)
     assert code == 2 and "another process is writing it" in error
-    assert len(IndexRecommender.open(index).paper_ids) == 120
+    assert len(Recommender(index).paper_ids) == 120
 
 
 def test_a_link_to_an_index_is_changed_under_the_same_lock(index, papers, tmp_path, capsys):
@@ -339,5 +339,5 @@ def test_a_vector_of_nan_is_not_added(index, papers, capsys, monkeypatch):
     code, _, error = run(capsys, "add", index, papers(NAMES))
     assert code == 2 and "gives paper 'ZZ-NAMES' a vector of NaN" in error
     with pytest.raises(EncoderError, match="gives this manuscript a vector of NaN"):
-        IndexRecommender.open(index).recommend("Names are resolved.")
+        Recommender(index).recommend("Names are resolved.")
     assert files(index) == before

@@ -15,7 +15,7 @@ from mpbert.recommending import directory
 from mpbert.recommending.bibtex import bibtex_entry, escape
 from mpbert.recommending.citation_keys import bibtex_key
 from mpbert.recommending.directory import ARRAYS
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.records import IndexedPaper
 from mpbert.vectors.store import VectorStore
 
@@ -84,7 +84,7 @@ def test_a_damaged_index_is_refused_in_one_line(index, damage, unchecked):
     spoil, message = DAMAGES[damage]
     spoil(index)
     with pytest.raises(IndexFormatError, match=message) as caught:
-        IndexRecommender.open(index)
+        Recommender(index)
     assert "\n" not in str(caught.value)
 
 
@@ -92,7 +92,7 @@ def test_a_damaged_index_is_refused_in_one_line(index, damage, unchecked):
 def test_every_array_cut_short_is_noticed(index, name, unchecked):
     cut_short(index / "data.1" / f"{name}.npy")
     with pytest.raises(IndexFormatError, match="missing or damaged"):
-        IndexRecommender.open(index)
+        Recommender(index)
 
 
 @pytest.mark.parametrize("name", [name for name in ARRAYS if name != "idf"])
@@ -100,20 +100,20 @@ def test_every_array_that_does_not_fit_is_noticed(index, name, unchecked):
     path = index / "data.1" / f"{name}.npy"
     np.save(path, np.load(path)[:-1])
     with pytest.raises(IndexFormatError, match="does not fit its neighbours"):
-        IndexRecommender.open(index)
+        Recommender(index)
 
 
 def test_other_directories_are_no_index(rfc_corpus, tmp_path):
     with pytest.raises(IndexFormatError, match="found an output of mpbert build-corpus; expected"):
-        IndexRecommender.open(rfc_corpus)
+        Recommender(rfc_corpus)
     with pytest.raises(IndexFormatError, match="make one with mpbert build-index"):
-        IndexRecommender.open(tmp_path / "nothing")
+        Recommender(tmp_path / "nothing")
 
 
 def test_a_damaged_encoder_is_refused(index, unchecked):
     cut_short(index / "encoder" / "model.safetensors")
     with pytest.raises(EncoderError, match=r"model\.safetensors: unreadable"):
-        IndexRecommender.open(index)
+        Recommender(index)
 
 
 def test_an_index_needs_nothing_outside_of_it(index, rfc_index):
@@ -162,7 +162,7 @@ def test_an_index_of_the_first_numbers_asks_and_adds_with_as_many(build, rfc_ind
     code, error = build("--dim=17")
     assert code == 2 and "--dim 17: the vectors have 16 dimensions; expected 1 to 16" in error
     assert build("--dim=4")[0] == 0
-    found, whole = IndexRecommender.open(tmp_path / "built"), IndexRecommender.open(rfc_index)
+    found, whole = Recommender(tmp_path / "built"), Recommender(rfc_index)
     first = whole.vectors[:, :4]
     expected = first / np.linalg.norm(first, axis=1, keepdims=True)
     assert np.allclose(found.vectors, expected, atol=1e-6)
@@ -172,7 +172,7 @@ def test_an_index_of_the_first_numbers_asks_and_adds_with_as_many(build, rfc_ind
     one = {"paper_id": "new", "title": "A header", "year": 2021, "abstract": ["It has a field."]}
     (tmp_path / "one.jsonl").write_text(json.dumps(one) + "\n")
     assert main(["add", str(tmp_path / "built"), str(tmp_path / "one.jsonl")]) == 0
-    assert IndexRecommender.open(tmp_path / "built").vectors.shape == (121, 4)
+    assert Recommender(tmp_path / "built").vectors.shape == (121, 4)
 
 
 def paper(**values):
@@ -210,7 +210,7 @@ def test_keys_are_unique_also_without_regard_to_case():
 
 
 def test_keys_of_an_index_are_unique(rfc_index):
-    recommender = IndexRecommender.open(rfc_index)
+    recommender = Recommender(rfc_index)
     entries = [recommender.bibtex(paper_id) for paper_id in recommender.paper_ids]
     keys = [re.match(r"@misc\{([^,]+),", entry)[1].lower() for entry in entries]
     assert len(set(keys)) == 120
@@ -223,6 +223,6 @@ def test_ids_that_differ_by_case_alone_get_different_keys(index, tmp_path, capsy
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     assert main(["add", str(index), str(path)]) == 0
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     assert recommender.bibtex("Ab").startswith("@misc{++ab,")
     assert recommender.bibtex("aB").startswith("@misc{a++b,")

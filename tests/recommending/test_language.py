@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from mpbert import Recommender
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.contexts import manuscripts_of
 from mpbert.recommending.language import Shared
-from mpbert.recommending.manuscripts.sentences import manuscript_at
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.options import Options
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -37,25 +36,26 @@ OWN = (
 
 @pytest.fixture(scope="module")
 def recommender(rfc_index):
-    return IndexRecommender.open(rfc_index)
+    return Recommender(rfc_index)
 
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_another_language_is_warned_of(recommender, name):
-    line = recommender.warning(manuscript_at(FOREIGN[name], None))
+    line = recommender.asked(FOREIGN[name]).warning
     assert line.startswith("the library knows ") and "another language" in line
 
 
 @pytest.mark.parametrize("text", OWN)
 def test_short_questions_and_other_subjects_are_not(recommender, text):
-    assert recommender.warning(manuscript_at(text, None)) == ""
+    assert recommender.asked(text).warning == ""
 
 
 def test_no_validation_context_is_warned_of(recommender, rfc_corpus):
     store = CorpusStore(rfc_corpus)
     contexts = store.contexts("valid")
     assert len(contexts) > 20
-    assert not any(map(recommender.warning, manuscripts_of(store, contexts)))
+    for manuscript in manuscripts_of(store, contexts):
+        assert not recommender.asked_at(manuscript, 0, Options()).warning
 
 
 def test_a_library_that_quotes_a_language_does_not_speak_it():
@@ -89,9 +89,9 @@ def test_a_subject_that_five_papers_do_not_have_is_no_other_language(tmp_path):
         "Neural representations of documents are useful when authors look for related work in "
         "their own manuscripts. Those approaches often outperform lexical baselines offline."
     )
-    recommender = IndexRecommender.open(tmp_path / "index")
-    assert recommender.warning(manuscript_at(text, None)) == ""
-    assert recommender.warning(manuscript_at(FOREIGN["ru"], None)) != ""
+    recommender = Recommender(tmp_path / "index")
+    assert recommender.asked(text).warning == ""
+    assert recommender.asked(FOREIGN["ru"]).warning != ""
 
 
 def test_frequencies_are_parts_of_the_papers(recommender):
@@ -115,8 +115,9 @@ def test_the_command_the_service_and_python_say_it(rfc_index, recommender, tmp_p
             (place,) = client.post("/api/recommend-places", json=asked).json()["places"]
             assert bool(place["warning"]) is is_foreign
     with pytest.warns(UserWarning, match="another language"):
-        found = Recommender(rfc_index).recommend(FOREIGN["zh"])
-    assert found.attrs["warning"]
+        found = recommender.recommend(FOREIGN["zh"])
+    assert found.warning and repr(found).endswith(f"\nwarning: {found.warning}")
+    assert found.to_pandas().attrs["warning"] == found.warning
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert Recommender(rfc_index).recommend(OWN[2]).attrs["warning"] == ""
+        assert recommender.recommend(OWN[2]).warning == ""

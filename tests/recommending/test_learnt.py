@@ -23,7 +23,8 @@ from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.learning import learn
 from mpbert.recommending.learnt import COMPANIONS
 from mpbert.recommending.manuscripts.sentences import manuscript_at
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
+from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT
 
 
@@ -56,7 +57,7 @@ def scores_by(index, question):
 
 @pytest.mark.parametrize("year", [None, 2000])
 def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store, year):
-    recommender, data = IndexRecommender.open(matching.index), read_index(matching.index)
+    recommender, data = Recommender(matching.index), read_index(matching.index)
     sentences = manuscript_at(TEXT, None).sentences
     vector = recommender._encoder.embed_manuscript(sentences, 2)
     asked = recommender._encoder.weigh_manuscript(sentences, 2).matrix()
@@ -90,7 +91,7 @@ def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store
 
 
 def test_the_weights_rank_validation_at_least_as_well_as_each_feature(matching, store):
-    recommender = IndexRecommender.open(matching.index)
+    recommender = Recommender(matching.index)
     contexts, learnt = store.contexts("valid").distinct(), read_index(matching.index).places.fusion
     assert learnt.queries == len(contexts)
     assert learnt.accepted == (np.diff(contexts.cited_offsets) > 1).sum()
@@ -134,7 +135,7 @@ def test_of_few_validation_contexts_nothing_is_learnt(
     assert main([*map(str, words)]) == 0
     assert "no weights: the corpus has too few validation contexts" in capsys.readouterr().out
     assert read_index(tmp_path / "plain").places is None
-    found = IndexRecommender.open(tmp_path / "plain").recommend(TEXT, top=120)
+    found = Recommender(tmp_path / "plain").recommend(TEXT, top=120)
     assert found == unlearnt(matching.index).recommend(TEXT, top=120)
 
 
@@ -144,7 +145,7 @@ def test_a_row_of_the_report_has_the_papers_and_scores_of_an_answer(
     run = tmp_path / "run"
     words = ["answer", rfc_corpus, matching.index, run, "--splits", "test", "--top", "150"]
     assert main([*map(str, words)]) == 0
-    contexts, recommender = store.contexts("test"), IndexRecommender.open(matching.index)
+    contexts, recommender = store.contexts("test"), Recommender(matching.index)
     read = read_run(run / "test.run")
     rows, scores = matrices_of_run(read, contexts.query_ids, store.paper_ids, "run")
     compared = 0
@@ -162,7 +163,7 @@ def test_a_row_of_the_report_has_the_papers_and_scores_of_an_answer(
         if typed.sentences[: place + 2] != own[: place + 2] or typed.places[0] != place:
             continue  # a long text is read near its place; some sentences split otherwise
         found = recommender.recommend(
-            body, len(before), paper.title, abstract, 150, year=int(contexts.years[query])
+            body, len(before), paper.title, abstract, top=150, year=int(contexts.years[query])
         )
         found = [each for each in found if each.paper_id != paper.paper_id]
         length = int((rows[query] >= 0).sum())
@@ -188,7 +189,7 @@ def test_a_paper_that_is_added_has_its_words_and_no_citation(index, tmp_path):
     (tmp_path / "papers.jsonl").write_text(json.dumps(NEW) + "\n")
     assert main(["add", str(index), str(tmp_path / "papers.jsonl")]) == 0
     assert (index / "data.2" / "weights.json").read_bytes() == before
-    recommender = IndexRecommender.open(index)
+    recommender = Recommender(index)
     asked = recommender.question(manuscript_at("Zebrafish relay zymurgy.", None), 0)
     features = recommender.features.of(asked)
     row = recommender.paper_ids.index("AA-NEW")
@@ -202,7 +203,7 @@ def test_papers_cited_together_with_an_accepted_one_gain_by_their_weight(matchin
     weights = {**data.places.fusion.weights, COMPANIONS: 4.0}
     fusion = dataclasses.replace(data.places.fusion, weights=weights)
     data = dataclasses.replace(data, places=dataclasses.replace(data.places, fusion=fusion))
-    recommender = IndexRecommender(data, encoder_of_index(matching.index, data))
+    recommender = GivenRecommender(data, encoder_of_index(matching.index, data))
     contexts = store.contexts("train")
     accepted, companion = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:2]
     asked = recommender.question(manuscript_at(TEXT, None), 0, accepted=[accepted])
@@ -257,11 +258,11 @@ def test_companions_get_a_weight_where_they_help_to_find_the_other_papers(store)
 
 def test_weights_are_the_same_where_sentences_were_read_ahead(matching, store, monkeypatch):
     def learnt():
-        return learn(IndexRecommender.open(matching.index), store, "local")[0].fusion
+        return learn(Recommender(matching.index), store, "local")[0].fusion
 
     monkeypatch.setattr(asked_contexts, "_BLOCK", 7)
     ahead = learnt()
-    monkeypatch.setattr(IndexRecommender, "read_ahead", lambda *_: None)
+    monkeypatch.setattr(Recommender, "read_ahead", lambda *_: None)
     alone = learnt()
     assert list(ahead.weights) == list(alone.weights) and ahead.queries == alone.queries
     for name, weight in alone.weights.items():  # batches move a vector by rounding alone
@@ -289,6 +290,6 @@ def test_damaged_weights_of_features_are_refused_in_one_line(index, damage, monk
     text, message = DAMAGES[damage]
     (index / "data.1" / "weights.json").write_text(text)
     with pytest.raises(IndexFormatError, match=message) as caught:
-        IndexRecommender.open(index)
+        Recommender(index)
     assert "\n" not in str(caught.value)
     assert "mpbert build-index" in str(caught.value)

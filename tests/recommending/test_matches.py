@@ -18,8 +18,10 @@ from mpbert.recommending import directory, near
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.options import Options
+from mpbert.recommending.recommender import Recommender
 from mpbert.vectors.matches import load_matches, matches_file
+from tests.recommending.given import GivenRecommender
 
 TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
 ZEBRAS = {
@@ -82,7 +84,8 @@ def test_a_context_as_text_has_the_weights_of_embed_and_the_ranking_of_retrieve(
         weights = recommender._encoder.weigh_manuscript(sentences, place)
         assert np.array_equal(weights.matrix().toarray(), stored[[query]].toarray())
         manuscript = Manuscript(sentences, np.array([place]), [()])
-        found = recommender.recommend_at(manuscript, 0, 120, int(contexts.years[query]))
+        options = Options(120, int(contexts.years[query]))
+        found = recommender.answer(recommender.asked_at(manuscript, 0, options))
         found = [other for other in found if other.paper_id != paper.paper_id]
         length = int((rows[query] >= 0).sum())
         assert 20 < length <= len(found)
@@ -116,7 +119,7 @@ def foreign(matching):
 
 def test_words_count_twice_as_much_as_an_encoder_that_was_trained_elsewhere(matching, foreign):
     encoder = encoder_of_index(matching.index, foreign)
-    recommender = IndexRecommender(foreign, encoder)
+    recommender = GivenRecommender(foreign, encoder)
     sentences = manuscript_at(TEXT, None).sentences
     vectors = recommender.vectors @ encoder.embed_manuscript(sentences, 2)
     asked = encoder.weigh_manuscript(sentences, 2).matrix()
@@ -146,10 +149,10 @@ def test_beside_words_papers_that_a_store_proposes_are_ranked_as_all(
 
     monkeypatch.setattr(near, "NEAREST", 4)
     vectors, encoder = foreign.tables.vectors, encoder_of_index(matching.index, foreign)
-    every = IndexRecommender(foreign, encoder)
+    every = GivenRecommender(foreign, encoder)
     years = every.years
     papers = near.NearPapers(Store(), vectors, years)
-    proposed = IndexRecommender(foreign, encoder, papers)
+    proposed = GivenRecommender(foreign, encoder, papers)
     for year in (None, 2000):
         expected = every.recommend(TEXT, top=20, year=year)
         assert ids(proposed.recommend(TEXT, top=20, year=year)) == ids(expected)
@@ -162,16 +165,16 @@ def test_years_and_accepted_papers_leave_as_without_matches(matching, unlearnt):
     early = [paper.paper_id for paper in every if paper.year <= year]
     assert ids(recommender.recommend(TEXT, top=120, year=year)) == early
     assert 0 < len(early) < 120
-    assert recommender.recommend(TEXT, year=1900) == []
+    assert not recommender.recommend(TEXT, year=1900)
     accepted = ids(every)[:2]
     left = ids(recommender.recommend(TEXT, top=120, accepted=accepted))
     assert sorted(left) == sorted(ids(every)[2:])
 
 
 def test_a_paper_that_is_added_is_found_by_its_own_words(index, add):
-    before = IndexRecommender.open(index).recommend("Zebrafish relay zymurgy.", top=1)[0].score
+    before = Recommender(index).recommend("Zebrafish relay zymurgy.", top=1)[0].score
     assert add(ZEBRAS) == 0
-    found = IndexRecommender.open(index).recommend("Zebrafish relay zymurgy.", top=1)[0]
+    found = Recommender(index).recommend("Zebrafish relay zymurgy.", top=1)[0]
     assert found.paper_id == "AA-ZEBRAS" and found.score > before
     assert len(weights_of(index)[[0]].data) > 10
 
@@ -258,7 +261,7 @@ def test_damaged_weights_are_refused_in_one_line(index, damage, unchecked):
     spoil, message = DAMAGES[damage]
     spoil(index)
     with pytest.raises(IndexFormatError, match=message) as caught:
-        IndexRecommender.open(index)
+        Recommender(index)
     assert "\n" not in str(caught.value)
 
 
@@ -271,7 +274,7 @@ def test_weights_of_nan_are_not_added(index, add, capsys, unchecked):
     assert add(ZEBRAS) == 2
     assert "gives paper 'AA-ZEBRAS' exact matches of NaN" in capsys.readouterr().err
     with pytest.raises(EncoderError, match="gives this manuscript exact matches of NaN"):
-        IndexRecommender.open(index).recommend(TEXT)
+        Recommender(index).recommend(TEXT)
     assert (index / "data.1").exists()
 
 

@@ -17,7 +17,7 @@ from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.options import RANKERS
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
@@ -30,7 +30,7 @@ PLACE = TEXT.index(" A relay")
 
 @pytest.fixture(scope="module")
 def recommender(rfc_index):
-    return IndexRecommender.open(rfc_index)
+    return Recommender(rfc_index)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +230,7 @@ def test_wrong_questions_are_refused_in_one_line(recommender, wrong, error, mess
 
 
 def test_words_that_no_paper_knows_find_nothing_by_words_and_something_by_vectors(recommender):
-    assert recommender.recommend("Qzxw vvkq.", ranker="words") == []
+    assert not recommender.recommend("Qzxw vvkq.", ranker="words")
     assert len(recommender.recommend("Qzxw vvkq.", top=3)) == 3
 
 
@@ -292,6 +292,6 @@ def test_an_index_without_citing_sentences_still_answers(tmp_path, rfc_index, mo
     (copy / "manifest.json").write_bytes((rfc_index / "manifest.json").read_bytes())
     (copy / "encoder").symlink_to(rfc_index / "encoder")
     accepted = [data.tables.papers["paper_id"][7]]
-    found = IndexRecommender.open(copy).recommend(TEXT, PLACE, accepted=accepted, top=3)
+    found = Recommender(copy).recommend(TEXT, PLACE, accepted=accepted, top=3)
     assert len(found) == 3 and not any(paper.why.citing for paper in found)
     assert isinstance(tables.contexts, ColumnTable) and tables.contexts.num_rows == 0

@@ -10,14 +10,15 @@ from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.matching import cosines, near_cosines
 from mpbert.recommending.rankers import AskedFor
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.vectors.normal import normalized
+from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import TEXTS, questions
 
 
 @pytest.fixture
 def recommender(matching):
-    return IndexRecommender.open(matching.index)
+    return Recommender(matching.index)
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ def shallow(monkeypatch):
 def test_answers_are_those_of_single_questions(recommender, shallow):
     asked = questions(recommender)
     read = recommender.together([recommender.asked(**one) for one in asked])
-    assert {one.estimate is not None for one in read if one.ranker == "both"} == {True}
-    assert {one.estimate for one in read if one.ranker != "both"} == {None}
+    assert {one.estimate is not None for one in read if one.options.ranker == "both"} == {True}
+    assert {one.estimate for one in read if one.options.ranker != "both"} == {None}
     assert [recommender.answer(one) for one in read] == [recommender.recommend(**o) for o in asked]
     assert recommender.together([]) == []
 
@@ -44,7 +45,7 @@ def test_papers_of_the_same_vector_stay_in_their_order(matching, shallow):
         tables=dataclasses.replace(data.tables, vectors=vectors),
         places=dataclasses.replace(data.places, fusion=fusion),
     )
-    recommender = IndexRecommender(data, encoder_of_index(matching.index, data))
+    recommender = GivenRecommender(data, encoder_of_index(matching.index, data))
     asked = [recommender.asked(text, top=14) for text in TEXTS]
     found = [recommender.answer(one) for one in recommender.together(asked)]
     assert found == [recommender.recommend(text, top=14) for text in TEXTS]

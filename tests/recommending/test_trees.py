@@ -37,8 +37,9 @@ from mpbert.recommending.learnt import LearntWeights
 from mpbert.recommending.learnt_trees import FILE
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.matching import cosines
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.signals import RELATED, of_the_question, signal_names
+from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT, TEXTS, questions
 
 
@@ -173,12 +174,12 @@ class TestTogether:
         monkeypatch.setattr(rankers, "_DEPTH", 12)  # some papers are left out, others no tree ranks
         monkeypatch.setattr(rankers, "DEPTH", 9)
         monkeypatch.setattr(learnt_trees, "DEPTH", 9)
-        return IndexRecommender.open(index)
+        return Recommender(index)
 
     def test_answers_are_those_of_single_questions(self, recommender):
         asked = questions(recommender)
         read = recommender.together([recommender.asked(**one) for one in asked])
-        assert {one.estimate is not None for one in read if one.ranker == "both"} == {True}
+        assert {one.estimate is not None for one in read if one.options.ranker == "both"} == {True}
         found = list(map(recommender.answer, read))
         assert found == [recommender.recommend(**one) for one in asked]
 
@@ -270,7 +271,7 @@ def as_ranking(scores, allowed):
 
 
 def test_an_answer_is_that_of_the_pipeline_computed_separately(grown, store):
-    data, recommender = read_index(grown), IndexRecommender.open(grown)
+    data, recommender = read_index(grown), Recommender(grown)
     contexts, weights = store.contexts("test").distinct(), data.places.fusion.weights
     contexts = contexts.take(np.arange(0, len(contexts), max(len(contexts) // 6, 1)))
     names = of_the_question(data.features)
@@ -312,7 +313,7 @@ def features_in_first(ranking, first, store):
 
 def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     """What answers at a validation context reads the signals from which trees learnt."""
-    recommender, data = IndexRecommender.open(grown), read_index(grown)
+    recommender, data = Recommender(grown), read_index(grown)
     contexts = learning.queries_to_learn_from(store, "local")
     plain, _ = learning._examples(recommender, store, contexts, True)
     assert list(data.places.trees.signals) == signal_names(data.features)
@@ -328,7 +329,7 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
 
 
 def test_whole_papers_have_weights_and_trees_of_their_own(grown, store):
-    recommender, data = IndexRecommender.open(grown), read_index(grown)
+    recommender, data = Recommender(grown), read_index(grown)
     queries = store.manuscripts("valid")
     assert data.wholes.fusion.queries == len(queries)
     assert data.wholes.fusion.accepted == (np.diff(queries.cited_offsets) > 1).sum() > 0
@@ -352,15 +353,15 @@ def test_whole_papers_have_weights_and_trees_of_their_own(grown, store):
 def test_changes_keep_the_trees_and_what_is_taken_away_comes_back(index, tmp_path):
     names = "trees.safetensors", "trees.whole.safetensors", "weights.json", "weights.whole.json"
     before = [(index / "data.1" / name).read_bytes() for name in names]
-    answer = IndexRecommender.open(index).recommend(TEXT, top=30)
+    answer = Recommender(index).recommend(TEXT, top=30)
     (tmp_path / "papers.jsonl").write_text(json.dumps(NEW) + "\n")
     assert main(["add", str(index), str(tmp_path / "papers.jsonl")]) == 0
     assert [(index / "data.2" / name).read_bytes() for name in names] == before
-    found = IndexRecommender.open(index).recommend("Zebrafish relay zymurgy.", top=1)
+    found = Recommender(index).recommend("Zebrafish relay zymurgy.", top=1)
     assert found[0].paper_id == "AA-NEW"
     assert main(["remove", str(index), "AA-NEW"]) == 0
     assert [(index / "data.3" / name).read_bytes() for name in names] == before
-    assert IndexRecommender.open(index).recommend(TEXT, top=30) == answer
+    assert Recommender(index).recommend(TEXT, top=30) == answer
 
 
 def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
@@ -368,7 +369,7 @@ def test_what_trees_add_does_not_depend_on_accepted_papers(grown, store):
     weights = {**data.places.fusion.weights, "companions": 4.0}
     fusion = dataclasses.replace(data.places.fusion, weights=weights)
     data = dataclasses.replace(data, places=dataclasses.replace(data.places, fusion=fusion))
-    recommender = IndexRecommender(data, IndexRecommender.open(grown)._encoder)
+    recommender = GivenRecommender(data, Recommender(grown)._encoder)
     contexts = store.contexts("train")
     accepted = contexts.cited(int((np.diff(contexts.cited_offsets) > 1).argmax()))[:1]
     asked = recommender.question(manuscript_at(TEXT, None), 0, accepted=accepted)
@@ -443,7 +444,7 @@ def test_damaged_trees_are_refused_in_one_line(index, damage, monkeypatch):
     DAMAGES[damage](index / "data.1" / FILE.format(""))
     monkeypatch.setattr(directory, "check_inputs", lambda *_: None)
     with pytest.raises(IndexFormatError, match="found no trees") as caught:
-        IndexRecommender.open(index)
+        Recommender(index)
     assert "\n" not in str(caught.value)
 
 
@@ -455,8 +456,9 @@ def test_the_file_holds_plain_arrays(grown):
 
 _ANSWERS = """
 import sys
-from mpbert.recommending.recommender import IndexRecommender
-assert IndexRecommender.open(sys.argv[1]).recommend("The router drops a packet")
+from mpbert.recommending.recommender import Recommender
+from tests.recommending.given import GivenRecommender
+assert Recommender(sys.argv[1]).recommend("The router drops a packet")
 print(*{"pandas", "lightgbm", "sklearn"} & set(sys.modules))
 """
 

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from mpbert import Recommender
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import read_run
 from mpbert.foundation.errors import ConfigError, ManuscriptError
 from mpbert.recommending.manuscripts.files import draft_at
 from mpbert.recommending.manuscripts.sentences import whole_of
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.options import Options
+from mpbert.recommending.recommender import Recommender
 
 TITLE = "The routing of mail"
 ABSTRACT = "Mail is routed by names of hosts \\cite{a}. Names are resolved by servers [CITATION]."
@@ -21,11 +21,11 @@ SENTENCES = [TITLE, "Mail is routed by names of hosts.", "Names are resolved by 
 
 @pytest.fixture(scope="module")
 def recommender(rfc_index):
-    return IndexRecommender.open(rfc_index)
+    return Recommender(rfc_index)
 
 
 def test_scores_of_the_sentences_are_averaged(recommender):
-    found = recommender.recommend_whole(SENTENCES, top=120)
+    found = recommender.recommend_whole(TITLE, ABSTRACT, top=120)
     learnt = recommender._data.places.fusion
     asked = recommender.questions_of_whole(SENTENCES, None)
     assert [question.sentence for question in asked] == [0, 1, 2]
@@ -38,21 +38,18 @@ def test_scores_of_the_sentences_are_averaged(recommender):
 
 @pytest.mark.parametrize("ranker", ["both", "dense", "words"])
 def test_a_single_sentence_is_asked_as_a_place_is(unlearnt, rfc_index, ranker):
-    from mpbert.recommending.manuscripts.sentences import manuscript_at
-
-    found = unlearnt(rfc_index).recommend_whole(SENTENCES[1:2], top=20, ranker=ranker)
-    place = manuscript_at(SENTENCES[1], None)
-    expected = unlearnt(rfc_index).recommend_at(place, 0, top=20, ranker=ranker)
+    found = unlearnt(rfc_index).recommend_whole(SENTENCES[1], top=20, ranker=ranker)
+    expected = unlearnt(rfc_index).recommend(SENTENCES[1], top=20, ranker=ranker)
     assert [(p.paper_id, p.score) for p in found] == [(p.paper_id, p.score) for p in expected]
 
 
 def test_known_papers_and_later_ones_are_left_out(recommender):
-    first, *_ = recommender.recommend_whole(SENTENCES)
-    found = recommender.recommend_whole(SENTENCES, accepted=[first.paper_id], year=2000)
+    first, *_ = recommender.recommend_whole(TITLE, ABSTRACT)
+    found = recommender.recommend_whole(TITLE, ABSTRACT, accepted=[first.paper_id], year=2000)
     assert first.paper_id not in {paper.paper_id for paper in found}
     assert all(paper.year <= 2000 for paper in found)
     with pytest.raises(ConfigError, match="top 0: expected 1 or more"):
-        recommender.recommend_whole(SENTENCES, top=0)
+        recommender.recommend_whole(TITLE, ABSTRACT, top=0)
 
 
 @pytest.mark.parametrize(
@@ -81,18 +78,16 @@ def test_the_command_and_python_answer_alike(rfc_index, recommender, tmp_path, c
     words = ["recommend", str(rfc_index), str(tmp_path / "a.txt"), "--whole", "--top", "5"]
     assert main([*words, "--format", "json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)
-    expected = [paper.paper_id for paper in recommender.recommend_whole(SENTENCES, top=5)]
+    expected = [paper.paper_id for paper in recommender.recommend_whole(TITLE, ABSTRACT, top=5)]
     assert [paper["paper_id"] for paper in answer["papers"]] == expected
     assert answer["sentence"] == TITLE
     assert main(words) == 0
     assert capsys.readouterr().out.startswith(f"to read for: {TITLE}\n   1  ")
-    found = Recommender(rfc_index).recommend_whole(TITLE, ABSTRACT, top=5)
-    assert found["paper_id"].tolist() == expected
     (tmp_path / "a.txt").write_text("12.")
     assert main(words) == 2
     assert "a.txt holds no word; expected a title" in capsys.readouterr().err
     with pytest.raises(ManuscriptError, match="holds no word"):
-        Recommender(rfc_index).recommend_whole("")
+        recommender.recommend_whole("")
 
 
 def test_whole_papers_of_a_split_are_answered_by_the_same_code(
@@ -106,7 +101,9 @@ def test_whole_papers_of_a_split_are_answered_by_the_same_code(
     assert set(run.query_ids) == set(queries.query_ids)
     for row, year in list(zip(queries.citing_rows, queries.years, strict=True))[:3]:
         paper = store.paper(int(row))
-        found = recommender.recommend_whole([paper.title, *paper.abstract], 8, int(year))
+        options = Options(8, int(year))
+        asked = recommender.asked_whole([paper.title, *paper.abstract], options)
+        found = recommender.answer(asked)
         expected = [p.paper_id for p in found if p.paper_id != paper.paper_id][:7]
         ranked = run.take(np.array([run.query_ids.index(paper.paper_id)]))
         assert [ranked.paper_ids[code] for code in ranked.codes] == expected

@@ -15,18 +15,13 @@ from starlette.types import ASGIApp
 
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
+from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.listening import listen
 
 PATIENT = Limits(seconds=120)  # a machine that runs tests may be busy
-
-
-class Question(dict):
-    """What was asked, by name."""
-
-    warning = ""
 
 
 class ScriptedRecommender:
@@ -53,33 +48,25 @@ class ScriptedRecommender:
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
 
-    def warning(self, manuscript, place) -> str:
-        return ""
+    def asked_at(self, manuscript, place, options) -> dict:
+        return {"text": " ".join(manuscript.sentences), "place": place, **vars(options)}
 
-    def recommend_at(self, manuscript, place, top, year, accepted, ranker) -> list[Recommendation]:
-        asked = {"place": place, "top": top, "year": year, "accepted": accepted, "ranker": ranker}
-        return self.answer({"text": " ".join(manuscript.sentences), **asked})
+    def asked_whole(self, sentences, options) -> dict:
+        return {"sentences": sentences, **vars(options)}
 
-    def warning_of(self, text) -> str:
-        return ""
+    def asked(self, **question) -> dict:
+        return question
 
-    def recommend_whole(self, sentences, top, year, accepted, ranker) -> list[Recommendation]:
-        asked = {"top": top, "year": year, "accepted": accepted, "ranker": ranker}
-        return self.answer({"sentences": sentences, **asked})
-
-    def asked(self, **question) -> "Question":
-        return Question(question)
-
-    def together(self, asked: list["Question"]) -> list["Question"]:
+    def together(self, asked: list[dict]) -> list[dict]:
         return asked
 
-    def answer(self, question: dict) -> list[Recommendation]:
+    def answer(self, question: dict) -> Recommendations:
         self.questions.append(question)
         self.has_begun.set()
         assert self.may_answer.wait(300)
         if self.error is not None:
             raise self.error
-        return [Recommendation("a", "Title a", ("A. Author",), None, 0.5)]
+        return Recommendations([Recommendation("a", "Title a", ("A. Author",), None, 0.5)])
 
 
 @pytest.fixture
@@ -230,9 +217,9 @@ def mail(tmp_path: Path) -> str:
 @pytest.fixture(scope="session")
 def address(planted_index, served):
     """Address of the small index."""
-    from mpbert.recommending.recommender import IndexRecommender
+    from mpbert.recommending.recommender import Recommender
 
-    with served(create_app(IndexRecommender.open(planted_index), PATIENT)) as address:
+    with served(create_app(Recommender(planted_index), PATIENT)) as address:
         yield address
 
 

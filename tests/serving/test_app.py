@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import mpbert
 from mpbert.foundation.errors import CorpusError
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
@@ -47,7 +47,7 @@ def test_a_question_reaches_the_recommender_with_its_defaults(client, recommende
 
 
 def test_an_index_with_exact_matches_is_served(matching):
-    recommender = IndexRecommender.open(matching.index)
+    recommender = Recommender(matching.index)
     with TestClient(create_app(recommender, Limits(seconds=60))) as client:
         answer = ask(client, text="Hosts relay mail. Names are resolved.", place=17, year=2005)
     assert answer.status_code == 200

@@ -27,7 +27,7 @@ from mpbert.serving import server
 from mpbert.serving.limits import Limits
 
 server.open_app = lambda service: PlainTextResponse(str(os.getpid()))
-server.IndexRecommender.open = lambda *_: None
+server.Recommender = lambda *_: None
 if __name__ == "__main__":
     server.serve(server.Service(Path("x"), Limits(seconds=60)), "127.0.0.1", 0, 2)
 """

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from mpbert.cli import main
 from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.errors import StoreUnavailableError
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 from mpbert.serving.live import LiveIndex
@@ -56,7 +56,7 @@ def test_the_next_answer_knows_what_was_added_and_what_was_removed(live, library
 
 def test_answers_that_are_running_finish_on_the_old_index(live, library_index, mail, monkeypatch):
     has_begun, may_answer = threading.Event(), threading.Event()
-    asked = IndexRecommender.asked
+    asked = Recommender.asked
 
     def slow(self, text, *args, **question):
         if text.startswith("Slow"):
@@ -64,7 +64,7 @@ def test_answers_that_are_running_finish_on_the_old_index(live, library_index, m
             assert may_answer.wait(300)
         return asked(self, text, *args, **question)
 
-    monkeypatch.setattr(IndexRecommender, "asked", slow)
+    monkeypatch.setattr(Recommender, "asked", slow)
     answers = []
     first = threading.Thread(target=lambda: answers.append(found(live, "Slow mail and names")))
     first.start()
@@ -106,7 +106,7 @@ def test_a_store_that_is_away_when_the_index_was_changed_is_unavailable(
 
     assert main(["add", str(library_index), mail]) == 0
     with monkeypatch.context() as without_store:
-        without_store.setattr(IndexRecommender, "open", away)
+        without_store.setattr(Recommender, "__init__", away)
         refused = live.post("/api/recommend", json={"text": "Hosts relay mail"})
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
         assert "the store is unavailable" in refused.json()["error"]

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
@@ -15,7 +15,7 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def planted(planted_index):
-    recommender = IndexRecommender.open(planted_index)
+    recommender = Recommender(planted_index)
     with TestClient(create_app(recommender, Limits(seconds=60))) as client:
         yield client
 
@@ -53,9 +53,8 @@ def test_a_place_in_another_language_is_told_so(planted):
 def test_a_whole_paper_has_papers_to_read_as_the_recommender_answers(planted, planted_index):
     asked = {"title": "Attacks of pages", "abstract": "Markup attacks pages. Faces are drawn."}
     answer = planted.post("/api/paper", json={**asked, "top": 3, "accepted": ["attack"]}).json()
-    recommender = IndexRecommender.open(planted_index)
-    sentences = ["Attacks of pages", "Markup attacks pages.", "Faces are drawn."]
-    expected = recommender.recommend_whole(sentences, top=3, accepted=["attack"])
+    recommender = Recommender(planted_index)
+    expected = recommender.recommend_whole(**asked, top=3, accepted=["attack"])
     assert [p["paper_id"] for p in answer["papers"]] == [p.paper_id for p in expected]
     scores = [paper.score for paper in expected]
     assert [p["score"] for p in answer["papers"]] == pytest.approx(scores, rel=1e-6)

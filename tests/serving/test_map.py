@@ -5,7 +5,7 @@ import pytest
 
 from mpbert.cli import main
 from mpbert.recommending.lookup import Postings
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving import map as paper_map
 from mpbert.serving import word_vectors as word_vectors_module
 from mpbert.serving.map import map_rows, positions_of, principal_directions, project
@@ -103,7 +103,7 @@ def test_an_index_of_words_has_a_map_of_words(tmp_path):
     table = "\n".join(["paper_id,title,abstract", *rows])
     (tmp_path / "library" / "papers.csv").write_text(table)
     assert main(["index", str(tmp_path / "library"), str(tmp_path / "index")]) == 0
-    positions = positions_of(IndexRecommender.open(tmp_path / "index"))
+    positions = positions_of(Recommender(tmp_path / "index"))
     assert positions.num_papers == len(positions.paper_ids) == len(positions.x) == 8
     places = np.stack([positions.x, positions.y], axis=1)
     names = np.array([paper_id[0] for paper_id in positions.paper_ids])

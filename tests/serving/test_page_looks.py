@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from mpbert.commands import index
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from tests.browsing import NARROW, WIDE, By, Keys, Page
 from tests.serving.conftest import PATIENT
@@ -53,7 +53,7 @@ def library_page(browser, served, tmp_path_factory):
     lines = [json.dumps(_paper(number)) + "\n" for number in range(1100, 1115)]
     (folder / "papers.jsonl").write_text("".join(lines), encoding="utf-8")
     index.run(index.Config(folder / "papers.jsonl", folder / "index"))
-    with served(create_app(IndexRecommender.open(folder / "index"), PATIENT)) as address:
+    with served(create_app(Recommender(folder / "index"), PATIENT)) as address:
         yield Page(browser, address)
 
 
@@ -165,7 +165,7 @@ def test_the_states_fit_narrow_and_wide_windows_in_light_and_dark(
     if index is None:
         take_pictures(Page(browser, address), folder)
     else:
-        with served(create_app(IndexRecommender.open(index), PATIENT)) as other:
+        with served(create_app(Recommender(index), PATIENT)) as other:
             take_pictures(Page(browser, other), folder)
 
 

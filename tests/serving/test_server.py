@@ -28,28 +28,26 @@ SLOW = """
 import sys, time
 from pathlib import Path
 import numpy as np
+from mpbert.recommending.answers import Recommendations
 from mpbert.serving import server
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
 
-class Asked(dict):
-    warning = ""
-
 class Slow:
     paper_ids, titles, years, vectors = [], [], np.zeros(0), np.zeros((0, 2))
     def asked(self, **question):
-        return Asked(question)
+        return question
     def together(self, asked):
         return asked
     def answer(self, question):
         print("begun", flush=True)
         time.sleep(1)
-        return []
+        return Recommendations([])
 
 def open_app(service):
     return create_app(Slow(), service.limits)
 
-server.open_app, server.IndexRecommender.open = open_app, lambda *_: None
+server.open_app, server.Recommender = open_app, lambda *_: None
 if __name__ == "__main__":
     service = server.Service(Path("x"), Limits(seconds=60))
     try:

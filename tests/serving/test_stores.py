@@ -25,7 +25,7 @@ from mpbert.cli import main
 from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.errors import ConfigError, StoreUnavailableError
 from mpbert.recommending import near
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.retrieval.dense import DenseIndex
 from mpbert.retrieval.stores.base import Mark, StoredRows
 from mpbert.retrieval.stores.index import StoreIndex
@@ -251,14 +251,14 @@ def test_recommendations_are_the_same_though_few_papers_are_proposed(
     server, planted_index, ranker, monkeypatch
 ):
     monkeypatch.setattr(near, "NEAREST", 2)
-    here, there = (IndexRecommender.open(planted_index, url) for url in ("", server.url))
+    here, there = (Recommender(planted_index, url) for url in ("", server.url))
     for year in (None, 2005):
         asked = {"top": 5, "year": year, "ranker": ranker}
         expected, found = (each.recommend(ASKED, **asked) for each in (here, there))
         assert [paper.paper_id for paper in found] == [paper.paper_id for paper in expected]
         assert np.allclose([p.score for p in found], [p.score for p in expected], atol=1e-5)
-    sentences = [ASKED, "Mail is relayed"]
-    expected, found = (each.recommend_whole(sentences, ranker=ranker) for each in (here, there))
+    whole = (ASKED, "Mail is relayed.")
+    expected, found = (each.recommend_whole(*whole, ranker=ranker) for each in (here, there))
     assert [paper.paper_id for paper in found] == [paper.paper_id for paper in expected]
 
 
@@ -290,7 +290,7 @@ def test_what_was_acknowledged_outlives_a_kill_and_meanwhile_it_is_unavailable(
         server.restart()
         wait_until(lambda: client.post("/api/recommend", json=question).status_code == 200)
         found = client.post("/api/recommend", json=question).json()["papers"]
-        expected = IndexRecommender.open(index).recommend(**question)
+        expected = Recommender(index).recommend(**question)
         assert [one["paper_id"] for one in found] == [one.paper_id for one in expected]
         assert "mail" in {one["paper_id"] for one in found}
         assert open_store(server.url, "d" * 64).held().keys() == {ids[row] for row in rows}
@@ -324,7 +324,7 @@ def test_a_store_that_is_not_there_is_told_in_one_line(planted_index, capsys):
         listener.bind(("127.0.0.1", 0))
         url = f"milvus://127.0.0.1:{listener.getsockname()[1]}"  # nobody listens
         with pytest.raises(StoreUnavailableError, match="the store is unavailable"):
-            IndexRecommender.open(planted_index, url)
+            Recommender(planted_index, url)
 
 
 def test_an_id_that_the_store_cannot_hold_is_named():

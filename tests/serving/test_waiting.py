@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from mpbert.foundation.errors import ConfigError, EncoderError, ManuscriptError
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 from mpbert.serving.waiting import Queue
 
 
@@ -101,7 +101,7 @@ def test_questions_to_another_edition_are_read_apart():
 
 
 def test_many_at_once_get_the_answers_of_single_ones(matching):
-    recommender = IndexRecommender.open(matching.index)
+    recommender = Recommender(matching.index)
     texts = [f"Hosts relay mail {number}. Names are resolved." for number in range(12)]
 
     async def ask():
@@ -110,7 +110,7 @@ def test_many_at_once_get_the_answers_of_single_ones(matching):
         return await asyncio.gather(*asked)
 
     found = asyncio.run(ask())
-    for text, (papers, _, milliseconds) in zip(texts, found, strict=True):
+    for text, (papers, milliseconds) in zip(texts, found, strict=True):
         expected = recommender.recommend(text, top=5)
         assert [paper.paper_id for paper in papers] == [paper.paper_id for paper in expected]
         # another thread may sum up float32 in another order

@@ -15,7 +15,7 @@ from mpbert.corpus.formats.pdf.grobid import Grobid
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 TEI = (FIXTURES / "mixed" / "paper.tei.xml").read_bytes()
@@ -93,7 +93,7 @@ def test_a_library_in_any_mixture_becomes_an_index_and_is_added_to(tmp_path, cap
     out = capsys.readouterr().out
     assert ": 7 papers, 3 of them new" in out
     assert "copies of papers of the index, merged with them: 1\n" in out
-    found = IndexRecommender.open(index).recommend("The routing of letters")
+    found = Recommender(index).recommend("The routing of letters")
     assert found[0].paper_id == "queue2001routing" and found[0].why.citing
 
 
@@ -123,7 +123,7 @@ def test_attached_files_are_read_with_their_record(name, text, place, tmp_path, 
         index = tmp_path / f"index-{source.name}"
         assert main(["index", str(source), str(index)]) == 0
         assert "1 papers read as " in capsys.readouterr().out
-        paper = IndexRecommender.open(index).paper("a")
+        paper = Recommender(index).paper("a")
         assert paper.title == "On it" and paper.abstract.startswith("We route letters")
 
 
@@ -138,7 +138,7 @@ def test_files_go_to_grobid_and_those_it_refuses_are_read_here(service, tmp_path
         shutil.copy(FIXTURES / "pdf" / f"{name}.pdf", library / f"{name}.pdf")
     assert main(["index", str(library), str(tmp_path / "index"), "--grobid", url]) == 0
     assert len(server.asked) == 2
-    found = IndexRecommender.open(tmp_path / "index")
+    found = Recommender(tmp_path / "index")
     assert [found.paper(i).title for i in ("queues", "names")] == [
         "On posts and their tables",
         "A Table of Names",

@@ -1,0 +1,197 @@
+"""An index that answers: what is asked of a place or of a whole paper -> ranked papers, and why."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Unpack
+
+import numpy as np
+
+from mpbert.foundation.errors import ConfigError
+from mpbert.methods.rankings import Ranking
+from mpbert.recommending.answers import Recommendations
+from mpbert.recommending.directory import IndexData
+from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.features import PaperFeatures
+from mpbert.recommending.language import shared
+from mpbert.recommending.lookup import Postings
+from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
+from mpbert.recommending.near import NearPapers
+from mpbert.recommending.options import Options, Wanted
+from mpbert.recommending.papers import IndexedPapers
+from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
+from mpbert.recommending.rankers import AskedFor, PaperRanker
+from mpbert.recommending.reasons import Reasons
+from mpbert.recommending.records import CitingSentence, Recommendation, Why
+from mpbert.recommending.words import Words
+
+_SHARED = 200  # papers among which scores are shared out
+_LEAST = 1e-12  # distance of two scores that differ
+
+
+class AnsweringIndex(IndexedPapers):
+    """Papers of an index, ranked. Reading only: threads may share it.
+
+    :param near: proposes papers by their vectors; None: the vectors are searched here.
+    """
+
+    def __init__(
+        self, data: IndexData, encoder: IndexEncoder, near: NearPapers | None = None
+    ) -> None:
+        self._data, self._encoder = data, encoder
+        super().__init__(data.tables.papers)
+        self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
+        self._ranker = PaperRanker(data, encoder, self._words, self._years, near)
+        self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """(N, D) float32 vectors of the papers, of length 1, in their order; memory-mapped.
+
+        >>> from mpbert import Recommender
+        >>> recommender = Recommender("runs/index/rfc")
+        >>> len(recommender.vectors) == len(recommender.papers)
+        True
+        """
+        return self._data.tables.vectors
+
+    @property
+    def word_postings(self) -> Postings:
+        """Papers by the words of all that is searched."""
+        return self._data.lookup.words
+
+    def asked(
+        self,
+        text: str,
+        place: int | None = None,
+        title: str = "",
+        abstract: str = "",
+        **options: Unpack[Wanted],
+    ) -> AskedFor:
+        """Return what :meth:`answer` answers, see :meth:`mpbert.Recommender.recommend`."""
+        manuscript = manuscript_at(text, place, title, abstract)
+        return self.asked_at(manuscript, 0, Options(**options))
+
+    def asked_at(self, manuscript: Manuscript, place: int, options: Options) -> AskedFor:
+        """Return what :meth:`answer` answers for a numbered place of a manuscript.
+
+        :raises UnknownPaperError: an accepted paper is not in the index.
+        :raises ConfigError: there are no vectors for ``dense``.
+        """
+        accepted, allowed = self._may_answer(options)
+        question = self.question(manuscript, place, options.year, accepted)
+        warning = shared(" ".join(around(manuscript, place)), self._words).warning
+        return AskedFor([question], question.words, allowed, options, warning)
+
+    def asked_whole(self, sentences: Sequence[str], options: Options) -> AskedFor:
+        """Return the same for a whole paper: its first ten sentences are asked together.
+
+        ``both`` ranks by the weights and trees that were learnt for whole papers; without them by
+        the weights for places, without trees.
+
+        :param sentences: of title and abstract, one at least.
+        """
+        accepted, allowed = self._may_answer(options)
+        questions = questions_of_whole(sentences, self._words, options.year, accepted)
+        words = self._words.counts(" ".join(sentences[: len(questions)]))
+        warning = shared(" ".join(sentences), self._words).warning
+        return AskedFor(questions, words, allowed, options, warning)
+
+    def _may_answer(self, options: Options) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of accepted papers, and (N,) whether each paper may be ranked."""
+        if options.ranker == "dense" and not self.vectors.shape[1]:
+            raise ConfigError(
+                "ranker 'dense': the index has no vectors; expected 'words' or 'both', or an index "
+                "that mpbert index made with --encoder"
+            )
+        accepted = np.array(list(map(self.row_of, options.accepted)), dtype=np.int64)
+        allowed = np.ones(len(self.paper_ids), dtype=bool)
+        allowed[accepted] = False
+        if options.year is not None:
+            allowed &= self._years <= options.year
+        return accepted, allowed
+
+    def together(self, asked: Sequence[AskedFor]) -> list[AskedFor]:
+        """Return the same questions, read together: :meth:`answer` is faster then, and the same."""
+        fused = [one for one in asked if one.options.ranker == "both"]
+        estimates = iter(self._ranker.estimates([one.questions[0] for one in fused]))
+        return [
+            replace(one, estimate=next(estimates)) if one.options.ranker == "both" else one
+            for one in asked
+        ]
+
+    def answer(self, asked: AskedFor) -> Recommendations:
+        """Return the papers for a question, best first, each with its reasons."""
+        top, ranker = asked.options.top, asked.options.ranker
+        ranking = self._ranker.rank(asked.questions, asked.allowed, top, ranker, asked.estimate)
+        rows, scores = ranking.rows[0, :top], ranking.scores[0, :top]
+        rows, scores = rows[rows >= 0], scores[rows >= 0]
+        citing = self._reasons.citing(rows, asked.words)
+        shares = _shares(ranking.scores[0][ranking.rows[0] >= 0])[:top]
+        found = zip(rows.tolist(), scores.tolist(), shares.tolist(), citing, strict=True)
+        accepted = asked.questions[0].accepted
+        return Recommendations(
+            [self._recommendation(*one, accepted) for one in found], asked.warning
+        )
+
+    def questions_of_whole(self, sentences: Sequence[str], year: int | None) -> list[Asked]:
+        """Return the questions of a whole paper by the sentences of its title and abstract."""
+        return questions_of_whole(sentences, self._words, year)
+
+    def question(
+        self,
+        manuscript: Manuscript,
+        place: int,
+        year: int | None = None,
+        accepted: Sequence[int] = (),
+    ) -> Asked:
+        """Return the question of a numbered place.
+
+        :param accepted: rows of papers.
+        """
+        return question_at(manuscript, place, self._words, year, accepted)
+
+    def rank(
+        self, questions: Sequence[Asked], allowed: np.ndarray, top: int, ranker: str = "both"
+    ) -> Ranking:
+        """Return the ranking of a place, of ``top`` papers or more where there are.
+
+        :param questions: that of the place, or those of a whole paper.
+        :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
+        """
+        return self._ranker.rank(questions, allowed, top, ranker)
+
+    def read_ahead(self, manuscripts: Sequence[Manuscript]) -> None:
+        """Read what questions on the first place of these will need, if that is faster together."""
+        self._encoder.read_ahead([(each.sentences, int(each.places[0])) for each in manuscripts])
+
+    @property
+    def features(self) -> PaperFeatures:
+        """What speaks for each paper, to learn from, see :mod:`mpbert.recommending.features`.
+
+        :raises ConfigError: the index holds nothing to learn from.
+        """
+        if self._ranker.features is None:
+            raise ConfigError("the index holds no words of fields apart; build it with build-index")
+        return self._ranker.features
+
+    def _recommendation(
+        self,
+        row: int,
+        score: float,
+        share: float,
+        citing: tuple[CitingSentence, ...],
+        accepted: np.ndarray,
+    ) -> Recommendation:
+        why = Why(citing, self._reasons.companions(row, accepted))
+        return Recommendation(**self.shown(row), score=score, why=why, share=share)
+
+
+def _shares(scores: np.ndarray) -> np.ndarray:
+    """Return where scores lie between that of the last paper, at most the 200th, and the best.
+
+    :param scores: (M,) descending.
+    """
+    if not len(scores) or scores[0] == scores[-1]:
+        return np.ones(len(scores))
+    last = scores[:_SHARED][-1]
+    return (np.maximum(scores - last, 0) / max(scores[0] - last, _LEAST)).round(3)
