@@ -60,7 +60,8 @@ class CitingEmbedder(Embedder):
         """
         from mpbert.methods.citing_vectors import CitingVectors
         from mpbert.methods.fine_tuning import FineTuningSchedule
-        from mpbert.methods.head_training import HeadLearning, learn_head
+        from mpbert.methods.head_training import HeadLearning
+        from mpbert.methods.training import train
 
         joined = CitingVectors(store, papers, contexts, self.query == "context+abstract")
         self._joined = joined
@@ -68,7 +69,7 @@ class CitingEmbedder(Embedder):
             return {}
         schedule = FineTuningSchedule(self.head_epochs, _BATCH, self.head_rate)
         learner = HeadLearning(joined.head, store, joined.own, joined.sums, schedule, seed)
-        updates = learn_head(learner, self.checkpoint_of(store, seed, part="head"))
+        updates = train(learner, self.checkpoint_of(store, seed, part="head"))
         numbers = sum(p.numel() for p in joined.head.parameters())
         return {"head_parameters": numbers, "head_updates": updates}
 

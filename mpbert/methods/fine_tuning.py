@@ -54,6 +54,11 @@ class FineTuningSchedule:
     batch: int
     learning_rate: float
 
+    def plan(self, name: str, per_epoch: int, part: str = "") -> Plan:
+        """Return a plan of so many updates an epoch, with a line of the log for each."""
+        updates = self.epochs * per_epoch
+        return Plan(name, updates, "update", 1, per_epoch, self.learning_rate, part)
+
     def rate(self, step: int, num_steps: int) -> float:
         """Return the learning rate of an update, counted from 0."""
         rising = max(math.ceil(num_steps * _WARM_UP), 1)
@@ -76,25 +81,16 @@ def fine_tune(
     :raises CorpusError: there is nothing to learn from.
     :raises ConfigError: the loss is no number any more.
     """
-    num_examples = len(objective.examples)
-    if num_examples < 2:
+    if len(objective.examples) < 2:
         raise CorpusError(
             "fewer than two training examples; expected training contexts that cite training "
             "papers: choose other years, or --settings epochs=0"
         )
-    per_epoch = math.ceil(num_examples / schedule.batch)
-    learner = _FineTuning(encoder, objective, schedule, seed, per_epoch)
-    plan = Plan(
-        "fine-tune",
-        schedule.epochs * per_epoch,
-        unit="update",
-        steps_per_line=per_epoch,
-        learning_rate=schedule.learning_rate,
-    )
+    learner = _FineTuning(encoder, objective, schedule, seed)
     encoder.model.train()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        updates = train(learner, plan, checkpoint)
+        updates = train(learner, checkpoint)
     encoder.model.eval()
     return updates
 
@@ -103,26 +99,20 @@ class _FineTuning(TorchLearner):
     """An update a step, in which dropout uses the generator of torch."""
 
     def __init__(
-        self,
-        encoder: Trained,
-        objective: Objective,
-        schedule: FineTuningSchedule,
-        seed: int,
-        per_epoch: int,
+        self, encoder: Trained, objective: Objective, schedule: FineTuningSchedule, seed: int
     ) -> None:
         super().__init__(encoder.model, [_optimizer(encoder)])
+        self.plan = schedule.plan("fine-tune", math.ceil(len(objective.examples) / schedule.batch))
         self._is_on_gpu = encoder.device.type == "cuda"
-        self._objective, self._schedule = objective, schedule
-        self._seed, self._per_epoch = seed, per_epoch
+        self._objective, self._schedule, self._seed = objective, schedule, seed
 
     def step(self, number: int) -> Iterator[float]:
         """Do an update; the examples of an epoch have a random order."""
-        (optimizer,) = self.optimizers
-        epoch, place = divmod(number, self._per_epoch)
+        (optimizer,), per_epoch = self.optimizers, self.plan.steps_per_line
+        epoch, place = divmod(number, per_epoch)
         order = np.random.default_rng([self._seed, epoch]).permutation(self._objective.examples)
-        examples = np.array_split(order, self._per_epoch)[place]
-        for group in optimizer.param_groups:
-            group["lr"] = self._schedule.rate(number, self._schedule.epochs * self._per_epoch)
+        examples = np.array_split(order, per_epoch)[place]
+        self.set_rate(self._schedule.rate(number, self.plan.num_steps))
         rng = np.random.default_rng([self._seed, epoch, place])
         yield self._objective.backward(examples, rng)
         torch.nn.utils.clip_grad_norm_(self.module.parameters(), _MAX_GRADIENT)

@@ -133,8 +133,7 @@ def train(
                 f"no word occurs {model.min_count} times in the training split, and no paper is "
                 f"cited; choose other years or --settings min_count=1"
             )
-        plan = Plan(type(model).__name__.lower(), epochs)
-        train_steps(_GensimLearner(model, text, epochs), plan, checkpoint)
+        train_steps(_GensimLearner(model, text, epochs), checkpoint)
 
 
 class _GensimLearner(Learner):
@@ -142,6 +141,7 @@ class _GensimLearner(Learner):
 
     def __init__(self, model: "GensimWord2Vec", text: dict[str, object], epochs: int) -> None:
         self._model, self._text = model, text
+        self.plan = Plan(type(model).__name__.lower(), epochs)
         self._rates = np.linspace(model.alpha, model.min_alpha, epochs + 1)
 
     def step(self, number: int) -> Iterator[float]:

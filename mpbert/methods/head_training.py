@@ -22,32 +22,14 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citation_head import CitationHead, citation_loss
 from mpbert.methods.citing_queries import CitingQueries
 from mpbert.methods.citing_sums import CitingSums, rows_on
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.torch_training import TorchLearner
-from mpbert.methods.training import Plan, train
 
 _MOST_PAPERS = 1 << 15  # of which an update computes cosines
 _FEWEST_UPDATES = 8  # of an epoch: in a batch of all contexts, no paper would have a sum
-
-
-def learn_head(learner: "HeadLearning", checkpoint: Checkpoint | None = None) -> int:
-    """Do all updates; return their number.
-
-    :raises ConfigError: the loss is no number any more.
-    """
-    plan = Plan(
-        "head",
-        learner.schedule.epochs * learner.per_epoch,
-        unit="update",
-        steps_per_line=learner.per_epoch,
-        learning_rate=learner.schedule.learning_rate,
-        part="head",
-    )
-    return train(learner, plan, checkpoint)
 
 
 class HeadLearning(TorchLearner):
@@ -81,28 +63,24 @@ class HeadLearning(TorchLearner):
                 f"{store.path}: found no training context that cites a training paper; expected "
                 f"some: choose other years, or --settings head_epochs=0"
             )
-        self.schedule, self._seed = schedule, seed
+        self._schedule, self._seed = schedule, seed
         batches = max(math.ceil(len(self._local) / schedule.batch), _FEWEST_UPDATES)
-        self.per_epoch = min(batches, len(self._local))
+        self.plan = schedule.plan("head", min(batches, len(self._local)), part="head")
 
     def step(self, number: int) -> Iterator[float]:
         """Do an update."""
-        (optimizer,) = self.optimizers
-        epoch, place = divmod(number, self.per_epoch)
+        per_epoch = self.plan.steps_per_line
+        epoch, place = divmod(number, per_epoch)
         local, whole = (
-            queries.take(np.array_split(rng.permutation(len(queries)), self.per_epoch)[place])
+            queries.take(np.array_split(rng.permutation(len(queries)), per_epoch)[place])
             for queries, rng in (
                 (self._local, named_rng(self._seed, "order of contexts for the head", epoch)),
                 (self._whole, named_rng(self._seed, "order of manuscripts for the head", epoch)),
             )
         )
-        for group in optimizer.param_groups:
-            group["lr"] = self.schedule.rate(number, self.schedule.epochs * self.per_epoch)
-        loss = self._loss(local, whole, named_rng(self._seed, "papers for the head", number))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        yield loss.item()
+        self.set_rate(self._schedule.rate(number, self.plan.num_steps))
+        rng = named_rng(self._seed, "papers for the head", number)
+        yield self.update(self._loss(local, whole, rng))
 
     def _loss(self, local: CitingQueries, whole: CitingQueries, rng: np.random.Generator) -> Tensor:
         manuscripts = np.unique(np.concatenate([local.manuscripts, whole.manuscripts]))

@@ -23,6 +23,21 @@ class TorchLearner(Learner):
     def __init__(self, module: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self.module, self.optimizers = module, optimizers
 
+    def update(self, loss: Tensor) -> float:
+        """Change the weights so that a loss falls; return the loss."""
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+        loss.backward()
+        for optimizer in self.optimizers:
+            optimizer.step()
+        return loss.item()
+
+    def set_rate(self, learning_rate: float) -> None:
+        """Set the learning rate of all updates from now on."""
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate
+
     def state(self) -> State:
         """Return the weights and the states of the optimisers."""
         tensors = {f"model.{name}": p.detach() for name, p in self.module.named_parameters()}

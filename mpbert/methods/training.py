@@ -18,6 +18,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.progress import LINE_SECONDS, progress, time_left
 from mpbert.foundation.training_log import loss_fields
 from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.method import Method
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,12 @@ class Plan:
     learning_rate: float = 0.0
     part: str = ""
 
+    @classmethod
+    def of_epochs(cls, settings: Method, num_examples: int) -> "Plan":
+        """Return the ``epochs`` of a method, each of updates by ``batch`` examples."""
+        s, updates = settings, -(-num_examples // settings.batch)
+        return cls(s.name, s.epochs, "epoch", updates, learning_rate=s.learning_rate)
+
     @property
     def num_updates(self) -> int:
         """Updates altogether."""
@@ -52,7 +59,12 @@ class Plan:
 
 
 class Learner(ABC):
-    """What is trained, step by step."""
+    """What is trained, step by step.
+
+    :ivar plan: how long.
+    """
+
+    plan: Plan
 
     @abstractmethod
     def step(self, number: int) -> Iterator[float]:
@@ -67,13 +79,14 @@ class Learner(ABC):
         """Put back what :meth:`state` returned."""
 
 
-def train(learner: Learner, plan: Plan, checkpoint: Checkpoint | None = None) -> int:
-    """Do all steps; return the number of updates.
+def train(learner: Learner, checkpoint: Checkpoint | None = None) -> int:
+    """Do all steps of the plan; return the number of updates.
 
     :param checkpoint: where to go on, and what to save now and then.
     :raises ConfigError: the loss is no number any more.
     """
-    start = _restored(learner, plan, checkpoint)
+    plan = learner.plan
+    start = _restored(learner, checkpoint)
     losses: list[float] = []
     begun = saved = told = time.monotonic()
     for step in progress(range(start, plan.num_steps), plan.name, plan.unit):
@@ -94,14 +107,15 @@ def train(learner: Learner, plan: Plan, checkpoint: Checkpoint | None = None) ->
     return plan.num_updates
 
 
-def _restored(learner: Learner, plan: Plan, checkpoint: Checkpoint | None) -> int:
+def _restored(learner: Learner, checkpoint: Checkpoint | None) -> int:
     """Put back what was saved, if anything was; return the number of steps done."""
     state = checkpoint.load() if checkpoint else None
     if state is None:
         return 0
     learner.restore(state)
-    logger.info("%s: training goes on after %d %ss", plan.name, state.values["steps"], plan.unit)
-    return state.values["steps"]
+    plan, steps = learner.plan, state.values["steps"]
+    logger.info("%s: training goes on after %d %ss", plan.name, steps, plan.unit)
+    return steps
 
 
 def _check(loss: float, update: int, plan: Plan) -> None:

@@ -14,8 +14,9 @@ from mpbert.methods.citing_sums import CitingSums
 from mpbert.methods.citing_vectors import CitingVectors
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule
-from mpbert.methods.head_training import HeadLearning, learn_head
+from mpbert.methods.head_training import HeadLearning
 from mpbert.methods.torch_training import array_of
+from mpbert.methods.training import train
 from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
@@ -128,7 +129,7 @@ def test_the_maps_find_what_validation_contexts_and_training_manuscripts_cite(st
 
     before = measured(head := CitationHead(24, reads_manuscript=True))
     schedule = FineTuningSchedule(30, 128, 1e-2)
-    assert learn_head(HeadLearning(head, store, papers, sums, schedule, 1)) == 30 * 8
+    assert train(HeadLearning(head, store, papers, sums, schedule, 1)) == 30 * 8
     after = measured(head)
     assert after[0] > before[0] + 0.3
     assert after[1] > before[1] + 0.1
@@ -144,9 +145,7 @@ def test_in_a_corpus_of_less_than_a_batch_sums_are_learnt_too(store, parts):
     papers, contexts = parts
     head = CitationHead(24, reads_manuscript=True)
     schedule = FineTuningSchedule(1, 10_000, 1e-2)
-    updates = learn_head(
-        HeadLearning(head, store, papers, CitingSums(store, contexts), schedule, 1)
-    )
+    updates = train(HeadLearning(head, store, papers, CitingSums(store, contexts), schedule, 1))
     assert updates == 8 and not torch.equal(head.citing, torch.eye(24))
 
 
@@ -156,7 +155,7 @@ def test_a_killed_training_ends_in_the_same_bits(store, parts, goes_on):
     def trained(place):
         head = CitationHead(24, reads_manuscript=True)
         sums, kept = CitingSums(store, contexts), place and Checkpoint(place, "head", "x")
-        learn_head(HeadLearning(head, store, papers, sums, SCHEDULE, 1), kept)
+        train(HeadLearning(head, store, papers, sums, SCHEDULE, 1), kept)
         return head
 
     whole, again = trained(None), goes_on(trained)

@@ -10,9 +10,10 @@ from mpbert.corpus.text import words
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.dacr import examples as dacr_examples
+from mpbert.methods.dacr.embedder import Dacr
 from mpbert.methods.dacr.examples import DacrExamples, known_citations, read_examples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
-from mpbert.methods.dacr.trainer import DacrLearner, DacrSchedule, embed
+from mpbert.methods.dacr.trainer import DacrLearner, embed
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.ragged_attention import Elements
 from mpbert.methods.training import train
@@ -137,12 +138,11 @@ def test_training_raises_the_scores_of_cited_papers_and_spares_papers_never_cite
     cited = ragged([0], [1], [2], [0, 1], [2])
     before, uncited = scores_of_cited(model, examples, cited), model.targets[3:].detach().clone()
     with caplog.at_level(logging.INFO):
-        schedule = DacrSchedule(
+        settings = Dacr(
             negatives=4, noise_weight=1, epochs=30, batch_size=3, learning_rate=0.05,
             word_dropout=0.1, known_dropout=0.5,
         )  # fmt: skip
-        learner = DacrLearner(model, examples, cited, schedule, np.random.default_rng(1))
-        train(learner, learner.plan())
+        train(DacrLearner(model, examples, cited, settings, np.random.default_rng(1)))
     assert scores_of_cited(model, examples, cited).mean() > before.mean() + 1
     assert torch.equal(model.targets[3:], uncited)
     losses = [float(r.message.split()[-1]) for r in caplog.records if "loss" in r.message]

@@ -149,7 +149,7 @@ def test_a_cited_paper_is_read_without_the_sentences_of_the_manuscript(store, le
 
 def test_an_epoch_has_no_update_without_a_triplet(learner, batch, monkeypatch):
     monkeypatch.setattr(learner, "sample", lambda num, rng: batch.take(np.arange(2)))
-    assert learner.plan().updates_per_step > 2
+    assert learner.plan.updates_per_step > 2
     losses = list(learner.step(0))
     assert len(losses) == 2 and np.isfinite(losses).all()
     monkeypatch.setattr(learner, "sample", lambda num, rng: batch.take(np.arange(0)))

@@ -7,7 +7,7 @@ from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citeomatic.field_bags import take_bags
 from mpbert.methods.citeomatic.graded_triplets import citation_boost, graded_triplet_loss
 from mpbert.methods.citeomatic.triplets import CITED_BY_CITED, NEIGHBOUR, RANDOM
-from mpbert.methods.citeomatic.word_bags import FieldEmbedder, MagnitudeDirection, TwoAdams
+from mpbert.methods.citeomatic.word_bags import FieldEmbedder, MagnitudeDirection, two_adams
 from mpbert.methods.torch_training import TorchLearner
 
 
@@ -69,30 +69,26 @@ def test_the_loss_falls_as_the_cited_paper_comes_closer_and_is_0_beyond_the_marg
 
 
 def test_a_checkpoint_holds_weights_and_moments_of_its_own_training_alone(tmp_path):
-    def made():
-        embedder = embedder_of([[3.0, 4.0], [0.0, 2.0]], [2.0, 0.5], 1)
-        return embedder, TwoAdams(embedder, 0.1)
-
-    def update(embedder, optimizer, times):
-        for _ in range(times):
-            embedder(take_bags([field([1, 1])], np.array([0])))[0, 0].backward()
-            optimizer.step()
-
     class Learner(TorchLearner):
         def step(self, number):
             raise AssertionError("nothing is trained here")
 
-    whole = made()
-    update(*whole, 5)
-    part = made()
-    update(*part, 3)
-    Checkpoint(tmp_path, "training", "this").save(Learner(part[0], part[1].parts).state())
-    again = made()
+        def updates(self, times):
+            for _ in range(times):
+                self.update(self.module(take_bags([field([1, 1])], np.array([0])))[0, 0])
+
+    def made():
+        embedder = embedder_of([[3.0, 4.0], [0.0, 2.0]], [2.0, 0.5], 1)
+        return Learner(embedder, two_adams(embedder, 0.1))
+
+    whole, part, again = made(), made(), made()
+    whole.updates(5)
+    part.updates(3)
+    Checkpoint(tmp_path, "training", "this").save(part.state())
     assert Checkpoint(tmp_path, "training", "other").load() is None
-    found = Checkpoint(tmp_path, "training", "this").load()
-    Learner(again[0], again[1].parts).restore(found)
-    update(*again, 2)
-    for name, parameter in whole[0].named_parameters():
-        assert torch.equal(parameter, again[0].get_parameter(name)), name
+    again.restore(Checkpoint(tmp_path, "training", "this").load())
+    again.updates(2)
+    for name, parameter in whole.module.named_parameters():
+        assert torch.equal(parameter, again.module.get_parameter(name)), name
     (tmp_path / "training.safetensors").write_bytes(b"broken")
     assert Checkpoint(tmp_path, "training", "this").load() is None

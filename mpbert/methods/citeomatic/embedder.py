@@ -172,4 +172,4 @@ class NNSelect(Embedder):
         learner = NNSelectLearner(
             self._embedder, self, self._papers, self._citing, examples, pool, in_citations, seed
         )
-        return train(learner, learner.plan(), self.checkpoint_of(store, seed))
+        return train(learner, self.checkpoint_of(store, seed))

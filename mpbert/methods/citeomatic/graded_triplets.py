@@ -13,8 +13,6 @@ By the paper a cited paper that many cite may stay nearer to the others; by the 
 farther ahead of them.
 """
 
-from typing import Protocol
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -23,19 +21,6 @@ from mpbert.methods.citeomatic.triplets import CITED_BY_CITED, KINDS, NEIGHBOUR,
 
 BOOSTS = {"paper": 1.0, "code": -1.0, "none": 0.0}  # sign of the boost
 _MARGINS = {RANDOM: 0.3, NEIGHBOUR: 0.2, CITED_BY_CITED: 0.1}
-
-
-class TripletSettings(Protocol):
-    """What the training of both phases reads of their settings."""
-
-    epochs: int
-    triplets: int
-    batch: int
-    learning_rate: float
-    word_dropout: float
-    margin: float
-    l1: float
-    boost: str
 
 
 def citation_boost(in_citations: Tensor) -> Tensor:

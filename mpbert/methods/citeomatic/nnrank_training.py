@@ -1,14 +1,13 @@
 """Training of NNRank by triplets; all that is random depends on seed and epoch."""
 
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from mpbert.methods.citeomatic.field_bags import take_bags
-from mpbert.methods.citeomatic.graded_triplets import TripletSettings, graded_triplet_loss
+from mpbert.methods.citeomatic.graded_triplets import graded_triplet_loss
 from mpbert.methods.citeomatic.nnrank_features import PairFeatures
 from mpbert.methods.citeomatic.nnrank_model import (
     FeatureScorer,
@@ -17,20 +16,16 @@ from mpbert.methods.citeomatic.nnrank_model import (
     shared_and_numbers,
 )
 from mpbert.methods.citeomatic.triplets import Triplets, TripletSampler
-from mpbert.methods.citeomatic.word_bags import TwoAdams
+from mpbert.methods.citeomatic.word_bags import two_adams
+from mpbert.methods.method import Method
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
-
-
-class NNRankSettings(TripletSettings, Protocol):
-    """What the training reads of the settings of NNRank."""
-
-    loss: str
 
 
 class NNRankLearner(TorchLearner):
     """An epoch a step: triplets are sampled, then learnt from.
 
+    :param settings: those of NNRank.
     :param near: (Q, K) rows of the papers that were ranked for the queries; -1 for none.
     :param seed: of all that is sampled.
     """
@@ -38,22 +33,16 @@ class NNRankLearner(TorchLearner):
     def __init__(
         self,
         scorer: FeatureScorer,
-        settings: NNRankSettings,
+        settings: Method,
         inputs: PairFeatures,
         sampler: TripletSampler,
         near: np.ndarray,
         seed: int,
     ) -> None:
-        self._optimizer = TwoAdams(scorer, settings.learning_rate)
-        super().__init__(scorer, self._optimizer.parts)
+        super().__init__(scorer, two_adams(scorer, settings.learning_rate))
         self._settings, self._inputs, self._seed = settings, inputs, seed
         self._sampler, self._near = sampler, near
-
-    def plan(self) -> Plan:
-        """Return how long the training is."""
-        s = self._settings
-        num_updates = -(-s.triplets // s.batch)
-        return Plan("nnrank", s.epochs, "epoch", num_updates, learning_rate=s.learning_rate)
+        self.plan = Plan.of_epochs(settings, settings.triplets)
 
     def step(self, number: int) -> Iterator[float]:
         """Sample the triplets of an epoch and learn from them; all depends on seed and epoch.
@@ -62,23 +51,16 @@ class NNRankLearner(TorchLearner):
         """
         rng = np.random.default_rng([self._seed, number])
         triplets = self._sampler.sample(self._settings.triplets, rng, self._near)
-        updates = self.plan().updates_per_step
-        for i, part in enumerate(triplets.split(updates)):
-            self._optimizer.set_rate(self._rate(number * updates + i))
-            loss = loss_of(self.module, self._settings, self._inputs, part, rng)
-            loss.backward()
-            self._optimizer.step()
-            yield loss.item()
-
-    def _rate(self, update: int) -> float:
-        """Return the learning rate of an update, which falls in even steps towards 0."""
-        s, plan = self._settings, self.plan()
-        return s.learning_rate * (1 - update / (s.epochs * plan.updates_per_step))
+        updates = self.plan.updates_per_step
+        for i, part in enumerate(triplets.split(updates), number * updates):
+            # the rate falls in even steps towards 0
+            self.set_rate(self._settings.learning_rate * (1 - i / self.plan.num_updates))
+            yield self.update(loss_of(self.module, self._settings, self._inputs, part, rng))
 
 
 def loss_of(
     scorer: FeatureScorer,
-    settings: NNRankSettings,
+    settings: Method,
     inputs: PairFeatures,
     triplets: Triplets,
     rng: np.random.Generator,

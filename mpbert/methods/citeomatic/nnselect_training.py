@@ -10,7 +10,6 @@ manuscript of the batch that has a sentence on it cites it, so that it is no neg
 
 import logging
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -20,10 +19,11 @@ from torch import Tensor
 
 from mpbert.methods.citeomatic.citing_words import CitingWords
 from mpbert.methods.citeomatic.field_bags import BagBatch, take_bags
-from mpbert.methods.citeomatic.graded_triplets import TripletSettings, graded_triplet_loss
+from mpbert.methods.citeomatic.graded_triplets import graded_triplet_loss
 from mpbert.methods.citeomatic.nnselect_examples import TripletExamples
 from mpbert.methods.citeomatic.triplets import KINDS, Triplets
-from mpbert.methods.citeomatic.word_bags import FieldEmbedder, TwoAdams
+from mpbert.methods.citeomatic.word_bags import FieldEmbedder, two_adams
+from mpbert.methods.method import Method
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
 from mpbert.model.objectives import multi_positive_contrastive
@@ -34,18 +34,10 @@ logger = logging.getLogger(__name__)
 _BLOCK = 1024  # texts embedded, or compared with all papers, at once
 
 
-class NNSelectSettings(TripletSettings, Protocol):
-    """What the training reads of the settings of NNSelect."""
-
-    neighbours: int
-    percentile: float
-    loss: str
-    temperature: float
-
-
 class NNSelectLearner(TorchLearner):
     """An epoch a step: triplets are sampled, then learnt from.
 
+    :param settings: those of NNSelect.
     :param papers: (N, V) counts of each field of all papers.
     :param citing: whose counts the last of these fields are; None: there is no such field.
     :param examples: of one or two tasks; all pairs of a query and a cited paper count alike.
@@ -57,7 +49,7 @@ class NNSelectLearner(TorchLearner):
     def __init__(
         self,
         embedder: FieldEmbedder,
-        settings: NNSelectSettings,
+        settings: Method,
         papers: Sequence[sparse.csr_array],
         citing: CitingWords | None,
         examples: Sequence[TripletExamples],
@@ -65,8 +57,8 @@ class NNSelectLearner(TorchLearner):
         in_citations: np.ndarray,
         seed: int,
     ) -> None:
-        self._optimizer = TwoAdams(embedder, settings.learning_rate)
-        super().__init__(embedder, self._optimizer.parts)
+        super().__init__(embedder, two_adams(embedder, settings.learning_rate))
+        self.plan = Plan.of_epochs(settings, settings.triplets)
         self._embedder, self._settings, self._seed = embedder, settings, seed
         self._examples, self._pool, self._citing = examples, pool, citing
         self._in_citations = torch.from_numpy(in_citations.astype(np.float32))
@@ -78,12 +70,6 @@ class NNSelectLearner(TorchLearner):
         self._weights = np.array([len(each.sampler.pairs[0]) for each in examples], dtype=float)
         self._weights /= self._weights.sum()
 
-    def plan(self) -> Plan:
-        """Return how long the training is."""
-        s = self._settings
-        num_updates = -(-s.triplets // s.batch)
-        return Plan("nnselect", s.epochs, "epoch", num_updates, learning_rate=s.learning_rate)
-
     def step(self, number: int) -> Iterator[float]:
         """Sample the triplets of an epoch and learn from them; all depends on seed and epoch.
 
@@ -91,11 +77,11 @@ class NNSelectLearner(TorchLearner):
         """
         rng = np.random.default_rng([self._seed, number])
         triplets = self.sample(self._settings.triplets, rng)
-        parts = triplets.split(self.plan().updates_per_step)
+        parts = triplets.split(self.plan.updates_per_step)
         shares = np.bincount(triplets.kinds, minlength=len(KINDS)) / len(triplets)
         logger.info("negatives: random, near, cited by cited: %s", np.round(shares, 3))
         for part in parts:
-            yield self._update(part, rng)
+            yield self.update(self._loss(part, rng))
 
     def sample(self, num: int, rng: np.random.Generator) -> Triplets:
         """Return triplets whose queries are texts; near papers are those of the present vectors."""
@@ -113,7 +99,7 @@ class NNSelectLearner(TorchLearner):
         joined = Triplets.joined(parts)
         return joined.take(rng.permutation(len(joined)))
 
-    def _update(self, triplets: Triplets, rng: np.random.Generator) -> float:
+    def _loss(self, triplets: Triplets, rng: np.random.Generator) -> Tensor:
         texts, manuscripts, places = self.texts_of(triplets)
         bags = self.bags_of(texts, manuscripts, rng)
         vectors = self._embedder(bags)
@@ -123,9 +109,7 @@ class NNSelectLearner(TorchLearner):
             loss = self._triplet_loss(triplets, places, vectors)
         if self._settings.l1:
             loss = loss + self._settings.l1 * self._embedder.words.penalty(bags)
-        loss.backward()
-        self._optimizer.step()
-        return loss.item()
+        return loss
 
     def texts_of(self, triplets: Triplets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the distinct texts of triplets, and where they stand.

@@ -148,7 +148,7 @@ class NNRank(Reranker):
         near = rankings[0].without(~is_training[rankings[0].rows]).first(self.depth).rows
         learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
         lists = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-        updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *lists))
+        updates = train(learner, self.checkpoint_of(store, seed, *lists))
         in_lists = inputs.is_ranked(*sampler.pairs)
         return {
             "words": len(self._vocabulary),

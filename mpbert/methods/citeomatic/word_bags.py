@@ -75,37 +75,16 @@ class FieldEmbedder(nn.Module):
         return F.normalize(torch.einsum("f,fbd->bd", self.scalars, fields), dim=1)
 
 
-class TwoAdams:
-    """Adam for dense gradients, and for sparse ones Adam that moves no word a batch lacks.
+def two_adams(module: nn.Module, learning_rate: float) -> tuple[torch.optim.Optimizer, ...]:
+    """Return Adam for sparse gradients, which moves no word that a batch lacks, and for dense ones.
 
     :param module: whose magnitudes and directions have sparse gradients.
     """
-
-    def __init__(self, module: nn.Module, learning_rate: float) -> None:
-        sparse = {
-            id(parameter)
-            for part in module.modules()
-            if isinstance(part, MagnitudeDirection)
-            for parameter in part.parameters()
-        }
-        parameters = list(module.parameters())
-        groups = (
-            [p for p in parameters if id(p) in sparse],
-            [p for p in parameters if id(p) not in sparse],
-        )
-        self.parts = (
-            torch.optim.SparseAdam(groups[0], lr=learning_rate),
-            torch.optim.Adam(groups[1], lr=learning_rate),
-        )
-
-    def set_rate(self, learning_rate: float) -> None:
-        """Set the learning rate of all updates from now on."""
-        for part in self.parts:
-            for group in part.param_groups:
-                group["lr"] = learning_rate
-
-    def step(self) -> None:
-        """Update all parameters and forget their gradients."""
-        for part in self.parts:
-            part.step()
-            part.zero_grad()
+    words = [part for part in module.modules() if isinstance(part, MagnitudeDirection)]
+    sparse = [parameter for part in words for parameter in part.parameters()]
+    known = set(map(id, sparse))
+    dense = [parameter for parameter in module.parameters() if id(parameter) not in known]
+    return (
+        torch.optim.SparseAdam(sparse, lr=learning_rate),
+        torch.optim.Adam(dense, lr=learning_rate),
+    )

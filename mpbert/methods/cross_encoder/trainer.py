@@ -19,7 +19,6 @@ of F1 and MRR by that.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -33,6 +32,7 @@ from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.cross_encoder.model import PairScorer
 from mpbert.methods.cross_encoder.standardised import standardised
 from mpbert.methods.cross_encoder.texts import PairTexts
+from mpbert.methods.method import Method
 from mpbert.methods.rankings import Ranking
 
 
@@ -102,21 +102,12 @@ def with_some_negatives(
     return rows[:, :width], cited[:, :width]
 
 
-class ListSettings(Protocol):
-    """What the training reads of the settings.
-
-    ``negatives``: most candidates that are not cited, of each list and visit; 0 for all.
-    """
-
-    loss: str
-    margin: float
-    negatives: int
-
-
 class ListObjective:
     """An objective of :mod:`mpbert.methods.fine_tuning`; an example is a query.
 
     :param queries: training queries to learn from, and ``texts`` (Q,) of them.
+    :param settings: ``loss``, ``margin`` and ``negatives``: most candidates that are not cited, of
+        each list and visit; 0 for all.
     :param of_list: (Q, K), what a list adds to the scores of its candidates, all of which are read.
     """
 
@@ -127,7 +118,7 @@ class ListObjective:
         texts: Ragged,
         queries: Queries,
         lists: TrainingLists,
-        settings: ListSettings,
+        settings: Method,
         of_list: np.ndarray | None = None,
     ) -> None:
         self.scorer, self.papers, self.texts = scorer, papers, texts

@@ -123,8 +123,7 @@ class Dacr(Embedder):
             generator=new_generator(rng),
         )
         cited = Ragged(contexts.cited_rows, contexts.cited_offsets)
-        learner = DacrLearner(self._model, examples, cited, self._schedule(), rng)
-        train(learner, learner.plan(), checkpoint)
+        train(DacrLearner(self._model, examples, cited, self, rng), checkpoint)
         return {
             **counts,
             "contexts_trained": len(contexts),
@@ -157,16 +156,3 @@ class Dacr(Embedder):
         )
         start.checkpoint = self.checkpoint
         return start
-
-    def _schedule(self) -> object:
-        from mpbert.methods.dacr.trainer import DacrSchedule
-
-        return DacrSchedule(
-            negatives=self.negatives,
-            noise_weight=self.noise_weight,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            word_dropout=self.word_dropout,
-            known_dropout=self.known_dropout,
-        )

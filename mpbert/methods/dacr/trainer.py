@@ -1,7 +1,6 @@
 """Training of DACR's network by negative sampling, and its use."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.checkpoint import State
 from mpbert.methods.dacr.examples import DacrExamples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
+from mpbert.methods.method import Method
 from mpbert.methods.ragged_attention import Elements
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
@@ -20,29 +20,12 @@ from mpbert.methods.training import Plan
 _POWER = 0.75  # of citation counts, the noise distribution of word2vec
 
 
-@dataclass(frozen=True)
-class DacrSchedule:
-    """How long and how fast to learn, and from what.
-
-    :param negatives: noise papers sampled for a batch; ``noise_weight``: that of all of them.
-    :param word_dropout: share of words left out; ``known_dropout``: of contexts trained without
-        known citations.
-    """
-
-    negatives: int
-    noise_weight: float
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    word_dropout: float
-    known_dropout: float
-
-
 class DacrLearner(TorchLearner):
     """An epoch a step: all contexts in random order, learnt from by Adam.
 
     :param examples: the training contexts.
     :param cited: rows of the papers that each of them cites.
+    :param settings: those of DACR.
     :param rng: of all that is random; it goes on from epoch to epoch.
     """
 
@@ -51,39 +34,28 @@ class DacrLearner(TorchLearner):
         model: DualAttention,
         examples: DacrExamples,
         cited: Ragged,
-        schedule: DacrSchedule,
+        settings: Method,
         rng: np.random.Generator,
     ) -> None:
-        self._optimizer = torch.optim.Adam(
-            model.parameters(), lr=schedule.learning_rate, fused=True
-        )
-        super().__init__(model, [self._optimizer])
-        self._examples, self._cited, self._schedule, self._rng = examples, cited, schedule, rng
+        rate, updates = settings.learning_rate, -(-len(examples) // settings.batch_size)
+        super().__init__(model, [torch.optim.Adam(model.parameters(), lr=rate, fused=True)])
+        self.plan = Plan("dacr", settings.epochs, "epoch", updates, learning_rate=rate)
+        self._examples, self._cited, self._settings, self._rng = examples, cited, settings, rng
         noise = np.bincount(cited.items, minlength=len(model.targets)) ** _POWER
         self._noise = noise / noise.sum()
-        self._num_batches = -(-len(examples) // schedule.batch_size)
-        num_updates = schedule.epochs * self._num_batches
-        self._rates = np.linspace(schedule.learning_rate, 0, num_updates, endpoint=False)
-
-    def plan(self) -> Plan:
-        """Return how long the training is."""
-        s = self._schedule
-        return Plan("dacr", s.epochs, "epoch", self._num_batches, learning_rate=s.learning_rate)
+        self._rates = np.linspace(rate, 0, self.plan.num_updates, endpoint=False)
 
     def step(self, number: int) -> Iterator[float]:
         """Learn from all contexts; some of their inputs are left out at random."""
-        s, rng, size = self._schedule, self._rng, len(self._examples)
-        batches = np.array_split(rng.permutation(size), self._num_batches)
+        s, rng, size = self._settings, self._rng, len(self._examples)
+        batches = np.array_split(rng.permutation(size), self.plan.updates_per_step)
         for rows, rate in zip(batches, self._rates[number * len(batches) :], strict=False):
             seen = self._examples.take(rows).thinned(s.word_dropout, s.known_dropout, rng)
             noise = rng.choice(len(self._noise), s.negatives, p=self._noise)
             weight = s.noise_weight / s.negatives
-            loss = _loss(self.module, seen, self._cited.take(rows), noise, weight)
-            self._optimizer.zero_grad()
-            loss.backward()
-            self._optimizer.param_groups[0]["lr"] = rate
-            self._optimizer.step()
-            yield float(loss.detach()) * len(rows) * self._num_batches / size  # a context alike
+            self.set_rate(rate)
+            loss = self.update(_loss(self.module, seen, self._cited.take(rows), noise, weight))
+            yield loss * len(rows) * len(batches) / size  # a context alike
 
     def state(self) -> State:
         """Return also the state of the generator."""

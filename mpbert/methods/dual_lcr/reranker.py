@@ -118,7 +118,7 @@ class DualLcr(Reranker):
         examples = DualExamples.of(store, queries, rankings[0], self.near)
         learner = DualLearner(self._network, self, self._texts, self._bibliography, examples, seed)
         learnt = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-        updates = train(learner, learner.plan(), self.checkpoint_of(store, seed, *learnt))
+        updates = train(learner, self.checkpoint_of(store, seed, *learnt))
         return {
             **{"words": len(self._vocabulary), "authors": self._bibliography.num_authors},
             **{"pairs_cited": len(examples), "updates": updates},

@@ -6,7 +6,6 @@ papers of its list, if any are asked for, and random papers, the same for all ex
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -20,20 +19,10 @@ from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
 from mpbert.methods.dual_lcr.model import DualNetwork, margin_loss
 from mpbert.methods.dual_lcr.scoring import ContextPairs, context_vectors, read
 from mpbert.methods.dual_lcr.texts import TextReader
+from mpbert.methods.method import Method
 from mpbert.methods.rankings import Ranking, places_of
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
-
-
-class DualSettings(Protocol):
-    """What the training reads of the settings of DualLCR."""
-
-    epochs: int
-    batch: int
-    learning_rate: float
-    margin: float
-    negatives: int
-    near: int
 
 
 @dataclass(frozen=True)
@@ -104,40 +93,32 @@ class DualExamples:
 class DualLearner(TorchLearner):
     """An epoch a step.
 
+    :param settings: those of DualLCR.
     :param seed: of all that is random.
     """
 
     def __init__(
         self,
         network: DualNetwork,
-        settings: DualSettings,
+        settings: Method,
         texts: TextReader,
         bibliography: AuthorsAndCitations,
         examples: DualExamples,
         seed: int,
     ) -> None:
-        self._optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-        super().__init__(network, [self._optimizer])
+        rate = settings.learning_rate
+        super().__init__(network, [torch.optim.Adam(network.parameters(), lr=rate)])
         self._network, self._settings, self._seed = network, settings, seed
         self._papers, self._bibliography, self._examples = texts.papers, bibliography, examples
         self._contexts = texts.queries(examples.queries)
-
-    def plan(self) -> Plan:
-        """Return how long the training is."""
-        s = self._settings
-        updates = -(-len(self._examples) // s.batch)
-        return Plan("dual_lcr", s.epochs, "epoch", updates, learning_rate=s.learning_rate)
+        self.plan = Plan.of_epochs(settings, len(examples))
 
     def step(self, number: int) -> Iterator[float]:
         """Learn from all examples once, in random order."""
         rng = np.random.default_rng([self._seed, number])
         order = rng.permutation(len(self._examples))
-        for part in np.array_split(order, self.plan().updates_per_step):
-            self._optimizer.zero_grad()
-            loss = self._loss(part, rng)
-            loss.backward()
-            self._optimizer.step()
-            yield loss.item()
+        for part in np.array_split(order, self.plan.updates_per_step):
+            yield self.update(self._loss(part, rng))
 
     def candidates(self, part: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """Return (B, 1 + K) rows of papers, the cited one first, and (B, K) which are negatives."""

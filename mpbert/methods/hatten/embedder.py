@@ -142,7 +142,7 @@ class Hatten(Embedder):
         encoder = self._new_encoder(vectors, examples, seed)
         self._encoder = encoder.to(trained_on())
         checkpoint = self.checkpoint_of(store, seed)
-        updates = train_encoder(self._encoder, examples, self._schedule(), seed, checkpoint)
+        updates = train_encoder(self._encoder, examples, self, seed, checkpoint)
         return {
             "words": len(self._words),
             "training_queries": len(examples),
@@ -212,28 +212,6 @@ class Hatten(Embedder):
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             return HattenEncoder(vectors, self.longest, shape, bag)
-
-    def _schedule(self) -> object:
-        from mpbert.methods.hatten.mining import HARD, OTHERS, Sampling
-        from mpbert.methods.hatten.trainer import HattenSchedule
-
-        graded = self.margins == "graded"
-        return HattenSchedule(
-            loops=self.loops,
-            updates=self.updates,
-            batch=self.batch,
-            mined=self.mined,
-            prefetched=self.prefetched,
-            sampling=Sampling(self.hard, self.easy, HARD if graded else OTHERS),
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            average=self.average,
-            margin=self.margin,
-            graded=graded,
-            temperature=self.temperature,
-            bag_rate=self.bag_rate,
-            bfloat16=self.precision == "bfloat16",
-        )
 
     def _load_words(self, store: CorpusStore, seed: int) -> tuple[pa.Array, np.ndarray]:
         from mpbert.methods import word_vectors

@@ -6,7 +6,6 @@ The first loop has no prefetched papers.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,67 +17,40 @@ from mpbert.methods.checkpoint import Checkpoint, State
 from mpbert.methods.hatten.documents import Documents
 from mpbert.methods.hatten.examples import TrainingQueries
 from mpbert.methods.hatten.losses import softmax_loss, triplet_loss
-from mpbert.methods.hatten.mining import Sampling, known_papers, prefetch, sample
+from mpbert.methods.hatten.mining import (
+    HARD,
+    OTHERS,
+    Sampling,
+    known_papers,
+    prefetch,
+    sample,
+)
 from mpbert.methods.hatten.model import HattenEncoder
+from mpbert.methods.method import Method
 from mpbert.methods.torch_training import TorchLearner, array_of
 from mpbert.methods.training import Plan, train
 
 _BETAS = (0.9, 0.999)
 
 
-@dataclass(frozen=True)
-class HattenSchedule:
-    """How long and how fast to learn, and from what.
-
-    :param loops: of ``updates`` updates each; ``batch`` queries each.
-    :param mined: most queries of a loop for which papers are prefetched, which are its queries.
-    :param prefetched: papers of a list.
-    :param average: part of the moving average that an update leaves.
-    :param margin: per level where ``graded``, else of every triplet.
-    :param temperature: of the softmax over the papers of a batch; 0: triplets instead.
-    :param bag_rate: learning rate of the bag and of how attention weighs words, in multiples.
-    """
-
-    loops: int
-    updates: int
-    batch: int
-    mined: int
-    prefetched: int
-    sampling: Sampling
-    learning_rate: float
-    weight_decay: float
-    average: float
-    margin: float
-    graded: bool
-    temperature: float
-    bag_rate: float
-    bfloat16: bool
-
-
 def train_encoder(
     encoder: HattenEncoder,
     examples: TrainingQueries,
-    schedule: HattenSchedule,
+    settings: Method,
     seed: int,
     checkpoint: Checkpoint | None = None,
 ) -> int:
     """Train the encoder, which has the moving average in the end; return the number of updates.
 
+    :param settings: those of HAtten.
     :param seed: of all that is sampled.
     :param checkpoint: where to go on, and what to save now and then.
     :raises ConfigError: the loss is no number any more.
     """
-    learner = HattenLearner(encoder, examples, schedule, seed)
-    plan = Plan(
-        "hatten",
-        schedule.loops * schedule.updates,
-        unit="update",
-        steps_per_line=schedule.updates,
-        learning_rate=schedule.learning_rate,
-    )
+    learner = HattenLearner(encoder, examples, settings, seed)
     encoder.train()
     with torch.random.fork_rng():  # dropout has no generator of its own
-        updates = train(learner, plan, checkpoint)
+        updates = train(learner, checkpoint)
     learner.take_average()
     encoder.eval()
     return updates
@@ -106,24 +78,28 @@ class HattenLearner(TorchLearner):
         self,
         encoder: HattenEncoder,
         examples: TrainingQueries,
-        schedule: HattenSchedule,
+        settings: Method,
         seed: int,
     ) -> None:
-        self._optimizer = torch.optim.Adam(
-            _groups(encoder, schedule.learning_rate, schedule.bag_rate),
+        s = settings
+        optimizer = torch.optim.Adam(
+            _groups(encoder, s.learning_rate, s.bag_rate),
             betas=_BETAS,
-            weight_decay=schedule.weight_decay,
+            weight_decay=s.weight_decay,
             fused=True,  # one pass over the word vectors, most of which have no gradient
         )
-        super().__init__(encoder, [self._optimizer])
-        self._examples, self._schedule, self._seed = examples, schedule, seed
+        super().__init__(encoder, [optimizer])
+        self.plan = Plan("hatten", s.loops * s.updates, "update", 1, s.updates, s.learning_rate)
+        self._examples, self._settings, self._seed = examples, settings, seed
+        self._graded, self._bfloat16 = s.margins == "graded", s.precision == "bfloat16"
+        self._sampling = Sampling(s.hard, s.easy, HARD if self._graded else OTHERS)
         self.average = {k: p.detach().clone() for k, p in encoder.named_parameters()}
         self.queries = np.zeros(0, dtype=np.int64)  # those of the loop
         self.lists: np.ndarray | None = None  # (queries, K) papers prefetched for them
 
     def step(self, number: int) -> Iterator[float]:
         """Do an update, the first of a loop after what begins it; yield its loss per query."""
-        loop, place = divmod(number, self._schedule.updates)
+        loop, place = divmod(number, self._settings.updates)
         if place == 0:
             self._begin_loop(np.random.default_rng([self._seed, 1, loop]), loop)
         rng = np.random.default_rng([self._seed, 2, number])
@@ -132,42 +108,39 @@ class HattenLearner(TorchLearner):
 
     def _begin_loop(self, rng: np.random.Generator, loop: int) -> None:
         """Go on from the average, choose queries, and prefetch papers for them."""
-        examples, schedule = self._examples, self._schedule
+        examples, s = self._examples, self._settings
         self.queries = np.arange(len(examples))
         if loop == 0:
             return
         self.take_average()
-        if schedule.mined < len(examples):
-            self.queries = np.sort(rng.choice(len(examples), schedule.mined, replace=False))
+        if s.mined < len(examples):
+            self.queries = np.sort(rng.choice(len(examples), s.mined, replace=False))
         self.lists = prefetch(
-            self.module.embed(examples.queries.take(self.queries), schedule.bfloat16),
-            self.module.embed(examples.papers.take(examples.pool), schedule.bfloat16),
+            self.module.embed(examples.queries.take(self.queries), self._bfloat16),
+            self.module.embed(examples.papers.take(examples.pool), self._bfloat16),
             examples.pool,
             known_papers(examples, self.queries),
-            schedule.prefetched,
+            s.prefetched,
         )
 
     def _update(self, rng: np.random.Generator) -> float:
         """Learn from one batch; return its loss per query."""
-        examples, schedule = self._examples, self._schedule
-        size = min(schedule.batch, len(self.queries))
+        examples, s = self._examples, self._settings
+        size = min(s.batch, len(self.queries))
         places = rng.choice(len(self.queries), size, replace=False)
         queries = self.queries[places]
         lists = None if self.lists is None else self.lists[places]
-        papers, levels = sample(examples, queries, lists, schedule.sampling, rng)
+        papers, levels = sample(examples, queries, lists, self._sampling, rng)
         device = self.module.words.device
-        with torch.autocast(device.type, torch.bfloat16, enabled=schedule.bfloat16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):
             read = self.module(self._read(queries, papers))
         asked, found = F.normalize(read, dim=1).split([size, len(papers)])
         table = torch.from_numpy(levels).to(device)
-        loss = self._loss(asked @ found.T, table)
-        self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        loss = self.update(self._loss(asked @ found.T, table))
         with torch.no_grad():
             for name, parameter in self.module.named_parameters():
-                self.average[name].lerp_(parameter, 1 - schedule.average)
-        return loss.item() / size
+                self.average[name].lerp_(parameter, 1 - s.average)
+        return loss / size
 
     def _read(self, queries: np.ndarray, papers: np.ndarray) -> Documents:
         """Return queries, then papers: a title or an abstract of both is read once."""
@@ -177,10 +150,10 @@ class HattenLearner(TorchLearner):
         return Documents(asked.words, paragraphs, asked.num_papers)
 
     def _loss(self, similarities: Tensor, levels: Tensor) -> Tensor:
-        schedule = self._schedule
-        if schedule.temperature:
-            return softmax_loss(similarities, levels, schedule.temperature)
-        return triplet_loss(similarities, levels, schedule.margin, schedule.graded)
+        s = self._settings
+        if s.temperature:
+            return softmax_loss(similarities, levels, s.temperature)
+        return triplet_loss(similarities, levels, s.margin, self._graded)
 
     @torch.no_grad()
     def take_average(self) -> None:

@@ -1,4 +1,7 @@
-"""The two phases of HyperDoc2Vec, epoch by epoch; noise and subsampling go by counts of words."""
+"""The two phases of HyperDoc2Vec, epoch by epoch; noise and subsampling go by counts of words.
+
+``model`` is the embedder: its settings are read here, and its matrices are changed in place.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -12,34 +15,11 @@ from mpbert.methods.hyperdoc2vec.negative_sampling import alias_table, subsample
 from mpbert.methods.hyperdoc2vec.together import num_threads
 from mpbert.methods.hyperdoc2vec.word_batches import BATCH_SEGMENTS, train_words
 from mpbert.methods.hyperdoc2vec.word_stream import WordStream
+from mpbert.methods.method import Method
 from mpbert.methods.training import Learner, Plan, train
 
 _POWER = 0.75
 _LAST_RATE = 1e-4
-
-
-class HyperDoc2VecModel(Protocol):
-    """The settings that are read here, and the matrices that are changed in place.
-
-    ``counts`` (V,) of the words in training; ``word_in`` and ``word_out`` (V, D); ``document_in``
-    and ``document_out`` (N, D).
-    """
-
-    window: int
-    negatives: int
-    epochs: int
-    sample: float
-    citation_window: int
-    citation_negatives: int
-    citation_epochs: int
-    learning_rate: float
-    noise: str
-    updates: str
-    counts: np.ndarray
-    word_in: np.ndarray
-    word_out: np.ndarray
-    document_in: np.ndarray
-    document_out: np.ndarray
 
 
 class Phase(Protocol):
@@ -59,7 +39,7 @@ class WordPhase:
     """
 
     def __init__(
-        self, model: HyperDoc2VecModel, stream: WordStream, rows: np.ndarray, train_all: bool
+        self, model: Method, stream: WordStream, rows: np.ndarray, train_all: bool
     ) -> None:
         self._model, self._stream, self._rows, self._train_all = model, stream, rows, train_all
         self.num_epochs = model.epochs
@@ -91,7 +71,7 @@ class CitationPhase:
 
     def __init__(
         self,
-        model: HyperDoc2VecModel,
+        model: Method,
         stream: WordStream,
         citations: Citations,
         sources: np.ndarray,
@@ -122,7 +102,7 @@ class CitationPhase:
 
 
 def train_phases(
-    model: HyperDoc2VecModel,
+    model: Method,
     phases: Sequence[Phase],
     rng: np.random.Generator,
     checkpoint: Checkpoint | None = None,
@@ -131,18 +111,16 @@ def train_phases(
 
     :param rng: of all that is random; it goes on from epoch to epoch.
     """
-    plan = Plan("hyperdoc2vec", sum(phase.num_epochs for phase in phases))
-    train(_PhasesLearner(model, phases, rng), plan, checkpoint)
+    train(_PhasesLearner(model, phases, rng), checkpoint)
 
 
 class _PhasesLearner(Learner):
     """An epoch a step; no loss is computed."""
 
-    def __init__(
-        self, model: HyperDoc2VecModel, phases: Sequence[Phase], rng: np.random.Generator
-    ) -> None:
+    def __init__(self, model: Method, phases: Sequence[Phase], rng: np.random.Generator) -> None:
         self._rng = rng
         self._epochs = [(phase, i) for phase in phases for i in range(phase.num_epochs)]
+        self.plan = Plan("hyperdoc2vec", len(self._epochs))
         self._matrices = {
             "words.in": model.word_in,
             "words.out": model.word_out,
@@ -167,13 +145,13 @@ class _PhasesLearner(Learner):
         self._rng.bit_generator.state = state.values["random"]
 
 
-def probability_kept(model: HyperDoc2VecModel) -> np.ndarray:
+def probability_kept(model: Method) -> np.ndarray:
     """Return (V,) how likely an occurrence of each word is read, as word2vec's code has it."""
     share = model.counts / model.counts.sum()
     return (np.sqrt(share / model.sample) + 1) * model.sample / share
 
 
-def rates_of(model: HyperDoc2VecModel, epoch: int, num_epochs: int, num_batches: int) -> np.ndarray:
+def rates_of(model: Method, epoch: int, num_epochs: int, num_batches: int) -> np.ndarray:
     """Return the learning rates of an epoch's batches: a straight line over all epochs."""
     done = (epoch + np.arange(num_batches) / max(num_batches, 1)) / num_epochs
     rates = model.learning_rate + (_LAST_RATE - model.learning_rate) * done
