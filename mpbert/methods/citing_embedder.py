@@ -1,7 +1,8 @@
 """What methods share that read titles, abstracts and contexts alone and add their vectors."""
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -73,13 +74,24 @@ class CitingEmbedder(Embedder):
         numbers = sum(p.numel() for p in joined.head.parameters())
         return {"head_parameters": numbers, "head_updates": updates}
 
-    def joined_papers(self, store: CorpusStore) -> VectorStore:
-        """Return the vectors of papers, once :meth:`join` was called."""
-        return VectorStore(store.paper_ids, self._joined.papers())
+    @abstractmethod
+    def read_papers(self, store: CorpusStore) -> np.ndarray:
+        """Return (N, D) vectors of the texts of papers."""
 
-    def joined_queries(self, queries: Queries, read: Callable[[], np.ndarray]) -> VectorStore:
-        """Return the vectors of queries; ``read`` makes those of contexts alone, (Q, D)."""
-        return VectorStore(queries.query_ids, self._joined.queries(queries, read))
+    @abstractmethod
+    def read_queries(self, store: CorpusStore, queries: Queries) -> np.ndarray:
+        """Return (Q, D) vectors of the texts of queries."""
+
+    def embed_papers(self, store: CorpusStore) -> VectorStore:
+        """Return the vectors of papers, with those of citing contexts if wanted."""
+        found = self._joined.papers() if self.citing_vectors else self.read_papers(store)
+        return VectorStore(store.paper_ids, found)
+
+    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
+        """Return the vectors of contexts, or of titles and abstracts; of both where both count."""
+        read = partial(self.read_queries, store, queries)
+        found = self._joined.queries(queries, read) if self.citing_vectors else read()
+        return VectorStore(queries.query_ids, found)
 
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write maps that were learnt, ``head.safetensors``."""

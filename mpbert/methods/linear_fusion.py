@@ -14,12 +14,14 @@ A paper that a ranking lacks has no score there: it gets 0 for all features of t
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.methods.learnt_features import tell_learnt, write_learnt
 from mpbert.methods.rankings import Ranking, Union, reciprocal_ranks, union
 from mpbert.methods.training_citations import citations_and_age
 
@@ -69,6 +71,25 @@ class LinearFusion:
         """
         of_rankings = [f"{name} {feature}" for name in input_names for feature in _OF_A_RANKING]
         return of_rankings + list(_PRIORS) * self.priors
+
+    def fit(
+        self, store: CorpusStore, queries: Queries, found: Candidates, names: Sequence[str]
+    ) -> dict[str, int]:
+        """Learn the weights from what the queries cite, and tell them.
+
+        :param names: (F,) of the features.
+        :returns: counts for the manifest.
+        :raises RunError: none of the cited papers is among those ranked.
+        """
+        gold = found_gold(found.papers, queries, store.num_papers)
+        self.learn(found, gold)
+        self._names = list(names)
+        tell_learnt("weight", self._names, self.weights)
+        return {"candidates": len(gold), "candidates_cited": int((gold > 0).sum())}
+
+    def save(self, directory: Path) -> None:
+        """Write the weights, of standardised features, once :meth:`fit` was called."""
+        write_learnt(directory, "weight", self._names, self.weights)
 
     def learn(self, found: Candidates, gold: np.ndarray) -> np.ndarray:
         """Learn the weights, and return the (M, F) standardised features.

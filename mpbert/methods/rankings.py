@@ -39,6 +39,13 @@ class Ranking:
         found = self.rows[query, rank], self.scores[query, rank]
         return ranking_of_pairs(query, *found, len(self.rows))
 
+    def reordered(self, scores: np.ndarray) -> "Ranking":
+        """Return the first papers by new scores, then the others as they were.
+
+        :param scores: (Q, K) of the first K; those beyond the end of a list do not matter.
+        """
+        return with_rest(sorted_ranking(self.first(scores.shape[1]).rows, scores), self)
+
     def scaled_scores(self) -> np.ndarray:
         """Return (Q, K) scores from 0 for the last to 1 for the first paper of each list.
 

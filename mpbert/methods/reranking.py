@@ -1,5 +1,6 @@
 """The interface of all rerankers, and their registry: rankings of papers become one ranking."""
 
+import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # the help of commands lists names of methods alone
     import numpy as np
 
     from mpbert.corpus.store import CorpusStore, Queries
+    from mpbert.methods.checkpoint import Checkpoint
     from mpbert.methods.rankings import Ranking
 
 
@@ -68,6 +70,15 @@ class Reranker(Method):
         self, store: "CorpusStore", queries: "Queries", rankings: "Sequence[Ranking]"
     ) -> "Ranking":
         """Return the new ranking; what the queries cite is not looked at."""
+
+    def checkpoint_of_lists(
+        self, store: "CorpusStore", seed: int, rows: "np.ndarray"
+    ) -> "Checkpoint | None":
+        """Return where a training on lists is saved; None where no directory is set.
+
+        :param rows: (Q, K) papers of the lists.
+        """
+        return self.checkpoint_of(store, seed, len(rows), zlib.crc32(rows.copy()))
 
     def names_of(self, rankings: "Sequence[Ranking]") -> list[str]:
         """Return the names of the rankings; ``run 1`` and so on where none were given."""

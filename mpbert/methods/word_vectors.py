@@ -16,13 +16,34 @@ import pyarrow as pa
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import VectorsError
-from mpbert.methods.checkpoint import Checkpoint
+from mpbert.methods.checkpoint import Checkpoint, State
 from mpbert.methods.gensim_training import sentence_lines, train
+from mpbert.methods.method import Method
 
 if TYPE_CHECKING:  # gensim takes a second to import, which --help need not wait for
     from gensim.models import KeyedVectors
 
 _WINDOW, _LEARNING_RATE = 20, 0.05
+
+
+def words_of(method: Method, store: CorpusStore, seed: int) -> tuple[pa.Array, np.ndarray]:
+    """Return (V,) words and their (V, D) float32 vectors, of a file or trained as the settings say.
+
+    :param method: whose settings are ``word_vectors``, a file of one's own, or ``dim``,
+        ``word_epochs`` and ``min_count``; a killed run of it trains no word twice.
+    """
+    if method.word_vectors:
+        return read_words(Path(method.word_vectors))
+    checkpoint = method.checkpoint_of(store, seed, part="words")
+    if checkpoint and (found := checkpoint.load()):
+        return pa.array(found.values["words"], pa.large_string()), found.arrays["vectors"]
+    epochs = method.checkpoint_of(store, seed, part="word-epochs")
+    words, vectors = train_words(
+        store, method.dim, method.word_epochs, method.min_count, seed, epochs
+    )
+    if checkpoint:
+        checkpoint.save(State({"vectors": vectors}, {"words": words.to_pylist()}))
+    return words, vectors
 
 
 def train_words(

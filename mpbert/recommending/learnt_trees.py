@@ -18,7 +18,7 @@ from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, typed_arrays
 from mpbert.methods.lambdamart.tree_masks import TreeMasks
-from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.methods.rankings import Ranking
 from mpbert.recommending.learnt import LearntWeights, read_fusion
 from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
 
@@ -64,7 +64,7 @@ class LearntTrees:
             ]
         )
         scores = first.scores + self.trees.scores(signals) - _TIE * np.arange(len(rows))
-        return with_rest(sorted_ranking(first.rows, scores), fused)
+        return fused.reordered(scores)
 
     def write(self, folder: Path, of: str) -> None:
         """Write the file into a folder that exists.

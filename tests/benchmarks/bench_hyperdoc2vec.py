@@ -28,7 +28,7 @@ from numba import njit
 from mpbert.corpus.store import CorpusStore
 from mpbert.methods.hyperdoc2vec.embedder import HyperDoc2Vec
 from mpbert.methods.hyperdoc2vec.examples import SEGMENT
-from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
+from mpbert.methods.hyperdoc2vec.together import run_together, tasks_of
 from mpbert.methods.hyperdoc2vec.trainer import WordPhase
 from mpbert.methods.hyperdoc2vec.word_batches import BATCH_SEGMENTS
 from mpbert.methods.hyperdoc2vec.word_stream import WordStream, read_words
@@ -67,13 +67,12 @@ def prepare_ours(
 @njit(nogil=True)
 def _pass_stages(batches: int, tasks: tuple[int, ...], counters: np.ndarray) -> None:
     """Take and finish all tasks of the stages, without work."""
-    end = 0
+    end = np.int64(0)
     for _ in range(batches):
         for count in tasks:
-            end += count
-            while take(counters, end) >= 0:
-                finish(counters)
-            wait_until_done(counters, end)
+            begin, end = end, end + count
+            for _ in tasks_of(counters, begin, end):
+                pass
 
 
 def print_scaling(num_words: int, window: int, best: dict[int, float]) -> None:

@@ -15,9 +15,14 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError, RunError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.lambdamart import relations
-from mpbert.methods.lambdamart.features import candidates_of, feature_names, features_of
-from mpbert.methods.lambdamart.metadata import metadata_features
+from mpbert.methods.lambdamart.features import (
+    RELATIONS,
+    candidates_of,
+    feature_names,
+    features_of,
+    metadata_features,
+    relation_features,
+)
 from mpbert.methods.lambdamart.reranker import held_out_scores
 from mpbert.methods.lambdamart.trees import (
     Lists,
@@ -187,7 +192,7 @@ class TestRelations:
         if early:  # some know a half of the training contexts
             years[::2] = np.median(store.contexts("train").years)
         queries = dataclasses.replace(queries, years=years)
-        found = np.column_stack(relations.relation_features(store, queries, ranking))
+        found = np.column_stack(relation_features(store, queries, ranking))
         ends = candidates_of(ranking).offsets
         assert found.any(axis=0).all()
         for query in range(0, len(queries), max(len(queries) // 8, 1)):
@@ -197,14 +202,12 @@ class TestRelations:
     def test_a_list_without_papers_has_none(self, store, candidates):
         queries, _ = candidates
         none = Ranking(np.full((len(queries), 2), -1), np.full((len(queries), 2), NONE))
-        assert [len(column) for column in relations.relation_features(store, queries, none)] == [
-            0
-        ] * 4
+        assert [len(column) for column in relation_features(store, queries, none)] == [0] * 4
 
     def test_trees_read_them(self, store, rankings):
         reranker, _ = fitted(store, rankings, "relations=true")
         names = reranker._feature_names()
-        assert names[-4:] == relations.NAMES
+        assert names[-4:] == RELATIONS
         assert reranker.trees.num_feature() == len(names)
 
 

@@ -12,8 +12,8 @@ from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods.late_interaction.max_sim import max_sim
 from mpbert.methods.late_interaction.reranker import LateInteraction
+from mpbert.methods.late_interaction.states import max_sim
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.torch_training import array_of
 from mpbert.pretrained.device import trained_on

@@ -19,9 +19,13 @@ from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lambdamart import trees as growing
-from mpbert.methods.lambdamart.features import candidates_of, features_in, features_of
+from mpbert.methods.lambdamart.features import (
+    candidates_of,
+    features_in,
+    features_of,
+    relation_features,
+)
 from mpbert.methods.lambdamart.related import KnownCitations
-from mpbert.methods.lambdamart.relations import relation_features
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, arrays_of, typed_arrays
 from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.lambdamart.trees import Lists, TreeSettings, cross_validated, precisions

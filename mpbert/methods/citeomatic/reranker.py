@@ -31,13 +31,13 @@ Where the paper is silent, or differs from its code (allenai/citeomatic), and wh
 * *Output*: the logarithm of the odds, which ranks as the probability does, but without ties at 1.
 """
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
@@ -50,7 +50,7 @@ from mpbert.methods.citeomatic.field_bags import (
 )
 from mpbert.methods.citeomatic.nnrank_features import PairFeatures, names_matrix
 from mpbert.methods.citeomatic.triplets import KINDS, NEIGHBOUR, TripletSampler, cited_matrix
-from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker
 from mpbert.methods.training_citations import training_citations
 
@@ -116,11 +116,7 @@ class NNRank(Reranker):
         training_vocabulary(store, 1)
 
     def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking], rng: Generator
     ) -> dict[str, int]:
         """Learn from training queries and their lists."""
         from mpbert.methods.citeomatic.nnrank_training import NNRankLearner
@@ -147,8 +143,7 @@ class NNRank(Reranker):
         inputs.set_ranking(rankings[0], self.selector)
         near = rankings[0].without(~is_training[rankings[0].rows]).first(self.depth).rows
         learner = NNRankLearner(self._scorer, self, inputs, sampler, near, seed)
-        lists = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-        updates = train(learner, self.checkpoint_of(store, seed, *lists))
+        updates = train(learner, self.checkpoint_of_lists(store, seed, rankings[0].rows))
         in_lists = inputs.is_ranked(*sampler.pairs)
         return {
             "words": len(self._vocabulary),
@@ -184,7 +179,7 @@ class NNRank(Reranker):
         query, place = np.nonzero(rows >= 0)
         scores = np.full(rows.shape, -np.inf)
         scores[query, place] = score_pairs(self._scorer, inputs, query, rows[query, place])
-        return with_rest(sorted_ranking(rows, scores), rankings[0])
+        return rankings[0].reordered(scores)
 
     def save(self, directory: Path) -> None:
         """Write the weights, and the words in the same order."""

@@ -23,13 +23,13 @@ Where we differ, or the papers are silent:
 A reranker that was trained is one to load: ``model=OUTPUT/model epochs=0``.
 """
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.corpus.tasks import QUERIES
@@ -37,7 +37,7 @@ from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.methods.cross_encoder.standardised import blended, standardised
-from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class CrossEncoder(Reranker):
                 f"citing={self.citing}, choose --settings citing=0"
             )
 
-    def prepare(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+    def prepare(self, store: CorpusStore, rng: Generator) -> dict[str, int]:
         """Load the model, and tokenise the texts of the corpus."""
         from mpbert.pretrained.encoder import PretrainedEncoder
         from mpbert.pretrained.models import load
@@ -145,11 +145,7 @@ class CrossEncoder(Reranker):
         return {"parameters": sum(p.numel() for p in self._scorer.trained.model.parameters())}
 
     def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking], rng: Generator
     ) -> dict[str, int]:
         """Train the model, if there are epochs.
 
@@ -159,7 +155,8 @@ class CrossEncoder(Reranker):
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the first papers by the new score, then the others as they were."""
-        rows, old = rankings[0].first(self.depth).rows, rankings[0].first(self.depth).scores
+        first = rankings[0].first(self.depth)
+        rows, old = first.rows, first.scores
         texts = self._texts.queries(queries, self.query, self.begins)
         scores = np.full(rows.shape, -np.inf)
         block = max(_PAIRS // rows.shape[1], 1)
@@ -170,7 +167,7 @@ class CrossEncoder(Reranker):
             scores = scores + self._scorer.of_list(standardised(old))
         elif self.blend:
             scores = blended(scores, old, self.blend)
-        return with_rest(sorted_ranking(rows, scores), rankings[0])
+        return rankings[0].reordered(scores)
 
     def save(self, directory: Path) -> None:
         """Write a trained model into ``model``, a folder that Hugging Face's library reads."""
@@ -204,7 +201,7 @@ class CrossEncoder(Reranker):
         return scores
 
     def _train(
-        self, store: CorpusStore, queries: Queries, ranking: Ranking, rng: np.random.Generator
+        self, store: CorpusStore, queries: Queries, ranking: Ranking, rng: Generator
     ) -> dict[str, int]:
         from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
         from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
@@ -223,8 +220,7 @@ class CrossEncoder(Reranker):
             self._learnt_start(texts, queries, lists) if self.joined else None,
         )
         schedule = FineTuningSchedule(self.epochs, self.batch, self.learning_rate)
-        learnt = zlib.crc32(np.ascontiguousarray(lists.rows))
-        checkpoint = self.checkpoint_of(store, self._seed, learnt)
+        checkpoint = self.checkpoint_of_lists(store, self._seed, lists.rows)
         updates = fine_tune(self._scorer.trained, objective, schedule, self._seed, checkpoint)
         return {
             "updates": updates,
@@ -243,7 +239,7 @@ class CrossEncoder(Reranker):
         self._scorer.learn_linear(lists.old, features, lists.cited)
         return self._scorer.of_list(lists.old)
 
-    def _examples(self, lists: "TrainingLists", rng: np.random.Generator) -> np.ndarray:
+    def _examples(self, lists: "TrainingLists", rng: Generator) -> np.ndarray:
         examples = lists.usable(self.loss)
         if self.max_queries and self.max_queries < len(examples):
             return np.sort(rng.choice(examples, self.max_queries, replace=False))

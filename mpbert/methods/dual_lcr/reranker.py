@@ -22,22 +22,21 @@ the defaults here. Where we differ from the code:
 * *The last epoch* counts; the code keeps the best by the loss on validation.
 """
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.progress import progress
-from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from torch import Tensor
 
     from mpbert.methods.dual_lcr.model import DualNetwork
@@ -95,11 +94,7 @@ class DualLcr(Reranker):
         check_has_texts(store, self.name)
 
     def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking], rng: Generator
     ) -> dict[str, int]:
         """Learn from training queries.
 
@@ -109,16 +104,16 @@ class DualLcr(Reranker):
         from mpbert.methods.dual_lcr.texts import TextReader
         from mpbert.methods.dual_lcr.trainer import DualExamples, DualLearner
         from mpbert.methods.training import train
+        from mpbert.methods.word_vectors import words_of
 
         seed = int(rng.integers(2**31))
-        self._vocabulary, vectors = self._words(store, seed)
+        self._vocabulary, vectors = words_of(self, store, seed)
         self._bibliography = AuthorsAndCitations(store, self.most_authors)
         self._texts = TextReader(store, self._vocabulary, self.longest)
         self._network = self._new_network(vectors, seed)
         examples = DualExamples.of(store, queries, rankings[0], self.near)
         learner = DualLearner(self._network, self, self._texts, self._bibliography, examples, seed)
-        learnt = len(queries), zlib.crc32(np.ascontiguousarray(rankings[0].rows))
-        updates = train(learner, self.checkpoint_of(store, seed, *learnt))
+        updates = train(learner, self.checkpoint_of_lists(store, seed, rankings[0].rows))
         return {
             **{"words": len(self._vocabulary), "authors": self._bibliography.num_authors},
             **{"pairs_cited": len(examples), "updates": updates},
@@ -141,7 +136,7 @@ class DualLcr(Reranker):
                     self._network, contexts.take(block), own.citing_rows, self._texts.papers
                 )
                 scores[block] = self._scores(vectors, kept, own.years, ranking.rows[block])
-        return with_rest(sorted_ranking(ranking.rows, scores), rankings[0])
+        return rankings[0].reordered(scores)
 
     def save(self, directory: Path) -> None:
         """Write the weights, and the words in the same order."""
@@ -165,14 +160,6 @@ class DualLcr(Reranker):
             found.append(new.cpu().numpy())
         scores[has] = np.concatenate([np.zeros(0, np.float32), *found])
         return scores
-
-    def _words(self, store: CorpusStore, seed: int) -> tuple["pa.Array", np.ndarray]:
-        """Return (V,) words and their (V, E) vectors."""
-        from mpbert.methods import word_vectors
-
-        if self.word_vectors:
-            return word_vectors.read_words(Path(self.word_vectors))
-        return word_vectors.train_words(store, self.dim, self.word_epochs, self.min_count, seed)
 
     def _new_network(self, vectors: np.ndarray, seed: int) -> "DualNetwork":
         """Return the network as it starts: vectors of length 1 on average; two words more."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
+from numpy.random import Generator
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
-from mpbert.methods.learnt_features import tell_learnt, write_learnt
-from mpbert.methods.linear_fusion import LinearFusion, found_gold
+from mpbert.methods.linear_fusion import LinearFusion
 from mpbert.methods.rankings import Ranking, fuse_reciprocal
 from mpbert.methods.reranking import RERANKERS, Reranker
 
@@ -41,22 +40,15 @@ class Fusion(Reranker):
         return "valid" if self.method == "learnt" else ""
 
     def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking], rng: Generator
     ) -> dict[str, int]:
         """Learn the weights on the validation queries.
 
         :raises RunError: none of the cited papers is among those ranked.
         """
         found = self.linear.candidates(store, queries, rankings)
-        gold = found_gold(found.papers, queries, store.num_papers)
-        self.linear.learn(found, gold)
-        self._weights = self.linear.feature_names(self.names_of(rankings)), self.linear.weights
-        tell_learnt("weight", *self._weights)
-        return {"candidates": len(gold), "candidates_cited": int((gold > 0).sum())}
+        names = self.linear.feature_names(self.names_of(rankings))
+        return self.linear.fit(store, queries, found, names)
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the union of the rankings by the new score."""
@@ -66,6 +58,6 @@ class Fusion(Reranker):
         return found.papers.ranking(self.linear.scores(found))
 
     def save(self, directory: Path) -> None:
-        """Write the weights, of standardised features."""
+        """Write the weights, if they are learnt."""
         if self.method == "learnt":
-            write_learnt(directory, "weight", *self._weights)
+            self.linear.save(directory)

@@ -38,7 +38,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.corpus.tasks import TASKS
@@ -127,10 +126,11 @@ class Hatten(Embedder):
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train word vectors, unless there are some, then the encoder."""
         from mpbert.methods.hatten.trainer import train_encoder
+        from mpbert.methods.word_vectors import words_of
         from mpbert.pretrained.device import trained_on
 
         seed = int(rng.integers(2**31))
-        self._words, vectors = self._load_words(store, seed)
+        self._words, vectors = words_of(self, store, seed)
         self._check_heads(vectors.shape[1], f"word_vectors={self.word_vectors}")
         self._reader = DocumentReader(store, self._words, self.longest)
         examples = read_training_queries(store, self._reader, self._training_tasks, self.query)
@@ -212,23 +212,6 @@ class Hatten(Embedder):
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             return HattenEncoder(vectors, self.longest, shape, bag)
-
-    def _load_words(self, store: CorpusStore, seed: int) -> tuple[pa.Array, np.ndarray]:
-        from mpbert.methods import word_vectors
-        from mpbert.methods.checkpoint import State
-
-        if self.word_vectors:
-            return word_vectors.read_words(Path(self.word_vectors))
-        checkpoint = self.checkpoint_of(store, seed, part="words")
-        if checkpoint and (found := checkpoint.load()):
-            return pa.array(found.values["words"], pa.large_string()), found.arrays["vectors"]
-        epochs = self.checkpoint_of(store, seed, part="word-epochs")
-        words, vectors = word_vectors.train_words(
-            store, self.dim, self.word_epochs, self.min_count, seed, epochs
-        )
-        if checkpoint:
-            checkpoint.save(State({"vectors": vectors}, {"words": words.to_pylist()}))
-        return words, vectors
 
     def _check_heads(self, dim: int, source: str) -> None:
         if self.width:

@@ -44,7 +44,6 @@ from mpbert.methods.citing_embedder import CitingEmbedder
 from mpbert.methods.embedding import EMBEDDERS
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
 from mpbert.pretrained.texts import training_texts
-from mpbert.vectors.store import VectorStore
 
 # torch and Hugging Face's library are imported by the methods that need them: other methods
 # shall neither wait for them nor have their memory counted
@@ -144,21 +143,14 @@ class Transformer(CitingEmbedder):
             **counts,
         }
 
-    def embed_papers(self, store: CorpusStore) -> VectorStore:
+    def read_papers(self, store: CorpusStore) -> np.ndarray:
         """Return the vectors of augmented abstracts."""
-        if self.citing_vectors:
-            return self.joined_papers(store)
         rng = np.random.default_rng([self._seed, 1])
         rows = self._texts.papers(np.arange(store.num_papers), self.citing, rng)
-        return VectorStore(store.paper_ids, self._encoder.embed(rows, "embed papers"))
+        return self._encoder.embed(rows, "embed papers")
 
-    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
-        """Return the vectors of contexts, or of titles and abstracts; of both where both count."""
-        if self.citing_vectors:
-            return self.joined_queries(queries, lambda: self._read(store, queries))
-        return VectorStore(queries.query_ids, self._read(store, queries))
-
-    def _read(self, store: CorpusStore, queries: Queries) -> np.ndarray:
+    def read_queries(self, store: CorpusStore, queries: Queries) -> np.ndarray:
+        """Return the vectors of contexts, or of titles and abstracts."""
         if isinstance(queries, Contexts):
             texts = store.local_texts(queries), self.context_tokens
             return self._encoder.embed_texts(*texts, "embed queries")

@@ -1,9 +1,7 @@
 """Phase 2: every cited document from the words around its citation, batch by batch."""
 
-from functools import partial
-
 import numpy as np
-from numba import float32, njit, uint64
+from numba import float32, int64, njit, uint64
 
 from mpbert.methods.hyperdoc2vec.lanes import (
     LANES,
@@ -12,9 +10,9 @@ from mpbert.methods.hyperdoc2vec.lanes import (
     load,
     plus,
     prefetch,
+    run_on_blocks,
     store,
     times,
-    whole_blocks,
 )
 from mpbert.methods.hyperdoc2vec.negative_sampling import (
     Changes,
@@ -29,7 +27,7 @@ from mpbert.methods.hyperdoc2vec.negative_sampling import (
     score,
     share_of,
 )
-from mpbert.methods.hyperdoc2vec.together import finish, run_together, take, wait_until_done
+from mpbert.methods.hyperdoc2vec.together import tasks_of
 
 BATCH_CITATIONS = 16  # few: frequent words are in most windows, and their changes add up
 
@@ -59,32 +57,25 @@ def train_citations(
     reach = np.empty((BATCH_CITATIONS, 2), dtype=np.int64)
     targets = Targets.empty(BATCH_CITATIONS, num_noise)
     changes = Changes.empty(BATCH_CITATIONS, num_threads, num_noise + 1)
-    matrices = word_in, document_in, document_out
-    blocks = [whole_blocks(matrix) for matrix in matrices]
-    task = partial(
-        _train_citations, tokens, citations, *blocks, keep, other, window, rates, seed, free,
-        train_all, dim, h, backs, reach, targets, changes, num_threads,
+    run_on_blocks(
+        _train_citations, (word_in, document_in, document_out), tokens, citations, keep, other,
+        window, rates, seed, free, train_all, dim, h, backs, reach, targets, changes,
+        num_threads=num_threads,
     )  # fmt: skip
-    run_together(task, num_threads)
-    for matrix, changed in zip(matrices, blocks, strict=True):
-        if changed is not matrix:
-            matrix[:] = changed[:, :dim]
 
 
 @njit(cache=True, nogil=True)
 def _train_citations(
-    tokens, citations, word_in, document_in, document_out, keep, other, window, rates, seed, free,
+    word_in, document_in, document_out, tokens, citations, keep, other, window, rates, seed, free,
     train_all, dim, h, backs, reach, targets, changes, num_threads, counters,
 ):  # fmt: skip
-    end = 0
+    end = int64(0)
     for batch in range(len(rates)):
         start = batch * BATCH_CITATIONS
-        num = min(BATCH_CITATIONS, len(citations) - start)
-        begin, end = end, end + num
-        task = take(counters, end)
-        while task >= 0:
-            c = task - begin
-            place, first, last, citing, cited = citations[start + c]
+        of_batch = citations[start : start + BATCH_CITATIONS]
+        begin, end = end, end + len(of_batch)
+        for c in tasks_of(counters, begin, end):
+            place, first, last, citing, cited = of_batch[c]
             state = mix(seed ^ uint64(start + c))
             half = window - below(state, window)
             reach[c, 0], reach[c, 1] = max(first, place - half), min(last, place + half)
@@ -96,19 +87,12 @@ def _train_citations(
             for k in range(targets.rows.shape[1]):
                 if free[targets.rows[c, k]]:
                     list_change(changes, c, targets, c, k, num_threads)
-            finish(counters)
-            task = take(counters, end)
-        wait_until_done(counters, end)
         begin, end = end, end + num_threads
-        task = take(counters, end)
-        while task >= 0:
+        for share in tasks_of(counters, begin, end):
             _change(
-                tokens, citations[start : start + num], word_in, document_in, document_out,
-                train_all, h, backs, reach, changes, num_threads, task - begin,
+                tokens, of_batch, word_in, document_in, document_out, train_all, h, backs, reach,
+                changes, num_threads, share,
             )  # fmt: skip
-            finish(counters)
-            task = take(counters, end)
-        wait_until_done(counters, end)
 
 
 @njit(cache=True, nogil=True)

@@ -6,12 +6,17 @@ written down, so the bits do not depend on what the compiler chooses; whether a 
 before it is added depends on the machine.
 """
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
 from numba.extending import intrinsic, register_model
+
+from mpbert.methods.hyperdoc2vec.together import run_together
 
 LANES = 16
 _FLOAT, _INT = ir.FloatType(), ir.IntType(32)
@@ -35,6 +40,20 @@ def whole_blocks(matrix: np.ndarray) -> np.ndarray:
     rows[:, : matrix.shape[1]] = matrix
     rows[:, matrix.shape[1] :] = 0
     return rows
+
+
+def run_on_blocks(
+    train: Callable[..., None], matrices: Sequence[np.ndarray], *others: object, num_threads: int
+) -> None:
+    """Run ``train(*matrices, *others, num_threads, counters)``, by threads that share the tasks.
+
+    :param train: compiled; it changes the matrices, whose rows it gets as whole blocks.
+    """
+    blocks = [whole_blocks(matrix) for matrix in matrices]
+    run_together(partial(train, *blocks, *others, num_threads), num_threads)
+    for matrix, changed in zip(matrices, blocks, strict=True):
+        if changed is not matrix:
+            matrix[:] = changed[:, : matrix.shape[1]]
 
 
 class _Lanes(types.Type):

@@ -109,6 +109,17 @@ def finish(counters):
 
 
 @njit
+def tasks_of(counters, begin, end):
+    """Yield, from 0, tasks ``begin`` to ``end`` - 1 that this thread takes; then wait for all."""
+    task = take(counters, end)
+    while task >= 0:
+        yield task - begin
+        finish(counters)
+        task = take(counters, end)
+    wait_until_done(counters, end)
+
+
+@njit
 def wait_until_done(counters, end):
     """Return when all tasks before number ``end`` are done."""
     spins = 0

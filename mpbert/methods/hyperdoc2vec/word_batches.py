@@ -4,7 +4,6 @@ Words of one text share their inputs, so sums over windows are differences of ru
 wide window costs as much as a narrow one; so do the changes that go back to the window's words.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +18,9 @@ from mpbert.methods.hyperdoc2vec.lanes import (
     minus,
     plus,
     prefetch,
+    run_on_blocks,
     store,
     times,
-    whole_blocks,
     zeros,
 )
 from mpbert.methods.hyperdoc2vec.negative_sampling import (
@@ -37,13 +36,7 @@ from mpbert.methods.hyperdoc2vec.negative_sampling import (
     score,
     share_of,
 )
-from mpbert.methods.hyperdoc2vec.together import (
-    finish,
-    number_of_this_thread,
-    run_together,
-    take,
-    wait_until_done,
-)
+from mpbert.methods.hyperdoc2vec.together import number_of_this_thread, take, tasks_of
 
 BATCH_SEGMENTS = 8  # pieces of text in a batch: what the threads share
 _AHEAD = 12  # words whose vectors are fetched before they are read
@@ -101,17 +94,11 @@ def train_words(
     pieces = _Pieces.empty(num_threads if at_once else BATCH_SEGMENTS, window, dim)
     targets = Targets.empty(len(pieces.h), num_noise)
     changes = Changes.empty(BATCH_SEGMENTS, num_threads, SEGMENT * (num_noise + 1))
-    matrices = word_in, word_out, document_in
-    blocks = [whole_blocks(matrix) for matrix in matrices]
-    train = _train_words_at_once if at_once else _train_words
-    task = partial(
-        train, tokens, segments, *blocks, keep, other, window, rates, seed, train_all, dim,
-        pieces, targets, changes, num_threads,
+    run_on_blocks(
+        _train_words_at_once if at_once else _train_words, (word_in, word_out, document_in),
+        tokens, segments, keep, other, window, rates, seed, train_all, dim, pieces, targets,
+        changes, num_threads=num_threads,
     )  # fmt: skip
-    run_together(task, num_threads)
-    for matrix, changed in zip(matrices, blocks, strict=True):
-        if changed is not matrix:
-            matrix[:] = changed[:, :dim]
 
 
 @njit(inline="always")
@@ -122,39 +109,30 @@ def _width(window):
 
 @njit(cache=True, nogil=True)
 def _train_words(
-    tokens, segments, word_in, word_out, document_in, keep, other, window, rates, seed, train_all,
+    word_in, word_out, document_in, tokens, segments, keep, other, window, rates, seed, train_all,
     dim, pieces, targets, changes, num_threads, counters,
 ):  # fmt: skip
-    end = 0
+    end = int64(0)
     for batch in range(len(rates)):
         start = batch * BATCH_SEGMENTS
-        num = min(BATCH_SEGMENTS, len(segments) - start)
-        begin, end = end, end + num
-        task = take(counters, end)
-        while task >= 0:
+        of_batch = segments[start : start + BATCH_SEGMENTS]
+        begin, end = end, end + len(of_batch)
+        for s in tasks_of(counters, begin, end):
             _compute(
-                tokens, segments[start + task - begin], word_in, word_out, document_in, keep, other,
-                window, rates[batch], seed, train_all, dim, pieces, targets, changes, num_threads,
-                False, task - begin,
+                tokens, of_batch[s], word_in, word_out, document_in, keep, other, window,
+                rates[batch], seed, train_all, dim, pieces, targets, changes, num_threads, False, s,
             )  # fmt: skip
-            finish(counters)
-            task = take(counters, end)
-        wait_until_done(counters, end)
         begin, end = end, end + num_threads
-        task = take(counters, end)
-        while task >= 0:
+        for share in tasks_of(counters, begin, end):
             _change(
-                tokens, segments[start : start + num], word_in, word_out, document_in, window,
-                train_all, pieces, changes, num_threads, task - begin,
+                tokens, of_batch, word_in, word_out, document_in, window, train_all, pieces,
+                changes, num_threads, share,
             )  # fmt: skip
-            finish(counters)
-            task = take(counters, end)
-        wait_until_done(counters, end)
 
 
 @njit(cache=True, nogil=True)
 def _train_words_at_once(
-    tokens, segments, word_in, word_out, document_in, keep, other, window, rates, seed, train_all,
+    word_in, word_out, document_in, tokens, segments, keep, other, window, rates, seed, train_all,
     dim, pieces, targets, changes, num_threads, counters,
 ):  # fmt: skip
     s = number_of_this_thread(counters)

@@ -2,8 +2,8 @@
 
 Candidates are the first papers of the linear fusion (:mod:`mpbert.methods.linear_fusion`); papers
 beyond them keep its order. Boosted trees (:mod:`mpbert.methods.lambdamart.trees`) read features of
-each ranking, of the fusion, and of the paper (:mod:`mpbert.methods.lambdamart.features`), and what
-the candidates tell of one another (:mod:`mpbert.methods.lambdamart.relations`).
+each ranking, of the fusion, and of the paper, and what the candidates tell of one another
+(:mod:`mpbert.methods.lambdamart.features`).
 
 Fusion and trees learn from the same validation queries. A fusion knows the queries that it learnt
 from better than others, and trees would trust it too much. So the validation papers are dealt into
@@ -22,14 +22,20 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError, RunError
-from mpbert.methods.lambdamart.features import candidates_of, feature_names, features_of
-from mpbert.methods.lambdamart.metadata import NAMES, metadata_features
-from mpbert.methods.lambdamart.relations import NAMES as RELATIONS
-from mpbert.methods.lambdamart.relations import relation_features
+from mpbert.methods.lambdamart.features import (
+    METADATA,
+    RELATIONS,
+    candidates_of,
+    feature_names,
+    features_of,
+    metadata_features,
+    relation_features,
+)
 from mpbert.methods.lambdamart.trees import (
     Lists,
     TreeSettings,
@@ -48,7 +54,7 @@ from mpbert.methods.linear_fusion import (
     sums,
 )
 from mpbert.methods.paper_parts import read_parts
-from mpbert.methods.rankings import Ranking, sorted_ranking, with_rest
+from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker
 
 _TIE = 1e-9  # less than a difference of scores that matters
@@ -103,11 +109,7 @@ class LambdaMart(Reranker):
                 )
 
     def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking], rng: Generator
     ) -> dict[str, int]:
         """Learn fusion and trees on the validation queries.
 
@@ -145,7 +147,7 @@ class LambdaMart(Reranker):
         features = self._features(store, queries, rankings, first)
         scores[first.rows >= 0] = self._start(first) + scores_by(self.trees, features)
         scores -= _TIE * np.arange(scores.shape[1])
-        return with_rest(sorted_ranking(first.rows, scores), fused)
+        return fused.reordered(scores)
 
     def save(self, directory: Path) -> None:
         """Write the trees as LightGBM's text, the gains, and the weights of the fusion."""
@@ -156,7 +158,7 @@ class LambdaMart(Reranker):
         write_learnt(directory, "weight", names, self._fusion.weights, "fusion.json")
 
     def _feature_names(self) -> list[str]:
-        more = [name for of in self._metadata for name in NAMES[of]]
+        more = [name for of in self._metadata for name in METADATA[of]]
         return feature_names(self._inputs) + RELATIONS * self.relations + more
 
     def _start(self, first: Ranking) -> np.ndarray:

@@ -1,10 +1,9 @@
 """Late interaction over a pretrained encoder, after ColBERT: Khattab and Zaharia (SIGIR 2020).
 
 Query and paper are read apart. Each token of the query then looks for the nearest token of the
-paper, and the mean of these cosines is the score: :func:`mpbert.methods.late_interaction.max_sim`.
-A paper is scored by its title and abstract, and by those training sentences that cite it whose mean
-states are nearest to those of the query; of these the best counts, as papers are also known by what
-others say of them.
+paper, and the mean of these cosines is the score, ``max_sim``. A paper is scored by its title and
+abstract, and by those training sentences that cite it whose mean states are nearest to those of the
+query; of these the best counts, as papers are also known by what others say of them.
 
 Where we differ from ColBERT:
 
@@ -22,14 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from mpbert.corpus.store import CITING_FIRST, Contexts, CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, smallest_per_row
-from mpbert.methods.learnt_features import tell_learnt, write_learnt
-from mpbert.methods.linear_fusion import Candidates, LinearFusion, found_gold
+from mpbert.methods.linear_fusion import Candidates, LinearFusion
 from mpbert.methods.rankings import Ranking, Union, union, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 from mpbert.methods.training_contexts import TrainingContexts
@@ -104,17 +103,13 @@ class LateInteraction(Reranker):
         if self._reads_papers:
             check_has_texts(store, self.name)
 
-    def prepare(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
+    def prepare(self, store: CorpusStore, rng: Generator) -> dict[str, int]:
         """Read the papers and the citing sentences that the score asks for."""
         self._read(store, int(rng.integers(2**31)))
         return {}
 
     def fit(
-        self,
-        store: CorpusStore,
-        queries: Queries,
-        rankings: Sequence[Ranking],
-        rng: np.random.Generator,
+        self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking], rng: Generator
     ) -> dict[str, int]:
         """Learn the weights.
 
@@ -124,16 +119,8 @@ class LateInteraction(Reranker):
             places = np.sort(rng.choice(len(queries), _LEARNT_FROM, replace=False))
             queries, rankings = queries.take(places), [rankings[0].take(places)]
         found = self._candidates(store, queries, rankings[0])
-        gold = found_gold(found.papers, queries, store.num_papers)
-        self.linear.learn(found, gold)
         names = self.linear.feature_names(self.names_of(rankings)) + list(_FEATURES)
-        self._weights = names, self.linear.weights
-        tell_learnt("weight", *self._weights)
-        return {
-            "queries": len(queries),
-            "candidates": len(gold),
-            "candidates_cited": int((gold > 0).sum()),
-        }
+        return {"queries": len(queries), **self.linear.fit(store, queries, found, names)}
 
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the first papers by the learnt score, then the others; or the former alone."""
@@ -151,9 +138,9 @@ class LateInteraction(Reranker):
         return cited.ranking(features[has, _CITING])
 
     def save(self, directory: Path) -> None:
-        """Write the weights, of standardised features."""
+        """Write the weights, if they are learnt."""
         if self.score == "learnt":
-            write_learnt(directory, "weight", *self._weights)
+            self.linear.save(directory)
 
     def _read(self, store: CorpusStore, seed: int) -> None:
         """Make the states of all papers, and of all training sentences that cite, as is asked."""
@@ -189,7 +176,7 @@ class LateInteraction(Reranker):
 
     def _features(self, store: CorpusStore, queries: Queries, papers: Union) -> np.ndarray:
         """Return (M, 3) of :data:`_FEATURES`; what is not read is 0."""
-        from mpbert.methods.late_interaction.max_sim import max_sim
+        from mpbert.methods.late_interaction.states import max_sim
 
         offsets, rows = papers.offsets, papers.rows
         features = np.zeros((len(rows), len(_FEATURES)), np.float32)
@@ -215,7 +202,7 @@ class LateInteraction(Reranker):
         :param query: (T, D) states; ``mean`` (D,) of them.
         :param own: row of the query's own paper.
         """
-        from mpbert.methods.late_interaction.max_sim import max_sim
+        from mpbert.methods.late_interaction.states import max_sim
 
         places, counts = self._citations.known(rows, np.full(len(rows), own))
         contexts = self._citations.contexts[places]

@@ -48,20 +48,17 @@ class LinearMaps(CitingEmbedder):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Read the vectors of papers and training contexts, and learn the maps."""
-        papers = self._read("papers", store.paper_ids)
-        contexts = self._read(vectors_name("local", "train"), store.contexts("train").query_ids)
+        papers, ids = self.read_papers(store), store.contexts("train").query_ids
+        contexts = self._read(vectors_name("local", "train"), ids)
         return self.join(store, papers, contexts, int(rng.integers(2**31)))
 
-    def embed_papers(self, store: CorpusStore) -> VectorStore:
-        """Return the mapped sums of papers and of the contexts that cite them."""
-        return self.joined_papers(store)
+    def read_papers(self, store: CorpusStore) -> np.ndarray:
+        """Return the vectors of papers."""
+        return self._read("papers", store.paper_ids)
 
-    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
-        """Return the mapped vectors of contexts, or of titles and abstracts."""
-        return self.joined_queries(queries, lambda: self._contexts(store, queries.query_ids))
-
-    def _contexts(self, store: CorpusStore, ids: Sequence[str]) -> np.ndarray:
+    def read_queries(self, store: CorpusStore, queries: Queries) -> np.ndarray:
         """Return the vectors of contexts of one split."""
+        ids = queries.query_ids
         for split in ("test", "valid", "train"):
             of_split = store.contexts(split).query_ids
             place_of = {query: place for place, query in enumerate(of_split)}

@@ -50,7 +50,6 @@ from mpbert.methods.sbert_subref import pairs as sbert_pairs
 from mpbert.methods.sbert_subref.pairs import Negatives, Positives
 from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.normal import normalized
-from mpbert.vectors.store import VectorStore
 
 # torch and sentence-transformers are imported by the methods that need them
 
@@ -118,35 +117,27 @@ class Sbert(CitingEmbedder):
         self._papers = self._rows(papers, self.paper_tokens)
         counts = self._train(store, rng) if self.num_epochs else {}
         if self.citing_vectors:
-            own = self._encoder.embed(self._papers, "embed papers")
-            contexts = self._read(store, store.contexts("train"))
-            counts |= self.join(store, own, contexts, self._seed)
+            own, contexts = self.read_papers(store), store.contexts("train")
+            counts |= self.join(store, own, self.read_queries(store, contexts), self._seed)
         return {"parameters": sum(p.numel() for p in model.parameters()), **counts}
 
-    def embed_papers(self, store: CorpusStore) -> VectorStore:
-        """Return the vectors of titles and abstracts, with those of citing contexts if wanted."""
-        if self.citing_vectors:
-            return self.joined_papers(store)
-        return VectorStore(store.paper_ids, self._encoder.embed(self._papers, "embed papers"))
+    def read_papers(self, store: CorpusStore) -> np.ndarray:
+        """Return the vectors of titles and abstracts."""
+        return self._encoder.embed(self._papers, "embed papers")
 
-    def embed_queries(self, store: CorpusStore, queries: Queries) -> VectorStore:
+    def read_queries(self, store: CorpusStore, queries: Queries) -> np.ndarray:
         """Return the vectors of contexts, or of titles and abstracts."""
-        if self.citing_vectors:
-            return self.joined_queries(queries, lambda: self._read(store, queries))
-        return VectorStore(queries.query_ids, self._read(store, queries))
+        if isinstance(queries, Contexts):
+            texts = store.local_texts(queries), self.context_tokens
+            return self._encoder.embed_texts(*texts, "embed queries")
+        rows = self._papers.take(queries.citing_rows)
+        return self._encoder.embed(rows, "embed queries")
 
     def save(self, store: CorpusStore, directory: Path) -> None:
         """Write a trained model into ``model``, which sentence-transformers reads, and a head."""
         super().save(store, directory)
         if self.num_epochs:
             self._encoder.save(directory / "model")
-
-    def _read(self, store: CorpusStore, queries: Queries) -> np.ndarray:
-        if isinstance(queries, Contexts):
-            texts = store.local_texts(queries), self.context_tokens
-            return self._encoder.embed_texts(*texts, "embed queries")
-        rows = self._papers.take(queries.citing_rows)
-        return self._encoder.embed(rows, "embed queries")
 
     def _rows(self, texts: list[str], limit: int) -> Ragged:
         return self._layout.rows(self._layout.ended(self._encoder.tokenize(texts, limit)))
