@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged_rows import Ragged
 
 if TYPE_CHECKING:  # not to search titles
     from scipy import sparse
@@ -72,3 +73,12 @@ def count_matrix(
     places = row_numbers(lengths)[known], columns[known]
     ones = np.ones(len(columns[known]), dtype=np.int32)
     return sparse.csr_array((ones, places), shape=(len(texts), len(vocabulary))), vocabulary
+
+
+def known_words(texts: pa.Array, vocabulary: pa.Array) -> Ragged:
+    """Return (M,) texts as places in the vocabulary; words that are not in it are left out."""
+    lengths, flat = split_words(texts)
+    encoded = flat.dictionary_encode()
+    numbers = pc.fill_null(pc.index_in(encoded.dictionary, value_set=vocabulary), -1)
+    items = numbers.to_numpy().astype(np.int64)[encoded.indices.to_numpy()]
+    return Ragged.of_lengths(items, lengths).where(items >= 0)

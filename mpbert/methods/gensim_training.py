@@ -9,7 +9,7 @@ so: gensim 4.4 then takes the reduced windows from memory that nothing has writt
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import ranges
 from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.method import Method
 from mpbert.methods.training import Learner, Plan
 from mpbert.methods.training import train as train_steps
 
@@ -72,30 +73,24 @@ def pieces(words: Sequence[str]) -> Iterator[Sequence[str]]:
         yield words[start : start + _LONGEST]
 
 
-class WordSettings(Protocol):
-    """The settings of a training of word vectors."""
+def new_model(settings: Method, seed: int, kind: str = "Word2Vec", **more: int) -> "GensimWord2Vec":
+    """Return an untrained model of gensim, with negative sampling.
 
-    dim: int
-    window: int
-    negatives: int
-    min_count: int
-    learning_rate: float
-    workers: int
+    :param settings: ``dim``, ``window``, ``negatives``, ``min_count``, ``learning_rate`` and
+        ``workers``.
+    :param kind: Word2Vec, Mikolov et al. (NIPS 2013), or Doc2Vec; ``more`` are parameters of it.
+    """
+    import gensim.models  # a second, which --help need not wait for
 
-
-def word_model(settings: WordSettings, seed: int, skipgram: bool = False) -> "GensimWord2Vec":
-    """Return an untrained Word2Vec: Mikolov et al. (NIPS 2013), with negative sampling."""
-    from gensim.models import Word2Vec as GensimWord2Vec  # a second, which --help need not wait for
-
-    return GensimWord2Vec(
+    return getattr(gensim.models, kind)(
         vector_size=settings.dim,
-        sg=int(skipgram),
         window=settings.window,
         negative=settings.negatives,
         min_count=settings.min_count,
         alpha=settings.learning_rate,
         seed=seed,
         workers=settings.workers,
+        **more,
     )
 
 

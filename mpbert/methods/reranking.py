@@ -23,6 +23,8 @@ class Reranker(Method):
 
     :cvar num_inputs: fewest and most rankings it takes.
     :cvar takes_vectors: whether vectors may tell it the score of a paper that a ranking lacks.
+    :cvar learns_from: the split whose queries and rankings ``fit`` gets, or nothing; a property
+        where settings decide.
     :ivar input_names: what the rankings are called; the command sets it.
     :ivar score_pairs: from (P,) places of the queries to rerank and (P,) rows of papers to (P,)
         scores by such vectors; None: there are none. The command sets it for each split.
@@ -30,13 +32,9 @@ class Reranker(Method):
 
     num_inputs: ClassVar[tuple[int, int]] = (1, 1)
     takes_vectors: ClassVar[bool] = False
+    learns_from: ClassVar[str] = ""
     input_names: Sequence[str] = ()
     score_pairs: "Callable[[np.ndarray, np.ndarray], np.ndarray] | None" = None
-
-    @property
-    def learns_from(self) -> str:
-        """The split whose queries and rankings ``fit`` gets, or nothing."""
-        return ""
 
     def check(self, store: "CorpusStore") -> None:
         """Refuse a corpus that lacks what the member reads, before any work.

@@ -1,10 +1,12 @@
-"""The citations of training papers: as a matrix, and counted up to a year."""
+"""What training papers and their contexts cite: by query, by cited paper, as a matrix, by year."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
 from mpbert.methods.citations_by_year import CitationsByYear
 
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
@@ -46,3 +48,79 @@ def citations_and_age(
     citing_years = np.repeat(training.years, np.diff(training.cited_offsets))
     cited = CitationsByYear(training.cited_rows, citing_years).until(papers, years)
     return [np.log1p(cited), np.log1p(np.maximum(years - store.years[papers], 0))]
+
+
+class TrainingContexts:
+    """The citations of training contexts, paper after paper.
+
+    :ivar contexts: (C,) number of the context of each citation.
+    :ivar counts: (N,) citations of each paper.
+    """
+
+    def __init__(self, store: CorpusStore) -> None:
+        training = store.contexts("train")
+        order = np.argsort(training.cited_rows, kind="stable")
+        self.contexts = row_numbers(np.diff(training.cited_offsets))[order]
+        self._owners, self._years = training.citing_rows[self.contexts], store.years
+        self.counts = np.bincount(training.cited_rows, minlength=store.num_papers)
+
+    def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return places in ``contexts`` of all that cites each paper, and (M,) how many.
+
+        :param rows: (M,) of papers.
+        """
+        counts = self.counts[rows]
+        return ranges(offsets_of(self.counts)[:-1][rows], counts), counts
+
+    def known(self, rows: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return places in ``contexts`` of what cites each paper, and (M,) how many.
+
+        None is of the query's own paper, or of one that is newer.
+
+        :param rows: (M,) of papers.
+        :param own: (M,) row of the paper of each query.
+        """
+        places, counts = self.of(rows)
+        pair = row_numbers(counts)
+        owners = self._owners[places]
+        known = (owners != own[pair]) & (self._years[owners] <= self._years[own[pair]])
+        return places[known], np.bincount(pair[known], minlength=len(rows))
+
+
+@dataclass(frozen=True)
+class CitingQueries:
+    """Queries that cite training papers, and these.
+
+    :param manuscripts: (Q,) row of the manuscript of each.
+    :param numbers: (Q,) which query of the split each is.
+    :param offsets: (Q + 1,) of ``cited``; a query cites one or more.
+    """
+
+    manuscripts: np.ndarray
+    numbers: np.ndarray
+    offsets: np.ndarray
+    cited: np.ndarray
+
+    @classmethod
+    def of(cls, queries: Queries, is_training: np.ndarray) -> "CitingQueries":
+        """Return the queries that cite training papers.
+
+        :param is_training: (N,) of papers.
+        """
+        known = is_training[queries.cited_rows]
+        owners = row_numbers(np.diff(queries.cited_offsets))[known]
+        counts = np.bincount(owners, minlength=len(queries))
+        numbers = np.flatnonzero(counts)
+        cited = queries.cited_rows[known]
+        return cls(queries.citing_rows[numbers], numbers, offsets_of(counts[numbers]), cited)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, places: np.ndarray) -> "CitingQueries":
+        """Return some of them."""
+        counts = np.diff(self.offsets)[places]
+        cited = self.cited[ranges(self.offsets[places], counts)]
+        return CitingQueries(
+            self.manuscripts[places], self.numbers[places], offsets_of(counts), cited
+        )

@@ -10,8 +10,7 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods import head_training
 from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citation_head import CitationHead, citation_loss
-from mpbert.methods.citing_sums import CitingSums
-from mpbert.methods.citing_vectors import CitingVectors
+from mpbert.methods.citing_vectors import CitingSums, CitingVectors
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.head_training import HeadLearning

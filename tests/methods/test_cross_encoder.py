@@ -25,8 +25,7 @@ from mpbert.foundation.ragged_rows import Ragged
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.cross_encoder.model import mark_types, special_tokens
-from mpbert.methods.cross_encoder.reranker import CrossEncoder
-from mpbert.methods.cross_encoder.standardised import blended, standardised
+from mpbert.methods.cross_encoder.reranker import CrossEncoder, blended
 from mpbert.methods.cross_encoder.texts import PairLayout, PairTexts, longest_first
 from mpbert.methods.cross_encoder.trainer import (
     ListObjective,
@@ -36,7 +35,7 @@ from mpbert.methods.cross_encoder.trainer import (
     training_lists,
     with_some_negatives,
 )
-from mpbert.methods.rankings import Ranking, with_rest
+from mpbert.methods.rankings import Ranking, standardised, with_rest
 
 NONE = -np.inf
 SMALL = ["model=random:1x32", "vocab_size=400", "query_tokens=24", "paper_tokens=24", "batch=16"]

@@ -16,9 +16,8 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.cross_encoder import near_texts
 from mpbert.methods.cross_encoder.reranker import CrossEncoder
-from mpbert.methods.cross_encoder.standardised import standardised
 from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
-from mpbert.methods.rankings import Ranking
+from mpbert.methods.rankings import Ranking, standardised
 
 JOINED = [
     *("model=random:2x64", "vocab_size=400", "joined=1", "loss=listwise", "query=context"),

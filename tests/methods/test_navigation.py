@@ -8,7 +8,7 @@ import pytest
 
 from mpbert.commands import rerank, retrieve
 from mpbert.corpus.records import UNKNOWN_YEAR
-from mpbert.corpus.store import CorpusStore
+from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
@@ -38,34 +38,43 @@ def graph_of(years, *cited):
 
 # Fig. 1 of the paper: d1 cites d3, d4; d2 cites d5, d6; kd = 2 and kc = 3, so d6 is discarded
 FIGURE = graph_of([2000] * 8, [7], [3, 4], [4, 5, 6], [7], [], [], [], [])
-QUERY = np.array([0]), np.array([2001])
+
+
+def queries_of(*own, year=2001):
+    return Queries(
+        ["q"] * len(own), np.array(own), np.zeros(len(own) + 1, int), np.zeros(0, int),
+        np.full(len(own), year), np.zeros(len(own), bool),
+    )  # fmt: skip
+
+
+QUERY = queries_of(0)
 
 
 def test_figure_1_of_the_paper_by_pencil():
     ranking = Ranking(np.array([[1, 2, 7]]), np.array([[9.0, 5.0, 4.0]]))
-    found = expand(FIGURE, ranking, *QUERY, keep=2, add=3)
+    found = expand(FIGURE, QUERY, ranking, keep=2, add=3)
     assert found.rows.tolist() == [[1, 2, 3, 4, 5]]
     assert found.scores.tolist() == [[9, 5, 1, -3, -7]]  # on with the step from 9 to 5
 
 
 def test_a_second_round_starts_from_what_the_first_found():
     ranking = Ranking(np.array([[1]]), np.array([[9.0]]))
-    once = expand(FIGURE, ranking, *QUERY, keep=1, add=1)
+    once = expand(FIGURE, QUERY, ranking, keep=1, add=1)
     assert once.rows.tolist() == [[1, 3]]
-    twice = expand(FIGURE, once, *QUERY, keep=2, add=9)
+    twice = expand(FIGURE, QUERY, once, keep=2, add=9)
     assert twice.rows.tolist() == [[1, 3, 4, 7]]
     assert (np.diff(twice.scores) < 0).all()
 
 
 def test_later_documents_and_the_querys_own_paper_lend_nothing_and_it_is_not_found():
     graph = graph_of([2000, 2005, 1990, 1990, 1990], [2], [3], [0, 4], [], [])
-    found = cited_by(graph, np.array([[0, 1, 2, -1]]), np.array([0]), np.array([2000]), 9)
+    found = cited_by(graph, queries_of(0, year=2000), np.array([[0, 1, 2, -1]]), 9)
     assert [x.tolist() for x in found] == [[4], [1]]
 
 
 def test_to_a_query_of_unknown_year_all_papers_lend_their_citations():
     graph = graph_of([UNKNOWN_YEAR, 2005, 1990, 1990], [], [2], [3], [])
-    found = cited_by(graph, np.array([[1, 2]]), np.array([0]), np.array([UNKNOWN_YEAR]), 9)
+    found = cited_by(graph, queries_of(0, year=UNKNOWN_YEAR), np.array([[1, 2]]), 9)
     assert [x.tolist() for x in found] == [[3], [1]]  # 2 is a document itself
 
 
@@ -88,14 +97,14 @@ def test_papers_lend_their_citations_only_if_they_are_for_training():
     graph = graph_of([2001, 2001, 2000, 1990, 1991, 1992], [], [3], [4], [], [], [])
     for is_training, found in ((True, [3, 4]), (False, [])):
         graph = replace(graph, is_training=np.full(6, is_training))
-        rows, _ = cited_by(graph, np.array([[1, 2]]), np.array([0]), np.array([2001]), 9)
+        rows, _ = cited_by(graph, QUERY, np.array([[1, 2]]), 9)
         assert rows.tolist() == found
 
 
 def test_a_share_of_being_cited_ranks_all_candidates_by_pencil():
     # d1 (8) and d2 (2) lend: 3 is cited by d1; 4 by both; 5, which is ranked, by d2
     ranking = Ranking(np.array([[1, 2, 5]]), np.array([[8.0, 2.0, 1.0]]))
-    found = scored(FIGURE, ranking, *QUERY, keep=2, add=9, share=0.5)
+    found = scored(FIGURE, QUERY, ranking, keep=2, add=9, share=0.5)
     expected = {1: 1, 2: 0.25, 3: 1 / 8 + 0.4, 4: 1 / 8 + 0.5, 5: 1 / 8 + 0.1, 6: 1 / 8 + 0.1}
     by_score = sorted(expected, key=lambda row: (-expected[row], row))
     assert found.rows.tolist() == [by_score]
@@ -104,21 +113,21 @@ def test_a_share_of_being_cited_ranks_all_candidates_by_pencil():
 
 def test_a_document_that_lends_nothing_is_in_neither_sum():
     ranking = Ranking(np.array([[1, 2]]), np.array([[8.0, 2.0]]))
-    found = scored(FIGURE, ranking, np.array([1]), np.array([2001]), keep=2, add=9, share=1)
+    found = scored(FIGURE, queries_of(1), ranking, keep=2, add=9, share=1)
     assert found.scores[0].max() == pytest.approx(2 / 8 + 1)  # of 4, 5 and 6, by d2 alone
     assert found.rows[0, :3].tolist() == [4, 5, 6]
 
 
 def test_queries_without_documents_stay_empty_with_a_share_too():
     ranking = Ranking(np.array([[-1, -1], [1, -1]]), np.array([[NONE, NONE], [2.0, NONE]]))
-    found = scored(FIGURE, ranking, np.array([0, 0]), np.array([2001, 2001]), 2, 2, 1.0)
+    found = scored(FIGURE, queries_of(0, 0), ranking, 2, 2, 1.0)
     assert found.rows.tolist() == [[-1, -1, -1], [3, 4, 1]]
     assert found.scores.tolist() == [[NONE] * 3, [2, 2, 1]]
 
 
 def test_queries_without_documents_stay_empty():
     ranking = Ranking(np.array([[-1, -1], [1, -1]]), np.array([[NONE, NONE], [2.0, NONE]]))
-    found = expand(FIGURE, ranking, np.array([0, 0]), np.array([2001, 2001]), keep=2, add=2)
+    found = expand(FIGURE, queries_of(0, 0), ranking, keep=2, add=2)
     assert found.rows.tolist() == [[-1, -1, -1], [1, 3, 4]]
     assert found.scores.tolist() == [[NONE] * 3, [2, 1, 0]]
 

@@ -73,6 +73,7 @@ class NNRank(Reranker):
     """
 
     name: ClassVar[str] = "nnrank"
+    learns_from: ClassVar[str] = "train"
     resumes: ClassVar[bool] = True
     quick: ClassVar[tuple[str, ...]] = ("dim=8", "metadata_dim=4", "epochs=2", "triplets=1000")
     dim: int = 175
@@ -97,11 +98,6 @@ class NNRank(Reranker):
         """Check what single values cannot tell."""
         if self.word_dropout > 0.99:
             raise ConfigError(f"--settings word_dropout={self.word_dropout:g}: expected 0 to 0.99")
-
-    @property
-    def learns_from(self) -> str:
-        """Training lists."""
-        return "train"
 
     def check(self, store: CorpusStore) -> None:
         """Refuse a corpus without the metadata that are asked for, or without words."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from mpbert.corpus.bags import known_words
 from mpbert.corpus.store import Contexts, CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.ragged_rows import Ragged
-from mpbert.methods.known_words import known_words
 
 ABSTRACT, OTHER = 0, 1  # kinds of section; the commonest headings follow
 

@@ -27,7 +27,7 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.progress import progress
 from mpbert.methods.embedding import EMBEDDERS, Embedder
-from mpbert.methods.gensim_training import paper_lines, pieces, train
+from mpbert.methods.gensim_training import new_model, paper_lines, pieces, train
 from mpbert.methods.word_means import QUERIES, query_means
 from mpbert.vectors.store import VectorStore
 
@@ -70,28 +70,13 @@ class Doc2Vec(Embedder):
 
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train words and training papers together, by negative sampling."""
-        from gensim.models import Doc2Vec as GensimDoc2Vec
-
         self._seed = int(rng.integers(2**31))
-        self._model = GensimDoc2Vec(
-            dm=int(self.mode == "dm"),
-            dbow_words=1,  # otherwise distributed bag of words has no word vectors for the queries
-            vector_size=self.dim,
-            window=self.window,
-            negative=self.negatives,
-            min_count=self.min_count,
-            alpha=self.learning_rate,
-            seed=self._seed,
-            workers=self.workers,
-        )
-        rows = np.flatnonzero(store.paper_splits == "train")
+        # without dbow_words distributed bag of words has no word vectors for the queries
+        kind = {"dm": int(self.mode == "dm"), "dbow_words": 1}
+        self._model = new_model(self, self._seed, "Doc2Vec", **kind)
+        lines = paper_lines(store, np.flatnonzero(store.paper_splits == "train"), whole=True)
         checkpoint = self.checkpoint_of(store, self._seed)
-        train(
-            self._model,
-            paper_lines(store, rows, whole=True),
-            self.epochs,
-            checkpoint=checkpoint,
-        )
+        train(self._model, lines, self.epochs, checkpoint=checkpoint)
         return {"words": len(self._model.wv), "documents": len(self._model.dv)}
 
     def embed_papers(self, store: CorpusStore) -> VectorStore:

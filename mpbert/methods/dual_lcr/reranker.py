@@ -60,6 +60,7 @@ class DualLcr(Reranker):
     """
 
     name: ClassVar[str] = "dual_lcr"
+    learns_from: ClassVar[str] = "train"
     resumes: ClassVar[bool] = True
     quick: ClassVar[tuple[str, ...]] = (
         *("dim=16", "hidden=8", "author_dim=4", "word_epochs=1", "epochs=2", "batch=160"),
@@ -80,11 +81,6 @@ class DualLcr(Reranker):
     margin: float = 0.3
     learning_rate: float = 0.001
     depth: int = 100
-
-    @property
-    def learns_from(self) -> str:
-        """Training lists."""
-        return "train"
 
     def check(self, store: CorpusStore) -> None:
         """Refuse a corpus without titles and abstracts.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from mpbert.corpus.bags import known_words
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged_rows import Ragged, constant, joined
-from mpbert.methods.known_words import known_words
 
 
 @dataclass(frozen=True)

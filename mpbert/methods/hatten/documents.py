@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from mpbert.corpus.bags import known_words
 from mpbert.corpus.fields import abstract_sentences
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
 from mpbert.foundation.ragged_rows import Ragged, stacked
-from mpbert.methods.known_words import known_words
 
 TITLE, ABSTRACT, CONTEXT = 0, 1, 2  # types of paragraphs, and their places in a document
 QUERIES = ("context", "context+abstract")

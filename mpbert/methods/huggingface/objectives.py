@@ -22,9 +22,9 @@ from torch import Tensor
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import ranges, row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, stacked
-from mpbert.methods.citing_queries import CitingQueries
 from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.huggingface.augmented_texts import AugmentedTexts
+from mpbert.methods.training_citations import CitingQueries
 from mpbert.model.objectives import multi_positive_contrastive
 from mpbert.pretrained.encoder import PretrainedEncoder, length_batches
 

@@ -72,6 +72,7 @@ class LambdaMart(Reranker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    learns_from: ClassVar[str] = "valid"
     quick: ClassVar[tuple[str, ...]] = ("most_trees=20", "leaves=7", "depth=20")
     num_inputs: ClassVar[tuple[int, int]] = (2, 99)
     depth: int = 100
@@ -89,11 +90,6 @@ class LambdaMart(Reranker):
         if self.depth < 2:
             raise ConfigError(f"--settings depth={self.depth}: expected at least 2, to be ordered")
         self._fusion = LinearFusion()
-
-    @property
-    def learns_from(self) -> str:
-        """Validation queries."""
-        return "valid"
 
     @property
     def _metadata(self) -> list[str]:

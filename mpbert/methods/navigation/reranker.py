@@ -111,48 +111,33 @@ class Navigation(Reranker):
     def rerank(self, store: CorpusStore, queries: Queries, rankings: Sequence[Ranking]) -> Ranking:
         """Return the expanded ranking."""
         graph, ranking = CitationGraph.of(store), rankings[0]
-        own = queries.citing_rows, queries.years
         for keep, add in self._rounds:
             if self.share:
-                ranking = scored(graph, ranking, *own, keep, add, self.share)
+                ranking = scored(graph, queries, ranking, keep, add, self.share)
             else:
-                ranking = expand(graph, ranking, *own, keep, add)
+                ranking = expand(graph, queries, ranking, keep, add)
         return ranking
 
 
 def expand(
-    graph: CitationGraph,
-    ranking: Ranking,
-    own_rows: np.ndarray,
-    years: np.ndarray,
-    keep: int,
-    add: int,
+    graph: CitationGraph, queries: Queries, ranking: Ranking, keep: int, add: int
 ) -> Ranking:
     """Return one round of navigation.
 
-    :param own_rows: (Q,) row of the query's own paper.
-    :param years: (Q,) its year.
     :param keep: kd, papers that stay.
     :param add: kc, most papers that come behind them.
     :returns: lists of at most kd + kc papers.
     """
     kept = ranking.first(keep)
-    starts = range(0, len(kept.rows), _BLOCK)
-    blocks = [slice(start, start + _BLOCK) for start in starts]
-    found = [cited_by(graph, kept.rows[b], own_rows[b], years[b], add) for b in blocks]
+    blocks = np.split(np.arange(len(queries)), range(_BLOCK, len(queries), _BLOCK))
+    found = [cited_by(graph, queries.take(block), kept.rows[block], add) for block in blocks]
     counts = np.concatenate([np.zeros(0, np.int64), *(counts for _, counts in found)])
     rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in found)])
     return _appended(kept, rows, counts)
 
 
 def scored(
-    graph: CitationGraph,
-    ranking: Ranking,
-    own_rows: np.ndarray,
-    years: np.ndarray,
-    keep: int,
-    add: int,
-    share: float,
+    graph: CitationGraph, queries: Queries, ranking: Ranking, keep: int, add: int, share: float
 ) -> Ranking:
     """Return the papers of the ranking and those of C by one score.
 
@@ -164,14 +149,14 @@ def scored(
 
     :param share: of being cited, against the score of the first paper.
     """
-    expanded = expand(graph, ranking, own_rows, years, keep, add)
+    expanded = expand(graph, queries, ranking, keep, add)
     found = union([ranking, expanded], graph.num_papers)
     query, paper = found.queries, found.rows
     ranked = found.places_in(ranking, graph.num_papers)
     best, worst = (np.where(np.isfinite(x), np.maximum(x, 0), 0) for x in ranking.bounds())
     own = np.maximum(np.where(ranked >= 0, ranking.scores[query, ranked], worst[query]), 0)
     first = ranking.first(keep)
-    lends = lends_citations(graph, first.rows, own_rows, years)
+    lends = lends_citations(graph, queries, first.rows)
     weights = np.where(lends, np.maximum(first.scores, 0), 0.0)
     weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     citing, rank = np.nonzero(lends)
@@ -185,23 +170,18 @@ def scored(
     return found.ranking(own / scale + share * cited_share)
 
 
-def lends_citations(
-    graph: CitationGraph, documents: np.ndarray, own_rows: np.ndarray, years: np.ndarray
-) -> np.ndarray:
+def lends_citations(graph: CitationGraph, queries: Queries, documents: np.ndarray) -> np.ndarray:
     """Return (Q, K) whether the citations of a document may be known to a query; see the module.
 
     :param documents: (Q, K) rows; -1 beyond the end of a list.
     """
-    lends = graph.is_training[documents] & were_there(graph.years[documents], years[:, None])
-    return lends & (documents >= 0) & (documents != own_rows[:, None])
+    known = were_there(graph.years[documents], queries.years[:, None])
+    lends = graph.is_training[documents] & known
+    return lends & (documents >= 0) & (documents != queries.citing_rows[:, None])
 
 
 def cited_by(
-    graph: CitationGraph,
-    documents: np.ndarray,
-    own_rows: np.ndarray,
-    years: np.ndarray,
-    limit: int,
+    graph: CitationGraph, queries: Queries, documents: np.ndarray, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the papers which the documents of each query cite, by the rank of the citing one.
 
@@ -210,17 +190,17 @@ def cited_by(
     :returns: rows, one query after another, and (Q,) how many each has.
     """
     num_queries, width = documents.shape
-    queries, ranks = np.nonzero(documents >= 0)
-    rows = documents[queries, ranks]
-    lends = lends_citations(graph, documents, own_rows, years)[queries, ranks]
+    owners, ranks = np.nonzero(documents >= 0)
+    rows = documents[owners, ranks]
+    lends = lends_citations(graph, queries, documents)[owners, ranks]
     counts = np.where(lends, np.diff(graph.offsets)[rows], 0)
     cited = graph.cited[ranges(graph.offsets[rows], counts)]
-    places = np.repeat(queries * width + ranks, counts)  # of the citing documents, best first
+    places = np.repeat(owners * width + ranks, counts)  # of the citing documents, best first
     # the first time that a query finds a paper is at its best-ranked citing document
     keys, first = np.unique(places // width * graph.num_papers + cited, return_index=True)
-    by_place = np.sort(first[~np.isin(keys, queries * graph.num_papers + rows)])
+    by_place = np.sort(first[~np.isin(keys, owners * graph.num_papers + rows)])
     query = places[by_place] // width
-    by_place, query = (x[cited[by_place] != own_rows[query]] for x in (by_place, query))
+    by_place, query = (x[cited[by_place] != queries.citing_rows[query]] for x in (by_place, query))
     found = np.bincount(query, minlength=num_queries)
     rank = np.arange(len(query)) - offsets_of(found)[query]
     return cited[by_place[rank < limit]], np.minimum(found, limit)

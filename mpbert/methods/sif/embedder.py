@@ -25,7 +25,7 @@ from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.embedding import EMBEDDERS, Embedder
-from mpbert.methods.gensim_training import sentence_lines, train, word_model
+from mpbert.methods.gensim_training import new_model, sentence_lines, train
 from mpbert.methods.word_means import means_of_counts
 from mpbert.vectors.store import VectorStore
 
@@ -68,7 +68,7 @@ class Sif(Embedder):
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train word vectors, weigh them by frequency, and find the common components."""
         seed = int(rng.integers(2**31))
-        model = word_model(self, seed, skipgram=self.mode == "skipgram")
+        model = new_model(self, seed, sg=int(self.mode == "skipgram"))
         checkpoint = self.checkpoint_of(store, seed)
         train(model, sentence_lines(store), self.epochs, checkpoint=checkpoint)
         self._words = pa.array(model.wv.index_to_key, pa.large_string())

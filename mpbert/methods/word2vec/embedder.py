@@ -25,7 +25,7 @@ import pyarrow as pa
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.foundation.config import setting
 from mpbert.methods.embedding import EMBEDDERS, Embedder
-from mpbert.methods.gensim_training import context_lines, train, word_model
+from mpbert.methods.gensim_training import context_lines, new_model, train
 from mpbert.methods.word_means import QUERIES, query_means
 from mpbert.vectors.store import VectorStore
 
@@ -56,7 +56,7 @@ class Word2Vec(Embedder):
     def fit(self, store: CorpusStore, rng: np.random.Generator) -> dict[str, int]:
         """Train by continuous bag of words and negative sampling."""
         seed = int(rng.integers(2**31))
-        model = word_model(self, seed)
+        model = new_model(self, seed)
         checkpoint = self.checkpoint_of(store, seed)
         train(
             model, context_lines(store, _PREFIX), self.epochs, _keep_papers, checkpoint=checkpoint
