@@ -10,14 +10,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mpbert.commands import retrieve
 from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.tasks import TASKS
+from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.methods import training
 from mpbert.methods.checkpoint import Checkpoint
+from mpbert.methods.rankings import Ranking
 
 
 @pytest.fixture(scope="session")
 def papers(rfc_corpus) -> CorpusStore:
     """Store of the 120 RFCs."""
+    return CorpusStore(rfc_corpus)
+
+
+@pytest.fixture(scope="module")
+def store(rfc_corpus) -> CorpusStore:
+    """The same store; a module has one of its own."""
     return CorpusStore(rfc_corpus)
 
 
@@ -50,6 +60,30 @@ def with_texts(store: CorpusStore, path: Path, text: str) -> CorpusStore:
         table = table.set_column(place, column, pa.array(texts.tolist(), pa.string()))
         pq.write_table(table, path / f"{name}.parquet")
     return CorpusStore(path)
+
+
+@pytest.fixture(scope="session")
+def bm25(rfc_corpus, make_once) -> Path:
+    """Folder of runs of BM25 for all splits, of contexts (local) and whole papers (global)."""
+
+    def make(output: Path) -> None:
+        for task in TASKS:
+            options = {"lexical": "bm25", "splits": ["train", "valid", "test"], "top": 40}
+            retrieve.run(retrieve.Config(rfc_corpus, output / task, task=task, **options))
+
+    return make_once("runs/bm25", make)
+
+
+@pytest.fixture(scope="module")
+def lists(store, bm25) -> Callable[..., tuple[Queries, Ranking]]:
+    """Function of a split, and of a task: its queries, and the first papers of their runs."""
+
+    def read(split: str, task: str = "local", top: int = 30) -> tuple[Queries, Ranking]:
+        queries, run = store.queries(split, task), read_run(bm25 / task / f"{split}.run")
+        found = matrices_of_run(run, queries.query_ids, store.paper_ids, "run")
+        return queries, Ranking(*found).first(top)
+
+    return read
 
 
 def taken(queries: Queries, num: int) -> Queries:
@@ -88,8 +122,8 @@ class Spy(CorpusStore):
 
 
 @pytest.fixture
-def goes_on(monkeypatch, tmp_path) -> Callable[[Callable[[Path | None], object]], object]:
-    """Function of a training: kill it in its midst, let it go on, and return what it returns.
+def goes_on(monkeypatch, tmp_path) -> Callable[[Callable[[Path | None], object]], tuple]:
+    """Function of a training: what it returns as a whole, and killed in its midst and gone on.
 
     The training is a function of the directory of its checkpoint.
     """
@@ -105,7 +139,7 @@ def goes_on(monkeypatch, tmp_path) -> Callable[[Callable[[Path | None], object]]
     def run(train):
         monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
         monkeypatch.setattr(Checkpoint, "save", save_and_count)
-        train(tmp_path / "whole")
+        whole = train(tmp_path / "whole")
         total = len(saved)
         assert total > 1, "quick settings of one step show nothing"
         saved.clear()
@@ -116,6 +150,6 @@ def goes_on(monkeypatch, tmp_path) -> Callable[[Callable[[Path | None], object]]
         last.clear()
         found = train(tmp_path / "killed")
         assert len(saved) <= total - total // 2, "it began anew"
-        return found
+        return whole, found
 
     return run

@@ -2,18 +2,12 @@ import numpy as np
 import pytest
 
 from mpbert.corpus.fields import query_texts
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.bm25_contexts import Bm25Contexts
 from mpbert.methods.lexical.index import LexicalIndex
 from mpbert.methods.lexical.search import LexicalSearch, check_fields
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.mark.parametrize("neighbours", [3, 10_000])

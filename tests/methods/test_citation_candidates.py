@@ -4,15 +4,9 @@ import numpy as np
 import pytest
 
 from mpbert.corpus.records import UNKNOWN_YEAR
-from mpbert.corpus.store import CorpusStore
 from mpbert.methods.citation_candidates.reranker import CitationCandidates, outgoing
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def random_ranking(store, queries, k=30):

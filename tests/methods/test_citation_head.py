@@ -3,7 +3,6 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.experiments.row_files import parse_row
 from mpbert.foundation.errors import ConfigError, CorpusError, MpbertError
 from mpbert.foundation.seeding import named_rng
@@ -20,11 +19,6 @@ from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
 
 SCHEDULE = FineTuningSchedule(4, 256, 3e-3)
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="module")
@@ -153,11 +147,11 @@ def test_a_killed_training_ends_in_the_same_bits(store, parts, goes_on):
 
     def trained(place):
         head = CitationHead(24, reads_manuscript=True)
-        sums, kept = CitingSums(store, contexts), place and Checkpoint(place, "head", "x")
+        sums, kept = CitingSums(store, contexts), Checkpoint(place, "head", "x")
         train(HeadLearning(head, store, papers, sums, SCHEDULE, 1), kept)
         return head
 
-    whole, again = trained(None), goes_on(trained)
+    whole, again = goes_on(trained)
     assert all(map(torch.equal, whole.parameters(), again.parameters()))
 
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.citing_vectors import with_citing
@@ -11,11 +10,6 @@ from mpbert.methods.huggingface import objectives
 from mpbert.methods.huggingface.objectives import Contrastive
 
 BERT = ("model=random:1x32", "vocab_size=600", "paper_tokens=30", "context_tokens=30", "epochs=0")
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def fitted(name, store, *settings):

@@ -118,7 +118,7 @@ class TestEmbedders:
     ):
         if not embedder.resumes:
             pytest.skip("trains for seconds at most")
-        again = goes_on(lambda checkpoint: fitted(name, store, checkpoint))
+        _, again = goes_on(lambda checkpoint: fitted(name, store, checkpoint))
         assert_same_vectors(embedder, again, store)
 
 
@@ -285,7 +285,7 @@ class TestRerankers:
     ):
         if not reranker.resumes:
             pytest.skip("trains for seconds at most")
-        again = goes_on(lambda checkpoint: reranker_of(name, store, runs, task, checkpoint))
+        _, again = goes_on(lambda checkpoint: reranker_of(name, store, runs, task, checkpoint))
         assert_same_ranking(reranker, again, store, queries, inputs)
 
 

@@ -1,11 +1,9 @@
-import json
 import logging
 import math
 
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 from tokenizers import Tokenizer, models, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
 from transformers import (
@@ -16,14 +14,13 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
-from mpbert.commands import rerank, retrieve
+from mpbert.commands import rerank
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError, EncoderError, RunError
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import training
 from mpbert.methods.cross_encoder.model import mark_types, special_tokens
 from mpbert.methods.cross_encoder.reranker import CrossEncoder, blended
 from mpbert.methods.cross_encoder.texts import PairLayout, PairTexts, longest_first
@@ -39,34 +36,6 @@ from mpbert.methods.rankings import Ranking, standardised, with_rest
 
 NONE = -np.inf
 SMALL = ["model=random:1x32", "vocab_size=400", "query_tokens=24", "paper_tokens=24", "batch=16"]
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
-def runs(rfc_corpus, tmp_path_factory):
-    place = tmp_path_factory.mktemp("runs") / "bm25"
-    retrieve.run(
-        retrieve.Config(
-            rfc_corpus, place, lexical="bm25", splits=["train", "valid", "test"], top=20
-        )
-    )
-    return place
-
-
-@pytest.fixture(scope="module")
-def lists(store, runs):
-    """Function of a split: its queries and their BM25 lists."""
-
-    def read(split):
-        queries = store.contexts(split)
-        run = read_run(runs / f"{split}.run")
-        return queries, Ranking(*matrices_of_run(run, queries.query_ids, store.paper_ids, "run"))
-
-    return read
 
 
 def fitted(store, lists, *settings, checkpoint=None):
@@ -301,27 +270,11 @@ class TestTraining:
         )
         assert np.array_equal(one.rows, two.rows) and np.array_equal(one.scores, two.scores)
 
-    def test_a_killed_training_goes_on_and_ends_in_the_same_weights(
-        self, store, lists, tmp_path, monkeypatch
-    ):
-        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    def test_a_killed_training_goes_on_and_ends_in_the_same_weights(self, store, lists, goes_on):
         settings = "epochs=1", "citing=1", "max_queries=96", "negatives=5"
-        expected = weights(fitted(store, lists, *settings))
-        backward, done = ListObjective.backward, []
-
-        def backward_or_die(self, examples, rng):
-            if len(done) == 3:
-                raise KeyboardInterrupt
-            done.append(len(examples))
-            return backward(self, examples, rng)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(ListObjective, "backward", backward_or_die)
-            with pytest.raises(KeyboardInterrupt):
-                fitted(store, lists, *settings, checkpoint=tmp_path)
-        with safe_open(tmp_path / "cross_encoder.training.safetensors", "pt") as file:
-            assert json.loads(file.metadata()["values"]) == {"steps": 3}
-        found = weights(fitted(store, lists, *settings, checkpoint=tmp_path))
+        expected, found = goes_on(
+            lambda place: weights(fitted(store, lists, *settings, checkpoint=place))
+        )
         assert all(torch.equal(expected[key], found[key]) for key in expected)
 
     def test_gradients_are_the_same_recomputed_or_not(self, as_is, store, lists):
@@ -415,32 +368,28 @@ class TestReranking:
         assert found.rows.tolist() == [[3, 1, 4, 9], [2, -1, -1, -1]]
         assert found.scores.tolist() == [[0.5, -2, -3, -4], [7, NONE, NONE, NONE]]
 
-    def test_the_command_for_whole_papers(self, rfc_corpus, tmp_path):
-        bm25 = tmp_path / "bm25"
-        splits = ["train", "valid", "test"]
-        retrieve.run(
-            retrieve.Config(rfc_corpus, bm25, lexical="bm25", task="global", splits=splits, top=20)
-        )
+    def test_the_command_for_whole_papers(self, rfc_corpus, bm25, tmp_path):
+        run = bm25 / "global"
         config = rerank.Config(
-            rfc_corpus, tmp_path / "out", [bm25], training=bm25, reranker="cross_encoder",
+            rfc_corpus, tmp_path / "out", [run], training=run, reranker="cross_encoder",
             settings=[*SMALL, "precision=bfloat16"], task="global",
         )  # fmt: skip
         rerank.run(config)
-        assert {p.name for p in tmp_path.iterdir()} == {"bm25", "out", "out.tensorboard"}
+        assert {p.name for p in tmp_path.iterdir()} == {"out", "out.tensorboard"}
         assert (tmp_path / "out" / "model" / "model.safetensors").is_file()
         assert len(read_run(tmp_path / "out" / "test.run")) > 0
 
-    def test_the_command_takes_a_model_as_it_is(self, rfc_corpus, runs, store, lists):
+    def test_the_command_takes_a_model_as_it_is(self, rfc_corpus, bm25, store, lists, tmp_path):
         config = rerank.Config(
-            rfc_corpus, runs.parent / "as-is", [runs], reranker="cross_encoder",
+            rfc_corpus, tmp_path / "as-is", [bm25 / "local"], reranker="cross_encoder",
             settings=[*SMALL, "epochs=0"], splits=["test"],
         )  # fmt: skip
         rerank.run(config)
-        queries, _ = lists("test")
+        queries, ranking = lists("test", top=40)
         found = read_run(config.output / "test.run")
         ranked = matrices_of_run(found, queries.query_ids, store.paper_ids, "run")[0]
-        assert (np.sort(ranked) == np.sort(lists("test")[1].rows)).all()
-        assert (ranked != lists("test")[1].rows).any()
+        assert (np.sort(ranked) == np.sort(ranking.rows)).all()
+        assert (ranked != ranking.rows).any()
 
 
 class TestErrors:

@@ -19,11 +19,6 @@ from mpbert.methods.ragged_attention import Elements
 from mpbert.methods.training import train
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 @pytest.fixture
 def model():
     """A network of 7 words, 5 papers and 6 numbers per vector in which nothing is zero."""

@@ -4,17 +4,11 @@ import numpy as np
 import pytest
 from gensim.models import doc2vec as gensim_doc2vec
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.doc2vec import embedder as doc2vec
 from mpbert.methods.doc2vec.embedder import Doc2Vec
 from mpbert.methods.gensim_training import paper_lines
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="module", params=["dm", "dbow"])

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.seeding import named_rng
@@ -22,11 +21,6 @@ from mpbert.methods.dual_lcr.trainer import DualExamples, DualLearner
 from mpbert.methods.rankings import Ranking
 
 PAPERS = 20  # of each list
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,6 @@ from mpbert.methods.citeomatic.field_bags import (
 )
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 def test_a_vocabulary_is_of_training_papers_commonest_first_without_the_words_of_most(store):
     found, frequencies = training_vocabulary(store, 50)
     texts = [

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mpbert.corpus.store import CorpusStore, Queries
+from mpbert.corpus.store import Queries
 from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.fusion.reranker import Fusion
@@ -17,11 +17,6 @@ NONE = -np.inf
 FIRST = Ranking(np.array([[4, 2, 7], [1, -1, -1], [-1, -1, -1]]),
                 np.array([[9.0, 5.0, 1.0], [3.0, NONE, NONE], [NONE] * 3]))  # fmt: skip
 SECOND = Ranking(np.array([[2, 5], [1, 0], [8, 3]]), np.array([[0.4, 0.3], [0.9, 0.1], [0.2, 0.2]]))
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def queries_of(*cited):

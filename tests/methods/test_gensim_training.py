@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from gensim.models import Doc2Vec, Word2Vec
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.errors import CorpusError
 from mpbert.methods.gensim_training import (
@@ -12,11 +11,6 @@ from mpbert.methods.gensim_training import (
     sentence_lines,
     train,
 )
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def test_context_lines_are_the_training_contexts_with_cited_papers_in_the_middle(store):

@@ -48,11 +48,6 @@ DIM = 32
 
 
 @pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
 def vocabulary(store):
     """Words of titles and abstracts, most frequent first."""
     counts, terms = count_matrix(pa.array(store.abstract_texts(np.arange(store.num_papers))))

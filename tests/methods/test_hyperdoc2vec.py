@@ -23,11 +23,6 @@ QUICK = {"dim": 16, "epochs": 3, "citation_epochs": 5, "sample": 1e-3}
 SETTINGS = [f"{name}={value}" for name, value in QUICK.items()]
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 def fit(store, **settings):
     fitted = HyperDoc2Vec(**{**QUICK, **settings})
     fitted.fit(store, named_rng(1, "test"))

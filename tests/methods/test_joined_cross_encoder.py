@@ -1,54 +1,25 @@
 """A cross-encoder whose lower layers read each text alone, and whose score starts as the list's."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 
-from mpbert.commands import rerank, retrieve
-from mpbert.corpus.store import CITING_FIRST, CorpusStore
-from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.commands import rerank
+from mpbert.corpus.store import CITING_FIRST
+from mpbert.corpus.trec import read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import training
 from mpbert.methods.cross_encoder import near_texts
 from mpbert.methods.cross_encoder.reranker import CrossEncoder
 from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
-from mpbert.methods.rankings import Ranking, standardised
+from mpbert.methods.rankings import standardised
 
 JOINED = [
     *("model=random:2x64", "vocab_size=400", "joined=1", "loss=listwise", "query=context"),
     *("begins=sentence", "query_tokens=24", "paper_tokens=32", "citing=1", "batch=8"),
     *("learning_rate=0.01", "depth=20", "depth_train=20"),
 ]
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
-def runs(rfc_corpus, tmp_path_factory):
-    place = tmp_path_factory.mktemp("runs") / "bm25"
-    splits = ["train", "valid", "test"]
-    retrieve.run(retrieve.Config(rfc_corpus, place, lexical="bm25", splits=splits, top=30))
-    return place
-
-
-@pytest.fixture(scope="module")
-def lists(store, runs):
-    """Function of a split: its queries and their BM25 lists."""
-
-    def read(split):
-        queries = store.contexts(split)
-        run = read_run(runs / f"{split}.run")
-        return queries, Ranking(*matrices_of_run(run, queries.query_ids, store.paper_ids, "run"))
-
-    return read
 
 
 def fitted(store, lists, *settings, checkpoint=None):
@@ -212,38 +183,20 @@ def test_what_was_saved_ranks_alike(trained, store, lists, tmp_path):
     assert np.array_equal(one.rows, two.rows) and np.allclose(one.scores, two.scores, atol=1e-5)
 
 
-def test_a_killed_training_goes_on_and_ends_in_the_same_weights(
-    store, lists, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+def test_a_killed_training_goes_on_and_ends_in_the_same_weights(store, lists, goes_on):
     settings = "epochs=1", "max_queries=48", "matches=marked"
-    expected = fitted(store, lists, *settings)._scorer.model.state_dict()
-    backward, done = ListObjective.backward, []
 
-    def backward_or_die(self, examples, rng):
-        if len(done) == 3:
-            raise KeyboardInterrupt
-        done.append(len(examples))
-        return backward(self, examples, rng)
+    def weights(place):
+        return fitted(store, lists, *settings, checkpoint=place)._scorer.model.state_dict()
 
-    with monkeypatch.context() as patch:
-        patch.setattr(ListObjective, "backward", backward_or_die)
-        with pytest.raises(KeyboardInterrupt):
-            fitted(store, lists, *settings, checkpoint=tmp_path)
-    with safe_open(tmp_path / "cross_encoder.training.safetensors", "pt") as file:
-        assert json.loads(file.metadata()["values"]) == {"steps": 3}
-    found = fitted(store, lists, *settings, checkpoint=tmp_path)._scorer.model.state_dict()
+    expected, found = goes_on(weights)
     assert all(torch.equal(expected[key], found[key]) for key in expected)
 
 
-def test_the_command_for_whole_papers(rfc_corpus, tmp_path):
-    bm25 = tmp_path / "bm25"
-    splits = ["train", "valid", "test"]
-    retrieve.run(
-        retrieve.Config(rfc_corpus, bm25, lexical="bm25", task="global", splits=splits, top=20)
-    )
+def test_the_command_for_whole_papers(rfc_corpus, bm25, tmp_path):
+    run = bm25 / "global"
     config = rerank.Config(
-        rfc_corpus, tmp_path / "out", [bm25], training=bm25, reranker="cross_encoder",
+        rfc_corpus, tmp_path / "out", [run], training=run, reranker="cross_encoder",
         settings=[*JOINED, "epochs=1", "precision=bfloat16", "citing=0"], task="global",
     )  # fmt: skip
     rerank.run(config)

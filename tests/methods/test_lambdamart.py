@@ -46,11 +46,6 @@ SETTINGS = TreeSettings(leaves=7, smallest_leaf=5, learning_rate=0.2, most_trees
 
 
 @pytest.fixture(scope="module")
-def store(papers):
-    return papers
-
-
-@pytest.fixture(scope="module")
 def rankings(store):
     """Function of a split: its contexts, and rankings of two lexical methods."""
     searches = [

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mpbert.commands import rerank, retrieve
-from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.commands import rerank
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
@@ -20,30 +18,6 @@ from mpbert.pretrained.device import trained_on
 
 QUICK = list(LateInteraction.quick)
 FIRST = np.array([0])
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
-def run(rfc_corpus, tmp_path_factory):
-    place = tmp_path_factory.mktemp("runs") / "bm25"
-    retrieve.run(retrieve.Config(rfc_corpus, place, lexical="bm25", top=30))
-    return place
-
-
-@pytest.fixture(scope="module")
-def lists(store, run):
-    """Function of a split: its queries and their BM25 lists."""
-
-    def read(split):
-        queries = store.contexts(split)
-        found = read_run(run / f"{split}.run")
-        return queries, Ranking(*matrices_of_run(found, queries.query_ids, store.paper_ids, "run"))
-
-    return read
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +128,11 @@ def test_global_queries_are_titles_and_abstracts(store, lists):
     assert (np.sort(found.rows[:, :20]) == np.arange(20)).all()
 
 
-def test_the_command_keeps_the_weights_and_makes_the_same_run_again(rfc_corpus, run, tmp_path):
+def test_the_command_keeps_the_weights_and_makes_the_same_run_again(rfc_corpus, bm25, tmp_path):
     for name in ("one", "two"):
         place = tmp_path / name
         config = rerank.Config(
-            rfc_corpus, place, [run], reranker="late_interaction", settings=QUICK
+            rfc_corpus, place, [bm25 / "local"], reranker="late_interaction", settings=QUICK
         )
         rerank.run(config)
     learnt = json.loads((tmp_path / "one" / "learnt.json").read_text())
@@ -169,10 +143,14 @@ def test_the_command_keeps_the_weights_and_makes_the_same_run_again(rfc_corpus, 
     ).read_text()
 
 
-def test_the_command_keeps_no_weights_where_nothing_is_learnt(rfc_corpus, run, tmp_path):
+def test_the_command_keeps_no_weights_where_nothing_is_learnt(rfc_corpus, bm25, tmp_path):
     settings = [*QUICK, "score=citing"]
     config = rerank.Config(
-        rfc_corpus, tmp_path / "citing", [run], reranker="late_interaction", settings=settings
+        rfc_corpus,
+        tmp_path / "citing",
+        [bm25 / "local"],
+        reranker="late_interaction",
+        settings=settings,
     )
     rerank.run(config)
     assert {"valid.run", "test.run"} <= {path.name for path in (tmp_path / "citing").iterdir()}

@@ -9,7 +9,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.fields import paper_counts, query_texts
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError
@@ -90,11 +89,6 @@ def test_newer_papers_are_no_candidates_and_words_weigh_what_they_do_among_all(n
         assert rows[i][:length].tolist() == every[i][known][:50].tolist()
         assert scores[i][:length].tolist() == all_scores[i][known][:50].tolist()
         assert (rows[i][length:] == -1).all() and (scores[i][length:] == -np.inf).all()
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.mark.parametrize("fields", ["abstract", "text+citing"])

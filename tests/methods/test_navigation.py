@@ -25,11 +25,6 @@ from mpbert.methods.rankings import Ranking
 NONE = -np.inf
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 def graph_of(years, *cited):
     flat = np.array([row for rows in cited for row in rows], dtype=np.int64)
     offsets, is_training = offsets_of([len(rows) for rows in cited]), np.ones(len(years), bool)

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -5,14 +6,13 @@ import pytest
 import torch
 from scipy import sparse
 
-from mpbert.commands import rerank, retrieve
+from mpbert.commands import rerank
 from mpbert.corpus.store import CorpusStore
-from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.corpus.trec import read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
-from mpbert.methods.citeomatic import nnrank_training
 from mpbert.methods.citeomatic.field_bags import take_bags
 from mpbert.methods.citeomatic.nnrank_features import PairFeatures, names_matrix
 from mpbert.methods.citeomatic.nnrank_model import (
@@ -30,35 +30,11 @@ QUICK = ["dim=16", "metadata_dim=8", "epochs=2", "triplets=4000"]
 NONE = -np.inf
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
-def runs(rfc_corpus, tmp_path_factory):
-    place = tmp_path_factory.mktemp("runs")
-    for task in ("local", "global"):
-        retrieve.run(
-            retrieve.Config(
-                rfc_corpus, place / task, lexical="bm25", settings=["fields=abstract"], task=task,
-                splits=["train", "valid", "test"], top=40,
-            )
-        )  # fmt: skip
-    return place
-
-
-def lists(store, runs, task, split):
-    queries = store.queries(split, task)
-    run = read_run(runs / task / f"{split}.run")
-    return queries, Ranking(*matrices_of_run(run, queries.query_ids, store.paper_ids, "run"))
-
-
-def fitted(store, runs, task, *settings, checkpoint=None):
+def fitted(store, lists, task, *settings, checkpoint=None):
     reranker = from_settings(RERANKERS["nnrank"], [*QUICK, *settings], "nnrank")
     reranker.check(store)
     reranker.checkpoint = checkpoint
-    queries, ranking = lists(store, runs, task, "train")
+    queries, ranking = lists("train", task, top=40)
     counts = reranker.fit(store, queries, [ranking], named_rng(1, "test"))
     assert 0 < counts["pairs_cited_in_lists"] < counts["pairs_cited"]
     return reranker
@@ -70,8 +46,8 @@ def mean_reciprocal_rank(queries, rows):
     return np.where(hits.any(axis=1), 1 / first, 0).mean()
 
 
-def test_papers_of_other_splits_in_training_lists_are_no_negatives(store, runs):
-    queries, ranking = lists(store, runs, "global", "train")
+def test_papers_of_other_splits_in_training_lists_are_no_negatives(store, lists):
+    queries, ranking = lists("train", "global", top=40)
     foreign = np.flatnonzero(store.paper_splits != "train")
     rows = ranking.rows.copy()
     rows[:, ::2] = foreign[np.arange(rows[:, ::2].size) % len(foreign)].reshape(rows[:, ::2].shape)
@@ -95,10 +71,10 @@ def test_papers_of_other_splits_in_training_lists_are_no_negatives(store, runs):
     ("task", "settings"),
     [("local", ["query=context"]), ("global", ["metadata=authors+venue", "dim=24"])],
 )
-def test_training_makes_validation_better_than_before(store, runs, task, settings):
-    queries, ranking = lists(store, runs, task, "valid")
-    before = fitted(store, runs, task, *settings, "epochs=0", "selector=off")
-    after = fitted(store, runs, task, *settings)
+def test_training_makes_validation_better_than_before(store, lists, task, settings):
+    queries, ranking = lists("valid", task, top=40)
+    before = fitted(store, lists, task, *settings, "epochs=0", "selector=off")
+    after = fitted(store, lists, task, *settings)
     found = [each.rerank(store, queries, [ranking]) for each in (before, after)]
     for each in found:
         assert np.array_equal(np.sort(each.rows, axis=1), np.sort(ranking.rows, axis=1))
@@ -182,9 +158,9 @@ def test_scores_of_a_list_do_not_depend_on_its_depth():
     assert not inputs.numbers(query, paper)[:, 1].any()
 
 
-def test_papers_below_the_depth_keep_their_order(store, runs):
-    queries, ranking = lists(store, runs, "global", "valid")
-    found = fitted(store, runs, "global", "depth=5").rerank(store, queries, [ranking])
+def test_papers_below_the_depth_keep_their_order(store, lists):
+    queries, ranking = lists("valid", "global", top=40)
+    found = fitted(store, lists, "global", "depth=5").rerank(store, queries, [ranking])
     assert np.array_equal(found.rows[:, 5:], ranking.rows[:, 5:])
     assert np.array_equal(np.sort(found.rows[:, :5]), np.sort(ranking.rows[:, :5]))
     assert not np.array_equal(found.rows, ranking.rows)
@@ -215,11 +191,11 @@ def test_the_loss_of_odds_has_no_sigmoid():
     assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
 
 
-def test_negatives_may_be_near_alone(store, runs):
+def test_negatives_may_be_near_alone(store, lists):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "train", lambda learner, *_: seen.append(learner) or 1)
-        fitted(store, runs, "global", "negatives=near", "depth=7")
+        fitted(store, lists, "global", "negatives=near", "depth=7")
     sampled = seen[0]._sampler.sample(2000, np.random.default_rng(1), seen[0]._near)
     assert seen[0]._near.shape[1] <= 7
     assert set(sampled.kinds) == {NEIGHBOUR} and len(sampled) > 1500
@@ -230,7 +206,7 @@ def test_negatives_may_be_near_alone(store, runs):
         next(seen[0].step(0))
     seen[0]._near[sampled.queries[0]] = near[0]
     seen[0]._settings.triplets = 500  # of which few have a negative, fewer than 500 / 10
-    seen[0]._settings.batch = 10
+    seen[0].plan = replace(seen[0].plan, updates_per_step=50)
     losses = list(seen[0].step(0))
     assert 0 < len(losses) < 50 and np.isfinite(losses).all()
 
@@ -247,39 +223,28 @@ def test_names_are_those_of_training_papers():
     assert found.toarray().tolist() == [[1, 1], [1, 0], [0, 0], [0, 1]]
 
 
-def test_a_killed_training_goes_on_and_ranks_the_same(store, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-    settings = "triplets=500", "metadata=authors"
-    queries, ranking = lists(store, runs, "global", "valid")
-    whole = fitted(store, runs, "global", *settings).rerank(store, queries, [ranking])
-    losses = iter(range(99))
+def test_a_killed_training_that_reads_metadata_ranks_the_same(store, lists, goes_on):
+    queries, ranking = lists("valid", "global")
 
-    def loss_or_die(*arguments):
-        if next(losses) == 3:  # of 2 updates an epoch
-            raise KeyboardInterrupt
-        return loss_of(*arguments)
+    def ranked(place):
+        reranker = fitted(store, lists, "global", "metadata=authors", checkpoint=place)
+        return reranker.rerank(store, queries, [ranking])
 
-    with monkeypatch.context() as patch:
-        patch.setattr(nnrank_training, "loss_of", loss_or_die)
-        with pytest.raises(KeyboardInterrupt):
-            fitted(store, runs, "global", *settings, checkpoint=tmp_path)
-    resumed = fitted(store, runs, "global", *settings, checkpoint=tmp_path)
-    again = resumed.rerank(store, queries, [ranking])
-    assert next(losses) == 4  # the second training did not pass through loss_or_die
+    whole, again = goes_on(ranked)
     assert np.array_equal(again.rows, whole.rows)
     assert np.array_equal(again.scores, whole.scores)
 
 
-def test_the_command_trains_on_lists_and_reranks_expanded_ones(rfc_corpus, runs, tmp_path):
+def test_the_command_trains_on_lists_and_reranks_expanded_ones(rfc_corpus, bm25, tmp_path):
     rerank.run(
         rerank.Config(
-            rfc_corpus, tmp_path / "candidates", [runs / "global"], reranker="citation_candidates",
+            rfc_corpus, tmp_path / "candidates", [bm25 / "global"], reranker="citation_candidates",
             task="global",
         )
     )  # fmt: skip
     rerank.run(
         rerank.Config(
-            rfc_corpus, tmp_path / "ranked", [tmp_path / "candidates"], runs / "global", "nnrank",
+            rfc_corpus, tmp_path / "ranked", [tmp_path / "candidates"], bm25 / "global", "nnrank",
             [*QUICK, "epochs=1"], task="global",
         )
     )  # fmt: skip
@@ -288,7 +253,7 @@ def test_the_command_trains_on_lists_and_reranks_expanded_ones(rfc_corpus, runs,
     assert (tmp_path / "ranked" / "model.safetensors").is_file()
     assert list((tmp_path / "ranked.tensorboard").iterdir())  # the losses of its epochs
     with pytest.raises(ConfigError, match=r"nnrank needs --training, a directory with train.run"):
-        rerank.Config(rfc_corpus, tmp_path / "out", [runs / "global"], reranker="nnrank")
+        rerank.Config(rfc_corpus, tmp_path / "out", [bm25 / "global"], reranker="nnrank")
 
 
 def test_metadata_that_a_corpus_lacks_and_wrong_settings_are_refused(store, tmp_path):

@@ -3,11 +3,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
-from mpbert.methods.citeomatic import nnselect_training
 from mpbert.methods.citeomatic.field_bags import (
     body_counts,
     paper_fields,
@@ -19,11 +17,6 @@ from mpbert.methods.embedding import make_embedder
 from mpbert.methods.training_citations import training_citations
 
 QUICK = ["dim=32", "triplets=6000", "neighbours=10"]
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def fitted(store, *settings, checkpoint=None):
@@ -59,33 +52,6 @@ def test_vectors_have_length_1_and_contexts_read_the_abstract_where_asked(store)
         for embedder in (alone, both)
     ]
     assert nearness[1] > nearness[0] + 0.2
-
-
-def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-    settings = "epochs=3", "triplets=1000"
-    whole = fitted(store, *settings)
-    epochs = iter(range(3))
-    sample = nnselect_training.NNSelectLearner.sample
-
-    def sample_or_die(self, num, rng):
-        if next(epochs) == 2:
-            raise KeyboardInterrupt
-        return sample(self, num, rng)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(nnselect_training.NNSelectLearner, "sample", sample_or_die)
-        with pytest.raises(KeyboardInterrupt):
-            fitted(store, *settings, checkpoint=tmp_path)
-    again = []
-    monkeypatch.setattr(
-        nnselect_training.NNSelectLearner,
-        "sample",
-        lambda *args: again.append(1) or sample(*args),
-    )
-    resumed = fitted(store, *settings, checkpoint=tmp_path)
-    assert len(again) == 1
-    assert np.array_equal(resumed.embed_papers(store).vectors, whole.embed_papers(store).vectors)
 
 
 def test_more_fields_and_the_negatives_of_the_batch_find_more(store):

@@ -6,10 +6,8 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from mpbert.commands import fit
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError, EncoderError
 from mpbert.foundation.seeding import named_rng
-from mpbert.methods import training
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.sbert_subref import embedder as sbert
 from mpbert.methods.sbert_subref.pairs import (
@@ -24,11 +22,6 @@ from mpbert.methods.sbert_subref.trainer import siamese_loss, triplet_loss
 from mpbert.vectors.store import VectorStore
 
 SMALL = ("model=random:1x32", "vocab_size=600", "paper_tokens=60", "context_tokens=40")
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def made(*settings):
@@ -169,36 +162,6 @@ class TestTraining:
         told = [r.message for r in caplog.records if "loss" in r.message]
         losses = [float(line.split()[-1]) for line in told if not line.endswith("left")]
         assert len(losses) == 3 and losses[2] < losses[0]
-
-    def test_a_killed_training_goes_on_and_ends_in_the_same_vectors(
-        self, store, tmp_path, monkeypatch
-    ):
-        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-        backward = "mpbert.methods.sbert_subref.trainer.PairObjective.backward"
-
-        def vectors(checkpoint, updates=None):
-            done = []
-
-            def backward_or_die(self, examples, rng):
-                if len(done) == updates:
-                    raise KeyboardInterrupt
-                done.append(len(examples))
-                loss = self.loss(examples, rng)
-                loss.backward()
-                return loss.item()
-
-            monkeypatch.setattr(backward, backward_or_die)
-            embedder = made("epochs=1", "batch=32", "max_positives=200", "learning_rate=0.003")
-            embedder.checkpoint = checkpoint
-            embedder.fit(store, named_rng(1, "test"))
-            return embedder.embed_papers(store).vectors, len(done)
-
-        expected, steps = vectors(None)
-        with pytest.raises(KeyboardInterrupt):
-            vectors(tmp_path / "checkpoint", updates=4)
-        found, later = vectors(tmp_path / "checkpoint")
-        assert (steps, later) == (13, 9)
-        assert np.array_equal(expected, found)
 
     def test_epochs_are_those_of_the_paper_unless_given(self):
         assert made().num_epochs == 10

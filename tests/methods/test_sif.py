@@ -3,7 +3,6 @@ import pyarrow as pa
 import pytest
 
 from mpbert.corpus.bags import count_matrix
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
@@ -11,11 +10,6 @@ from mpbert.methods.embedding import make_embedder
 from mpbert.methods.gensim_training import sentence_lines
 from mpbert.methods.sif.embedder import Sif, common_components, sif_weights
 from mpbert.methods.word_means import means_of_counts
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def fitted(store, **settings):

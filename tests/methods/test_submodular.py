@@ -32,11 +32,6 @@ NONE = -np.inf
 
 
 @pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
-@pytest.fixture(scope="module")
 def bm25(rfc_corpus, tmp_path_factory):
     """Run of whole papers, by title and abstract."""
     path = tmp_path_factory.mktemp("runs") / "bm25"

@@ -9,23 +9,16 @@ from tokenizers import BertWordPieceTokenizer
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertForMaskedLM, BertTokenizerFast
 
 from mpbert.commands import fit
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.ragged_rows import stacked
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
-from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
 from mpbert.methods.huggingface.objectives import Contrastive, contrastive_loss, mask
 from mpbert.pretrained.encoder import PretrainedEncoder
 from mpbert.pretrained.texts import training_texts
 from mpbert.vectors.store import VectorStore
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="module")
@@ -280,39 +273,6 @@ class TestTraining:
         rates = [FineTuningSchedule(1, 1, 1.0).rate(step, 20) for step in range(20)]
         assert rates[:3] == [0.5, 1.0, pytest.approx(18 / 19)]
         assert rates[19] == pytest.approx(1 / 19)
-
-    def test_a_killed_training_goes_on_and_ends_in_the_same_weights(
-        self, folder, store, tmp_path, monkeypatch
-    ):
-        monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-        schedule = FineTuningSchedule(epochs=1, batch=64, learning_rate=0.001)
-
-        def weights(checkpoint, updates=None):
-            embedder = fitted(folder, store, "epochs=0")
-            objective = Contrastive(embedder._encoder, embedder._texts, store, 2, 0.05)
-            backward = objective.backward
-            done = []
-
-            def backward_or_die(examples, rng):
-                if len(done) == updates:
-                    raise KeyboardInterrupt
-                done.append(len(examples))
-                return backward(examples, rng)
-
-            objective.backward = backward_or_die
-            objective.examples = objective.examples[:300]
-            fine_tune(embedder._encoder, objective, schedule, 1, checkpoint)
-            named = embedder._encoder.model.named_parameters()
-            return {k: p.detach() for k, p in named}, len(done)
-
-        expected, steps = weights(None)
-        with pytest.raises(KeyboardInterrupt):
-            weights(Checkpoint(tmp_path, "training", "same"), updates=3)
-        found, later = weights(Checkpoint(tmp_path, "training", "same"))
-        assert later == steps - 3
-        assert all(torch.equal(expected[k], found[k]) for k in expected)
-        _, all_again = weights(Checkpoint(tmp_path, "training", "another"))
-        assert all_again == steps
 
     def test_a_loss_that_is_no_number_ends_the_training(self, as_is):
         class Diverging:

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.citeomatic.triplets import (
@@ -15,11 +14,6 @@ from mpbert.methods.citeomatic.triplets import (
     percentile_per_row,
 )
 from mpbert.methods.training_citations import training_citations
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,8 @@
 import numpy as np
-import pytest
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.word2vec.embedder import Word2Vec
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def test_a_query_is_the_mean_of_its_known_words_and_an_uncited_paper_is_zero(store):

@@ -1,17 +1,9 @@
 import numpy as np
 import pyarrow as pa
-import pytest
 
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.text import words
 from mpbert.methods.hyperdoc2vec.examples import SEGMENT, Citations, pieces_of
 from mpbert.methods.hyperdoc2vec.word_stream import read_words
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
 
 ROWS = np.array([7, 2, 55])
 
