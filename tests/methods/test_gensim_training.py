@@ -4,13 +4,7 @@ from gensim.models import Doc2Vec, Word2Vec
 
 from mpbert.corpus.text import words
 from mpbert.foundation.errors import CorpusError
-from mpbert.methods.gensim_training import (
-    context_lines,
-    paper_lines,
-    pieces,
-    sentence_lines,
-    train,
-)
+from mpbert.methods.gensim_training import context_lines, paper_lines, pieces, sentence_lines, train
 
 
 def test_context_lines_are_the_training_contexts_with_cited_papers_in_the_middle(store):

@@ -79,7 +79,7 @@ def test_the_layers_lower_the_loss_on_the_lists_they_learn_from(store, lists):
     texts = trained._texts.queries(queries, "context", "sentence")
     of_list = trained._scorer.of_list(whole.old)
     objective = ListObjective(
-        *(trained._scorer, trained._texts, texts, queries, whole, trained, of_list),
+        *(trained._scorer, trained._texts, texts, queries, whole, trained, of_list)
     )
     rng = np.random.default_rng(1)
     with torch.no_grad():

@@ -13,13 +13,7 @@ from mpbert.corpus.trec import matrices_of_run, read_run
 from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.ragged import offsets_of
-from mpbert.methods.navigation.reranker import (
-    CitationGraph,
-    Navigation,
-    cited_by,
-    expand,
-    scored,
-)
+from mpbert.methods.navigation.reranker import CitationGraph, Navigation, cited_by, expand, scored
 from mpbert.methods.rankings import Ranking
 
 NONE = -np.inf

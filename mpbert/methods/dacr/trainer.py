@@ -82,11 +82,7 @@ def _queries(model: DualAttention, examples: DacrExamples) -> Tensor:
 
 
 def _loss(
-    model: DualAttention,
-    examples: DacrExamples,
-    cited: Ragged,
-    noise: np.ndarray,
-    weight: float,
+    model: DualAttention, examples: DacrExamples, cited: Ragged, noise: np.ndarray, weight: float
 ) -> Tensor:
     """Return the mean loss of all pairs of a context and a paper it cites.
 

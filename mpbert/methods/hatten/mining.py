@@ -97,10 +97,7 @@ def sample(
     distinct = np.unique(np.concatenate([papers, targets]))
     table = np.full((len(queries), len(distinct)), OTHERS)
     np.minimum.at(table, (owners, np.searchsorted(distinct, papers)), levels)
-    for known, of in (
-        (cited.items, row_numbers(cited.lengths)),
-        (examples.citing[queries], batch),
-    ):
+    for known, of in ((cited.items, row_numbers(cited.lengths)), (examples.citing[queries], batch)):
         places, is_sampled = _places(distinct, known)
         table[of[is_sampled], places] = KNOWN
     table[batch, np.searchsorted(distinct, targets)] = CITED

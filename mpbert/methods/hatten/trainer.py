@@ -17,14 +17,7 @@ from mpbert.methods.checkpoint import Checkpoint, State
 from mpbert.methods.hatten.documents import Documents
 from mpbert.methods.hatten.examples import TrainingQueries
 from mpbert.methods.hatten.losses import softmax_loss, triplet_loss
-from mpbert.methods.hatten.mining import (
-    HARD,
-    OTHERS,
-    Sampling,
-    known_papers,
-    prefetch,
-    sample,
-)
+from mpbert.methods.hatten.mining import HARD, OTHERS, Sampling, known_papers, prefetch, sample
 from mpbert.methods.hatten.model import HattenEncoder
 from mpbert.methods.method import Method
 from mpbert.methods.torch_training import TorchLearner, array_of
@@ -75,11 +68,7 @@ class HattenLearner(TorchLearner):
     """An update a step. What changes: weights, their average, moments of Adam, prefetched lists."""
 
     def __init__(
-        self,
-        encoder: HattenEncoder,
-        examples: TrainingQueries,
-        settings: Method,
-        seed: int,
+        self, encoder: HattenEncoder, examples: TrainingQueries, settings: Method, seed: int
     ) -> None:
         s = settings
         optimizer = torch.optim.Adam(

@@ -17,10 +17,7 @@ from mpbert.methods.rankings import Ranking, Union
 from mpbert.methods.training_citations import citations_and_age, training_citations
 
 PRIORS = ("citations", "age")
-METADATA = {
-    "authors": ["authors_in_common", "cited_by_its_authors"],
-    "venue": ["same_venue"],
-}
+METADATA = {"authors": ["authors_in_common", "cited_by_its_authors"], "venue": ["same_venue"]}
 
 
 def candidates_of(first: Ranking) -> Union:
