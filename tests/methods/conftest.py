@@ -14,9 +14,14 @@ from mpbert.commands import retrieve
 from mpbert.corpus.store import CorpusStore, Queries
 from mpbert.corpus.tasks import TASKS
 from mpbert.corpus.trec import matrices_of_run, read_run
+from mpbert.foundation.config import from_settings
+from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.checkpoint import Checkpoint
+from mpbert.methods.embedding import Embedder, make_embedder
 from mpbert.methods.rankings import Ranking
+from mpbert.methods.reranking import RERANKERS, Reranker
+from mpbert.vectors.normal import normalized
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +89,38 @@ def lists(store, bm25) -> Callable[..., tuple[Queries, Ranking]]:
         return queries, Ranking(*found).first(top)
 
     return read
+
+
+def fitted_embedder(name: str, store: CorpusStore, *settings: str, checkpoint=None) -> Embedder:
+    """Return an embedder that has learnt from a store."""
+    embedder = make_embedder(name, settings)
+    embedder.checkpoint = checkpoint
+    embedder.fit(store, named_rng(1, "test"))
+    return embedder
+
+
+def fitted_reranker(
+    name: str, store: CorpusStore, queries: Queries, rankings: list[Ranking], *settings: str,
+    checkpoint=None,
+) -> Reranker:  # fmt: skip
+    """Return a reranker that has learnt from queries, with its ``counts``."""
+    reranker = from_settings(RERANKERS[name], settings, name)
+    reranker.checkpoint = checkpoint
+    reranker.check(store)
+    rng = named_rng(1, "test")
+    counts = reranker.prepare(store, rng)
+    reranker.counts = counts | reranker.fit(store, queries, rankings, rng)
+    return reranker
+
+
+def recall(embedder: Embedder, store: CorpusStore, split: str, task: str, k: int) -> float:
+    """Return which part of what the queries cite is among their k nearest papers."""
+    queries, papers = store.queries(split, task), embedder.embed_papers(store).vectors
+    asked = normalized(embedder.embed_queries(store, queries).vectors)
+    scores = asked @ normalized(papers).T
+    scores[np.arange(len(queries)), queries.citing_rows] = -2
+    order = np.argsort(-scores, axis=1)[:, :k]
+    return np.mean([np.isin(queries.cited(i), order[i]).mean() for i in range(len(queries))])
 
 
 def taken(queries: Queries, num: int) -> Queries:

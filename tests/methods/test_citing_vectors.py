@@ -8,14 +8,13 @@ from mpbert.methods.citing_vectors import with_citing
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.huggingface import objectives
 from mpbert.methods.huggingface.objectives import Contrastive
+from tests.methods.conftest import fitted_embedder
 
 BERT = ("model=random:1x32", "vocab_size=600", "paper_tokens=30", "context_tokens=30", "epochs=0")
 
 
 def fitted(name, store, *settings):
-    embedder = make_embedder(name, [*BERT, *settings])
-    embedder.fit(store, named_rng(1, "test"))
-    return embedder
+    return fitted_embedder(name, store, *BERT, *settings)
 
 
 def unit(vector):

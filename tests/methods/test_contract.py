@@ -18,7 +18,7 @@ from mpbert.methods.lexical.method import LEXICAL
 from mpbert.methods.lexical.search import LexicalSearch
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS
-from tests.methods.conftest import Spy, taken
+from tests.methods.conftest import Spy, fitted_embedder, taken
 
 TELLS_LOSSES = {"dacr", "hatten", "linear_maps", "nnselect", "sbert", "transformer"}
 TOP = 40
@@ -46,10 +46,7 @@ def fitted(name, store, checkpoint=None):
     settings = EMBEDDERS[name].quick
     if name == "linear_maps":  # over what another method has left
         settings = (*settings, *start_of(store.path))
-    embedder = make_embedder(name, settings)
-    embedder.checkpoint = checkpoint
-    embedder.fit(store, named_rng(1, "test"))
-    return embedder
+    return fitted_embedder(name, store, *settings, checkpoint=checkpoint)
 
 
 @pytest.fixture(scope="class")

@@ -33,18 +33,18 @@ from mpbert.methods.cross_encoder.trainer import (
     with_some_negatives,
 )
 from mpbert.methods.rankings import Ranking, standardised, with_rest
+from tests.methods.conftest import fitted_reranker
 
 NONE = -np.inf
 SMALL = ["model=random:1x32", "vocab_size=400", "query_tokens=24", "paper_tokens=24", "batch=16"]
 
 
 def fitted(store, lists, *settings, checkpoint=None):
-    reranker = from_settings(CrossEncoder, [*SMALL, *settings], "cross_encoder")
-    reranker.checkpoint = checkpoint
-    rng, (queries, ranking) = named_rng(1, "test"), lists("train")
-    counts = reranker.prepare(store, rng)
-    reranker.counts = counts | reranker.fit(store, queries, [ranking], rng)
-    return reranker
+    queries, ranking = lists("train")
+    settings = *SMALL, *settings
+    return fitted_reranker(
+        "cross_encoder", store, queries, [ranking], *settings, checkpoint=checkpoint
+    )
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file
 
-from mpbert.foundation.config import from_settings
 from mpbert.foundation.errors import RunError
-from mpbert.foundation.seeding import named_rng
 from mpbert.methods.dual_lcr.bibliography import AuthorsAndCitations
 from mpbert.methods.dual_lcr.model import States, WordAttention, margin_loss
 from mpbert.methods.dual_lcr.reranker import DualLcr
@@ -19,6 +17,7 @@ from mpbert.methods.dual_lcr.scoring import ContextPairs, KeptStates, context_ve
 from mpbert.methods.dual_lcr.texts import TextReader
 from mpbert.methods.dual_lcr.trainer import DualExamples, DualLearner
 from mpbert.methods.rankings import Ranking
+from tests.methods.conftest import fitted_reranker
 
 PAPERS = 20  # of each list
 
@@ -47,10 +46,8 @@ def _without_gaps(rows, scores):
 
 
 def fitted(store, lists, *settings, num=60):
-    reranker = from_settings(DualLcr, [*DualLcr.quick, *settings], "dual_lcr")
     queries, ranking = lists("train", num)
-    reranker.counts = reranker.fit(store, queries, [ranking], named_rng(1, "test"))
-    return reranker
+    return fitted_reranker("dual_lcr", store, queries, [ranking], *DualLcr.quick, *settings)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from mpbert.corpus.text import words
 from mpbert.corpus.trec import read_run
 from mpbert.foundation.errors import ConfigError, CorpusError, VectorsError
 from mpbert.foundation.ragged_rows import Ragged
-from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.hatten import trainer as hatten_training
@@ -42,6 +41,7 @@ from mpbert.methods.hatten.model import (
 )
 from mpbert.methods.ragged_attention import Elements
 from mpbert.vectors.store import VectorStore
+from tests.methods.conftest import fitted_embedder, recall
 
 QUICK = ["heads=4", "hidden=32", "longest=60", "batch=32", "mined=400", "prefetched=20"]
 DIM = 32
@@ -99,10 +99,8 @@ def new_bag_encoder(**shape):
 
 
 def fitted(store, folder, *settings, checkpoint=None):
-    embedder = make_embedder("hatten", [f"word_vectors={folder}", *QUICK, *settings])
-    embedder.checkpoint = checkpoint
-    embedder.fit(store, named_rng(1, "test"))
-    return embedder
+    settings = f"word_vectors={folder}", *QUICK, *settings
+    return fitted_embedder("hatten", store, *settings, checkpoint=checkpoint)
 
 
 class TestModel:
@@ -404,14 +402,8 @@ class TestLoss:
         assert found.item() == pytest.approx(2 * math.log(6))
 
 
-def recall(embedder, store, split, k):
-    queries, papers = store.contexts(split), embedder.embed_papers(store).vectors
-    asked = embedder.embed_queries(store, queries).vectors
-    papers, asked = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (papers, asked))
-    scores = asked @ papers.T
-    scores[np.arange(len(queries)), queries.citing_rows] = -2
-    order = np.argsort(-scores, axis=1)[:, :k]
-    return np.mean([np.isin(queries.cited(i), order[i]).mean() for i in range(len(queries))])
+def recall_at_20(embedder, store):
+    return recall(embedder, store, "valid", "local", 20)
 
 
 class TestTraining:
@@ -420,17 +412,17 @@ class TestTraining:
     def test_training_makes_recall_on_validation_better(self, store, folder):
         before = fitted(store, folder, "loops=1", "updates=1", "learning_rate=1e-9")
         after = fitted(store, folder, "loops=2", "updates=25", *self.LEARNING)
-        assert recall(after, store, "valid", 20) > recall(before, store, "valid", 20) + 0.08
+        assert recall_at_20(after, store) > recall_at_20(before, store) + 0.08
 
     def test_a_start_as_a_bag_is_above_one_by_attention_and_training_lifts_it(self, store, folder):
         """Random vectors tell words apart, so that the bag finds papers by the words they share."""
         still = ("loops=1", "updates=1", "learning_rate=1e-9")
         bag = ("start=bag", "learn_words=1", "places=attention", "width=16", "word_dropout=0.2")
-        attention = recall(fitted(store, folder, *still), store, "valid", 20)
-        before = recall(fitted(store, folder, *still, *bag), store, "valid", 20)
+        attention = recall_at_20(fitted(store, folder, *still), store)
+        before = recall_at_20(fitted(store, folder, *still, *bag), store)
         settings = ("loops=2", "updates=10", "temperature=0.05", *self.LEARNING, *bag)
         assert before > attention + 0.1
-        assert recall(fitted(store, folder, *settings), store, "valid", 20) > before + 0.05
+        assert recall_at_20(fitted(store, folder, *settings), store) > before + 0.05
 
     def test_a_loop_goes_on_from_the_average_and_ends_in_it(self, store, folder):
         """An update moves an average of almost 1 by almost nothing, so nothing is learnt."""

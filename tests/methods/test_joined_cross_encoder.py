@@ -14,6 +14,7 @@ from mpbert.methods.cross_encoder import near_texts
 from mpbert.methods.cross_encoder.reranker import CrossEncoder
 from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
 from mpbert.methods.rankings import standardised
+from tests.methods.conftest import fitted_reranker
 
 JOINED = [
     *("model=random:2x64", "vocab_size=400", "joined=1", "loss=listwise", "query=context"),
@@ -23,12 +24,11 @@ JOINED = [
 
 
 def fitted(store, lists, *settings, checkpoint=None):
-    reranker = from_settings(CrossEncoder, [*JOINED, *settings], "cross_encoder")
-    reranker.checkpoint = checkpoint
-    rng, (queries, ranking) = named_rng(1, "test"), lists("train")
-    counts = reranker.prepare(store, rng)
-    reranker.counts = counts | reranker.fit(store, queries, [ranking], rng)
-    return reranker
+    queries, ranking = lists("train")
+    settings = *JOINED, *settings
+    return fitted_reranker(
+        "cross_encoder", store, queries, [ranking], *settings, checkpoint=checkpoint
+    )
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ from mpbert.methods.lexical.search import LexicalSearch
 from mpbert.methods.linear_fusion import LinearFusion, found_gold
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS
-from tests.methods.conftest import Spy
+from tests.methods.conftest import Spy, fitted_reranker
 
 NONE = -np.inf
 SETTINGS = TreeSettings(leaves=7, smallest_leaf=5, learning_rate=0.2, most_trees=30)
@@ -62,15 +62,12 @@ def rankings(store):
 
 def fitted(store, rankings, *settings):
     settings = ["most_trees=15", "leaves=7", "depth=12", *settings]
-    reranker = from_settings(RERANKERS["lambdamart"], settings, "lambdamart")
-    reranker.check(store)
-    counts = reranker.fit(store, *rankings("valid"), named_rng(1, "test"))
-    return reranker, counts
+    return fitted_reranker("lambdamart", store, *rankings("valid"), *settings)
 
 
 @pytest.fixture(scope="module")
 def learnt(store, rankings):
-    return fitted(store, rankings)[0]
+    return fitted(store, rankings)
 
 
 class TestFeatures:
@@ -200,7 +197,7 @@ class TestRelations:
         assert [len(column) for column in relation_features(store, queries, none)] == [0] * 4
 
     def test_trees_read_them(self, store, rankings):
-        reranker, _ = fitted(store, rankings, "relations=true")
+        reranker = fitted(store, rankings, "relations=true")
         names = reranker._feature_names()
         assert names[-4:] == RELATIONS
         assert reranker.trees.num_feature() == len(names)
@@ -349,7 +346,7 @@ class TestReranker:
         ranked = {}
         for start in ("fusion", "none"):
             settings = [f"start={start}", "learning_rate=1e-7", "most_trees=1"]
-            reranker, _ = fitted(store, rankings, *settings)
+            reranker = fitted(store, rankings, *settings)
             ranked[start] = reranker.rerank(store, queries, inputs).rows
             found = reranker._fusion.candidates(store, queries, inputs)
             ranked["fused"] = found.papers.ranking(reranker._fusion.scores(found)).rows
@@ -386,13 +383,13 @@ class TestReranker:
     ):
         assert learnt.learns_from == "valid"
         spy = Spy(store.path)
-        again, _ = fitted(spy, rankings, "metadata=authors+venue")
+        again = fitted(spy, rankings, "metadata=authors+venue")
         assert set(spy.asked) == {"train"}
-        again, _ = fitted(store, rankings)
+        again = fitted(store, rankings)
         assert again.trees.model_to_string() == learnt.trees.model_to_string()
 
     def test_metadata_are_read_where_they_are_asked_for(self, store, rankings, learnt):
-        with_them, counts = fitted(store, rankings, "metadata=authors+venue")
+        with_them = fitted(store, rankings, "metadata=authors+venue")
         queries, inputs = rankings("test")
         first = Ranking(inputs[0].rows[:, :9], inputs[0].scores[:, :9])
         names = with_them._feature_names()
@@ -402,7 +399,7 @@ class TestReranker:
         assert np.array_equal(
             found[:, :-3], learnt._features(store, queries, inputs, first), equal_nan=True
         )
-        assert counts["trees"] == with_them.trees.num_trees() > 0
+        assert with_them.counts["trees"] == with_them.trees.num_trees() > 0
 
     def test_what_it_saves_can_be_read_without_it(self, store, rankings, learnt, tmp_path):
         learnt.save(tmp_path)

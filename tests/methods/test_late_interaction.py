@@ -15,6 +15,7 @@ from mpbert.methods.late_interaction.states import max_sim
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.torch_training import array_of
 from mpbert.pretrained.device import trained_on
+from tests.methods.conftest import fitted_reranker
 
 QUICK = list(LateInteraction.quick)
 FIRST = np.array([0])
@@ -22,11 +23,8 @@ FIRST = np.array([0])
 
 @pytest.fixture(scope="module")
 def fitted(store, lists):
-    reranker = from_settings(LateInteraction, QUICK, "late_interaction")
-    rng, (queries, ranking) = named_rng(1, "test"), lists("valid")
-    reranker.prepare(store, rng)
-    reranker.fit(store, queries, [ranking], rng)
-    return reranker
+    queries, ranking = lists("valid")
+    return fitted_reranker("late_interaction", store, queries, [ranking], *QUICK)
 
 
 def unlearnt(store, score):
@@ -117,13 +115,11 @@ def test_the_score_of_sentences_needs_some():
 
 
 def test_global_queries_are_titles_and_abstracts(store, lists):
-    reranker = from_settings(LateInteraction, [*QUICK, "citing=0"], "late_interaction")
     valid, test = store.manuscripts("valid"), store.manuscripts("test")
     rows = np.tile(np.arange(20), (len(valid), 1))
     everything = Ranking(rows, -rows.astype(float))
-    rng = named_rng(1, "test")
-    reranker.prepare(store, rng)
-    reranker.fit(store, valid, [everything], rng)
+    settings = *QUICK, "citing=0"
+    reranker = fitted_reranker("late_interaction", store, valid, [everything], *settings)
     found = reranker.rerank(store, test, [everything.take(np.zeros(len(test), np.int64))])
     assert (np.sort(found.rows[:, :20]) == np.arange(20)).all()
 

@@ -25,18 +25,19 @@ from mpbert.methods.citeomatic.nnrank_training import loss_of
 from mpbert.methods.citeomatic.triplets import NEIGHBOUR, Triplets
 from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS
+from tests.methods.conftest import fitted_reranker
 
 QUICK = ["dim=16", "metadata_dim=8", "epochs=2", "triplets=4000"]
 NONE = -np.inf
 
 
 def fitted(store, lists, task, *settings, checkpoint=None):
-    reranker = from_settings(RERANKERS["nnrank"], [*QUICK, *settings], "nnrank")
-    reranker.check(store)
-    reranker.checkpoint = checkpoint
     queries, ranking = lists("train", task, top=40)
-    counts = reranker.fit(store, queries, [ranking], named_rng(1, "test"))
-    assert 0 < counts["pairs_cited_in_lists"] < counts["pairs_cited"]
+    settings = *QUICK, *settings
+    reranker = fitted_reranker(
+        "nnrank", store, queries, [ranking], *settings, checkpoint=checkpoint
+    )
+    assert 0 < reranker.counts["pairs_cited_in_lists"] < reranker.counts["pairs_cited"]
     return reranker
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from mpbert.foundation.errors import ConfigError, CorpusError
-from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.citeomatic.field_bags import (
     body_counts,
@@ -15,23 +14,17 @@ from mpbert.methods.citeomatic.field_bags import (
 from mpbert.methods.citeomatic.nnselect_training import nearest
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.training_citations import training_citations
+from tests.methods.conftest import fitted_embedder, recall
 
 QUICK = ["dim=32", "triplets=6000", "neighbours=10"]
 
 
-def fitted(store, *settings, checkpoint=None):
-    embedder = make_embedder("nnselect", [*QUICK, *settings])
-    embedder.checkpoint = checkpoint
-    embedder.fit(store, named_rng(1, "test"))
-    return embedder
+def fitted(store, *settings):
+    return fitted_embedder("nnselect", store, *QUICK, *settings)
 
 
 def recall_at_10(embedder, store, task):
-    queries = store.queries("valid", task)
-    scores = embedder.embed_queries(store, queries).vectors @ embedder.embed_papers(store).vectors.T
-    scores[np.arange(len(queries)), queries.citing_rows] = -np.inf
-    best = np.argsort(-scores, axis=1)[:, :10]
-    return np.mean([np.isin(queries.cited(i), best[i]).mean() for i in range(len(queries))])
+    return recall(embedder, store, "valid", task, 10)
 
 
 @pytest.mark.parametrize(("queries", "task"), [("global", "global"), ("both", "local")])

@@ -19,7 +19,9 @@ from mpbert.methods.sbert_subref.pairs import (
     shortest_paths,
 )
 from mpbert.methods.sbert_subref.trainer import siamese_loss, triplet_loss
+from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
+from tests.methods.conftest import fitted_embedder
 
 SMALL = ("model=random:1x32", "vocab_size=600", "paper_tokens=60", "context_tokens=40")
 
@@ -29,9 +31,7 @@ def made(*settings):
 
 
 def fitted(store, *settings):
-    embedder = made(*settings)
-    embedder.fit(store, named_rng(1, "test"))
-    return embedder
+    return fitted_embedder("sbert", store, *SMALL, *settings)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ class TestPairs:
         positives = paper_positives(store, 2)
         pool = np.flatnonzero(store.paper_splits == "train")
         negatives = Negatives(pool, positives, np.arange(store.num_papers))
-        vectors = _unit(np.random.default_rng(1).standard_normal((store.num_papers, 6)))
+        vectors = normalized(np.random.default_rng(1).standard_normal((store.num_papers, 6)))
         anchors = np.unique(positives.anchors)
         found = ranked_negatives(positives, negatives, vectors[anchors], vectors[pool], nearest)
         for anchor in anchors:
@@ -143,7 +143,7 @@ class TestPairs:
     def test_an_anchor_that_has_few_negatives_begins_again(self):
         positives = Positives(np.array([0, 0, 0]), np.array([1, 2, 3]), np.ones(3, np.int64))
         negatives = Negatives(np.arange(6), positives, np.arange(6))
-        vectors = _unit(np.array([[1, 0], [1, 0], [1, 0], [1, 0], [1, 1], [1, 0.5]]))
+        vectors = normalized(np.array([[1, 0], [1, 0], [1, 0], [1, 0], [1, 1], [1, 0.5]]))
         found = ranked_negatives(positives, negatives, vectors[:1], vectors, True)
         assert found.tolist() == [5, 4, 5]
 
@@ -235,7 +235,7 @@ class TestModel:
         plain = trained.embed_papers(store).vectors
         monkeypatch.setattr(trained._encoder, "bfloat16", True)
         rounded = trained.embed_papers(store).vectors
-        assert 0 < np.abs(_unit(plain) - _unit(rounded)).max() < 0.05
+        assert 0 < np.abs(normalized(plain) - normalized(rounded)).max() < 0.05
 
 
 class TestErrors:
@@ -262,11 +262,7 @@ def _mrr(embedder, store, task):
     """Mean reciprocal rank of the first cited paper, of validation queries."""
     queries = store.queries("valid", task)
     vectors = embedder.embed_queries(store, queries).vectors
-    cosines = _unit(vectors) @ _unit(embedder.embed_papers(store).vectors).T
+    cosines = normalized(vectors) @ normalized(embedder.embed_papers(store).vectors).T
     cosines[np.arange(len(queries)), queries.citing_rows] = -2
     best = [cosines[i, queries.cited(i)].max() for i in range(len(queries))]
     return np.mean(1 / (1 + (cosines > np.array(best)[:, None]).sum(axis=1)))
-
-
-def _unit(x):
-    return x / np.linalg.norm(x, axis=1, keepdims=True)

@@ -11,14 +11,15 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertForMaskedLM, 
 from mpbert.commands import fit
 from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.ragged_rows import stacked
-from mpbert.foundation.seeding import named_rng
 from mpbert.methods import training
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule, fine_tune
 from mpbert.methods.huggingface.objectives import Contrastive, contrastive_loss, mask
 from mpbert.pretrained.encoder import PretrainedEncoder
 from mpbert.pretrained.texts import training_texts
+from mpbert.vectors.normal import normalized
 from mpbert.vectors.store import VectorStore
+from tests.methods.conftest import fitted_embedder
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +49,8 @@ def folder(store, tmp_path_factory):
 
 
 def fitted(folder, store, *settings):
-    embedder = make_embedder(
-        "transformer", [f"model={folder}", "paper_tokens=30", "context_tokens=20", *settings]
-    )
-    embedder.fit(store, named_rng(1, "test"))
-    return embedder
+    texts = "paper_tokens=30", "context_tokens=20"
+    return fitted_embedder("transformer", store, f"model={folder}", *texts, *settings)
 
 
 @pytest.fixture(scope="module")
@@ -212,14 +210,10 @@ def _advantage(embedder, store):
         embedder.embed_papers(store).vectors,
         embedder.embed_queries(store, store.contexts("test")),
     )
-    cosines = _unit(queries.vectors) @ _unit(papers).T
+    cosines = normalized(queries.vectors) @ normalized(papers).T
     contexts = store.contexts("test")
     cited = [cosines[i, contexts.cited(i)].mean() for i in range(len(contexts))]
     return np.mean(cited) - cosines.mean()
-
-
-def _unit(x):
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 class TestTraining:
