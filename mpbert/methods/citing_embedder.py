@@ -13,8 +13,6 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.methods.embedding import Embedder
 from mpbert.vectors.store import VectorStore
 
-# torch is imported by the methods that need it
-
 _BATCH = 512  # contexts of an update of the head
 _RATE = 1e-3  # of its learning
 

@@ -23,8 +23,7 @@ class Reranker(Method):
 
     :cvar num_inputs: fewest and most rankings it takes.
     :cvar takes_vectors: whether vectors may tell it the score of a paper that a ranking lacks.
-    :cvar learns_from: the split whose queries and rankings ``fit`` gets, or nothing; a property
-        where settings decide.
+    :cvar learns_from: split whose queries ``fit`` gets, or nothing; a property if settings decide.
     :ivar input_names: what the rankings are called; the command sets it.
     :ivar score_pairs: from (P,) places of the queries to rerank and (P,) rows of papers to (P,)
         scores by such vectors; None: there are none. The command sets it for each split.
@@ -72,10 +71,7 @@ class Reranker(Method):
     def checkpoint_of_lists(
         self, store: "CorpusStore", seed: int, rows: "np.ndarray"
     ) -> "Checkpoint | None":
-        """Return where a training on lists is saved; None where no directory is set.
-
-        :param rows: (Q, K) papers of the lists.
-        """
+        """Return :meth:`checkpoint_of` a training on lists of these (Q, K) papers."""
         return self.checkpoint_of(store, seed, len(rows), zlib.crc32(rows.copy()))
 
     def names_of(self, rankings: "Sequence[Ranking]") -> list[str]:

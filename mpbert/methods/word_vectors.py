@@ -61,14 +61,8 @@ def train_words(
     """
     from gensim.models import Word2Vec as GensimWord2Vec
 
-    model = GensimWord2Vec(
-        vector_size=dim,
-        window=_WINDOW,
-        min_count=min_count,
-        alpha=_LEARNING_RATE,
-        seed=seed,
-        workers=1,
-    )
+    rates = {"window": _WINDOW, "alpha": _LEARNING_RATE}
+    model = GensimWord2Vec(vector_size=dim, min_count=min_count, seed=seed, workers=1, **rates)
     train(model, sentence_lines(store), epochs, checkpoint=checkpoint)
     words, vectors = _arrays(model.wv)
     size = np.sqrt(np.mean(np.square(vectors, dtype=np.float64)))

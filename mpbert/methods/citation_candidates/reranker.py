@@ -71,8 +71,7 @@ def outgoing(store: CorpusStore, queries: Queries, first: Ranking) -> Ranking:
     starts = np.searchsorted(citing, np.arange(store.num_papers + 1))  # sorted by citing row
     query, rank = np.nonzero(first.rows >= 0)
     paper = first.rows[query, rank]
-    is_known = store.paper_splits[paper] == "train"
-    is_known &= paper != queries.citing_rows[query]
+    is_known = (store.paper_splits[paper] == "train") & (paper != queries.citing_rows[query])
     query, rank, paper = query[is_known], rank[is_known], paper[is_known]
     lengths = np.diff(starts)[paper]
     found = cited[ranges(starts[paper], lengths)].astype(np.int64)

@@ -14,6 +14,7 @@ from mpbert.methods.dacr.examples import DacrExamples
 from mpbert.methods.dacr.model import DualAttention, negative_sampling_loss
 from mpbert.methods.method import Method
 from mpbert.methods.ragged_attention import Elements
+from mpbert.methods.rankings import places_of
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training import Plan
 
@@ -52,9 +53,9 @@ class DacrLearner(TorchLearner):
         for rows, rate in zip(batches, self._rates[number * len(batches) :], strict=False):
             seen = self._examples.take(rows).thinned(s.word_dropout, s.known_dropout, rng)
             noise = rng.choice(len(self._noise), s.negatives, p=self._noise)
-            weight = s.noise_weight / s.negatives
+            cited, weight = self._cited.take(rows), s.noise_weight / s.negatives
             self.set_rate(rate)
-            loss = self.update(_loss(self.module, seen, self._cited.take(rows), noise, weight))
+            loss = self.update(_loss(self.module, seen, cited, noise, weight))
             yield loss * len(rows) * len(batches) / size  # a context alike
 
     def state(self) -> State:
@@ -70,11 +71,8 @@ class DacrLearner(TorchLearner):
 @torch.no_grad()
 def embed(model: DualAttention, examples: DacrExamples, batch_size: int) -> np.ndarray:
     """Return (Q, D) query vectors."""
-    queries = [np.zeros((0, model.targets.shape[1]), dtype=np.float32)]
-    for start in range(0, len(examples), batch_size):
-        rows = np.arange(start, min(start + batch_size, len(examples)))
-        queries.append(_queries(model, examples.take(rows)).numpy())
-    return np.concatenate(queries)
+    batches = np.split(np.arange(len(examples)), range(batch_size, len(examples), batch_size))
+    return np.concatenate([_queries(model, examples.take(rows)).numpy() for rows in batches])
 
 
 def _queries(model: DualAttention, examples: DacrExamples) -> Tensor:
@@ -89,17 +87,13 @@ def _loss(
     :param noise: rows of the noise papers, with repetitions; each has this weight.
     """
     papers, times = np.unique(noise, return_counts=True)
-    column = np.full(len(model.targets), -1)
-    column[papers] = np.arange(len(papers))
-    context = row_numbers(cited.lengths)
+    column, context = places_of(papers, cited.items), row_numbers(cited.lengths)
     weights = np.tile((weight * times).astype(np.float32), (len(cited), 1))
-    hits = column[cited.items] >= 0
-    weights[context[hits], column[cited.items[hits]]] = 0
+    weights[context[column >= 0], column[column >= 0]] = 0
     pairs = torch.from_numpy(context)
-    losses = negative_sampling_loss(
+    return negative_sampling_loss(
         _queries(model, examples)[pairs],
         F.embedding(torch.from_numpy(cited.items.astype(np.int64)), model.targets),
         F.embedding(torch.from_numpy(papers), model.targets),
         torch.from_numpy(weights)[pairs],
-    )
-    return losses.mean()
+    ).mean()
