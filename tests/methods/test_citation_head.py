@@ -58,7 +58,7 @@ def test_a_query_that_knows_all_papers_has_no_loss():
 
 
 def test_sums_hold_no_context_of_the_manuscripts_of_a_batch(store, parts, monkeypatch):
-    monkeypatch.setattr("mpbert.methods.citing_sums._PAIRS", 100)
+    monkeypatch.setattr("mpbert.methods.citing_vectors._PAIRS", 100)
     _, contexts = parts
     training = store.contexts("train")
     without = np.unique(training.citing_rows)[[0, 3, -1]]
