@@ -7,8 +7,9 @@ folder imports no other folder.
 The interfaces: ``method`` (what all have), ``embedding``, ``reranking``, ``lexical.method``.
 Training: ``training`` (the loop), ``checkpoint``, ``torch_training``, ``gensim_training``,
 ``fine_tuning``. Data: ``ragged_attention``, ``rankings``, ``word_means``, ``word_vectors``,
-``training_citations``, ``citations_by_year``, ``paper_parts``. Vectors of papers with those of
-texts that cite them: ``citing_vectors``, ``citing_embedder``, and maps of these that are learnt,
-``citation_head`` and ``head_training``. Fusion: ``linear_fusion``, ``learnt_features``.
+``training_citations``, ``training_contexts``, ``citations_by_year``, ``paper_parts``. Vectors of
+papers with those of texts that cite them: ``citing_vectors``, ``citing_sums``,
+``citing_embedder``, and maps of these that are learnt, ``citation_head`` and ``head_training``.
+Fusion: ``linear_fusion``, ``learnt_features``.
 Encoders that others have trained stand in :mod:`mpbert.pretrained`.
 """

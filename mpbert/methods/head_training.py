@@ -23,7 +23,7 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.citation_head import CitationHead, citation_loss
-from mpbert.methods.citing_vectors import CitingSums, rows_on
+from mpbert.methods.citing_sums import CitingSums, rows_on
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.torch_training import TorchLearner
 from mpbert.methods.training_citations import CitingQueries

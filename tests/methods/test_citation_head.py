@@ -9,7 +9,8 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.methods import head_training
 from mpbert.methods.checkpoint import Checkpoint
 from mpbert.methods.citation_head import CitationHead, citation_loss
-from mpbert.methods.citing_vectors import CitingSums, CitingVectors
+from mpbert.methods.citing_sums import CitingSums
+from mpbert.methods.citing_vectors import CitingVectors
 from mpbert.methods.embedding import make_embedder
 from mpbert.methods.fine_tuning import FineTuningSchedule
 from mpbert.methods.head_training import HeadLearning
@@ -58,7 +59,7 @@ def test_a_query_that_knows_all_papers_has_no_loss():
 
 
 def test_sums_hold_no_context_of_the_manuscripts_of_a_batch(store, parts, monkeypatch):
-    monkeypatch.setattr("mpbert.methods.citing_vectors._PAIRS", 100)
+    monkeypatch.setattr("mpbert.methods.citing_sums._PAIRS", 100)
     _, contexts = parts
     training = store.contexts("train")
     without = np.unique(training.citing_rows)[[0, 3, -1]]

@@ -26,7 +26,7 @@ from mpbert.corpus.store import CITING_FIRST, IN_ORDER, Contexts, CorpusStore, Q
 from mpbert.foundation.ragged import row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, constant, joined, repeated
 from mpbert.foundation.seeding import hashed_uniform
-from mpbert.methods.training_citations import TrainingContexts
+from mpbert.methods.training_contexts import TrainingContexts
 from mpbert.pretrained.texts import Tokenize
 
 _NONE = np.zeros(0, np.int64)

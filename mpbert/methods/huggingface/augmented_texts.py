@@ -14,7 +14,7 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import row_numbers, smallest_per_row
 from mpbert.foundation.ragged_rows import Ragged, joined
-from mpbert.methods.training_citations import TrainingContexts
+from mpbert.methods.training_contexts import TrainingContexts
 from mpbert.pretrained.texts import TextLayout, Tokenize, joined_abstracts
 
 

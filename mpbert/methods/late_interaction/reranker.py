@@ -31,7 +31,7 @@ from mpbert.foundation.ragged import offsets_of, smallest_per_row
 from mpbert.methods.linear_fusion import Candidates, LinearFusion
 from mpbert.methods.rankings import Ranking, Union, union, with_rest
 from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
-from mpbert.methods.training_citations import TrainingContexts
+from mpbert.methods.training_contexts import TrainingContexts
 
 if TYPE_CHECKING:
     from torch import Tensor
