@@ -78,19 +78,7 @@ class PlaceAnswer:
 
 
 class Places(Records[PlaceAnswer]):
-    """The places of a manuscript, each with its papers.
-
-    >>> from pathlib import Path
-    >>> from mpbert import Recommender
-    >>> _ = Path("mail.txt").write_text("Mail is routed [CITATION]. Names are stored [?].")
-    >>> for place in Recommender("runs/index/rfc").recommend_file("mail.txt", top=2):
-    ...     print(place)
-    place 1: Mail is routed.
-    rank    score  paper_id  title ...
-       1  ...
-    place 2: Names are stored.
-    rank    score  paper_id  title ...
-    """
+    """The places of a manuscript, each with its papers."""
 
     def __init__(self, places: Sequence[PlaceAnswer]) -> None:
         super().__init__(places.__getitem__, range(len(places)))
