@@ -271,18 +271,18 @@ def rfc_corpus(rfc_archive: Path, make_once: MakeOnce) -> Path:
 
 
 @pytest.fixture(scope="session")
-def rfc_store(rfc_corpus: Path) -> CorpusStore:
+def store(rfc_corpus: Path) -> CorpusStore:
     """Store of the 120 RFCs."""
     return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="session")
-def small_encoder(rfc_store: CorpusStore, make_once: MakeOnce) -> Path:
+def small_encoder(store: CorpusStore, make_once: MakeOnce) -> Path:
     """Folder of a BERT of 32 dimensions that reads 24 tokens, with mean pooling."""
-    return make_once("small-encoder", lambda folder: _save_small_encoder(rfc_store, folder))
+    return make_once("small-encoder", lambda folder: _save_small_encoder(store, folder))
 
 
-def _save_small_encoder(rfc_store: CorpusStore, folder: Path) -> None:
+def _save_small_encoder(store: CorpusStore, folder: Path) -> None:
     import torch
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel, BertTokenizerFast
@@ -290,7 +290,7 @@ def _save_small_encoder(rfc_store: CorpusStore, folder: Path) -> None:
     from mpbert.pretrained.texts import training_texts
 
     learnt = BertWordPieceTokenizer()
-    texts = training_texts(rfc_store)[:300]
+    texts = training_texts(store)[:300]
     learnt.train_from_iterator(texts, vocab_size=500, show_progress=False)
     tokens = sorted(learnt.get_vocab(), key=learnt.token_to_id)  # special ones are the first five
     tokens[5:] = sorted(tokens[5:])  # they had the random order of a hash table

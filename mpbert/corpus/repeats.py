@@ -95,8 +95,6 @@ def repeats_of(store: CorpusStore, split: str) -> Repeats:
 
 def _keys_of(store: CorpusStore, split: str) -> np.ndarray:
     contexts = store.contexts(split)
-    sentences = store.sentence_texts(
-        store.sentence_offsets[contexts.citing_rows] + contexts.positions
-    )
+    rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
     cited = (contexts.cited(i).tolist() for i in range(len(contexts)))
-    return context_keys(sentences, cited)
+    return context_keys(store.sentence_texts(rows), cited)

@@ -63,7 +63,7 @@ def test_sigterm_between_two_steps_is_one_line_and_143(rfc_archive, tmp_path):
 @pytest.mark.fairseq
 @pytest.mark.slow
 def test_a_library_is_trained_on_by_one_command_that_goes_on(
-    rfc_archive, rfc_store, tmp_path, run, execute
+    rfc_archive, store, tmp_path, run, execute
 ):
     index, place = tmp_path / "index", tmp_path / "index.training"
     words = ["index", rfc_archive, index, "--train", "token_bag_matches"]
@@ -82,7 +82,7 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     assert not place.exists() and list(tmp_path.glob("*index*")) == [index]
     manifest = read_manifest(index)
     assert manifest["command"] == "index" and manifest["counts"]["reader"] == "rfc"
-    known = sum(len(rfc_store.contexts(split)) for split in SPLITS)
+    known = sum(len(store.contexts(split)) for split in SPLITS)
     assert manifest["counts"]["citing_sentences"] == known  # those of validation, too
     data = read_index(index)
     assert data.places is not None and not data.is_foreign

@@ -1,17 +1,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from mpbert import cli
-from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import run_of_matrix, write_run
 from mpbert.evaluation.misses import CAUSES, find_misses
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def ranking(contexts, store, first_of_each):

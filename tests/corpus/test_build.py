@@ -16,12 +16,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.engines import Engine, OwnProcesses
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.manifest import read_manifest
-
-
-def citing(text: str, *cited_ids: str) -> dict:
-    start = text.index("@")
-    return {"text": text, "markers": [{"start": start, "end": start + 1, "cited_ids": cited_ids}]}
-
+from tests.papers import citing
 
 PAPERS = [
     {

@@ -13,13 +13,7 @@ from mpbert.corpus.fields import (
     query_texts,
     split_fields,
 )
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, CorpusError
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def texts_by_definition(store, row, names):

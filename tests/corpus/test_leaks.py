@@ -23,11 +23,6 @@ def named(store: CorpusStore, texts: list[str], contexts) -> list[str]:
     ]
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 def test_no_sentence_heading_or_title_holds_a_marker(store):
     headings = pq.read_table(store.path / "sections.parquet")["heading"].to_pylist()
     assert leaks(store.sentences.to_pylist()) == []

@@ -31,24 +31,24 @@ def lists(rfc_corpus, parts):
     return parts / "lists"
 
 
-def test_every_training_paper_is_held_out_once(rfc_store, parts):
-    dealt = parts_of_training(rfc_store, PARTS)
-    is_training = rfc_store.paper_splits == "train"
+def test_every_training_paper_is_held_out_once(store, parts):
+    dealt = parts_of_training(store, PARTS)
+    is_training = store.paper_splits == "train"
     assert np.array_equal(dealt > 0, is_training)
     assert np.ptp(np.bincount(dealt)[1:]) <= 1
     for part in range(1, PARTS + 1):
         held = CorpusStore(parts / f"corpus-{part}")
-        assert held.paper_ids == rfc_store.paper_ids
-        expected = np.where(dealt == part, "test", rfc_store.paper_splits)
+        assert held.paper_ids == store.paper_ids
+        expected = np.where(dealt == part, "test", store.paper_splits)
         assert np.array_equal(held.paper_splits, expected)
 
 
 @pytest.mark.parametrize("task", ["local", "global"])
 def test_queries_of_the_parts_are_the_training_queries_and_no_test_query_is_left(
-    rfc_store, parts, task
+    store, parts, task
 ):
-    training = rfc_store.queries("train", task)
-    tested = set(rfc_store.queries("test", task).query_ids)
+    training = store.queries("train", task)
+    tested = set(store.queries("test", task).query_ids)
     found = []
     for part in range(1, PARTS + 1):
         held = CorpusStore(parts / f"corpus-{part}")
@@ -56,32 +56,32 @@ def test_queries_of_the_parts_are_the_training_queries_and_no_test_query_is_left
         assert not set(queries.query_ids) & set(left.query_ids)
         assert sorted(queries.query_ids + left.query_ids) == sorted(training.query_ids)
         assert not tested & set(queries.query_ids + left.query_ids)
-        assert held.queries("valid", task).query_ids == rfc_store.queries("valid", task).query_ids
+        assert held.queries("valid", task).query_ids == store.queries("valid", task).query_ids
         found += queries.query_ids
     assert sorted(found) == sorted(training.query_ids)
     citing, _ = CorpusStore(parts / "corpus-1").citations()
-    assert not (rfc_store.paper_splits[citing] == "test").any()
+    assert not (store.paper_splits[citing] == "test").any()
 
 
-def test_lists_hold_the_first_papers_and_all_that_is_cited_with_its_score(rfc_store, lists, parts):
-    queries = rfc_store.queries("train", "local")
+def test_lists_hold_the_first_papers_and_all_that_is_cited_with_its_score(store, lists, parts):
+    queries = store.queries("train", "local")
     run = read_run(lists / "train.run")
-    rows, scores = matrices_of_run(run, queries.query_ids, rfc_store.paper_ids, "lists")
+    rows, scores = matrices_of_run(run, queries.query_ids, store.paper_ids, "lists")
     lengths = (rows >= 0).sum(axis=1)
     assert lengths.min() > 0 and lengths.max() > 5
     assert (np.diff(np.where(rows >= 0, scores, -1e9), axis=1) <= 0).all()
-    assert (rfc_store.paper_splits[rows[rows >= 0]] == "train").all()
-    is_training = rfc_store.paper_splits == "train"
+    assert (store.paper_splits[rows[rows >= 0]] == "train").all()
+    is_training = store.paper_splits == "train"
     for i in range(0, len(queries), 7):
         cited = queries.cited(i)
-        candidates = is_training[cited] & (rfc_store.years[cited] <= queries.years[i])
+        candidates = is_training[cited] & (store.years[cited] <= queries.years[i])
         assert set(cited[candidates]) <= set(rows[i])
     deep = parts / "deep"
     words = ["retrieve", str(parts / "corpus-1"), str(deep), "--lexical=bm25", "--splits", "test"]
     assert cli.main([*words, "--settings", "fields=abstract+citing", "--top=200"]) == 0
     held = CorpusStore(parts / "corpus-1").queries("test", "local")
     all_rows, all_scores = matrices_of_run(
-        read_run(deep / "test.run"), held.query_ids, rfc_store.paper_ids, "deep"
+        read_run(deep / "test.run"), held.query_ids, store.paper_ids, "deep"
     )
     place = {query: i for i, query in enumerate(queries.query_ids)}
     for i in range(0, len(held), 7):

@@ -16,14 +16,10 @@ from mpbert.corpus.trec import matrices_of_run, read_qrels, read_run
 from mpbert.evaluation import plots
 from mpbert.foundation.manifest import read_manifest
 from mpbert.methods.fusion.reranker import Fusion
+from tests.papers import citing
 
 KEY_WORDS = "The key words MUST and SHOULD are those of @."
 QUEUES = "Queues of packets are short, as @ shows."
-
-
-def citing(text, *cited_ids):
-    start = text.index("@")
-    return {"text": text, "markers": [{"start": start, "end": start + 1, "cited_ids": cited_ids}]}
 
 
 def paper(name, year, *sentences):

@@ -5,11 +5,6 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import CorpusError
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 def test_a_directory_that_is_no_store_is_refused(tmp_path):
     with pytest.raises(CorpusError, match=r"found no papers\.parquet; expected a corpus store"):
         CorpusStore(tmp_path)

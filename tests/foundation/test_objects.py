@@ -20,21 +20,10 @@ from mpbert.foundation.errors import OutputError
 from mpbert.foundation.manifest import check_inputs
 from mpbert.foundation.object_claims import can_put_new, put_new
 from mpbert.foundation.objects import store_of
+from tests.papers import record
 from tests.servers import NoServerError, Server, free_ports, listens
 
 YEARS = ["--valid-year=2006", "--test-year=2007"]
-
-
-def record(number: int) -> str:
-    cited = [f"p{(number * 7 + step) % 40}" for step in (1, 5, 11)]
-    marked = {"text": "It is so [1].", "markers": [{"start": 9, "end": 12, "cited_ids": cited[:2]}]}
-    return json.dumps(
-        {
-            **{"paper_id": f"p{number}", "title": f"Paper {number}", "year": 2000 + number % 9},
-            **{"abstract": [f"We say {number}."], "references": cited},
-            "sections": [{"heading": "One", "sentences": ["It is.", marked]}],
-        }
-    )
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from mpbert.pretrained.sentence_encoder import SentenceEncoder
 
 
 @pytest.fixture(scope="module")
-def texts(rfc_store):
-    return ["", *rfc_store.titles[:30], *rfc_store.sentence_texts(np.arange(0, 2000, 50))]
+def texts(store):
+    return ["", *store.titles[:30], *store.sentence_texts(np.arange(0, 2000, 50))]
 
 
 class Stored:

@@ -28,11 +28,6 @@ from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT
 
 
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
-
-
 @pytest.fixture
 def index(matching, tmp_path):
     return shutil.copytree(matching.index, tmp_path / "index")

@@ -9,7 +9,6 @@ import pytest
 
 from mpbert.corpus.cocitation import cocitation_counts
 from mpbert.corpus.fields import paper_counts
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import ConfigError, ManuscriptError, UnknownPaperError
 from mpbert.methods.lexical.bm25 import Bm25
 from mpbert.methods.lexical.index import LexicalIndex
@@ -31,11 +30,6 @@ PLACE = TEXT.index(" A relay")
 @pytest.fixture(scope="module")
 def recommender(rfc_index):
     return Recommender(rfc_index)
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 def ids(found):

@@ -16,7 +16,6 @@ from safetensors.numpy import load_file, save_file
 from mpbert.cli import main
 from mpbert.commands import build_index
 from mpbert.corpus.fields import paper_counts
-from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.methods.lambdamart import trees as growing
 from mpbert.methods.lambdamart.features import (
@@ -45,11 +44,6 @@ from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.signals import RELATED, of_the_question, signal_names
 from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT, TEXTS, questions
-
-
-@pytest.fixture(scope="module")
-def store(rfc_corpus):
-    return CorpusStore(rfc_corpus)
 
 
 @pytest.fixture(scope="module")

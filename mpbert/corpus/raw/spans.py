@@ -9,7 +9,6 @@ from mpbert.corpus.records import RawSection
 from mpbert.corpus.text import LONGEST_PARAGRAPH, MARKER_LIKE, split_sentences
 
 Span = tuple[int, int, tuple[str, ...]]  # start, end, ids of the papers it cites
-
 _UNMARKED = (MARKER_LIKE["author_year"], MARKER_LIKE["numbered"])
 
 
@@ -62,8 +61,7 @@ def borders_of(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
     for start, end, _ in spans:
         if start and text[start - 1] in ".!?":  # "as shown.12 The": a quote may follow a full stop
             hidden[start:end] = "'" * (end - start)
-    shown = "".join(hidden)
-    place = 0
+    shown, place = "".join(hidden), 0
     borders: list[tuple[int, int]] = []
     for sentence in split_sentences(shown):
         start = shown.index(sentence, place)
@@ -75,9 +73,7 @@ def borders_of(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
     return borders
 
 
-def sections_of(
-    paragraphs: Iterable[tuple[str, list[RawSentence]]],
-) -> tuple[RawSection, ...]:
+def sections_of(paragraphs: Iterable[tuple[str, list[RawSentence]]]) -> tuple[RawSection, ...]:
     """Return sections of (heading, sentences) of paragraphs: equal headings in a row are one."""
     sections: list[tuple[str, list[RawSentence]]] = []
     for heading, sentences in paragraphs:

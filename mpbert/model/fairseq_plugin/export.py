@@ -52,7 +52,7 @@ def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) 
     )
     weights = checkpoint["model"]
     if half:
-        weights = {name: _in_half(value) for name, value in weights.items()}
+        weights = {k: v.half() if v.is_floating_point() else v for k, v in weights.items()}
     state, tuned = (weights_under(weights, prefix) for prefix in ("model.", _TUNED))
     description = EncoderDescription(kind, configuration)
     place = checkpoint["cfg"]["task"].get("sentence_vectors")
@@ -63,10 +63,6 @@ def export_checkpoint(path: Path, data: Path, output: Path, half: bool = False) 
         "parameters": _num_parameters(checkpoint["model"]),
         "updates": checkpoint["optimizer_history"][-1]["num_updates"],
     }
-
-
-def _in_half(weights: Tensor) -> Tensor:
-    return weights.half() if weights.is_floating_point() else weights
 
 
 def _num_parameters(state: dict[str, Tensor]) -> int:

@@ -1,6 +1,5 @@
 """Order of files and number of processes change no byte of a corpus store."""
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -11,18 +10,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.links import link_papers
 from mpbert.corpus.tables import write_tables
 from mpbert.foundation.engines import OwnProcesses
-
-
-def record(number: int) -> str:
-    cited = [f"p{(number * 7 + step) % 40}" for step in (1, 5, 11)]
-    marked = {"text": "It is so [1].", "markers": [{"start": 9, "end": 12, "cited_ids": cited[:2]}]}
-    return json.dumps(
-        {
-            **{"paper_id": f"p{number}", "title": f"Paper {number}", "year": 2000 + number % 9},
-            **{"abstract": [f"We say {number}."], "references": cited},
-            "sections": [{"heading": "One", "sentences": ["It is.", marked]}],
-        }
-    )
+from tests.papers import record
 
 
 @pytest.mark.parametrize("processes", [1, 2])
