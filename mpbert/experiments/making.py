@@ -34,9 +34,11 @@ def make_rows(experiment: Experiment, choice: Choice, seeds: int = 1, at_once: i
     for row in rows:
         check_row(experiment, row.name)
     if choice.others:
-        rows_are = "1 row for other corpora; --only makes it"
+        rows_are = "1 row for other corpora or of the appendix; --only makes it"
         if choice.others > 1:
-            rows_are = f"{choice.others} rows for other corpora; --only makes one of them"
+            rows_are = (
+                f"{choice.others} rows for other corpora or of the appendix; --only makes some"
+            )
         logger.info("left out: %s", rows_are)
     if choice.needed:
         logger.info("made first, since others need them: %s", ", ".join(choice.needed))

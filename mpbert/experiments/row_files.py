@@ -8,6 +8,8 @@ A row may take over another one and say what is different::
 Its other keys replace those of the base. Title, note, order and published scores, and the hours of
 development are of one row alone, and are never taken over; nor is the space, by a row that ranks
 with the vectors of another one.
+
+Rows of a file ``appendix.yaml`` are made only where they are named, or others need them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +22,7 @@ from mpbert.experiments.rows import MAPS, MODEL, PAIRS, RUN, Row
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.option_files import read_yaml
 
+_APPENDIX = "appendix"  # name of the file
 _OWN = ("title", "note", "order", "published", "developed", "run")  # not those of the base
 _MODEL_KEYS = ("config", "pretrained", "start", "sentences", "readings", "vocab_size_on")
 # keys of a row whose run another system has made
@@ -86,8 +89,9 @@ def parse_row(name: str, content: object, source: str) -> Row:
 
 
 def _beside(file: Path, row: Row) -> Row:
-    """Return a row whose run, if another system made it, lies beside the file of the row."""
-    return replace(row, run=str(file.parent / row.run)) if row.run else row
+    """Return a row that knows whether its file is the appendix, and a run beside that file."""
+    run = str(file.parent / row.run) if row.run else ""
+    return replace(row, run=run, appendix=file.stem == _APPENDIX)
 
 
 def _entries(file: Path) -> list[tuple[str, object, str]]:

@@ -121,6 +121,7 @@ class Row:
     :param pretrained_on: what its ready-made model has read; None: it has no such model.
     :param optional: whether it may fail.
     :param gpu: whether it is left out where there is no GPU.
+    :param appendix: whether it is made only where it is named or needed.
     """
 
     name: str
@@ -148,13 +149,14 @@ class Row:
     pretrained_on: PretrainedOn | None = None
     optional: bool = False
     gpu: bool = False
+    appendix: bool = False
     note: str = ""
     order: int = 1000
     published: Settings = field(default_factory=dict)
 
     def is_for(self, corpus: str) -> bool:
         """Whether the row is made on a corpus without being named."""
-        return not self.corpora or corpus in self.corpora
+        return not self.appendix and (not self.corpora or corpus in self.corpora)
 
     def on(self, corpus: str) -> "Row":
         """Return the row with its settings on a corpus."""

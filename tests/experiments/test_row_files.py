@@ -30,6 +30,18 @@ def test_the_rows_of_this_repository_can_be_read():
         {"objective": "mpt-tgt"},
     )
     assert tiny.vocab_size_on == {"rfc": 8000}
+    assert tiny.appendix and not tiny.is_for("rfc") and not by_name["token_bag"].appendix
+    needed = {name for row in rows if not row.appendix for name in row.needs}
+    assert not [name for name in needed if by_name[name].appendix]
+
+
+def test_rows_of_an_appendix_are_made_where_they_are_named(tmp_path):
+    _write(tmp_path, first={**OURS, "order": 1})
+    second = {"base": "first", "title": "B", "order": 2, "corpora": ["mine"]}
+    _write(tmp_path, appendix={"second": second})
+    first, second = read_rows(tmp_path)
+    assert [row.is_for("mine") for row in (first, second)] == [True, False]
+    assert second.config == first.config
 
 
 def test_the_ablations_of_this_repository_differ_from_the_token_bag():
