@@ -148,19 +148,6 @@ def sorted_ranking(rows: np.ndarray, scores: np.ndarray) -> Ranking:
     )
 
 
-def standardised(scores: np.ndarray) -> np.ndarray:
-    """Return scores less their mean, over their standard deviation, in each list.
-
-    :param scores: (Q, K); -inf beyond the end of a list, and so returned.
-    """
-    has = np.isfinite(scores)
-    counts = np.maximum(has.sum(axis=1, keepdims=True), 1)
-    centred = np.where(has, scores, 0.0)
-    centred = centred - centred.sum(axis=1, keepdims=True) / counts
-    spread = np.sqrt((np.where(has, centred, 0.0) ** 2).sum(axis=1, keepdims=True) / counts)
-    return np.where(has, centred / np.maximum(spread, 1e-9), -np.inf)
-
-
 def stacked(rankings: Sequence[Ranking]) -> Ranking:
     """Return one ranking of queries that are ranked for in one of several rankings each.
 

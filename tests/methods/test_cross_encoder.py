@@ -22,7 +22,8 @@ from mpbert.foundation.errors import ConfigError, CorpusError, EncoderError, Run
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.cross_encoder.model import mark_types, special_tokens
-from mpbert.methods.cross_encoder.reranker import CrossEncoder, blended
+from mpbert.methods.cross_encoder.reranker import CrossEncoder
+from mpbert.methods.cross_encoder.standardised import blended, standardised
 from mpbert.methods.cross_encoder.texts import PairLayout, PairTexts, longest_first
 from mpbert.methods.cross_encoder.trainer import (
     ListObjective,
@@ -32,7 +33,7 @@ from mpbert.methods.cross_encoder.trainer import (
     training_lists,
     with_some_negatives,
 )
-from mpbert.methods.rankings import Ranking, standardised, with_rest
+from mpbert.methods.rankings import Ranking, with_rest
 from tests.methods.conftest import fitted_reranker
 
 NONE = -np.inf

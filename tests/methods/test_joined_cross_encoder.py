@@ -12,8 +12,8 @@ from mpbert.foundation.errors import ConfigError, EncoderError
 from mpbert.foundation.seeding import named_rng
 from mpbert.methods.cross_encoder import near_texts
 from mpbert.methods.cross_encoder.reranker import CrossEncoder
+from mpbert.methods.cross_encoder.standardised import standardised
 from mpbert.methods.cross_encoder.trainer import ListObjective, training_lists
-from mpbert.methods.rankings import standardised
 from tests.methods.conftest import fitted_reranker
 
 JOINED = [

@@ -144,7 +144,7 @@ class NNSelect(Embedder):
 
     def _read(self, store: CorpusStore) -> None:
         """Count the words of the fields of papers."""
-        from mpbert.methods.citeomatic.nnselect_examples import CitingWords
+        from mpbert.methods.citeomatic.citing_words import CitingWords
 
         self._papers = paper_fields(store, self._vocabulary)
         more = self.fields.split("+")[1:]

@@ -17,9 +17,10 @@ import torch.nn.functional as F
 from scipy import sparse
 from torch import Tensor
 
+from mpbert.methods.citeomatic.citing_words import CitingWords
 from mpbert.methods.citeomatic.field_bags import BagBatch, take_bags
 from mpbert.methods.citeomatic.graded_triplets import graded_triplet_loss
-from mpbert.methods.citeomatic.nnselect_examples import CitingWords, TripletExamples
+from mpbert.methods.citeomatic.nnselect_examples import TripletExamples
 from mpbert.methods.citeomatic.triplets import KINDS, Triplets
 from mpbert.methods.citeomatic.word_bags import FieldEmbedder, two_adams
 from mpbert.methods.method import Method

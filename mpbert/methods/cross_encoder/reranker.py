@@ -36,7 +36,8 @@ from mpbert.corpus.tasks import QUERIES
 from mpbert.foundation.config import setting
 from mpbert.foundation.errors import ConfigError, CorpusError
 from mpbert.foundation.progress import progress
-from mpbert.methods.rankings import Ranking, standardised
+from mpbert.methods.cross_encoder.standardised import blended, standardised
+from mpbert.methods.rankings import Ranking
 from mpbert.methods.reranking import RERANKERS, Reranker, check_has_texts
 
 if TYPE_CHECKING:
@@ -243,10 +244,3 @@ class CrossEncoder(Reranker):
         if self.max_queries and self.max_queries < len(examples):
             return np.sort(rng.choice(examples, self.max_queries, replace=False))
         return examples
-
-
-def blended(new: np.ndarray, old: np.ndarray, weight: float) -> np.ndarray:
-    """Return (1 - weight) · new + weight · old of standardised scores; both (Q, K)."""
-    if weight == 1:  # not 0 · -inf
-        return standardised(old)
-    return (1 - weight) * standardised(new) + weight * standardised(old)

@@ -30,9 +30,10 @@ from mpbert.foundation.errors import RunError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.ragged_rows import Ragged
 from mpbert.methods.cross_encoder.model import PairScorer
+from mpbert.methods.cross_encoder.standardised import standardised
 from mpbert.methods.cross_encoder.texts import PairTexts
 from mpbert.methods.method import Method
-from mpbert.methods.rankings import Ranking, standardised
+from mpbert.methods.rankings import Ranking
 
 
 @dataclass(frozen=True)
