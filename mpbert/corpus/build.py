@@ -79,16 +79,11 @@ class _Cleaning(Job):
         return self
 
     def __call__(self, records: list[object]) -> Arrays:
-        before = self.reader.counts
-        self.reader.counts = Counter()
+        before, self.reader.counts = self.reader.counts, Counter()
         counts: Counter[str] = Counter(papers_read=len(records))
-        papers = (self.reader.parse(record) for record in records)  # one in memory, not all
-        cleaned = (
-            clean_paper(checked(paper), counts, self.needs_year)
-            for paper in papers
-            if paper is not None
-        )
-        content = papers_in_bytes(paper for paper in cleaned if paper is not None)
+        papers = filter(None, map(self.reader.parse, records))  # one in memory, not all
+        cleaned = (clean_paper(checked(paper), counts, self.needs_year) for paper in papers)
+        content = papers_in_bytes(filter(None, cleaned))
         counts.update(self.reader.counts)
         self.reader.counts = before
         return {"papers": content, "counts": np.frombuffer(json.dumps(counts).encode(), np.uint8)}

@@ -79,11 +79,9 @@ _TABLE: Keys = {
 
 
 def _table(name: str, content: object, source: str) -> PaperTable:
-    needed = [key for key in _TABLE if key != "notes"]
-    values = parse_entry(content, _TABLE, needed, source)
-    size = len(values["columns"])
+    values = parse_entry(content, _TABLE, [key for key in _TABLE if key != "notes"], source)
     values["rows"] = tuple(
-        _row(row, f"{source}, {key} {i}", size, key == "baselines")
+        _row(row, f"{source}, {key} {i}", len(values["columns"]), key == "baselines")
         for key in ("baselines", "rows")
         for i, row in enumerate(values[key], start=1)
     )

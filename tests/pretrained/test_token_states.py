@@ -1,6 +1,5 @@
 """Stored token states: what enters the last layers of an encoder."""
 
-import json
 import shutil
 from collections import namedtuple
 
@@ -130,11 +129,3 @@ def test_a_damaged_store_is_refused(broken, made, tmp_path):
     (copy / f"{broken}.npy").unlink()
     with pytest.raises(VectorsError, match="expected an output of mpbert embed-sentences"):
         SentenceVectors(copy)
-
-
-def test_an_older_store_says_nothing_of_tuned_layers(made, tmp_path):
-    copy = shutil.copytree(made, tmp_path / "copy")
-    meta = json.loads((copy / "meta.json").read_text())
-    del meta["tuned_layers"]
-    (copy / "meta.json").write_text(json.dumps(meta))
-    assert SentenceVectors(copy).states is None

@@ -4,8 +4,6 @@ Only the declaration of a document type is allowed, as JATS files have it; it is
 file that declares entities is refused, since they can expand without end or name other files.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,9 +29,9 @@ def read_root(path: Path, tag: str) -> etree._Element:
     :param tag: its expected tag, without namespace.
     :raises CorpusError: broken, declares entities, or has another root.
     """
-    with _bounded(path) as file:
+    with open_file(path) as file:
         try:
-            root = etree.parse(file, etree.XMLParser(**_SAFE)).getroot()
+            root = etree.parse(_Bounded(path, file), etree.XMLParser(**_SAFE)).getroot()
         except etree.XMLSyntaxError as error:
             raise _broken(path, error) from error
     return _checked(path, root, tag)
@@ -46,9 +44,9 @@ def read_head(path: Path, tag: str, head: str) -> etree._Element:
     :param head: tag of the wanted element, without namespace.
     :raises CorpusError: as :func:`read_root`, or there is no such element.
     """
-    with _bounded(path) as file:
+    with open_file(path) as file:
         try:
-            found = etree.iterparse(file, tag=f"{{*}}{head}", **_SAFE)
+            found = etree.iterparse(_Bounded(path, file), tag=f"{{*}}{head}", **_SAFE)
             for _, element in found:
                 _checked(path, element.getroottree().getroot(), tag)
                 return element
@@ -75,12 +73,6 @@ class _Bounded:
         if self._marks > MOST_MARKS:
             raise too_large(self._path, "file", MOST_MARKS, "tags and attributes")
         return data
-
-
-@contextmanager
-def _bounded(path: Path) -> Iterator[_Bounded]:
-    with open_file(path) as file:
-        yield _Bounded(path, file)
 
 
 def _checked(path: Path, root: etree._Element, tag: str) -> etree._Element:
