@@ -92,7 +92,7 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
         )
     if not {"model", "tokenizer"} <= (checkpoint.get("task_state") or {}).keys():
         raise EncoderError(
-            f"{path}: found a checkpoint of an older version; expected one of this version: export "
-            f"it with the version that trained it, whose encoders are read here, or train again"
+            f"{path}: found a checkpoint of an older version; expected one of this version: train "
+            f"again"
         )
     return checkpoint
