@@ -4,13 +4,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from mpbert.api.corpus_tables import citations_of, contexts_of, papers_of, splits_of
 from mpbert.corpus.build_config import BuildConfig
 from mpbert.corpus.building import build_store
 from mpbert.corpus.queries import qrels_name
-from mpbert.corpus.records import UNKNOWN_YEAR, Paper
+from mpbert.corpus.records import Paper
 from mpbert.corpus.splits import SPLITS
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.tasks import COUNTED, TASKS
@@ -87,7 +87,7 @@ class Corpus:
         >>> papers.groupby("split")["year"].agg(["min", "max"]).columns.tolist()
         ['min', 'max']
         """
-        return _papers_of(self.store)
+        return papers_of(self.store)
 
     @cached_property
     def contexts(self) -> pd.DataFrame:
@@ -107,7 +107,7 @@ class Corpus:
         >>> list(contexts.columns)
         ['citing_id', 'position', 'sentence', 'around', 'cited_ids', 'year', 'split', 'is_repeat']
         """
-        return pd.concat([_contexts_of(self.store, split) for split in SPLITS])
+        return pd.concat([contexts_of(self.store, split) for split in SPLITS])
 
     @cached_property
     def citations(self) -> pd.DataFrame:
@@ -121,7 +121,7 @@ class Corpus:
         >>> int(citations["cited_id"].value_counts().iloc[0]) > 10
         True
         """
-        return _citations_of(self.store)
+        return citations_of(self.store)
 
     @cached_property
     def splits(self) -> pd.DataFrame:
@@ -132,7 +132,7 @@ class Corpus:
         >>> int(corpus.splits["papers"].sum()) == len(corpus.papers)
         True
         """
-        return _splits_of(self.store)
+        return splits_of(self.store)
 
     def paper(self, paper_id: str) -> Paper:
         """Return one paper with all its sentences, which :meth:`Encoder.embed_papers` takes.
@@ -161,60 +161,3 @@ class Corpus:
             if value not in known:
                 raise ConfigError(f"{name} is {value!r}; expected one of {', '.join(known)}")
         return self.path / qrels_name(task, split, queries)
-
-
-def _papers_of(store: CorpusStore) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "title": store.titles,
-            "authors": store.authors,
-            "year": _years_of(store.years),
-            "venue": store.venues,
-            "split": store.paper_splits.tolist(),
-            "abstract": store.abstracts(np.arange(store.num_papers)),
-            "num_sentences": np.diff(store.sentence_offsets),
-        },
-        index=pd.Index(store.paper_ids, name="paper_id"),
-    )
-
-
-def _contexts_of(store: CorpusStore, split: str) -> pd.DataFrame:
-    contexts, ids = store.contexts(split), store.paper_ids
-    rows = store.sentence_offsets[contexts.citing_rows] + contexts.positions
-    return pd.DataFrame(
-        {
-            "citing_id": [ids[row] for row in contexts.citing_rows],
-            "position": contexts.positions,
-            "sentence": store.sentence_texts(rows),
-            "around": store.local_texts(contexts),
-            "cited_ids": [[ids[row] for row in contexts.cited(i)] for i in range(len(contexts))],
-            "year": _years_of(contexts.years),
-            "split": split,
-            "is_repeat": contexts.is_repeat,
-        },
-        index=pd.Index(contexts.query_ids, name="context_id"),
-    )
-
-
-def _citations_of(store: CorpusStore) -> pd.DataFrame:
-    citing, cited = store.citations()
-    ids = np.array(store.paper_ids, dtype=object)
-    splits = store.paper_splits[citing].tolist()
-    return pd.DataFrame({"citing_id": ids[citing], "cited_id": ids[cited], "split": splits})
-
-
-def _splits_of(store: CorpusStore) -> pd.DataFrame:
-    citing, _ = store.citations()
-    counts = {
-        "papers": [int((store.paper_splits == split).sum()) for split in SPLITS],
-        "contexts": [len(store.contexts(split)) for split in SPLITS],
-        "citations": [int((store.paper_splits[citing] == split).sum()) for split in SPLITS],
-    }
-    return pd.DataFrame(counts, index=pd.Index(SPLITS, name="split"))
-
-
-def _years_of(years: np.ndarray) -> pd.array:
-    """Return years as integers of pandas, which can be NA: where a year is unknown."""
-    found = pd.array(years, "Int32")
-    found[years == UNKNOWN_YEAR] = pd.NA
-    return found

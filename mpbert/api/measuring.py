@@ -1,16 +1,15 @@
 """Measures of rankings as tables of pandas: of one, and of several with intervals and tests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpbert.api.comparison import Comparison
 from mpbert.api.rankings import Cited, qrels_of, run_of
 from mpbert.corpus.trec import Qrels, Run
 from mpbert.evaluation import compare as comparing
-from mpbert.evaluation.compared import MEASURES, ComparedScore
+from mpbert.evaluation.compared import MEASURES
 from mpbert.evaluation.evaluate import evaluate as evaluate_run
-from mpbert.evaluation.side_by_side import as_markdown, as_text
 from mpbert.foundation.errors import ConfigError
 
 if TYPE_CHECKING:  # it takes half a second to import
@@ -55,49 +54,6 @@ def evaluate(
     scores = evaluate_run(qrels_of(qrels), run_of(run, "the run"), measures, _name(run))
     table = pd.DataFrame(scores).set_index(["measure", "subset"])
     return table[["mean", "queries", "missing"]]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What :func:`mpbert.compare` has found; ``print`` shows it as text.
-
-    :param scores: by measure, then by subset, then by run.
-    """
-
-    scores: list[ComparedScore]
-
-    @property
-    def table(self) -> "pd.DataFrame":
-        """All numbers, by ``measure``, ``subset`` of the queries and ``run``.
-
-        The columns are the fields of :class:`mpbert.evaluation.compared.ComparedScore`:
-        ``queries``, ``missing``; ``mean`` from 0 to 1, ``low`` and ``high``, the ends of its 95 %
-        interval; ``other``, the best other run; ``difference`` to it, with ``difference_low`` and
-        ``difference_high``; ``p_randomization`` and ``p_t_test``, corrected by Holm. NaN is what
-        cannot be had.
-
-        >>> from mpbert import compare
-        >>> cited = {f"p{i}#1": ["a"] for i in range(9)}
-        >>> found = compare(cited, {"good": cited, "bad": dict.fromkeys(cited, ["b"])}, ["MRR@10"])
-        >>> found.table.loc[("MRR@10", "P>=1"), "mean"].to_dict()
-        {'good': 1.0, 'bad': 0.0}
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.scores).set_index(["measure", "subset", "run"])
-
-    def __str__(self) -> str:
-        return as_text(self.scores)
-
-    def to_markdown(self) -> str:
-        """Return the tables of ``str`` in Markdown.
-
-        >>> from mpbert import compare
-        >>> cited = {f"p{i}#1": ["a"] for i in range(9)}
-        >>> print(compare(cited, {"good": cited}, ["MRR@10"]).to_markdown().splitlines()[2])
-        | run | missing | MRR@10 |
-        """
-        return as_markdown(self.scores)
 
 
 def compare(

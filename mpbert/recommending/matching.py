@@ -35,10 +35,7 @@ class PapersByToken:
 
     @classmethod
     def of(cls, papers: TokenWeights) -> "PapersByToken":
-        """Return the same weights, token after token.
-
-        :param papers: (N, V).
-        """
+        """Return the same weights, (N, V), token after token."""
         # numpy sorts numbers of 16 bits by counting, several times as fast
         narrow = papers.tokens.astype(np.min_scalar_type(max(papers.vocab_size - 1, 0)))
         order = np.argsort(narrow, kind="stable")

@@ -10,7 +10,7 @@ import pytest
 import mpbert
 
 MODULES = {
-    "api": ("corpus", "encoder", "measuring"),
+    "api": ("corpus", "encoder", "measuring", "comparison"),
     "recommending": ("answering", "answers", "papers", "places", "recommender"),
 }
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
