@@ -48,7 +48,10 @@ class Config:
     )
     train: Optional[str] = option(
         None,
-        "first train this encoder on the citations of the library; a killed run goes on",
+        f"first train an encoder on the citations of the library, {BEST} where none is named; a "
+        "killed run goes on",
+        nargs="?",
+        const=BEST,
         choices=tuple(TRAINED),
     )
     grobid: Optional[str] = option(
@@ -254,7 +257,7 @@ def _report(config: Config, reader: str, tables: "IndexTables", counts: dict[str
 def _training(config: Config, citing: int) -> str:
     """Return the line that says that training pays, with its command."""
     output = config.output.with_name(f"{config.output.name}-trained")
-    words = ["mpbert", "index", config.library, output, "--train", BEST]
+    words = ["mpbert", "index", config.library, output, "--train"]
     words += ["--reader", config.reader] if config.reader else []
     words += ["--grobid", config.grobid] if config.grobid else []
     command = shlex.join(map(str, words))
