@@ -8,16 +8,12 @@ cd "$(dirname "$0")/.."
 . ./setup.sh
 example=datasets/rfc/example.txt log=runs/quickstart.log
 mkdir -p runs && : >"$log"
-
 step() { printf '\n== %s\n' "$*" >&2; }
-# Run a command whose lines go to the log; a terminal shows the last one, a file those with a time left.
-quietly() {
-  local line code=0
+quietly() { # its lines go to the log; a terminal shows the last one, a file those with a time left
   "$@" 2>&1 | tee -a "$log" | while IFS= read -r line; do
-    if [[ -t 2 ]]; then printf '\r\033[K%.*s' "$((${COLUMNS:-80} - 1))" "$line"; elif [[ $line == *" left" ]]; then echo "$line"; fi >&2
-  done || code=$?
+    if [[ -t 2 ]]; then printf '\r\033[K%.79s' "$line"; elif [[ $line == *" left" ]]; then echo "$line"; fi >&2
+  done || { code=$? && tail -n 3 "$log" >&2 && exit "$code"; }
   [[ ! -t 2 ]] || printf '\r\033[K' >&2
-  ((!code)) || { tail -n 3 "$log" >&2 && exit "$code"; }
 }
 rows() { quietly "$python" -m mpbert make-rows runs/corpus/rfc eval/rows runs --tuned eval/tuned --only "$@"; }
 answer() { "$python" -m mpbert recommend "$1" "$example" --top 3; }

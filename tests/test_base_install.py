@@ -129,7 +129,7 @@ def test_an_index_is_made_asked_changed_cited_and_opened(call, tmp_path):
 @pytest.mark.parametrize("kind", LIBRARIES)
 def test_every_common_format_makes_an_index(call, tmp_path, kind):
     call("mpbert", "index", FIXTURES / LIBRARIES[kind], kind)
-    (tmp_path / "text.txt").write_text("A router learns to drop a packet of letters [CITATION].")
+    (tmp_path / "text.txt").write_text("A router of mail drops letters [CITATION].")
     assert call("mpbert", "recommend", kind, "text.txt", "--top", "1").count("\n   1  ") == 1
 
 

@@ -207,8 +207,23 @@ def test_ablations_and_tuning_have_their_rows_and_files(called):
 def test_rows_that_recipes_name_are_rows_of_this_repository():
     names = {path.stem for path in (ROOT / "eval" / "rows").glob("*.yaml")}
     text = (ROOT / "eval" / "quickstart.sh").read_text()
-    named = re.findall(r"^(?:rows |answers=)([a-z_0-9 ]+?)(?: code=0)?$", text, re.MULTILINE)
-    assert len(named) == 3 and set(" ".join(named).split()) <= names
+    named = re.findall(r"^rows ([a-z_0-9 ]+)$", text, re.MULTILINE)
+    assert len(named) == 2 and set(" ".join(named).split()) <= names
+
+
+def test_the_quickstart_keeps_lines_in_its_log_and_shows_why_it_ended(called, tmp_path, capfd):
+    shutil.copy(ROOT / "datasets" / "rfc" / "example.txt", tmp_path / "datasets" / "rfc")
+    python = tmp_path / "python"
+    said = python.read_text().replace("exit", "echo 'a detail'; echo '1 of 2, 0:00:09 left'\nexit")
+    python.write_text(
+        said.replace("${CODE:-0}", "$(case $* in *binarize*) echo 4;; *) echo 0; esac)")
+    )
+    code, calls = called("eval/quickstart.sh")
+    shown = capfd.readouterr().err.splitlines()
+    assert code == 4 and calls[-1].startswith("binarize")
+    log = (tmp_path / "runs" / "quickstart.log").read_text().splitlines()
+    assert log.count("a detail") == log.count("1 of 2, 0:00:09 left") == 4
+    assert shown.count("a detail") == 1 and shown[-1] == "1 of 2, 0:00:09 left"  # of the last
 
 
 def test_each_stage_has_the_configurations_of_the_paper_and_ours():
