@@ -10,14 +10,14 @@ example=datasets/rfc/example.txt log=runs/quickstart.log
 mkdir -p runs && : >"$log"
 step() { printf '\n== %s\n' "$*" >&2; }
 quietly() { # its lines go to the log; a terminal shows the last one, a file those with a time left
+  local told=
   "$@" 2>&1 | tee -a "$log" | while IFS= read -r line; do
-    if [[ -t 2 ]]; then printf '\r\033[K%.79s' "$line"; elif [[ $line == *" left" ]]; then echo "$line"; fi >&2
+    if [[ -t 2 ]]; then printf '\r\033[K%.79s' "$line"; elif [[ $line == *" left" && $line != "$told" ]]; then told=$line && echo "$line"; fi >&2
   done || { code=$? && tail -n 3 "$log" >&2 && exit "$code"; }
   [[ ! -t 2 ]] || printf '\r\033[K' >&2
 }
 rows() { quietly "$python" -m mpbert make-rows runs/corpus/rfc eval/rows runs --tuned eval/tuned --only "$@"; }
 answer() { "$python" -m mpbert recommend "$1" "$example" --top 3; }
-
 step "1/6 a first answer, from the words of 593 RFCs: which of them belong at [CITATION] in this text?"
 cat "$example"
 quietly "$python" -m mpbert index datasets/rfc/rfc-593.tar.xz runs/index/rfc-words --reader rfc
@@ -36,5 +36,5 @@ step "6/6 an index that has learnt from citations, and its answer for the same t
 quietly eval/export.sh rfc token_bag_matches word2vec
 quietly "$python" -m mpbert build-index runs/corpus/rfc runs/{encoders,vectors}/rfc/token_bag_matches runs/index/rfc
 answer runs/index/rfc
-step "done: all lines are in $log, vectors for gensim in runs/export/rfc, all tables in runs/report/rfc/report.html
+step "all lines: $log, vectors for gensim in runs/export/rfc, all tables: runs/report/rfc/report.html
    next: mpbert serve runs/index/rfc opens a page to write in; your own papers: docs/library.md"

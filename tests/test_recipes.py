@@ -213,17 +213,19 @@ def test_rows_that_recipes_name_are_rows_of_this_repository():
 
 def test_the_quickstart_keeps_lines_in_its_log_and_shows_why_it_ended(called, tmp_path, capfd):
     shutil.copy(ROOT / "datasets" / "rfc" / "example.txt", tmp_path / "datasets" / "rfc")
-    python = tmp_path / "python"
-    said = python.read_text().replace("exit", "echo 'a detail'; echo '1 of 2, 0:00:09 left'\nexit")
-    python.write_text(
-        said.replace("${CODE:-0}", "$(case $* in *binarize*) echo 4;; *) echo 0; esac)")
+    python, left = tmp_path / "python", "1 of 2, 0:00:09 left"
+    said = python.read_text().replace(
+        "exit", f"echo 'a detail'; echo '{left}'; echo '{left}'\nexit"
     )
+    code = "$(case $* in *binarize*) echo 4;; *) echo 0; esac)"
+    python.write_text(said.replace("${CODE:-0}", code))
     code, calls = called("eval/quickstart.sh")
     shown = capfd.readouterr().err.splitlines()
     assert code == 4 and calls[-1].startswith("binarize")
     log = (tmp_path / "runs" / "quickstart.log").read_text().splitlines()
-    assert log.count("a detail") == log.count("1 of 2, 0:00:09 left") == 4
-    assert shown.count("a detail") == 1 and shown[-1] == "1 of 2, 0:00:09 left"  # of the last
+    assert (log.count("a detail"), log.count(left)) == (4, 8)
+    # once for each command, and the last lines of the one that failed
+    assert (shown.count("a detail"), shown.count(left)) == (1, 4 + 2)
 
 
 def test_each_stage_has_the_configurations_of_the_paper_and_ours():

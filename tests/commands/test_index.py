@@ -158,7 +158,7 @@ def test_citing_sentences_are_found_and_training_is_told_of(
     (line,) = [line for line in out.splitlines() if line.startswith("training will pay: ")]
     assert "training would add" not in out
     trained = tmp_path / "index-trained"
-    assert line.endswith(f": mpbert index {rfc_archive} {trained} --train token_bag_matches")
+    assert line.endswith(f": mpbert index {rfc_archive} {trained} --train")
     counts = read_manifest(tmp_path / "index")["counts"]
     assert counts["reader"] == "rfc" and counts["citing_sentences"] > 500
     found = Recommender(tmp_path / "index").recommend("Mail is relayed")
