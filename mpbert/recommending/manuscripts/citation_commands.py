@@ -34,7 +34,22 @@ NAMING = frozenset(
     "citetitle citedate citeurl footciteauthor Citeyear".split()
 )
 
+_CITING = re.compile(
+    r"\\([a-z]{0,12}[Cc]ite(?:s|t|p|alt|alp|author|year|yearpar|title|text)?)\*?(?=[\[{])"
+)
+_NOT_CITING = frozenset("nocite citestyle fullnocite".split())
+
 _ALL = "|".join(sorted(ALL_COMMANDS))
 _NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\))"
 _KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
 TEX_CITATION = re.compile(rf"~?\\({_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
+
+
+def other_commands(text: str) -> frozenset[str]:
+    r"""Return commands of unknown packages that cite by their names, as ``\sidecite``."""
+    return frozenset(_CITING.findall(text)) - ALL_COMMANDS - _NOT_CITING
+
+
+def is_noun(command: str) -> bool:
+    """Return whether what a command prints is a noun of the sentence."""
+    return command in TEXTUAL or command.lower().endswith(("textcite", "citet", "citeauthor"))

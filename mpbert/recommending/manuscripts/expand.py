@@ -6,6 +6,7 @@ space behind a command stays, unlike in TeX. Libraries that we tried (flachtex) 
 arguments nor ``\def`` and ``\let``, and have no bound.
 """
 
+import os
 import posixpath
 import re
 
@@ -57,16 +58,18 @@ _BODY_IS_GONE = frozenset(
     name for name, reader in _READERS.items() if reader not in (read_newcommand, read_operator)
 )
 _ENVIRONMENTS = frozenset("newenvironment renewenvironment".split())
-_INPUTS = frozenset("input include subfile".split())
+_INPUTS = frozenset("input include subfile subfileinclude @input InputIfFileExists".split())
+_IMPORTS = frozenset("import subimport inputfrom subinputfrom includefrom subincludefrom".split())
 _URLS = frozenset("url path nolinkurl href".split())
 _LITERAL = frozenset(
     "verbatim verbatim* Verbatim lstlisting minted comment filecontents filecontents*".split()
 )
-_BARE_NAME = re.compile(r"[^\s\\{}%]*")
+_BARE_NAME = re.compile(r"[^\s{}%]*")
+_COMMAND = re.compile(r"\\([A-Za-z@]+)\s*")
 _FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
 _SPACE, _NOTHING = of_one_origin(" ", NOWHERE), of_one_origin("{}", NOWHERE)
 _LINE_ENDS = re.compile(r"(?<!\\)(?:\\\\)+\Z")
-_OWN = frozenset(_READERS) | _ENVIRONMENTS | _INPUTS | _URLS | CONDITIONS
+_OWN = frozenset(_READERS) | _ENVIRONMENTS | _INPUTS | _IMPORTS | _URLS | CONDITIONS
 _OWN |= {"let", "begin", "end", "verb", "lstinline", "xspace", "iffalse"}
 
 
@@ -91,7 +94,7 @@ class Expander:
 
         :raises ManuscriptError: it has no end, or a file of it cannot be read.
         """
-        self._open(self._source, self._source.path.stem)
+        self._open(self._source)
         while self._frames:
             frame = self._frames[-1]
             match = _STOP.search(frame.text, frame.position)
@@ -104,14 +107,14 @@ class Expander:
                 self._act(frame, match[0][1:])
         return joined(self._out)
 
-    def _open(self, source: SourceText, stem: str) -> None:
+    def _open(self, source: SourceText, folder: str = "") -> None:
         text = plain_characters(source.text)
         self._num_read += len(text)
-        self._frames.append(Frame(self.origins.add_file(source, text), stem))
+        self._frames.append(Frame(self.origins.add_file(source, text), str(source.path), folder))
 
     def _close(self) -> None:
         frame = self._frames.pop()
-        if not frame.text.endswith("\n") and (frame.stem or "%" in frame.text) and self._frames:
+        if not frame.text.endswith("\n") and (frame.is_file or "%" in frame.text) and self._frames:
             self._out.append(of_one_origin("\n", NOWHERE))  # TeX ends each line, and a comment
 
     def _act(self, frame: Frame, name: str) -> None:
@@ -120,8 +123,8 @@ class Expander:
         if name not in self._macros and "@" in name and name not in self._kept:
             name = name[: name.index("@")] or "@"
         command = frame.take(start + 1 + len(name))
-        if name in _INPUTS:
-            self._input(frame)
+        if name in _INPUTS or name in _IMPORTS:
+            self._input(frame, name)
         elif name in ("begin", "end"):
             self._environment(frame, command, name)
         elif name in ("verb", "lstinline") or name in _URLS:
@@ -266,21 +269,35 @@ class Expander:
             copied = Traced(copied.text.replace("%", "_"), copied.origins)
         self._out.append(copied)
 
-    def _input(self, frame: Frame) -> None:
-        frame.skip_space()
-        group = frame.group()
-        if group is None:  # \input name, without braces
-            group = frame.take(_BARE_NAME.match(frame.text, frame.position).end())
-        name = group.text.strip()
-        stem = posixpath.normpath(name.removesuffix(".tex"))
-        if stem in (opened.stem for opened in self._frames):
-            return
+    def _said(self, command: re.Match[str]) -> str:
+        """Return what a command without arguments says in the name of a file."""
+        macro = self._macros.get(command[1])
+        return command[0] if macro is None or macro.parameters else macro.body
+
+    def _input(self, frame: Frame, command: str) -> None:
+        folder = frame.folder
+        if command in _IMPORTS:  # \import{folder/}{name}
+            frame.star()
+            folder = posixpath.join(folder if "sub" in command else "", self._name(frame))
+        name = self._name(frame)
         self._num_inputs += 1
         if self._num_inputs > _MOST_INPUTS:
             raise ManuscriptError(
                 f"{self._source.path}: includes more than {_MOST_INPUTS:,} files; mend it or "
                 f"pass plain text"
             )
-        included = read_included(self._source, name) if self._includes else None
-        if included is not None:
-            self._open(included, stem)
+        if not self._includes:
+            return
+        beside = os.path.dirname(frame.path)  # as subfiles takes it
+        names = (posixpath.join(folder, name), name, os.path.join(beside, name))
+        included = read_included(self._source, names)
+        if included is not None and str(included.path) not in (one.path for one in self._frames):
+            self._open(included, folder)
+
+    def _name(self, frame: Frame) -> str:
+        """Take the name of a file or a folder."""
+        frame.skip_space()
+        group = frame.group()
+        if group is None:  # \input name, without braces
+            group = frame.take(_BARE_NAME.match(frame.text, frame.position).end())
+        return _COMMAND.sub(self._said, group.text).strip().strip('"')

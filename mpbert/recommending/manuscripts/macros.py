@@ -63,11 +63,20 @@ class Macro:
 
 
 class Frame:
-    """A text that is being read, from ``position`` on."""
+    r"""A text that is being read, from ``position`` on.
 
-    def __init__(self, traced: Traced, stem: str | None = None) -> None:
+    :param path: of the file that it is; empty for what a command left.
+    :param folder: that ``\import`` named, in which it includes others.
+    """
+
+    def __init__(self, traced: Traced, path: str = "", folder: str = "") -> None:
         self.traced, self.text, self.position = traced, traced.text, 0
-        self.stem = stem
+        self.path, self.folder = path, folder
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+        return bool(self.path)
 
     @property
     def is_at_end(self) -> bool:

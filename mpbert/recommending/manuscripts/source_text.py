@@ -7,6 +7,7 @@ import codecs
 import logging
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,13 +62,16 @@ def read_source(path: Path, encoding: str | None = None) -> SourceText:
     return decoded(path, data, encoding)
 
 
-def read_included(source: SourceText, name: str) -> SourceText | None:
+def read_included(source: SourceText, names: Sequence[str]) -> SourceText | None:
     r"""Return the file that ``\input`` of a manuscript names; None, with a warning: it has none.
+
+    :param names: that it may have, from the folder of the manuscript.
 
     :raises ManuscriptError: as :func:`read_source`.
     """
     folder = source.path.parent.resolve()
-    places = (os.path.join(folder, name + suffix) for suffix in ("", ".tex"))
+    name = names[0]
+    places = (os.path.join(folder, each + end) for each in names for end in ("", ".tex"))
     found = next(filter(os.path.isfile, places), None)  # of odd names too, unlike Path.is_file
     if found is None or not Path(found).resolve().is_relative_to(folder):
         where = "no such file" if found is None else "a file outside of the folder"

@@ -31,7 +31,11 @@ from pylatexenc.latexwalker import (
 from pylatexenc.macrospec import LatexContextDb
 
 from mpbert.foundation.errors import ManuscriptError
-from mpbert.recommending.manuscripts.citation_commands import ALL_COMMANDS, TEXTUAL
+from mpbert.recommending.manuscripts.citation_commands import (
+    ALL_COMMANDS,
+    is_noun,
+    other_commands,
+)
 from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.left_out import LeftOut
 from mpbert.recommending.manuscripts.marks import (
@@ -51,6 +55,7 @@ from mpbert.recommending.manuscripts.tex_commands import (
     KEPT,
     LAYOUT,
     LISTINGS,
+    NOTES,
     TABLES,
     UNPRINTED,
     walker_context,
@@ -88,7 +93,8 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     marked = marked_tex(expanded, expander.origins, marks)
     converter = _Converter(marked, marks)
     try:
-        nodes = LatexWalker(marked.text, latex_context=walker_context()).get_latex_nodes()[0]
+        context = walker_context(converter.citing)
+        nodes = LatexWalker(marked.text, latex_context=context).get_latex_nodes()[0]
         document = _first(nodes, LatexEnvironmentNode, "document")
         body = converter.nodelist_to_text(nodes if document is None else document.nodelist)
         title = _first(nodes, LatexMacroNode, "title")
@@ -129,9 +135,11 @@ class _Converter(LatexNodes2Text):
 
     :ivar unread: how often each unknown command stood in the text.
     :ivar left_out: citations in parts that are not read.
+    :ivar citing: commands that cite by their names alone.
     """
 
     def __init__(self, marked: MarkedTex, marks: Marks) -> None:
+        self.citing = other_commands(marked.text)
         super().__init__(latex_context=self._text_context(), math_mode="text")
         self._marked, self._marks = marked, marks
         self.abstracts: list[str] = []
@@ -151,8 +159,12 @@ class _Converter(LatexNodes2Text):
         return _text_or_nothing(super().macro_node_to_text, node)
 
     def environment_node_to_text(self, node: LatexEnvironmentNode) -> str:
-        """Return the text of an environment."""
-        return _text_or_nothing(super().environment_node_to_text, node)
+        r"""Return the text of an environment; ``\begin{theorem}[\cite{a}]`` cites, too."""
+        text = _text_or_nothing(super().environment_node_to_text, node)
+        if node.environmentname in _WITH_OPTIONS or not node.nodeargd:
+            return text
+        note = self.nodelist_to_text([n for n in node.nodeargd.argnlist or [] if n is not None])
+        return f"{note} {text}" if MARK.search(note) else text
 
     def math_node_to_text(self, node: LatexNode) -> str:
         """Return a short formula within a line as text, and nothing for others."""
@@ -167,11 +179,12 @@ class _Converter(LatexNodes2Text):
     def _text_context(self) -> LatexContextDb:
         context = get_default_latex_context_db()
         own: dict[str, Callable[[LatexNode], str]] = {
-            **dict.fromkeys(ALL_COMMANDS, self._cite),
+            **dict.fromkeys((*ALL_COMMANDS, *self.citing), self._cite),
             **dict.fromkeys(HEADINGS.split(), self._heading),
-            **dict.fromkeys(("footnote", "footnotetext", "tablefootnote"), self._footnote),
+            **dict.fromkeys(NOTES, self._footnote),
             **dict.fromkeys(("multicolumn", "multirow", "href"), self.last_argument),
             "abstract": self._abstract,
+            "texorpdfstring": lambda node: self.nodelist_to_text(_arguments(node)[:1]),
             **dict.fromkeys(("caption", "captionof"), self._caption),
             **dict.fromkeys(("item", "par"), lambda node: "\n\n"),
         }
@@ -211,7 +224,7 @@ class _Converter(LatexNodes2Text):
         if groups and verbatim[-1][:1] == "{" and verbatim[-1][-1:] == "}":
             start, end = groups[-1].pos + 1, groups[-1].pos + groups[-1].len - 1
             site = self._marked.site_of_keys(start, end, node.macroname)
-        return self._marks.add(keys, site, node.macroname in TEXTUAL)
+        return self._marks.add(keys, site, is_noun(node.macroname))
 
     def _heading(self, node: LatexNode) -> str:
         text = self.last_argument(node)
@@ -266,6 +279,7 @@ class _Converter(LatexNodes2Text):
         return " ".join(self.nodelist_to_text(nodes).split())
 
 
+_WITH_OPTIONS = frozenset((*TABLES, *UNPRINTED, *COUNTED, "figure", "figure*", "table", "table*"))
 _ROW_ENDS = ("\\", "tabularnewline", "cr")
 
 

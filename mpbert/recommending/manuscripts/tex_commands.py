@@ -1,6 +1,7 @@
 """The commands and environments of TeX that a manuscript is read with, and their arguments."""
 
 import re
+from collections.abc import Collection
 
 from pylatexenc.latexwalker import LatexNode, LatexWalker
 from pylatexenc.latexwalker import get_default_latex_context_db as get_default_walker_db
@@ -18,6 +19,9 @@ from mpbert.recommending.manuscripts.citation_commands import (
     VOLUME_CITE_COMMANDS,
 )
 
+NOTES = (
+    "footnote footnotetext tablefootnote endnote sidenote sidenotetext marginnote sidefootnote"
+).split()
 HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph"
 # commands that leave nothing, with their arguments
 DROPPED = {
@@ -56,7 +60,9 @@ LAYOUT = frozenset(
     "hbox vbox makebox framebox parbox minipage resizebox scalebox rotatebox adjustbox subfloat "
     "subcaption subcaptionbox footnotemark textnormal textup textmd underline uline fi else "
     "endinput LaTeX TeX LaTeXe BibTeX and email date today thepage csname endcsname "
-    "verb lstinline".split()
+    "verb lstinline texttt textsf textrm textlf textsl textbf textit boldsymbol bm ac acp acs acl "
+    "acf acro acused Ac gls Gls glspl Glspl acrshort acrlong ensuremath texorpdfstring markboth "
+    "markright microtypesetup numprint enquote".split()
 )
 # of formulas and drawings, and of programs, where % begins no comment
 _FORMULAS = (
@@ -125,19 +131,23 @@ class _CiteArguments(MacroStandardArgsParser):
         return ParsedMacroArgs(argspec="{" * len(keys), argnlist=keys), pos, end - pos
 
 
-def walker_context() -> LatexContextDb:
-    """Return which arguments commands and environments take, those of citing among them."""
+def walker_context(citing: Collection[str] = ()) -> LatexContextDb:
+    """Return which arguments commands and environments take, those of citing among them.
+
+    :param citing: more commands that cite.
+    """
     context = get_default_walker_db()
     macros = [
-        *(MacroSpec(name, args_parser=_CiteArguments(1)) for name in CITE_COMMANDS),
+        *(MacroSpec(name, args_parser=_CiteArguments(1)) for name in {*CITE_COMMANDS, *citing}),
         *(MacroSpec(name, args_parser=_CiteArguments(0)) for name in MULTI_CITE_COMMANDS),
         *(MacroSpec(name, args_parser=_CiteArguments(2)) for name in VOLUME_CITE_COMMANDS),
         *(MacroSpec(name, arguments) for name, arguments in DROPPED.items()),
         *(MacroSpec(name, "*[{") for name in (*HEADINGS.split(), "caption")),
-        *(MacroSpec(n, "[{") for n in ("title", "footnote", "footnotetext", "tablefootnote")),
+        *(MacroSpec(n, "[{") for n in ("title", *NOTES)),
         *(MacroSpec(name, "{") for name in ("abstract", "operatorname", "underline", "mbox")),
         MacroSpec("captionof", "{[{"),
         MacroSpec("href", args_parser=_CiteArguments(2)),
+        MacroSpec("texorpdfstring", "{{"),
         MacroSpec("multicolumn", "{{{"),
         MacroSpec("multirow", "[{[{[{"),
         MacroSpec("cmidrule", args_parser=_CiteArguments(0)),
