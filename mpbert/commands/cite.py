@@ -24,7 +24,9 @@ class Config:
     """
 
     index: Path = positional("index", "index made by mpbert index or build-index")
-    manuscript: Path = positional("manuscript", "file .tex, .md, .qmd or .txt")
+    manuscript: Path = positional(
+        "manuscript", "file that recommend reads, but for .json and .pdf, or a folder of LaTeX"
+    )
     place: Optional[str] = option(
         None, "number as recommend prints it; without it, the only place, or the only open one"
     )
@@ -49,6 +51,7 @@ def run(config: Config) -> None:
     from mpbert.recommending.bibliography import cited_papers, read_bibliography
     from mpbert.recommending.insertion import EntryWriter, mention_at, site_of, text_change
     from mpbert.recommending.manuscripts.files import read_manuscript_file
+    from mpbert.recommending.manuscripts.project import is_archive, root_of
     from mpbert.recommending.manuscripts.sentences import check_places
     from mpbert.recommending.recommender import Recommender
     from mpbert.recommending.undoing import keep
@@ -56,14 +59,18 @@ def run(config: Config) -> None:
     if config.undo:
         _undo(config)
         return
-    name = str(config.manuscript)
-    manuscript = read_manuscript_file(config.manuscript)
+    file, name = root_of(config.manuscript), str(config.manuscript)
+    if is_archive(config.manuscript):
+        raise ManuscriptError(
+            f"{name}: nothing is written into an archive; unpack it, name the folder"
+        )
+    manuscript = read_manuscript_file(file)
     check_places(manuscript, name)
     number, mention = mention_at(manuscript, config.place, name)
     site = site_of(mention, name)
     recommender = Recommender(config.index)
     keys = [key for place in manuscript.keys for key in place]
-    bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
+    bibliography = read_bibliography(manuscript.about, file, keys)
     known = cited_papers(recommender, bibliography, keys)
     chosen = list(config.papers) or _choose(recommender, manuscript, number, known)
     chosen = [recommender.paper(paper_id).paper_id for paper_id in dict.fromkeys(chosen)]
@@ -81,20 +88,22 @@ def run(config: Config) -> None:
         return
     changes.append(text_change(site, new))  # behind the entries: a key without one is an error
     if _shown_and_agreed(config, changes):
-        keep(config.manuscript, changes)
+        keep(file, changes)
         for change in changes:
             change.write()
 
 
 def _undo(config: Config) -> None:
     """Take the last insertion back."""
+    from mpbert.recommending.manuscripts.project import root_of
     from mpbert.recommending.undoing import forget_last, last_insertion
 
-    changes = last_insertion(config.manuscript)
+    file = root_of(config.manuscript)
+    changes = last_insertion(file)
     if _shown_and_agreed(config, changes):
         for change in changes:
             change.write()
-        forget_last(config.manuscript)
+        forget_last(file)
 
 
 def _shown_and_agreed(config: Config, changes: "list[FileChange]") -> bool:

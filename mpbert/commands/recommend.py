@@ -34,7 +34,8 @@ class Config:
     index: Path = positional("index", "index made by mpbert index or build-index")
     manuscript: Path = positional(
         "manuscript",
-        "file .tex, .md, .qmd, .txt, .json or .pdf, or - for text on standard input",
+        "file .tex, .md, .qmd, .Rmd, .ipynb, .org, .rst, .typ, .lyx, .txt, .json or .pdf, a LaTeX "
+        "project as a folder or .zip, or - for text on standard input",
     )
     top: int = option(Options.top, "papers per place")
     year: Optional[int] = option(Options.year, "leave out papers of later years")
@@ -79,13 +80,15 @@ def run(config: Config) -> None:
 def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     """Return the recommender, and its answer for each place or for the whole manuscript."""
     from mpbert.recommending.bibliography import cited_papers, read_bibliography
+    from mpbert.recommending.manuscripts.project import root_of
     from mpbert.recommending.places import PlaceRecommender, whole_answer
     from mpbert.recommending.recommender import Recommender
 
-    manuscript, sentences = _read(config.manuscript, config.whole)
+    file = root_of(config.manuscript)
+    manuscript, sentences = _read(file, config.whole)
     recommender = Recommender(config.index, config.store)
     keys = [key for place in manuscript.keys for key in place]
-    bibliography = read_bibliography(manuscript.about, config.manuscript, keys)
+    bibliography = read_bibliography(manuscript.about, file, keys)
     known = cited_papers(recommender, bibliography, keys)
     options = Options(config.top, config.year, ranker=config.ranker)
     if config.whole:

@@ -87,7 +87,10 @@ def read_bibliography(about: About, manuscript: Path, cited: Collection[str] = (
 
 def _path_of(name: str, folder: Path) -> Path:
     suffix = os.path.splitext(name)[1].lower()
-    return Path(os.path.join(folder, name if suffix in _READERS else f"{name}.bib"))
+    file = name if suffix in _READERS else f"{name}.bib"
+    inside = file.lstrip("./")  # as an included file in a folder below names it
+    found = next((each for each in (file, inside) if os.path.isfile(folder / each)), file)
+    return Path(os.path.join(folder, found))
 
 
 def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnReference]]:

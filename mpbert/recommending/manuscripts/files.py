@@ -17,6 +17,11 @@ _OF_TEXT = {
     ".tex": "tex.read_tex",
     **dict.fromkeys((".ltx", ".latex"), "tex.read_tex"),
     **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), "markdown.read_markdown"),
+    ".org": "org.read_org",
+    **dict.fromkeys((".rst", ".rest"), "rst.read_rst"),
+    ".typ": "typst.read_typst",
+    ".ipynb": "notebook.read_notebook",
+    ".lyx": "lyx.read_lyx",
 }
 # the same of files that hold more than text, which are read by their paths
 _OF_FILE = {".pdf": "printed.read_pdf"}

@@ -6,7 +6,7 @@ A citation that is a noun of its sentence, as of ``\citet`` or pandoc's ``@key s
 
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, TEXTUAL
@@ -158,6 +158,24 @@ def find_places(text: str, in_text_keys: bool = False) -> list[Found]:
     return found
 
 
+def mark_found(text: str, marks: Marks, found: Iterable[tuple[Found, Site | None]]) -> str:
+    """Return the text with one private character for each citation that a reader found.
+
+    :param found: with the site of each, in any order; of two that overlap the first one counts.
+    """
+    pieces, last = [], 0
+    for one, site in sorted(found, key=lambda each: (each[0].start, -each[0].end)):
+        if one.start < last:
+            continue
+        gap = " " if one.noun and text[one.start] == "~" else ""
+        word = one.noun
+        if one.is_place:
+            word = marks.add(one.keys, site, bool(one.noun))
+        pieces += [text[last : one.start], gap, word]
+        last = one.end
+    return "".join([*pieces, text[last:]])
+
+
 def mark_places(
     text: str,
     marks: Marks,
@@ -170,18 +188,12 @@ def mark_places(
     :param site: from [start, end) of a place in the text to where it stands in a file.
     :param literal: [start, end) of parts, in order, that hold no citation, as code does.
     """
-    pieces, last = [], 0
-    for found in find_places(_masked(text, literal), in_text_keys):
-        gap = " " if found.noun and text[found.start] == "~" else ""
-        word = found.noun
-        if found.is_place:
-            word = marks.add(found.keys, site(found.start, found.end), bool(found.noun))
-        pieces += [text[last : found.start], gap, word]
-        last = found.end
-    return "".join([*pieces, text[last:]])
+    found = find_places(masked(text, literal), in_text_keys)
+    return mark_found(text, marks, ((one, site(one.start, one.end)) for one in found))
 
 
-def _masked(text: str, literal: Sequence[tuple[int, int]]) -> str:
+def masked(text: str, literal: Sequence[tuple[int, int]]) -> str:
+    """Return a text of the same length in which nothing is found in some parts."""
     pieces, last = [], 0
     for start, end in literal:
         pieces += [text[last:start], _FILLER * (end - start)]

@@ -1,0 +1,108 @@
+r"""Manuscripts of LyX: its layouts are paragraphs, and its citation insets are places.
+
+A new citation becomes an inset of LyX. Left out are insets of code, formulas, tables without a
+citation, labels and notes of LyX itself; footnotes and captions stand apart.
+"""
+
+import re
+from dataclasses import replace
+
+from mpbert.recommending.manuscripts.citation_commands import TEXTUAL
+from mpbert.recommending.manuscripts.marks import (
+    MARK,
+    NOUN,
+    Found,
+    Marks,
+    find_places,
+    mark_found,
+    masked,
+    plain_characters,
+)
+from mpbert.recommending.manuscripts.sentences import About, Draft
+from mpbert.recommending.manuscripts.sites import Site, Style, among, listed_keys
+from mpbert.recommending.manuscripts.source_text import SourceText
+
+_CITATION = re.compile(
+    r"\n?\\begin_inset CommandInset citation\s*\nLatexCommand (\w+)\*?\s*\n"
+    r"(?:(?!\\end_inset).*\n)*?key \"([^\"\n]*)\"\s*\n(?:(?!\\end_inset).*\n)*?\\end_inset[ ]?\n?"
+)
+_INSET = Style(
+    '\n\\begin_inset CommandInset citation\nLatexCommand cite\nkey "',
+    ",",
+    '"\nliteral "false"\n\n\\end_inset\n\n',
+)
+_KEYS = replace(_INSET, before="", behind="")
+_FILES = re.compile(r'^bibfiles "([^"\n]*)"', re.MULTILINE)
+_DROPPED = re.compile(
+    r"\\begin_inset (?:Formula|Graphics|CommandInset|Quotes|External|listings|Note|Info|ERT|IPA|space"
+    r"|VSpace|Newline|Newpage|Separator|Argument|Index|Nomenclature)"
+)
+_LITERAL = re.compile(
+    r"^\\begin_inset (?:Formula|listings|Note|ERT|CommandInset (?!citation)).*?^\\end_inset"
+    r"|\A.*?^\\begin_body",
+    re.DOTALL | re.MULTILINE,
+)
+_LAYOUT = re.compile(r"\\begin_layout[ ]?(.*)")
+_HEADING = re.compile(r"(?:Part|Chapter|(?:Sub)*section|(?:Sub)?paragraph)\*?\Z", re.IGNORECASE)
+_ABOUT = ("Title", "Abstract", "Author", "Date", "Address", "Institute", "Bibliography")
+_SIGNS = {"ldots": "...", "nobreakdash-": "-", "breakableslash": "/", "endofsentence": "."}
+_STATUS = re.compile(
+    r"(?:status|placement|wide|sideways|options|width|special|position|alignment) "
+)
+
+
+def read_lyx(source: SourceText) -> Draft:
+    """Return the draft in a file of LyX."""
+    text, marks = plain_characters(source.text), Marks()
+    literal = [match.span() for match in _LITERAL.finditer(text)]
+    marked = mark_found(text, marks, _found(source, masked(text, literal)))
+    files = [name for names in _FILES.findall(text) for name in names.split(",")]
+    found = _paragraphs(marked.partition("\\begin_body")[2])
+    title, abstract = (
+        " ".join(said for layout, said in found if layout == kind) for kind in ("Title", "Abstract")
+    )
+    body = [
+        said
+        for layout, said in found
+        if layout not in _ABOUT and (not _HEADING.match(layout) or MARK.search(said))
+    ]
+    return Draft("\n\n".join(body), marks, title, abstract, About(tuple(dict.fromkeys(files))))
+
+
+def _paragraphs(text: str) -> list[tuple[str, str]]:
+    """Return (layout, text) of each paragraph; one within an inset stands before that around it."""
+    found: list[tuple[str, str]] = []
+    opened: list[tuple[str, list[str]]] = []
+    left_out = 0  # insets that are open, from one whose text is no text on
+    for line in text.split("\n"):
+        words = opened[-1][1] if opened else []
+        if left_out:
+            left_out += line.startswith("\\begin_inset") - line.startswith("\\end_inset")
+        elif _DROPPED.match(line):
+            left_out = 1
+            words.append('"' if " Quotes " in line else " " if " space " in line else "")
+        elif layout := _LAYOUT.match(line):
+            opened.append((layout[1].strip(), []))
+        elif line.startswith("\\end_layout") and opened:
+            kind, said = opened.pop()
+            found.append((kind, "".join(said)))
+        elif line.startswith(("\\SpecialChar", "\\backslash")):
+            words.append(_SIGNS.get(line.split()[-1], "\\" if line[1] == "b" else ""))
+        elif not line.startswith(("\\", "<", "#")) and not _STATUS.match(line):
+            words.append(line)
+    return found
+
+
+def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
+    found: list[tuple[Found, Site | None]] = []
+    for match in _CITATION.finditer(text):
+        items = listed_keys(match[2], match.start(2))
+        keys = tuple(key for _, _, key in items if key)
+        noun = NOUN if match[1] in TEXTUAL else ""
+        is_place = match[1] != "nocite"
+        one = Found(*match.span(), keys, noun, is_place)
+        found.append((one, among(source, items, match.end(2), _KEYS)))
+    for one in find_places(text):
+        if not one.keys and text[one.start] != "\\":
+            found.append((one, Site(source, one.start, one.end, _INSET)))
+    return found

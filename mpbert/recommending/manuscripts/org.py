@@ -1,0 +1,105 @@
+r"""Manuscripts in Org: citations of Org itself, of org-ref, of pandoc and of LaTeX.
+
+Left out are code, drawers, keywords, comments and headings without a citation; notes stand apart.
+"""
+
+import re
+from dataclasses import replace
+
+from mpbert.recommending.manuscripts.light import HEADING, paragraphs, taken_out, without_formulas
+from mpbert.recommending.manuscripts.marks import (
+    NOUN,
+    Found,
+    Marks,
+    find_places,
+    mark_found,
+    masked,
+    plain_characters,
+)
+from mpbert.recommending.manuscripts.sentences import About, Draft
+from mpbert.recommending.manuscripts.sites import (
+    ORG,
+    PANDOC_KEY,
+    Site,
+    among,
+    listed_keys,
+    site_in_text,
+)
+from mpbert.recommending.manuscripts.source_text import SourceText
+
+_FLAGS = re.DOTALL | re.MULTILINE | re.IGNORECASE
+_DROPPED = re.compile(
+    r"^[ \t]*#\+begin_(src|example|export|comment)\b.*?^[ \t]*#\+end_\1[^\n]*"
+    r"|^[ \t]*:(?:PROPERTIES|LOGBOOK):.*?^[ \t]*:END:[^\n]*|^[ \t]*:[ ][^\n]*|^[ \t]*#(?!\+)[^\n]*",
+    _FLAGS,
+)
+_LITERAL = re.compile(
+    _DROPPED.pattern
+    + r"|(?<=\[\[)(?!\w*cit)[^\[\]\n]+(?=\])|https?://[^\s\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w=~])([=~])(?=\S)[^=~\n]{1,200}(?<=\S)\2(?!\w)"
+    r"|\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)[^$\n]{0,300}?(?<=\S)\$(?!\d)|\\\(.*?\\\)|\\\[.*?\\\]"
+    r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
+    _FLAGS,
+)
+_CITE = re.compile(r"\[cite(?:/([\w/-]{1,20}))?:([^\[\]]{0,2000})\]")
+_KEYS = r"&?\w[\w:./+-]*(?:[,;]\s?&?\w[\w:./+-]*)*"
+_REF = re.compile(
+    rf"(?:\[\[)?\b((?:cite|parencite|textcite|autocite|footcite|supercite)[a-z]{{0,8}}):({_KEYS})"
+    r"(?<![.:])(?:\](?:\[[^\[\]]*\])?\])?"
+)
+_NOUNS = ("t", "text", "a", "author", "citet", "textcite", "citeauthor")
+_KEYWORD = re.compile(r"^[ \t]*#\+(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_CAPTION = re.compile(r"^[ \t]*#\+caption(?:\[[^\]]*\])?:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
+_BIBLIOGRAPHY = re.compile(r"(?:\bbibliography:|\\bibliography\{)([\w./,-]+)")
+_ABSTRACT = re.compile(r"^[ \t]*#\+begin_abstract(.*?)^[ \t]*#\+end_abstract", _FLAGS)
+_LINES = re.compile(r"^[ \t]*#\+[^\n]*$|^-{5,}$", re.MULTILINE)
+_HEADING = re.compile(r"^\*+[ \t]+(?:TODO |DONE )?(.*?)(?:[ \t]+:[\w:@]+:)?$", re.MULTILINE)
+_LINK = re.compile(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
+_NOTE = re.compile(r"\[fn:[\w-]*(?::([^\[\]]*))?\]")
+_EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_+=~])(?=\S)([^\n]{1,300}?)(?<=\S)\1(?![\w*/_+=~])")
+
+
+def read_org(source: SourceText) -> Draft:
+    """Return the draft in a file of Org."""
+    text, marks = plain_characters(source.text), Marks()
+    literal = [match.span() for match in _LITERAL.finditer(text)]
+    text = mark_found(text, marks, _found(source, masked(text, literal)))
+    text, abstracts = taken_out(_ABSTRACT, without_formulas(_DROPPED.sub("\n\n", text)))
+    words = [(name.lower(), value) for name, value in _KEYWORD.findall(text)]
+    files = [value.strip('"') for name, value in words if name == "bibliography"]
+    files += [name for names in _BIBLIOGRAPHY.findall(text) for name in names.split(",")]
+    text = _LINES.sub("\n\n", _CAPTION.sub(r"\n\n\1\n\n", text))
+    text, notes = taken_out(_NOTE, _HEADING.sub(rf"{HEADING}\1", text))
+    text = _EMPHASIS.sub(r"\2", _LINK.sub(lambda link: link[1] or "", paragraphs(text)))
+    about = About(tuple(dict.fromkeys(files)))
+    title = dict(words).get("title", "")
+    return Draft("\n\n".join([text, *notes]), marks, title, "\n\n".join(abstracts), about)
+
+
+def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
+    found: list[tuple[Found, Site | None]] = []
+    for match in _CITE.finditer(text):
+        start = match.start(2)
+        items = [
+            (start + key.start(), start + key.end(), key[1] or key[2])
+            for key in PANDOC_KEY.finditer(match[2])
+        ]
+        site = among(source, items, match.end(2), ORG)
+        found.append((_of(match, items, (match[1] or "").split("/")[0]), site))
+    for match in _REF.finditer(text):
+        keys = listed_keys(match[2].replace(";", ","), match.start(2))
+        sign = "&" if "&" in match[2] else ""
+        items = [(start + len(sign), end, key.removeprefix(sign)) for start, end, key in keys]
+        style = replace(ORG, between=f";{sign}" if sign else ",", of_key=str)
+        found.append((_of(match, items, match[1]), among(source, items, match.end(2), style)))
+    for one in find_places(text):
+        site = site_in_text(source, one.start, one.end)
+        is_open = not one.keys and not text[one.start : one.end].startswith("\\")
+        found.append((one, replace(site, style=ORG) if is_open else site))
+    return found
+
+
+def _of(match: re.Match[str], items: list[tuple[int, int, str]], style: str) -> Found:
+    keys = tuple(key for _, _, key in items)
+    is_place = style not in ("n", "nocite")
+    return Found(*match.span(), keys, NOUN if style in _NOUNS and is_place else "", is_place)
