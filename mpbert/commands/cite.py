@@ -11,8 +11,11 @@ from mpbert.foundation.errors import ManuscriptError
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.recommending.bibliography import OwnReferences
     from mpbert.recommending.insertion import FileChange
+    from mpbert.recommending.manuscripts.marks import Mention
     from mpbert.recommending.manuscripts.sentences import Manuscript
     from mpbert.recommending.recommender import Recommender
+
+_TOP = 10  # papers to choose from at a question
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,9 @@ def run(config: Config) -> None:
     :raises OutputError: the disk refuses it.
     """
     from mpbert.recommending.bibliography import cited_papers, read_bibliography
-    from mpbert.recommending.insertion import EntryWriter, mention_at, site_of, text_change
+    from mpbert.recommending.insertion import mention_at, site_of
     from mpbert.recommending.manuscripts.files import read_manuscript_file
-    from mpbert.recommending.manuscripts.project import is_archive, root_of
+    from mpbert.recommending.manuscripts.project import root_of
     from mpbert.recommending.manuscripts.sentences import check_places
     from mpbert.recommending.recommender import Recommender
     from mpbert.recommending.undoing import keep
@@ -60,14 +63,12 @@ def run(config: Config) -> None:
         _undo(config)
         return
     file, name = root_of(config.manuscript), str(config.manuscript)
-    if is_archive(config.manuscript):
-        raise ManuscriptError(
-            f"{name}: nothing is written into an archive; unpack it, name the folder"
-        )
+    if config.manuscript.suffix.lower() == ".zip":
+        raise ManuscriptError(f"{name}: nothing is written into an archive; unpack and name it")
     manuscript = read_manuscript_file(file)
     check_places(manuscript, name)
     number, mention = mention_at(manuscript, config.place, name)
-    site = site_of(mention, name)
+    site_of(mention, name)
     recommender = Recommender(config.index)
     keys = [key for place in manuscript.keys for key in place]
     bibliography = read_bibliography(manuscript.about, file, keys)
@@ -76,21 +77,45 @@ def run(config: Config) -> None:
     chosen = [recommender.paper(paper_id).paper_id for paper_id in dict.fromkeys(chosen)]
     listed = [(key, known[key]) for key in bibliography.references if key in known]
     key_of = {paper_id: key for key, paper_id in reversed(listed)}
-    absent = [paper_id for paper_id in chosen if paper_id not in key_of]
-    changes: list[FileChange] = []
-    if absent:
-        writer = EntryWriter(_bib(config, bibliography), recommender, bibliography.references)
-        key_of |= {paper_id: writer.add(paper_id) for paper_id in absent}
-        changes += filter(None, [writer.change()])
-    new = [key_of[paper_id] for paper_id in chosen if key_of[paper_id] not in mention.keys]
-    if not new:
+    changes = _changes(config, recommender, bibliography, mention, chosen, key_of)
+    if not changes:
         print(f"{name}: nothing to write, {', '.join(chosen) or 'no paper'} stands there already")
-        return
-    changes.append(text_change(site, new))  # behind the entries: a key without one is an error
-    if _shown_and_agreed(config, changes):
+    elif _shown_and_agreed(config, changes):
         keep(file, changes)
         for change in changes:
             change.write()
+
+
+def _changes(
+    config: Config,
+    recommender: "Recommender",
+    bibliography: "OwnReferences",
+    mention: "Mention",
+    chosen: list[str],
+    key_of: dict[str, str],
+) -> "list[FileChange]":
+    """Return the changes of the bibliography and of the manuscript; none if all stands there.
+
+    :param key_of: keys of papers that the bibliography holds.
+    """
+    from mpbert.recommending.bibtex import citation_text
+    from mpbert.recommending.insertion import EntryWriter, site_of, text_change
+
+    site, changes = site_of(mention, str(config.manuscript)), []
+    is_by_name = site.style.is_by_name  # in a word processor, which needs no entry
+    absent = [paper_id for paper_id in chosen if paper_id not in key_of]
+    if absent and (config.bib is not None or not is_by_name):
+        writer = EntryWriter(_bib(config, bibliography), recommender, bibliography.references)
+        key_of |= {paper_id: writer.add(paper_id) for paper_id in absent}
+        changes += filter(None, [writer.change()])
+    new = [paper_id for paper_id in chosen if key_of.get(paper_id) not in mention.keys]
+    if not new:
+        return []
+    written = [
+        citation_text(recommender.paper(paper_id)) if is_by_name else key_of[paper_id]
+        for paper_id in new
+    ]
+    return [*changes, text_change(site, written)]  # behind the entries: without one, it is wrong
 
 
 def _undo(config: Config) -> None:
@@ -134,12 +159,11 @@ def _choose(
     recommender: "Recommender", manuscript: "Manuscript", number: int, known: dict[str, str]
 ) -> list[str]:
     """Ask on the terminal for papers of the list of a place."""
-    from mpbert.recommending.options import Options
     from mpbert.recommending.places import PlaceRecommender, lines_of
 
     if not sys.stdin.isatty():
         raise ManuscriptError("found no --papers; expected ids of papers, as recommend prints them")
-    answer = PlaceRecommender(recommender, manuscript, known).answer(number, Options())
+    answer = PlaceRecommender(recommender, manuscript, known).answer(number, _TOP)
     print("\n".join(lines_of(answer, None)), flush=True)
     while True:
         print("Papers to cite, by rank (Enter for none): ", end="", file=sys.stderr, flush=True)

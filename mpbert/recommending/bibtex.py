@@ -40,6 +40,18 @@ def bibtex_entry(paper: IndexedPaper, key: str) -> str:
     return "\n".join([f"@{known.kind or 'misc'}{{{key},", *lines, "}"])
 
 
+def citation_text(paper: IndexedPaper) -> str:
+    """Return authors and year, as a text cites a paper: "Marcu and Wong, 2002"."""
+    names = [re.sub(r",? \(?Eds?\.?\)?$", "", name) for name in paper.authors]
+    families = [
+        name.partition(",")[0].strip() if "," in name else name.split()[-1]
+        for name in names
+        if name.strip()
+    ]
+    listed = f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
+    return ", ".join(filter(None, [listed or paper.title, str(paper.year or "")]))
+
+
 def escape(text: str) -> str:
     """Return a text as LaTeX, with balanced braces."""
     return _encoder().unicode_to_latex(text)

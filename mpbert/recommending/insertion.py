@@ -28,15 +28,19 @@ class FileChange:
     :param before: its bytes; None where there is no such file yet.
     :param after: its bytes; None where there is none then.
     :param encoding: of both, to show them.
+    :param shown: what is shown instead of a difference of bytes that are no text.
     """
 
     path: Path
     before: bytes | None
     after: bytes | None
     encoding: str = UTF8
+    shown: str = ""
 
     def diff(self) -> str:
         """Return the unified diff, as text of lines that end in a line feed."""
+        if self.shown:
+            return self.shown
         old, new = (
             data.decode(self.encoding, "replace").removeprefix("\ufeff")
             for data in (self.before or b"", self.after or b"")
@@ -136,6 +140,8 @@ def text_change(site: Site, keys: Sequence[str]) -> FileChange:
     source = site.source
     try:
         data = source.path.read_bytes()
+        if source.member:
+            return _member_change(site, keys, data)
         written = site.written(keys).encode(source.encoding)
     except OSError as error:
         raise ManuscriptError(f"{source.path}: {error.strerror}; expected a manuscript") from error
@@ -149,6 +155,19 @@ def text_change(site: Site, keys: Sequence[str]) -> FileChange:
     start, end = source.byte_at(site.start), source.byte_at(site.end)
     after = data[:start] + written + data[end:]
     return FileChange(source.path, data, after, source.encoding)
+
+
+def _member_change(site: Site, keys: Sequence[str], data: bytes) -> FileChange:
+    """Return the change of a document of a word processor, an archive."""
+    from mpbert.recommending.manuscripts.office import members, rewritten
+
+    source = site.source
+    if members(source.path, [source.member])[source.member].text != source.text:
+        raise ManuscriptError(f"{source.path}: has changed since it was read; try again")
+    text = source.text[: site.start] + site.written(keys) + source.text[site.end :]
+    after = rewritten(data, source.member, text.encode(source.encoding))
+    shown = f"{source.path}: {site.written(keys)}\n"
+    return FileChange(source.path, data, after, shown=shown)
 
 
 class EntryWriter:

@@ -9,6 +9,7 @@ from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.project import root_of
 from mpbert.recommending.manuscripts.sentences import whole_sentences, with_place
 from mpbert.recommending.near import read_stored
 from mpbert.recommending.options import Options, Wanted
@@ -111,7 +112,7 @@ class Recommender(AnsweringIndex):
         :raises ManuscriptError: the file cannot be read, or holds no word.
         :raises ConfigError: as of :meth:`recommend`.
         """
-        manuscript = with_place(read_manuscript_file(Path(path)), str(path))
+        manuscript = with_place(read_manuscript_file(root_of(Path(path))), str(path))
         places, wanted = PlaceRecommender(self, manuscript, {}), Options(**options)
         found = [places.answer(number, wanted) for number in range(len(manuscript.places))]
         for place in found:

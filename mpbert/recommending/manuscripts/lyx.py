@@ -34,8 +34,8 @@ _INSET = Style(
 _KEYS = replace(_INSET, before="", behind="")
 _FILES = re.compile(r'^bibfiles "([^"\n]*)"', re.MULTILINE)
 _DROPPED = re.compile(
-    r"\\begin_inset (?:Formula|Graphics|CommandInset|Quotes|External|listings|Note|Info|ERT|IPA|space"
-    r"|VSpace|Newline|Newpage|Separator|Argument|Index|Nomenclature)"
+    r"\\begin_inset (?:Formula|Graphics|CommandInset|Quotes|External|listings|Note|Info|ERT|IPA"
+    r"|space|VSpace|Newline|Newpage|Separator|Argument|Index|Nomenclature)"
 )
 _LITERAL = re.compile(
     r"^\\begin_inset (?:Formula|listings|Note|ERT|CommandInset (?!citation)).*?^\\end_inset"

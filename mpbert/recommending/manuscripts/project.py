@@ -42,11 +42,6 @@ def root_of(path: Path) -> Path:
     return _root_in(folder, str(path))
 
 
-def is_archive(path: Path) -> bool:
-    """Return whether a manuscript is a copy out of an archive, into which nothing is written."""
-    return path.suffix.lower() == ".zip"
-
-
 def _unpack(archive: zipfile.ZipFile, folder: Path, path: Path) -> None:
     found = [
         info

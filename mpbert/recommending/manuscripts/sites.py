@@ -36,12 +36,14 @@ class Style:
 
     :param before: what stands before, ``between`` and ``behind`` the keys of a citation.
     :param of_key: from a key to how it is written.
+    :param is_by_name: whether authors and year are written, not keys.
     """
 
     before: str
     between: str
     behind: str
     of_key: Callable[[str], str] = str
+    is_by_name: bool = False
 
 
 TEX = Style("\\cite{", ",", "}")

@@ -36,12 +36,14 @@ class SourceText:
 
     :param encoding: as Python names it.
     :param has_bom: whether the bytes begin with the mark of UTF-8, which ``text`` lacks.
+    :param member: of the archive that the file is, whose text this is; empty if it is none.
     """
 
     path: Path
     text: str = field(repr=False)
     encoding: str = UTF8
     has_bom: bool = False
+    member: str = ""
 
     def byte_at(self, position: int) -> int:
         """Return the place in the file's bytes of a character."""
