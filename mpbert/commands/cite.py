@@ -15,8 +15,6 @@ if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.recommending.manuscripts.sentences import Manuscript
     from mpbert.recommending.recommender import Recommender
 
-_TOP = 10  # papers to choose from at a question
-
 
 @dataclass(frozen=True)
 class Config:
@@ -159,11 +157,12 @@ def _choose(
     recommender: "Recommender", manuscript: "Manuscript", number: int, known: dict[str, str]
 ) -> list[str]:
     """Ask on the terminal for papers of the list of a place."""
+    from mpbert.recommending.options import Options
     from mpbert.recommending.places import PlaceRecommender, lines_of
 
     if not sys.stdin.isatty():
         raise ManuscriptError("found no --papers; expected ids of papers, as recommend prints them")
-    answer = PlaceRecommender(recommender, manuscript, known).answer(number, _TOP)
+    answer = PlaceRecommender(recommender, manuscript, known).answer(number, Options())
     print("\n".join(lines_of(answer, None)), flush=True)
     while True:
         print("Papers to cite, by rank (Enter for none): ", end="", file=sys.stderr, flush=True)
