@@ -11,12 +11,10 @@ from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import MARK, Marks
-from mpbert.recommending.manuscripts.office import (
-    BY_NAME,
-    OfficeText,
+from mpbert.recommending.manuscripts.office import BY_NAME, OfficeText, members
+from mpbert.recommending.manuscripts.reference_fields import (
     csl_references,
     field_references,
-    members,
     unescaped_all,
 )
 from mpbert.recommending.manuscripts.sentences import About, Draft
@@ -49,7 +47,7 @@ _SILENT = re.compile(r"ADDIN\s+(?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bib)|^\s*(?:T
 
 
 @dataclass
-class _Field:
+class _OpenField:
     """A field that is open: its code is read, then what it shows."""
 
     code: str = ""
@@ -71,7 +69,7 @@ def read_docx(path: Path) -> Draft:
     marks, parts, printed = Marks(), [], {}
     for name in (_BODY, *_NOTES):
         if name in found:
-            reader = _Reader(found[name], comments)
+            reader = _WordReader(found[name], comments)
             texts = reader.office.marked(marks).split("\n\n")
             parts.append(list(zip(reader.styles, texts, strict=False)))
             printed |= reader.office.printed
@@ -98,7 +96,7 @@ def _sentences(paragraphs: list[tuple[str, str]]) -> list[str]:
     return kept
 
 
-class _Reader:
+class _WordReader:
     """Reads a member, token by token.
 
     :ivar styles: of each paragraph.
@@ -109,7 +107,7 @@ class _Reader:
         self.office, self.styles = OfficeText(source), []
         self._source, self._comments = source, comments
         self._style = ""
-        self._fields: list[_Field] = []
+        self._fields: list[_OpenField] = []
         for token in _TOKEN.finditer(source.text):
             getattr(self, f"_{token.lastgroup}")(token)
 
@@ -132,14 +130,14 @@ class _Reader:
 
     def _field(self, token: re.Match[str]) -> None:
         if token["field"] == "begin":
-            self._fields.append(_Field())
+            self._fields.append(_OpenField())
         elif self._fields and self._fields[-1].is_code:
             self._show(token.start())
         if token["field"] == "end" and self._fields:
             self._fields.pop()
 
     def _simple(self, token: re.Match[str]) -> None:
-        self._fields.append(_Field(unescaped_all(token["simple"])))
+        self._fields.append(_OpenField(unescaped_all(token["simple"])))
         self._show(token.start())
 
     def _simple_end(self, token: re.Match[str]) -> None:
@@ -161,7 +159,7 @@ class _Reader:
         except ValueError:
             said = ""
         self.office.cite(csl_references(said), token.start(), "Mendeley")
-        self._fields.append(_Field(is_code=False, cites=True, is_block=True))
+        self._fields.append(_OpenField(is_code=False, cites=True, is_block=True))
 
     def _block_end(self, token: re.Match[str]) -> None:
         if self._fields and self._fields[-1].is_block:

@@ -6,8 +6,6 @@ space behind a command stays, unlike in TeX. Libraries that we tried (flachtex) 
 arguments nor ``\def`` and ``\let``, and have no bound.
 """
 
-import os
-import posixpath
 import re
 
 from mpbert.foundation.errors import ManuscriptError
@@ -18,6 +16,7 @@ from mpbert.recommending.manuscripts.document_commands import (
     read_document_command,
     read_newcommandx,
 )
+from mpbert.recommending.manuscripts.including import INCLUDING, included_names
 from mpbert.recommending.manuscripts.macros import (
     Definition,
     Frame,
@@ -58,18 +57,14 @@ _BODY_IS_GONE = frozenset(
     name for name, reader in _READERS.items() if reader not in (read_newcommand, read_operator)
 )
 _ENVIRONMENTS = frozenset("newenvironment renewenvironment".split())
-_INPUTS = frozenset("input include subfile subfileinclude @input InputIfFileExists".split())
-_IMPORTS = frozenset("import subimport inputfrom subinputfrom includefrom subincludefrom".split())
 _URLS = frozenset("url path nolinkurl href".split())
 _LITERAL = frozenset(
     "verbatim verbatim* Verbatim lstlisting minted comment filecontents filecontents*".split()
 )
-_BARE_NAME = re.compile(r"[^\s{}%]*")
-_COMMAND = re.compile(r"\\([A-Za-z@]+)\s*")
 _FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
 _SPACE, _NOTHING = of_one_origin(" ", NOWHERE), of_one_origin("{}", NOWHERE)
 _LINE_ENDS = re.compile(r"(?<!\\)(?:\\\\)+\Z")
-_OWN = frozenset(_READERS) | _ENVIRONMENTS | _INPUTS | _IMPORTS | _URLS | CONDITIONS
+_OWN = frozenset(_READERS) | _ENVIRONMENTS | INCLUDING | _URLS | CONDITIONS
 _OWN |= {"let", "begin", "end", "verb", "lstinline", "xspace", "iffalse"}
 
 
@@ -123,7 +118,7 @@ class Expander:
         if name not in self._macros and "@" in name and name not in self._kept:
             name = name[: name.index("@")] or "@"
         command = frame.take(start + 1 + len(name))
-        if name in _INPUTS or name in _IMPORTS:
+        if name in INCLUDING:
             self._input(frame, name)
         elif name in ("begin", "end"):
             self._environment(frame, command, name)
@@ -269,35 +264,14 @@ class Expander:
             copied = Traced(copied.text.replace("%", "_"), copied.origins)
         self._out.append(copied)
 
-    def _said(self, command: re.Match[str]) -> str:
-        """Return what a command without arguments says in the name of a file."""
-        macro = self._macros.get(command[1])
-        return command[0] if macro is None or macro.parameters else macro.body
-
     def _input(self, frame: Frame, command: str) -> None:
-        folder = frame.folder
-        if command in _IMPORTS:  # \import{folder/}{name}
-            frame.star()
-            folder = posixpath.join(folder if "sub" in command else "", self._name(frame))
-        name = self._name(frame)
+        names, folder = included_names(frame, command, self._macros)
         self._num_inputs += 1
         if self._num_inputs > _MOST_INPUTS:
             raise ManuscriptError(
                 f"{self._source.path}: includes more than {_MOST_INPUTS:,} files; mend it or "
                 f"pass plain text"
             )
-        if not self._includes:
-            return
-        beside = os.path.dirname(frame.path)  # as subfiles takes it
-        names = (posixpath.join(folder, name), name, os.path.join(beside, name))
-        included = read_included(self._source, names)
+        included = read_included(self._source, names) if self._includes else None
         if included is not None and str(included.path) not in (one.path for one in self._frames):
             self._open(included, folder)
-
-    def _name(self, frame: Frame) -> str:
-        """Take the name of a file or a folder."""
-        frame.skip_space()
-        group = frame.group()
-        if group is None:  # \input name, without braces
-            group = frame.take(_BARE_NAME.match(frame.text, frame.position).end())
-        return _COMMAND.sub(self._said, group.text).strip().strip('"')

@@ -9,13 +9,8 @@ from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import MARK, Marks
-from mpbert.recommending.manuscripts.office import (
-    BY_NAME,
-    OfficeText,
-    field_references,
-    members,
-    unescaped_all,
-)
+from mpbert.recommending.manuscripts.office import BY_NAME, OfficeText, members
+from mpbert.recommending.manuscripts.reference_fields import field_references, unescaped_all
 from mpbert.recommending.manuscripts.sentences import About, Draft
 from mpbert.recommending.manuscripts.sites import Site
 from mpbert.recommending.manuscripts.source_text import SourceText
@@ -43,7 +38,7 @@ def read_odt(path: Path) -> Draft:
     found = members(path, (_BODY,))
     if _BODY not in found:
         raise ManuscriptError(f"{path}: holds no {_BODY}; expected a document of LibreOffice")
-    reader, marks = _Reader(found[_BODY]), Marks()
+    reader, marks = _OdtReader(found[_BODY]), Marks()
     texts = reader.office.marked(marks).split("\n\n")
     paragraphs = list(zip(reader.kinds, texts, strict=False))
     title = next((text for kind, text in paragraphs if kind == "Title"), "")
@@ -55,7 +50,7 @@ def read_odt(path: Path) -> Draft:
     return Draft("\n\n".join(kept), marks, title, "", About((), reader.office.printed))
 
 
-class _Reader:
+class _OdtReader:
     """Reads a document, tag by tag.
 
     :ivar kinds: of each paragraph: its style where that is ``Title``, else its tag.

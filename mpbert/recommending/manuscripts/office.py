@@ -5,14 +5,13 @@ turn it into a field of a reference manager. Fields that are there already are l
 """
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, unescape
+from xml.sax.saxutils import escape
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.marks import (
@@ -23,17 +22,14 @@ from mpbert.recommending.manuscripts.marks import (
     without_marks,
 )
 from mpbert.recommending.manuscripts.placeholders import BARE
+from mpbert.recommending.manuscripts.reference_fields import ENTITY, of_entity
 from mpbert.recommending.manuscripts.sites import Site, Style, site_in_text
 from mpbert.recommending.manuscripts.source_text import UTF8, SourceText
 
 _MOST_BYTES = 1 << 28  # of a member
-_QUOTES = {"&quot;": '"', "&apos;": "'"}
-_ENTITY = re.compile(r"&(?:#x?[0-9a-fA-F]{1,8}|\w{1,8});|.", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _HELD = "\x1b"  # stands where a field of a reference manager cites
 BY_NAME = Style("(", "; ", ")", escape, is_by_name=True)
-_NO_WORD = re.compile(r"[^A-Za-z0-9]+")
-_ENDNOTE = re.compile(r"<Cite\b.*?</Cite>", re.DOTALL)
 
 
 def members(path: Path, names: Iterable[str]) -> dict[str, SourceText]:
@@ -79,8 +75,8 @@ class OfficeText:
 
     def add(self, start: int, end: int) -> None:
         """Add the text at [start, end) of the XML."""
-        for match in _ENTITY.finditer(self.source.text, start, end):
-            for character in _of_entity(match[0]):
+        for match in ENTITY.finditer(self.source.text, start, end):
+            for character in of_entity(match[0]):
                 self._put(character, match.start(), match.end())
 
     def sign(self, text: str, place: int) -> None:
@@ -139,63 +135,6 @@ class OfficeText:
 
 def _escaped(style: Style) -> Any:
     return lambda key: escape(style.of_key(key))
-
-
-def unescaped_all(text: str) -> str:
-    """Return XML without tags as text."""
-    return "".join(map(_of_entity, _ENTITY.findall(text)))
-
-
-def _of_entity(text: str) -> str:
-    number = re.fullmatch(r"&#(x?)([0-9a-fA-F]{1,8});", text)
-    if number:
-        code = int(number[2], 16 if number[1] else 10)
-        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
-    return unescape(text, _QUOTES)
-
-
-def field_references(code: str) -> tuple[dict[str, str], str] | None:
-    """Return the references of a field's code, and whose it is; None: it cites nothing.
-
-    Read are those of Zotero and Mendeley (CSL), of EndNote, and of Word.
-    """
-    if "CSL_CITATION" in code:
-        start = code.find("{")
-        return csl_references(code[start:]), "Zotero" if "ZOTERO" in code else "Mendeley"
-    if "EN.CITE" in code:
-        found = {}
-        for cite in _ENDNOTE.findall(code):
-            said = {
-                name: match[1]
-                for name in ("Author", "Year", "title")
-                if (match := re.search(rf"<{name}>(?:<style[^>]*>)?([^<]*)", cite))
-            }
-            key = _NO_WORD.sub("", said.get("Author", "") + said.get("Year", "")) or "EndNote"
-            found[key] = " ".join(said.values())
-        return found or {"EndNote": ""}, "EndNote"
-    if word := re.match(r"\s*CITATION\s+(\S+)", code):
-        more = re.findall(r"\\m\s+(\S+)", code)
-        return dict.fromkeys((word[1], *more), ""), "Word"
-    return None
-
-
-def csl_references(text: str) -> dict[str, str]:
-    """Return key -> reference, as text, of the JSON of a citation by CSL."""
-    try:
-        items = json.JSONDecoder().raw_decode(text)[0]["citationItems"]
-        return dict(_of_item(item) for item in items) or {"unknown-reference": ""}
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-        return {"unknown-reference": ""}
-
-
-def _of_item(item: dict[str, Any]) -> tuple[str, str]:
-    about = item.get("itemData") or {}
-    authors = [one.get("family") or one.get("literal") or "" for one in about.get("author") or []]
-    dates = (about.get("issued") or {}).get("date-parts") or [[""]]
-    year = str(dates[0][0])
-    key = about.get("citation-key") or _NO_WORD.sub("", "".join(authors[:1]) + year)
-    said = [*authors, about.get("title") or "", year, about.get("DOI") or ""]
-    return str(key or item.get("id") or "item"), ". ".join(map(str, filter(None, said)))
 
 
 def rewritten(data: bytes, member: str, text: bytes) -> bytes:

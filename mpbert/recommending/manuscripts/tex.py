@@ -9,7 +9,6 @@ drawings and listings are counted. Commands that the manuscript defines are expa
 
 import logging
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -47,6 +46,7 @@ from mpbert.recommending.manuscripts.marks import (
 from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import Draft
 from mpbert.recommending.manuscripts.source_text import SourceText
+from mpbert.recommending.manuscripts.tex_accents import ACCENTS, accented
 from mpbert.recommending.manuscripts.tex_commands import (
     ALGORITHMS,
     COUNTED,
@@ -67,14 +67,6 @@ logger = logging.getLogger(__name__)
 _PARAMETER = re.compile(r"#+[1-9]")
 _LONGEST_FORMULA = 20  # characters
 _NAMED = 5  # commands that a warning names
-# pylatexenc accents every character of an argument, accents too: each of \c{\c{\c{...}}} doubled it
-_ACCENTS = {
-    **{"'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", '"': "\u0308", "=": "\u0304"},
-    **{"c": "\u0327", "k": "\u0328", "H": "\u030b", "b": "\u0331", ".": "\u0307", "d": "\u0323"},
-    **{"r": "\u030a", "u": "\u0306", "v": "\u030c", "not": "\u0338", "vec": "\u20d7"},
-    **{"acute": "\u0301", "grave": "\u0300", "hat": "\u0302", "tilde": "\u0303", "bar": "\u0305"},
-    **{"dot": "\u0307", "ddot": "\u0308", "check": "\u030c", "breve": "\u0306"},
-}
 
 
 def read_tex(source: SourceText, includes: bool = True) -> Draft:
@@ -188,7 +180,7 @@ class _Converter(LatexNodes2Text):
             **dict.fromkeys(("caption", "captionof"), self._caption),
             **dict.fromkeys(("item", "par"), lambda node: "\n\n"),
         }
-        own |= {name: partial(self._accented, accent) for name, accent in _ACCENTS.items()}
+        own |= {name: partial(self._accented, accent) for name, accent in ACCENTS.items()}
         macros = [MacroTextSpec(name, simplify_repl=repl) for name, repl in own.items()]
         macros += [MacroTextSpec(name, discard=True) for name in (*DROPPED, "title")]
         environments = [EnvironmentTextSpec(name, discard=True) for name in UNPRINTED]
@@ -207,12 +199,7 @@ class _Converter(LatexNodes2Text):
         return context
 
     def _accented(self, accent: str, node: LatexNode) -> str:
-        """Return an argument whose first letter has an accent."""
-        text = self.last_argument(node).strip()
-        if not text or MARK.match(text):
-            return text
-        letter = {"ı": "i", "ȷ": "j"}.get(text[0], text[0])
-        return unicodedata.normalize("NFC", letter + accent) + text[1:]
+        return accented(accent, self.last_argument(node))
 
     def _cite(self, node: LatexNode) -> str:
         groups = _arguments(node)
