@@ -48,7 +48,7 @@ def run(config: Config) -> None:
     :raises VectorsError: the vectors are not of this corpus, or not of this encoder.
     """
     from mpbert.corpus.store import CorpusStore
-    from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, write_data
+    from mpbert.recommending.directory import ENCODER, data_folder, write_data
     from mpbert.recommending.encoders import copy_encoder
     from mpbert.recommending.learning import QUERIES
     from mpbert.recommending.matching import PapersByToken
@@ -81,7 +81,7 @@ def run(config: Config) -> None:
         data, remarks = _learnt(config, store, tables, out.path / ENCODER)
         if config.all_contexts:
             data = _with_all_contexts(data, store)
-        out.counts |= {"index_format": FORMAT, "generation": 1, **write_data(folder, data)}
+        out.counts |= {"generation": 1, **write_data(folder, data)}
     print(
         f"{config.output}: {out.counts['papers']:,} papers, "
         f"{out.counts['citing_sentences']:,} sentences that cite them"

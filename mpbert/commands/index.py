@@ -83,7 +83,7 @@ def run(config: Config) -> None:
     :raises EncoderError: there is no such encoder.
     :raises Terminated: SIGTERM came between two steps of a training.
     """
-    from mpbert.recommending.directory import ENCODER, FORMAT, data_folder, data_of, write_data
+    from mpbert.recommending.directory import ENCODER, data_folder, data_of, write_data
     from mpbert.recommending.library import library_tables, reader_name
 
     counts: Counter[str] = Counter()
@@ -109,7 +109,7 @@ def run(config: Config) -> None:
         data = data_folder(out.path, 1)
         data.mkdir()
         dropped = {name: n for name, n in sorted(counts.items()) if n}
-        out.counts |= {"index_format": FORMAT, "generation": 1, **dropped}
+        out.counts |= {"generation": 1, **dropped}
         made = data_of(tables, config.readings, config.seed, fuses=False)
         out.counts |= {"reader": reader, **write_data(data, made)}
     _report(config, reader, tables, out.counts)

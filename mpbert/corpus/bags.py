@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mpbert.corpus.word_counts import Vocabulary, count_words
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.ragged_rows import Ragged
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # not to search titles
     from scipy import sparse
 
 _NO_WORD = r"[^\p{L}\p{N}]+"
+_BLOCK = 4096  # texts counted at once: their words lie in memory one by one
 
 
 def spaced_words(texts: pa.Array) -> pa.Array:
@@ -33,23 +35,6 @@ def split_words(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
     return lengths, flat.filter(is_word)
 
 
-def stem(words: pa.Array) -> pa.Array:
-    """Return words without plural endings: the S stemmer of Harman (JASIS 1991), Table 1.
-
-    The first rule whose ending fits is applied: -ies becomes -y but not after e or a; -es becomes
-    -e but not after a, e or o; -s is dropped but not after u or s.
-    """
-    rules = [("ies", "[ea]ies$", "y"), ("es", "[aeo]es$", "e"), ("s", "[us]s$", "")]
-    stemmed, undecided = words, pc.greater(pc.utf8_length(words), 3)
-    for ending, exception, replacement in rules:
-        fits = pc.and_(undecided, pc.ends_with(words, ending))
-        applies = pc.and_not(fits, pc.match_substring_regex(words, exception))
-        shorter = pc.replace_substring_regex(words, f"{ending}$", replacement)
-        stemmed = pc.if_else(applies, shorter, stemmed)
-        undecided = pc.and_not(undecided, applies)
-    return stemmed
-
-
 def count_matrix(
     texts: pa.Array, vocabulary: pa.Array | None = None, stemmed: bool = False
 ) -> tuple["sparse.csr_array", pa.Array]:
@@ -57,22 +42,19 @@ def count_matrix(
 
     :param texts: (M,) strings.
     :param vocabulary: (V,) words to count, others are skipped; None for all words of the texts.
-    :param stemmed: whether to count stems, as :func:`stem`; a given vocabulary holds stems too.
+    :param stemmed: whether to count stems; a given vocabulary holds stems too.
     :returns: (M, V) int32 counts and the vocabulary.
     """
     from scipy import sparse
 
-    lengths, flat = split_words(texts)
-    encoded = flat.dictionary_encode()
-    terms = stem(encoded.dictionary) if stemmed else encoded.dictionary
+    known = () if vocabulary is None else vocabulary.to_pylist()
+    counter = Vocabulary(known, stemmed, grows=vocabulary is None)
+    starts = range(0, len(texts), _BLOCK)
+    found = count_words((texts[i : i + _BLOCK].to_pylist() for i in starts), counter)
     if vocabulary is None:
-        vocabulary = pc.unique(terms)
-    column_of_term = pc.fill_null(pc.index_in(terms, value_set=vocabulary), -1).to_numpy()
-    columns = column_of_term[encoded.indices.to_numpy()]
-    known = columns >= 0
-    places = row_numbers(lengths)[known], columns[known]
-    ones = np.ones(len(columns[known]), dtype=np.int32)
-    return sparse.csr_array((ones, places), shape=(len(texts), len(vocabulary))), vocabulary
+        vocabulary = pa.array(counter.words(), pa.large_string())
+    parts = found.counts, found.words, found.offsets
+    return sparse.csr_array(parts, shape=(len(texts), len(vocabulary))), vocabulary
 
 
 def known_words(texts: pa.Array, vocabulary: pa.Array) -> Ragged:

@@ -1,11 +1,8 @@
-"""Raw papers read, cleaned in several processes, and put in order.
-
-The order is that of their ids: rows, and with them all output, do not depend on who cleaned which.
-"""
+"""Raw papers read, and cleaned in several processes."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
@@ -14,8 +11,8 @@ import numpy as np
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
+from mpbert.corpus.paper_bytes import papers_from, papers_in_bytes
 from mpbert.corpus.records import checked
-from mpbert.corpus.spill import StoredPapers, papers_from, papers_in_bytes, stored_papers
 from mpbert.foundation.engines import Engine, Job
 from mpbert.foundation.parts import Arrays, PartFiles
 
@@ -87,16 +84,3 @@ class _Cleaning(Job):
         counts.update(self.reader.counts)
         self.reader.counts = before
         return {"papers": content, "counts": np.frombuffer(json.dumps(counts).encode(), np.uint8)}
-
-
-def sort_papers(papers: Iterable[CleanPaper], directory: Path) -> StoredPapers:
-    """Return all papers by id: their place is their row.
-
-    :param directory: where papers wait on disk, as large as all of them; no name stays there.
-    :raises CorpusError: two papers have one id.
-    """
-    with stored_papers(directory) as stored:
-        for paper in papers:
-            stored.add(paper)
-        stored.sort()
-        return stored

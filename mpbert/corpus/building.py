@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.build_config import BuildConfig
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.formats.mixed import library_reader
 from mpbert.corpus.links import link_papers
 from mpbert.corpus.raw.linkage import linkage_report
-from mpbert.corpus.spill import StoredPapers
+from mpbert.corpus.spill import StoredPapers, sort_papers
 from mpbert.corpus.splits import (
     TEST_SHARE,
     check_splits,

@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.published import Publication
@@ -15,7 +14,7 @@ from mpbert.foundation.errors import CorpusError
 
 @dataclass(frozen=True, slots=True)
 class CleanPaper:
-    """A paper without markers; its sentences are one Arrow array, which is small in memory.
+    """A paper without markers.
 
     :param sections: section of each sentence: 0 is the abstract, the body counts from 1.
     :param cited: (position, ids that the sentence cites), for citing sentences in order.
@@ -27,7 +26,7 @@ class CleanPaper:
     authors: list[str]
     venue: str
     num_abstract: int
-    sentences: pa.Array
+    sentences: list[str]
     sections: np.ndarray
     headings: list[str]
     cited: list[tuple[int, list[str]]]
@@ -63,7 +62,7 @@ def clean_paper(
         authors=[clean_characters(author) for author in paper.authors],
         venue=clean_characters(paper.venue),
         num_abstract=num_abstract,
-        sentences=pa.array(kept.texts, pa.string()),
+        sentences=kept.texts,
         sections=np.array(kept.sections, np.int16),
         headings=[clean_characters(section.heading) for section in paper.sections],
         cited=kept.cited,

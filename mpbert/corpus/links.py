@@ -60,7 +60,7 @@ def link_papers(papers: Sequence[CleanPaper], unknown_cited: str, counts: Counte
         references, contexts = found.of(citing_row, paper)
         in_text: set[int] = set()
         for position, rows in contexts:
-            linked.add(citing_row, position, rows, paper.sentences[position].as_py())
+            linked.add(citing_row, position, rows, paper.sentences[position])
             in_text.update(rows)
         num_references += len(references)
         counts["references_found_in_text"] += len(references & in_text)

@@ -60,19 +60,19 @@ class JoinedTexts:
         """Forget all texts."""
         self.size, self._ends = 0, [np.zeros(1, dtype=np.int32)]
 
-    def add(self, texts: pa.StringArray) -> None:
-        """Copy texts, none of them null, behind those that are there.
+    def add(self, texts: list[str]) -> None:
+        """Copy texts behind those that are there.
 
         :raises BufferError: there are arrays of :meth:`array`.
         """
         if not len(texts):
             return
-        _, offsets, letters = texts.buffers()
-        ends = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1]
-        start, end = int(ends[0]), int(ends[-1])
-        self._ends.append(ends[1:] + np.int32(self.size - start))
-        self._letters[self.size : self.size + end - start] = memoryview(letters)[start:end]
-        self.size += end - start
+        encoded = [text.encode() for text in texts]
+        ends = self.size + np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        self._ends.append(ends.astype(np.int32))
+        end = int(ends[-1])
+        self._letters[self.size : end] = b"".join(encoded)
+        self.size = end
 
     def array(self) -> pa.StringArray:
         """Return all texts. It must be gone before more are added: it has no copy of them."""

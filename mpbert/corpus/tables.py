@@ -152,10 +152,10 @@ def _next_group(papers: StoredPapers, start: int, texts: JoinedTexts) -> list[Cl
     group: list[CleanPaper] = []
     for row in range(start, min(start + _PAPERS_OF_A_GROUP_OF_SENTENCES, len(papers))):
         paper = papers[row]
-        if group and texts.size + paper.sentences.nbytes > _BYTES_OF_A_GROUP_OF_SENTENCES:
+        if group and texts.size + sum(map(len, paper.sentences)) > _BYTES_OF_A_GROUP_OF_SENTENCES:
             break
         texts.add(paper.sentences)
-        group.append(replace(paper, sentences=pa.nulls(0, pa.string())))  # a slice would keep them
+        group.append(replace(paper, sentences=[]))
     return group
 
 

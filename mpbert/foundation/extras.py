@@ -1,6 +1,7 @@
 """Packages that only some commands need, and the extra of this package that installs each.
 
-``pip install mpbert`` brings what recommending and serving need, and embedding with a token bag.
+``pip install mpbert`` brings what making, changing, asking and serving an index need, and embedding
+with a token bag.
 Packages of the extras are imported where they are used; one that is missing is told in one line.
 """
 
@@ -12,7 +13,7 @@ from mpbert.foundation.errors import MissingPackageError
 # extra -> names under which its packages are imported
 EXTRAS = {
     "tables": ("pandas",),
-    "corpus": ("bm25s", "faiss", "jsonschema", "lxml", "pyarrow", "scipy", "sklearn"),
+    "corpus": ("faiss", "lxml", "pyarrow", "scipy", "sklearn"),
     "train": (
         *("bitarray", "hydra", "omegaconf", "regex", "sacrebleu", "torch", "transformers"),
         *("fairseq", "fairseq_cli"),

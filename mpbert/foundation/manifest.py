@@ -44,13 +44,9 @@ except ImportError:  # Windows
 FORMATS = {
     **{"build-corpus": 3, "binarize": 2},
     **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
-    **{"rerank": 1, "answer": 1, "build-index": 6, "index": 2, "report": 1},
+    **{"rerank": 1, "answer": 1, "build-index": 7, "index": 3, "report": 1},
     **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders
 }
-_OLDER = {
-    "build-index": (1, 2, 3, 4, 5),
-    "index": (1,),
-}  # older formats that are read, too
 
 
 class OutputDirectory:
@@ -214,7 +210,7 @@ def check_format(directory: Path) -> dict[str, Any]:
         return {}
     command, found = str(manifest.get("command")), manifest.get("format")
     expected = FORMATS.get(command, 1)
-    if found != expected and found not in _OLDER.get(command, ()):
+    if found != expected:
         raise DamagedError(
             f"{directory}: found format {found} of mpbert {command}, written by version "
             f"{manifest.get('mpbert')}; version {mpbert.__version__} reads format {expected}: "

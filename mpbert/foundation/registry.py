@@ -24,8 +24,8 @@ _MEMBER = re.compile(
 class Registry(Generic[T]):
     """A family of classes that have one interface and a ``name``.
 
-    Members are found by where they are: the first look at one imports the modules of all. Names
-    are read from the sources of these modules, so that no help waits for imports.
+    Members are found by where they are. Names are read from the sources of these modules, so that
+    no help waits for imports, and a look at a member imports its module alone.
 
     :param family: what messages call a member.
     :param package: whose modules hold the members; empty: those that register are all.
@@ -39,7 +39,7 @@ class Registry(Generic[T]):
         self.family, self._package, self._module = family, package, module
         self._group = group
         self._members: dict[str, T] = {}
-        self._names: set[str] = set()  # read from sources
+        self._modules_of: dict[str, str] = {}  # of names that were read from sources
 
     def register(self, member: T) -> T:
         """Add a class under its ``name``; use as a decorator.
@@ -55,29 +55,27 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Names of all members, sorted."""
-        if self._package and not self._names:
+        if self._package and not self._modules_of:
             for module in self._modules(self._package):
-                self._names.update(_names_in(module))
+                self._modules_of.update(dict.fromkeys(_names_in(module), module))
         self._load_group()
-        return sorted(self._names | self._members.keys())
+        return sorted(self._modules_of.keys() | self._members.keys())
 
     def __getitem__(self, name: str) -> T:
         """Return the class called ``name``.
 
         :raises ConfigError: there is none; the message lists all names and suggests the closest.
         """
-        self._import_members()
-        if name not in self.names():
-            close = difflib.get_close_matches(name, self._members, 1)
+        names = self.names()
+        if name not in names:
+            close = difflib.get_close_matches(name, names, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConfigError(
-                f"unknown {self.family} {name!r}; expected one of {', '.join(self.names())}{hint}"
+                f"unknown {self.family} {name!r}; expected one of {', '.join(names)}{hint}"
             )
+        if name not in self._members:
+            importlib.import_module(self._modules_of[name])
         return self._members[name]
-
-    def _import_members(self) -> None:
-        self._import_package()
-        self._load_group()
 
     def _import_package(self) -> None:
         package, self._package = self._package, ""

@@ -10,16 +10,14 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pyarrow as pa
 
 from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.published import published_of
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, normal_title
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.tables import IndexTables, digest
+from mpbert.recommending.tables import IndexTables, digest, published_of
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def arrivals(
             counts["copies_of_papers_of_the_index"] += 1
             if merged := known.with_text_of(row, paper, found.changed.get(row)):
                 found.changed[row] = merged
-        elif known.has(row, paper, updates):
+        elif known.has(row, paper):
             _check_once(paper.paper_id, others)
             counts["papers_already_there"] += 1
             found.there[paper.paper_id] = paper
@@ -141,17 +139,12 @@ class _Indexed:
             if paper_id not in own or _is_copy(others[other], own[paper_id])
         }
 
-    def has(self, row: int, paper: CleanPaper, exactly: bool) -> bool:
-        """Return whether a paper is there with the same record.
-
-        :param exactly: whether an index that does not hold where papers appeared lacks something.
-        """
+    def has(self, row: int, paper: CleanPaper) -> bool:
+        """Return whether a paper is there with the same record."""
         if self._digests[row] != digest_of(paper):
             return False
-        value = self._papers["published"][row]
-        if value is None and not exactly:
-            return True
-        held = replace(published_of(value), id_is_key=paper.published.id_is_key)
+        held = published_of(self._papers["published"][row])
+        held = replace(held, id_is_key=paper.published.id_is_key)
         return paper.published.filled(held) == held
 
     def replaced(self, row: int, paper: CleanPaper) -> Arrival:
@@ -188,7 +181,7 @@ class _Indexed:
         return CleanPaper(
             **{name: about[name] for name in ("paper_id", "title", "year", "authors", "venue")},
             num_abstract=len(abstract),
-            sentences=pa.array(sentences, pa.string()),
+            sentences=sentences,
             sections=np.zeros(len(sentences), np.int16),
             headings=[],
             cited=[],
@@ -200,13 +193,12 @@ class _Indexed:
 def digest_of(paper: CleanPaper) -> bytes:
     """Return the digest of a paper's record."""
     about = paper.title, paper.authors, paper.year, paper.venue, paper.num_abstract
-    return digest(*about, paper.sentences.to_pylist())
+    return digest(*about, paper.sentences)
 
 
 def _parts(paper: CleanPaper) -> tuple[list[str], list[str]]:
     """Return the sentences of abstract and body."""
-    texts = paper.sentences.to_pylist()
-    return texts[: paper.num_abstract], texts[paper.num_abstract :]
+    return paper.sentences[: paper.num_abstract], paper.sentences[paper.num_abstract :]
 
 
 def _about(paper: CleanPaper) -> tuple[object, ...]:
@@ -231,7 +223,7 @@ def _filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, boo
     filled = replace(
         paper,
         num_abstract=len(texts),
-        sentences=pa.array(texts + rest, pa.string()),
+        sentences=texts + rest,
         sections=np.zeros(len(texts) + len(rest), np.int16),
         cited=cited,
     )

@@ -4,8 +4,9 @@ Rows stay in the order of ids, and vectors and weights of all other papers are u
 added and removed again leaves the same bytes.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
@@ -14,14 +15,11 @@ from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, arrivals
-from mpbert.recommending.arrow_writing import arrow_texts
 from mpbert.recommending.citation_keys import Keyless, citation_keys
-from mpbert.recommending.column_making import lists_of_rows, table_of
-from mpbert.recommending.columns import ColumnTable, TextColumn
+from mpbert.recommending.columns import ColumnTable, lists_of_rows, table_of
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.papers import IndexedPapers
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, published_texts
 from mpbert.vectors.matches import TokenWeights
 
 
@@ -64,8 +62,8 @@ def added(
     ]
     contexts = [*before, _contexts_of(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
-    old = _keyed(tables.papers)
-    table = ColumnTable.joined([old.take(kept), _papers_table(written, old)])
+    papers_table = _papers_table(written, tables.papers)
+    table = ColumnTable.joined([tables.papers.take(kept), papers_table])
     return IndexTables(
         table.take(order),
         _merged(ColumnTable.joined(contexts)),
@@ -83,15 +81,13 @@ def _read(
     order: np.ndarray,
 ) -> tuple[np.ndarray, PapersByToken | None]:
     """Return (M, D) vectors of papers, and the weights of old and new papers in their order."""
-    read = [(p.paper_id, [p.title, *_texts(p)], p.num_abstract + 1) for p in papers]
+    read = [(p.paper_id, [p.title, *p.sentences], p.num_abstract + 1) for p in papers]
     vectors = encoder.embed_papers(read)
     if matches is None:
         return vectors, None
-    from scipy import sparse
-
-    weights = [encoder.weigh_paper(*paper).matrix() for paper in read]
-    together = sparse.vstack([matches.matrix()[kept], *weights], format="csr")
-    return vectors, PapersByToken.of(TokenWeights.of(together[order]))
+    weights = [encoder.weigh_paper(*paper) for paper in read]
+    together = TokenWeights.joined([matches.by_paper().take(kept), *weights])
+    return vectors, PapersByToken.of(together.take(order))
 
 
 def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
@@ -119,22 +115,12 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     citing = tables.contexts["citing_row"][row_numbers(np.diff(offsets))]
     counts["papers_removed"] = len(gone)
     counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
-    papers = _keyed(tables.papers).take(kept)
+    papers = tables.papers.take(kept)
     matches = tables.matches
     if matches is not None:
-        matches = PapersByToken.of(TokenWeights.of(matches.matrix()[kept]))
+        matches = PapersByToken.of(matches.by_paper().take(kept))
     bodies = None if tables.bodies is None else tables.bodies.take(kept)
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
-
-
-def _keyed(papers: ColumnTable) -> ColumnTable:
-    """Return papers with the keys that they have had; those of format 5 or less were not written.
-
-    They depend on the ids of other papers, which a change changes.
-    """
-    if papers["key"].lengths.all():
-        return papers
-    return papers.with_columns({"key": TextColumn.of(IndexedPapers(papers).keys)})
 
 
 def _papers_table(written: Sequence[Arrival], old: ColumnTable) -> ColumnTable:
@@ -149,10 +135,10 @@ def _papers_table(written: Sequence[Arrival], old: ColumnTable) -> ColumnTable:
     held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, keys), strict=True))
     columns = [
         *([getattr(p, name) for p in papers] for name in list(PAPERS)[:5]),
-        [" ".join(_texts(p)[: p.num_abstract]) for p in papers],
+        [" ".join(p.sentences[: p.num_abstract]) for p in papers],
         [each.digest for each in written],
         [held[p.paper_id] for p in papers],
-        [p.published for p in papers],
+        [published_texts(p.published) for p in papers],
     ]
     return table_of(columns, PAPERS)
 
@@ -163,7 +149,7 @@ def _with_bodies(
     """Return the bodies of old and new papers in their order; None where the index has none."""
     if bodies is None:
         return None
-    texts = [" ".join(_texts(paper)[paper.num_abstract :]) for paper in papers]
+    texts = [" ".join(paper.sentences[paper.num_abstract :]) for paper in papers]
     together = ColumnTable.joined([bodies.take(kept), table_of([texts], BODIES)])
     return together.take(order)
 
@@ -181,7 +167,7 @@ def _contexts_of(
     counts = Counter() if counts is None else counts
     records = []
     for paper in papers:
-        citing_row, texts = row_of[paper.paper_id], _texts(paper)
+        citing_row, texts = row_of[paper.paper_id], paper.sentences
         for position, ids in paper.cited:
             rows = [cited_row_of[cited] for cited in ids if cited in cited_row_of]
             cited_rows = [row for row in rows if row != citing_row]
@@ -198,7 +184,8 @@ def _merged(contexts: ColumnTable) -> ColumnTable:
 
     At one position of a paper the text of its record and that of a copy may have two sentences.
     """
-    texts = arrow_texts(contexts["text"]).dictionary_encode().indices.to_numpy()
+    numbers = map(defaultdict(count().__next__).__getitem__, contexts["text"].tolist())
+    texts = np.fromiter(numbers, np.int64, contexts.num_rows)  # by their first appearance
     keys = [texts, contexts["position"], contexts["citing_row"]]
     order = np.lexsort(keys)
     contexts = contexts.take(order)
@@ -260,11 +247,7 @@ def _moved(
 
 def _neighbours(paper: CleanPaper, position: int) -> str:
     """Return the sentences before and behind, of the same side of the end of the abstract."""
-    texts, border = _texts(paper), paper.num_abstract
+    texts, border = paper.sentences, paper.num_abstract
     first, end = (0, border) if position < border else (border, len(texts))
     beside = [number for number in (position - 1, position + 1) if first <= number < end]
     return " ".join(texts[number] for number in beside)
-
-
-def _texts(paper: CleanPaper) -> list[str]:
-    return paper.sentences.to_pylist()

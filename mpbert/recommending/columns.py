@@ -1,20 +1,23 @@
-"""Columns of the tables of an index: arrays of numpy, in Arrow's layout, so that files are mapped.
+"""Columns of the tables of an index: arrays of numpy, which files hold as they are.
 
 A column of numbers is an array; so is one of bytes, all of one length. Other columns are classes
 here. All have a length, and a value by row.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any, Union
 
 import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.foundation.ragged import offsets_of, ranges
+from mpbert.foundation.ragged import offsets_of, taken_rows
 
-_BLOCK = 1024  # texts that are read at once
-Column = Union[np.ndarray, "TextColumn", "ListColumn", "RecordColumn"]
+_BLOCK, _BYTES = 1 << 14, 1 << 22  # texts that are read at once, and their bytes
+Column = Union[np.ndarray, "TextColumn", "ListColumn"]
+TEXT, TEXTS, ROWS = "text", "texts", "rows"  # kinds of columns: a text, or a list, in each row
+INT32, SHA256 = "<i4", "V32"  # kinds of numpy, of a number or bytes
+Schema = dict[str, str]  # of a table: its columns and their kinds, in their order
 
 
 class TextColumn:
@@ -47,17 +50,26 @@ class TextColumn:
         row = range(len(self))[row]  # an error outside of the column
         return _decoded(self._view[self.offsets[row] : self.offsets[row + 1]])
 
+    def blocks(self) -> Iterator[list[str]]:
+        """Yield all texts, some at a time: memory need not hold all."""
+        start = 0
+        while start < len(self):
+            most = np.searchsorted(self.offsets, self.offsets[start] + _BYTES, side="right") - 1
+            end = min(max(int(most), start + 1), start + _BLOCK, len(self))
+            yield self._between(start, end)
+            start = end
+
     def tolist(self) -> list[str]:
         """Return all texts."""
-        texts: list[str] = []
-        for start in range(0, len(self), _BLOCK):
-            bounds = self.offsets[start : start + _BLOCK + 1]
-            letters = self.letters[bounds[0] : bounds[-1]]
-            together, places = _decoded(memoryview(letters)), bounds - bounds[0]
-            if len(together) < len(letters):  # characters of several bytes
-                places = offsets_of((letters & 0xC0) != 0x80)[places]
-            texts += [together[first:last] for first, last in pairwise(places.tolist())]
-        return texts
+        return list(chain.from_iterable(self.blocks()))
+
+    def _between(self, start: int, end: int) -> list[str]:
+        bounds = self.offsets[start : end + 1]
+        letters = self.letters[bounds[0] : bounds[-1]]
+        together, places = _decoded(memoryview(letters)), bounds - bounds[0]
+        if len(together) < len(letters):  # characters of several bytes
+            places = offsets_of((letters & 0xC0) != 0x80)[places]
+        return [together[first:last] for first, last in pairwise(places.tolist())]
 
     def take(self, rows: np.ndarray) -> "TextColumn":
         """Return the texts of some rows."""
@@ -92,45 +104,15 @@ class ListColumn:
         row = range(len(self))[row]
         return [self.values[place] for place in range(self.offsets[row], self.offsets[row + 1])]
 
+    def tolist(self) -> list[list[Any]]:
+        """Return all lists."""
+        values = self.values.tolist()
+        return [values[first:last] for first, last in pairwise(self.offsets.tolist())]
+
     def take(self, rows: np.ndarray) -> "ListColumn":
         """Return the lists of some rows."""
-        lengths = np.diff(self.offsets)[rows]
-        values = taken(self.values, ranges(self.offsets[:-1][rows], lengths))
-        return ListColumn(offsets_of(lengths), values)
-
-
-class RecordColumn:
-    """A column of records, None where nothing is known.
-
-    :param is_known: (N,) whether there is a record.
-    :param parts: name -> (N,) column.
-    """
-
-    def __init__(
-        self, is_known: np.ndarray, parts: "Mapping[str, np.ndarray | TextColumn]"
-    ) -> None:
-        self.is_known, self.parts = is_known, dict(parts)
-
-    def __len__(self) -> int:
-        return len(self.is_known)
-
-    def __getitem__(self, row: int) -> dict[str, Any] | None:
-        if not self.is_known[row]:
-            return None
-        return {name: part[row] for name, part in self.parts.items()}
-
-    def part(self, name: str, row: int) -> Any:
-        """Return one value of a record; None where nothing is known, or the table has no such."""
-        return self.parts[name][row] if name in self.parts and self.is_known[row] else None
-
-    def tolist(self) -> list[dict[str, Any] | None]:
-        """Return all records."""
-        return [self[row] for row in range(len(self))]
-
-    def take(self, rows: np.ndarray) -> "RecordColumn":
-        """Return the records of some rows."""
-        parts = {name: taken(part, rows) for name, part in self.parts.items()}
-        return RecordColumn(self.is_known[rows], parts)
+        offsets, places = taken_rows(self.offsets, rows)
+        return ListColumn(offsets, taken(self.values, places))
 
 
 class ColumnTable:
@@ -170,6 +152,42 @@ class ColumnTable:
         return cls({name: joined([table[name] for table in tables]) for name in names})
 
 
+def column_of(values: Sequence[Any], kind: str) -> Column:
+    """Return the column of values of Python."""
+    if kind == TEXT:
+        return TextColumn.of(values)
+    if kind in (TEXTS, ROWS):
+        lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+        together = list(chain.from_iterable(values))
+        return ListColumn(offsets_of(lengths), column_of(together, of_lists(kind)))
+    return np.asarray(values, dtype=kind)
+
+
+def of_lists(kind: str) -> str:
+    """Return the kind of what is in lists of a kind."""
+    return TEXT if kind == TEXTS else INT32
+
+
+def table_of(columns: Iterable[Sequence[Any] | Column], schema: Schema) -> ColumnTable:
+    """Return the table of columns, or of their values, in the order of a schema."""
+    found = zip(schema.items(), columns, strict=True)
+    return ColumnTable({name: _as_column(values, kind) for (name, kind), values in found})
+
+
+def lists_of_rows(lengths: np.ndarray, rows: np.ndarray) -> ListColumn:
+    """Return the column of lists of rows that have these lengths."""
+    return ListColumn(offsets_of(lengths), np.asarray(rows, dtype=INT32))
+
+
+def empty_table(schema: Schema) -> ColumnTable:
+    """Return a table without a row."""
+    return table_of([()] * len(schema), schema)
+
+
+def _as_column(values: Sequence[Any] | Column, kind: str) -> Column:
+    return values if isinstance(values, TextColumn | ListColumn) else column_of(values, kind)
+
+
 def taken(column: Column, rows: np.ndarray) -> Column:
     """Return some rows of a column."""
     return column[rows] if isinstance(column, np.ndarray) else column.take(rows)
@@ -183,10 +201,7 @@ def joined(columns: Sequence[Column]) -> Column:
     if isinstance(first, TextColumn):
         letters = np.concatenate([column.letters for column in columns])
         return TextColumn(_joined_offsets(columns), letters)
-    if isinstance(first, ListColumn):
-        return ListColumn(_joined_offsets(columns), joined([column.values for column in columns]))
-    parts = {name: joined([column.parts[name] for column in columns]) for name in first.parts}
-    return RecordColumn(np.concatenate([column.is_known for column in columns]), parts)
+    return ListColumn(_joined_offsets(columns), joined([column.values for column in columns]))
 
 
 def _joined_offsets(columns: "Sequence[TextColumn | ListColumn]") -> np.ndarray:

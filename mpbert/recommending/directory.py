@@ -1,17 +1,18 @@
 """An index on disk: ``manifest.json``, ``encoder/`` and the data of one generation.
 
-``data.G/`` holds the tables as Arrow files and all arrays as NPY files, mapped and not loaded.
-With exact matches it holds the weights of tokens, too, token after token: ``match_*.npy``.
-An index of a library (``mpbert index``) may have no encoder. One that learnt to fuse (``mpbert
-build-index``) holds ``weights.json``, the words of fields apart, those of known contexts, and
-``trees.safetensors`` where trees rank better; ``weights.whole.json`` and
-``trees.whole.safetensors`` where it learnt from whole papers. Both hold ``bodies.arrow``.
+``data.G/`` holds arrays as NPY files, mapped and not loaded: the columns of the tables, see
+:mod:`mpbert.recommending.index_files`, and what is looked up. With exact matches it holds the
+weights of tokens, too, token after token: ``match_*.npy``. An index of a library (``mpbert index``)
+may have no encoder. One that learnt to fuse (``mpbert build-index``) holds ``weights.json``, the
+words of fields apart, those of known contexts, and ``trees.safetensors`` where trees rank better;
+``weights.whole.json`` and ``trees.whole.safetensors`` where it learnt from whole papers. Both hold
+bodies.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,9 @@ import numpy as np
 
 from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
-from mpbert.recommending.columns import ColumnTable, TextColumn
+from mpbert.recommending.columns import TEXT, ColumnTable, Schema, TextColumn
 from mpbert.recommending.fitting import check_fits
-from mpbert.recommending.index_files import map_array, read_table
-from mpbert.recommending.kinds import LONG_TEXT
+from mpbert.recommending.index_files import map_array, map_offsets, read_table, write_table
 from mpbert.recommending.learnt import (
     ALL_WORDS,
     FEATURES,
@@ -44,18 +44,12 @@ from mpbert.recommending.lookup import (
     Postings,
 )
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.older_formats import read_papers_and_contexts
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
-from mpbert.vectors.matches import read_weights
 
-FORMAT = 6
-# 1 holds no exact matches, 2 nothing learnt, 3 the matches paper after paper, to be sorted, 4 no
-# bodies, no votes and no trees, 5 neither keys nor where papers appeared
-_READ = (1, 2, 3, 4, 5, FORMAT)
 COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
-_VOCABULARY = {"stem": LONG_TEXT}
+_VOCABULARY: Schema = {"stem": TEXT}
 
 
 @dataclass(frozen=True)
@@ -106,19 +100,21 @@ def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> Index
     :param fuses: whether it has what a learnt fusion needs.
     """
     from mpbert.recommending.lookup_building import (
+        CountedWords,
         build_context_words,
         build_field_words,
         build_lookup,
     )
 
-    lookup, vocabulary = build_lookup(tables)
-    data = IndexData(tables, lookup, vocabulary, 1, readings, seed)
+    words = CountedWords.of(tables)
+    vocabulary = TextColumn.of(words.vocabulary.words())
+    data = IndexData(tables, build_lookup(words), vocabulary, 1, readings, seed)
     if not fuses:
         return data
-    data = replace(data, fields=build_field_words(tables, vocabulary))
+    data = replace(data, fields=build_field_words(words))
     if tables.bodies is None:
         return data
-    return replace(data, contexts=build_context_words(tables, vocabulary))
+    return replace(data, contexts=build_context_words(words))
 
 
 def write_data(folder: Path, data: IndexData) -> dict[str, int]:
@@ -126,14 +122,12 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
 
     :returns: counts for the manifest.
     """
-    from mpbert.recommending.arrow_writing import write_table
-
     tables = data.tables
-    write_table(folder / "papers.arrow", tables.papers, PAPERS)
-    write_table(folder / "contexts.arrow", tables.contexts, CONTEXTS)
-    write_table(folder / "vocabulary.arrow", ColumnTable({"stem": data.vocabulary}), _VOCABULARY)
+    write_table(folder, "papers", tables.papers, PAPERS)
+    write_table(folder, "contexts", tables.contexts, CONTEXTS)
+    write_table(folder, "vocabulary", ColumnTable({"stem": data.vocabulary}), _VOCABULARY)
     if tables.bodies is not None:
-        write_table(folder / "bodies.arrow", tables.bodies, BODIES)
+        write_table(folder, "bodies", tables.bodies, BODIES)
     np.save(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
         for name, field in MATCH_ARRAYS.items():
@@ -176,14 +170,21 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     generation = manifest["counts"]["generation"]
     folder = data_folder(path, generation)
     check_inputs([path], _MOST_BYTES)
-    papers, contexts = read_papers_and_contexts(folder, manifest["counts"]["index_format"])
-    vocabulary = read_table(folder / "vocabulary.arrow", _VOCABULARY)["stem"]
+    papers = read_table(folder, "papers", PAPERS)
+    contexts = read_table(folder, "contexts", CONTEXTS)
+    vocabulary = read_table(folder, "vocabulary", _VOCABULARY)["stem"]
     bodies = None
-    if manifest["command"] == "index" or (folder / "bodies.arrow").exists():
-        bodies = read_table(folder / "bodies.arrow", BODIES)
-    vectors = map_array(folder / "vectors.npy")
-    matches = _matches(folder, papers.num_rows)
-    lookup = Lookup(**{name: map_array(folder / f"{name}.npy") for name in ARRAYS})
+    if manifest["command"] == "index" or any(folder.glob("bodies.*")):
+        bodies = read_table(folder, "bodies", BODIES)
+    vectors = map_array(folder / "vectors.npy", "<f4", num_axes=2)
+    matches = None
+    if any((folder / f"{name}.npy").exists() for name in MATCH_ARRAYS):
+        held = _mapped(folder, MATCH_ARRAYS)
+        matches = PapersByToken(
+            Postings(**{field: held[name] for name, field in MATCH_ARRAYS.items()}),
+            papers.num_rows,
+        )
+    lookup = Lookup(**_mapped(folder, ARRAYS))
     tables = IndexTables(papers, contexts, vectors, matches, bodies)
     made, takes_any = manifest["config"], manifest["command"] == "index"
     data = IndexData(
@@ -200,11 +201,10 @@ def _with_learnt(data: IndexData, folder: Path) -> IndexData:
     places, wholes = (read_learnt(folder, data.features, of) for of in (PLACES, WHOLES))
     if places is None:
         return data
-    fields = FieldWords(**{name: map_array(folder / f"{name}.npy") for name in FIELD_ARRAYS})
+    fields = FieldWords(**_mapped(folder, FIELD_ARRAYS))
     contexts = None
     if VOTES in data.features:
-        arrays = {name: map_array(folder / f"{name}.npy") for name in CONTEXT_ARRAYS}
-        contexts = ContextWords(**arrays)
+        contexts = ContextWords(**_mapped(folder, CONTEXT_ARRAYS))
     return replace(data, fields=fields, contexts=contexts, places=places, wholes=wholes)
 
 
@@ -230,7 +230,7 @@ def change_index(
             return read_index_manifest(path)["counts"]
         try:
             new.mkdir()
-            about = {"index_format": FORMAT, "generation": data.generation + 1}
+            about = {"generation": data.generation + 1}
             made = data_of(tables, data.readings, data.seed, data.places is not None)
             made = made.with_learnt_of(data)
             counts = {**about, **write_data(new, made), "latest_change": counts}
@@ -266,13 +266,8 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
             f"make one with mpbert build-index or mpbert index"
         )
     counts, config = manifest.get("counts"), manifest.get("config")
-    found = counts.get("index_format") if isinstance(counts, dict) else None
-    if found not in _READ:
-        raise IndexFormatError(
-            f"{path}: found an index of format {found}; expected 1 to {FORMAT}, build it again "
-            f"with this version of mpbert"
-        )
-    numbers = [counts.get("generation"), *map((config or {}).get, ("readings", "seed"))]
+    generation = counts.get("generation") if isinstance(counts, dict) else None
+    numbers = [generation, *map((config or {}).get, ("readings", "seed"))]
     if not all(isinstance(number, int) and number >= 0 for number in numbers):
         raise IndexFormatError(
             f"{path / 'manifest.json'}: found generation, readings and seed {numbers}; expected "
@@ -281,13 +276,12 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _matches(folder: Path, num_papers: int) -> PapersByToken | None:
-    """Return the weights of tokens, mapped; those of an older format are loaded and sorted."""
-    if any((folder / f"{name}.npy").exists() for name in MATCH_ARRAYS):
-        held = {field: map_array(folder / f"{name}.npy") for name, field in MATCH_ARRAYS.items()}
-        return PapersByToken(Postings(**held), num_papers)
-    try:
-        found = read_weights(folder, "papers", num_papers)
-    except MpbertError as error:
-        raise IndexFormatError(str(error)) from error
-    return None if found is None else PapersByToken.of(found)
+def _mapped(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return arrays by their names, which tell what they hold."""
+    kinds = {"weights": "<f4", "idf": "<f4"}  # the others are rows, words and counts
+    return {
+        name: map_offsets(folder / f"{name}.npy")
+        if name.endswith("offsets")
+        else map_array(folder / f"{name}.npy", kinds.get(name.rpartition("_")[2], "<i4"))
+        for name in names
+    }

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from mpbert.foundation.errors import IndexFormatError, MpbertError
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import ContextWords, FieldWords, Lookup
-from mpbert.recommending.tables import IndexTables
+from mpbert.recommending.tables import NUM_PUBLISHED, IndexTables
 from mpbert.vectors.store import VectorStore
 
 
@@ -45,11 +47,16 @@ def check_fits(
     if of_contexts is not None:
         part = of_contexts.words
         ragged["context_word"] = (part.offsets, words, part.papers, part.weights)
+    if (np.diff(tables.papers["published"].offsets) != NUM_PUBLISHED).any():
+        raise IndexFormatError(
+            f"{folder}: papers.published.offsets.npy does not fit; expected {NUM_PUBLISHED} values "
+            f"for each paper, build the index again"
+        )
     bodies = tables.bodies
     if bodies is not None and bodies.num_rows != num_papers:
         raise IndexFormatError(
-            f"{folder / 'bodies.arrow'}: found {bodies.num_rows} bodies; expected one for each of "
-            f"{num_papers} papers, build the index again"
+            f"{folder / 'bodies.body.offsets.npy'}: found {bodies.num_rows} bodies; expected one "
+            f"for each of {num_papers} papers, build the index again"
         )
     for name, (offsets, rows, *values) in ragged.items():
         if len(offsets) != rows + 1 or any(len(array) != offsets[-1] for array in values):

@@ -1,46 +1,107 @@
-"""The files of an index: tables as Arrow files, arrays as NPY files, all of them mapped."""
+"""The files of an index: an array each, as numpy writes and maps them.
 
+A column of numbers is one file, ``papers.year.npy``. One of texts is two: their letters, UTF-8 of
+all of them one after another, and the offsets at which they begin: ``papers.title.letters.npy`` and
+``papers.title.offsets.npy``. One of lists has its ``offsets`` beside the column of its ``values``.
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from mpbert.foundation.arrays import load_array
 from mpbert.foundation.errors import IndexFormatError
-from mpbert.recommending.arrow_reading import ArrowFile
-from mpbert.recommending.columns import ColumnTable
-from mpbert.recommending.kinds import Schema
+from mpbert.recommending.columns import (
+    ROWS,
+    TEXT,
+    TEXTS,
+    Column,
+    ColumnTable,
+    ListColumn,
+    Schema,
+    TextColumn,
+    of_lists,
+)
 
 
-def read_table(path: Path, schema: Schema) -> ColumnTable:
-    """Return the table in a file, mapped.
+def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
+    """Write a table into a folder."""
+    for column in schema:
+        for part, array in _arrays(f"{name}.{column}", table[column]):
+            np.save(folder / f"{part}.npy", array)
 
-    :raises IndexFormatError: it is missing or damaged, or has other columns.
+
+def read_table(folder: Path, name: str, schema: Schema) -> ColumnTable:
+    """Return a table of a folder, mapped.
+
+    :raises IndexFormatError: a file is missing or damaged, or one does not fit the others.
     """
-    try:
-        file = ArrowFile(path)
-        names, is_expected = file.names(), file.has(schema)
-        table = file.table(schema) if is_expected else None
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from error
-    if table is None:
+    columns = {column: _column(folder, f"{name}.{column}", schema[column]) for column in schema}
+    lengths = {column: len(values) for column, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{column} {length:,}" for column, length in lengths.items())
         raise IndexFormatError(
-            f"{path}: found the columns {', '.join(names)}; expected {', '.join(schema)}, build "
-            f"the index again"
+            f"{folder}: found columns of {name} of different lengths ({found}); expected one, "
+            f"build the index again"
         )
-    return table
+    return ColumnTable(columns)
 
 
-def map_array(path: Path) -> np.ndarray:
+def map_array(path: Path, kind: str, num_axes: int = 1) -> np.ndarray:
     """Return the array in a file, mapped.
 
-    :raises IndexFormatError: it is missing or damaged.
+    :param kind: of its numbers, as numpy names it.
+    :raises IndexFormatError: it is missing or damaged, or of another kind.
     """
     try:
-        return np.asarray(load_array(path))  # a part of a memmap is slow to take
+        found = np.asarray(load_array(path))  # a part of a memmap is slow to take
     except (OSError, ValueError, EOFError) as error:
-        raise _damaged(path, error) from error
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise _damaged(path, reason) from error
+    if found.dtype != np.dtype(kind) or found.ndim != num_axes:
+        raise _damaged(
+            path,
+            f"found {found.ndim} axes of {found.dtype}, expected {num_axes} of {np.dtype(kind)}",
+        )
+    return found
 
 
-def _damaged(path: Path, error: Exception) -> IndexFormatError:
-    reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+def map_offsets(path: Path, total: int | None = None) -> np.ndarray:
+    """Return the offsets in a file, mapped.
+
+    :param total: the last of them; None: any.
+    :raises IndexFormatError: they are missing or damaged, or do not ascend from 0 to there.
+    """
+    found = map_array(path, "<i8")
+    if not len(found) or found[0] or (found[1:] < found[:-1]).any():
+        raise _damaged(path, "found offsets that do not ascend from 0")
+    if total is not None and found[-1] != total:
+        raise _damaged(path, f"found offsets up to {found[-1]:,}, expected {total:,}")
+    return found
+
+
+def _column(folder: Path, name: str, kind: str) -> Column:
+    if kind == TEXT:
+        letters = map_array(folder / f"{name}.letters.npy", "u1")
+        return TextColumn(map_offsets(folder / f"{name}.offsets.npy", len(letters)), letters)
+    if kind in (TEXTS, ROWS):
+        values = _column(folder, f"{name}.values", of_lists(kind))
+        return ListColumn(map_offsets(folder / f"{name}.offsets.npy", len(values)), values)
+    return map_array(folder / f"{name}.npy", kind)
+
+
+def _arrays(name: str, column: Column) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the arrays of a column and their names."""
+    if isinstance(column, np.ndarray):
+        yield name, column
+        return
+    yield f"{name}.offsets", column.offsets
+    if isinstance(column, TextColumn):
+        yield f"{name}.letters", column.letters
+    else:
+        yield from _arrays(f"{name}.values", column.values)
+
+
+def _damaged(path: Path, reason: str) -> IndexFormatError:
     return IndexFormatError(f"{path}: missing or damaged ({reason}); build the index again")

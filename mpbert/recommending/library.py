@@ -21,8 +21,7 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
-from mpbert.recommending.column_making import empty_table
-from mpbert.recommending.columns import ColumnTable, TextColumn
+from mpbert.recommending.columns import ColumnTable, TextColumn, empty_table
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.matching import PapersByToken
@@ -110,10 +109,7 @@ def library_tables(
     """
     matches = None
     if encoder.num_matched:
-        from scipy import sparse
-
-        none = sparse.csr_array((0, encoder.num_matched), dtype=np.float32)
-        matches = PapersByToken.of(TokenWeights.of(none))
+        matches = PapersByToken.of(TokenWeights.empty(encoder.num_matched))
     nothing = IndexTables(
         empty_table(PAPERS),
         empty_table(CONTEXTS),

@@ -1,19 +1,14 @@
 """Exact matches at a question: by which papers a token is held, and how much it counts there."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from mpbert.foundation.ragged import offsets_of, row_numbers
+from mpbert.foundation.ragged import transposed
 from mpbert.recommending.lookup import Postings
 from mpbert.vectors.matches import TokenWeights
 
 # with AVX-512, OpenBLAS reads a matrix where it lies if a product takes no more multiplications
 _UNCOPIED = 10**6
 _QUESTIONS = 16  # of a product; of more, blocks are too small for processors without AVX-512
-
-if TYPE_CHECKING:  # none of the base installation
-    from scipy import sparse
 
 
 class PapersByToken:
@@ -36,21 +31,14 @@ class PapersByToken:
     @classmethod
     def of(cls, papers: TokenWeights) -> "PapersByToken":
         """Return the same weights, (N, V), token after token."""
-        # numpy sorts numbers of 16 bits by counting, several times as fast
-        narrow = papers.tokens.astype(np.min_scalar_type(max(papers.vocab_size - 1, 0)))
-        order = np.argsort(narrow, kind="stable")
-        counts = np.bincount(papers.tokens, minlength=papers.vocab_size)
-        rows = row_numbers(np.diff(papers.offsets)).astype(np.int32)
-        postings = Postings(offsets_of(counts), rows[order], papers.weights[order])
-        return cls(postings, len(papers))
+        found = transposed(papers.offsets, papers.tokens, papers.weights, papers.vocab_size)
+        return cls(Postings(*found), len(papers))
 
-    def matrix(self) -> "sparse.csr_array":
-        """Return the (N, V) weights as a matrix of scipy."""
-        from scipy import sparse
-
-        found = self.postings
-        parts = found.weights, found.papers, found.offsets
-        return sparse.csc_array(parts, shape=(len(self), self.vocab_size)).tocsr()
+    def by_paper(self) -> TokenWeights:
+        """Return the (N, V) weights, paper after paper."""
+        held = self.postings
+        found = transposed(held.offsets, held.papers, held.weights, len(self))
+        return TokenWeights(*found, self.vocab_size)
 
     def scores(self, asked: TokenWeights) -> np.ndarray:
         """Return (N,) float64: Σ_token weight in the question · weight in the paper.

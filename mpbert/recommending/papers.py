@@ -1,20 +1,19 @@
 """The papers of an index: by id, by words of their title, as BibTeX."""
 
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpbert.corpus.published import Publication, published_of
+from mpbert.corpus.published import Publication
 from mpbert.foundation.errors import UnknownPaperError
 from mpbert.foundation.extras import imported
 from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
-from mpbert.recommending.citation_keys import bibtex_key
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.dois import doi_of
 from mpbert.recommending.records import IndexedPaper
+from mpbert.recommending.tables import doi_at, published_of
 from mpbert.recommending.titles import TitleIndex
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ class IndexedPapers:
         self._columns: dict[str, Any] = {name: papers[name] for name in names}
         self.paper_ids: list[str] = self._columns["paper_id"].tolist()
         self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
-        self._folded = Counter(map(str.casefold, self.paper_ids))
         self._years = np.asarray(papers["year"])
 
     @property
@@ -61,7 +59,7 @@ class IndexedPapers:
     @cached_property
     def keys(self) -> list[str]:
         """Keys to cite all papers by, in the order of ``paper_ids``."""
-        return [self._key(row) for row in range(len(self.paper_ids))]
+        return self._columns["key"].tolist()
 
     @cached_property
     def dois(self) -> list[str | None]:
@@ -103,16 +101,10 @@ class IndexedPapers:
 
         :raises UnknownPaperError: the index does not hold it.
         """
-        return bibtex_entry(self.paper(paper_id), self._key(self.row_of(paper_id)))
-
-    def _key(self, row: int) -> str:
-        if key := self._columns["key"][row]:
-            return str(key)
-        paper_id = self.paper_ids[row]  # of an index of format 5 or less
-        return bibtex_key(paper_id, self._folded[paper_id.casefold()] > 1)
+        return bibtex_entry(self.paper(paper_id), self._columns["key"][self.row_of(paper_id)])
 
     def _doi(self, row: int) -> str | None:
-        return self._columns["published"].part("doi", row) or doi_of(self.paper_ids[row])
+        return doi_at(self._columns["published"], row) or doi_of(self.paper_ids[row])
 
     def _published(self, row: int) -> Publication:
         return published_of(self._columns["published"][row])

@@ -7,9 +7,8 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import ranges
 from mpbert.recommending.citation_keys import Keyless, citation_keys
-from mpbert.recommending.column_making import lists_of_rows, table_of
-from mpbert.recommending.columns import ColumnTable
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, digest
+from mpbert.recommending.columns import ColumnTable, lists_of_rows, table_of
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, digest, published_texts
 
 _NEIGHBOURS = -1, 1  # of a citing sentence
 
@@ -20,7 +19,7 @@ def papers_of(store: CorpusStore) -> ColumnTable:
     digests, published, keyless = [], [], []
     for p in store.papers():
         digests.append(digest(p.title, p.authors, p.year, p.venue, p.num_abstract, p.sentences))
-        published.append(p.published)
+        published.append(published_texts(p.published))
         keyless.append(Keyless(p.paper_id, p.authors, p.year, p.title, p.published.id_is_key))
     columns = [
         *(store.paper_ids, store.titles, store.authors, store.years, store.venues),

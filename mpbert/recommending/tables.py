@@ -4,7 +4,7 @@ Tables, the vectors and the weights of exact matches are the source of everythin
 index. The tables:
 
 * papers, by row in the order of ids: ``paper_id title authors year venue abstract digest key
-  published``, of which older indexes lack the last two;
+  published``, with what :class:`~mpbert.corpus.published.Publication` says as a list of texts;
 * contexts, by row of the citing paper and position: ``citing_row position text around cited_rows``,
   with the sentences before and behind as one text, ``around``;
 * bodies: ``body``, by row of the paper.
@@ -17,39 +17,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.corpus.published import TEXTS
-from mpbert.recommending.columns import ColumnTable, ListColumn
-from mpbert.recommending.kinds import (
-    BOOLEAN,
+from mpbert.corpus.published import TEXTS as PUBLISHED
+from mpbert.corpus.published import Publication
+from mpbert.recommending.columns import (
     INT32,
-    LONG_TEXT,
+    ROWS,
     SHA256,
     TEXT,
+    TEXTS,
+    ColumnTable,
+    ListColumn,
     Schema,
-    lists_of,
-    records_of,
 )
 from mpbert.recommending.matching import PapersByToken
 
 PAPERS: Schema = {
     "paper_id": TEXT,
-    "title": LONG_TEXT,
-    "authors": lists_of(TEXT),
+    "title": TEXT,
+    "authors": TEXTS,
     "year": INT32,
     "venue": TEXT,
-    "abstract": LONG_TEXT,
+    "abstract": TEXT,
     "digest": SHA256,
     "key": TEXT,
-    "published": records_of({**dict.fromkeys(TEXTS, TEXT), "id_is_key": BOOLEAN}),
+    "published": TEXTS,
 }
 CONTEXTS: Schema = {
     "citing_row": INT32,
     "position": INT32,
-    "text": LONG_TEXT,
-    "around": LONG_TEXT,
-    "cited_rows": lists_of(INT32),
+    "text": TEXT,
+    "around": TEXT,
+    "cited_rows": ROWS,
 }
-BODIES: Schema = {"body": LONG_TEXT}
+BODIES: Schema = {"body": TEXT}
+NUM_PUBLISHED = len(PUBLISHED) + 1  # texts of each list of ``published``
+_DOI = PUBLISHED.index("doi")
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,24 @@ class IndexTables:
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (C + 1,) offsets and the rows of papers that each context cites."""
         lists: ListColumn = self.contexts["cited_rows"]
-        return lists.offsets.astype(np.int64), lists.values
+        return lists.offsets, lists.values
+
+
+def published_texts(published: Publication) -> list[str]:
+    """Return a value of the column ``published``."""
+    texts = [getattr(published, name) for name in PUBLISHED]
+    return [*texts, "key" if published.id_is_key else ""]
+
+
+def published_of(texts: Sequence[str]) -> Publication:
+    """Return what a value of the column ``published`` says."""
+    *known, is_key = texts
+    return Publication(*known, id_is_key=bool(is_key))
+
+
+def doi_at(published: ListColumn, row: int) -> str:
+    """Return the DOI of a row of the column ``published``; empty where there is none."""
+    return published.values[NUM_PUBLISHED * row + _DOI]
 
 
 def digest(
@@ -81,7 +100,7 @@ def digest(
 ) -> bytes:
     """Return the SHA-256 of what a paper says, to tell whether two records are the same.
 
-    Where it appeared is compared by itself, since older indexes do not hold it.
+    Where it appeared is compared by itself.
     """
     record = [title, list(authors), year, venue, num_abstract, texts]
     return hashlib.sha256(json.dumps(record, ensure_ascii=False).encode()).digest()

@@ -6,6 +6,7 @@ plus the inner product of their weights. An index that answers needs no more tha
 """
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 from mpbert.foundation.arrays import write_array
 from mpbert.foundation.errors import VectorsError
 from mpbert.foundation.growing_arrays import Numbers
+from mpbert.foundation.ragged import offsets_of, taken_rows
 
 if TYPE_CHECKING:  # none of the base installation
     from scipy import sparse
@@ -44,6 +46,27 @@ class TokenWeights:
         start, end = self.offsets[text : text + 2].tolist()
         tokens, weights = self.tokens[start:end], self.weights[start:end]
         return TokenWeights(np.array([0, end - start]), tokens, weights, self.vocab_size)
+
+    def take(self, texts: np.ndarray) -> "TokenWeights":
+        """Return the weights of some texts, in this order."""
+        offsets, places = taken_rows(self.offsets, texts)
+        return TokenWeights(offsets, self.tokens[places], self.weights[places], self.vocab_size)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[TokenWeights]") -> "TokenWeights":
+        """Return the weights of the texts of all parts, one of which there is at least."""
+        offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+        tokens, weights = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("tokens", "weights")
+        )
+        return cls(offsets, tokens, weights, parts[0].vocab_size)
+
+    @classmethod
+    def empty(cls, vocab_size: int) -> "TokenWeights":
+        """Return the weights of no text."""
+        nothing = np.zeros(0, dtype=np.int32)
+        return cls(offsets_of(nothing), nothing, nothing.astype(np.float32), vocab_size)
 
     @classmethod
     def of(cls, matrix: "sparse.csr_array") -> "TokenWeights":

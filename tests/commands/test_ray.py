@@ -76,7 +76,7 @@ COMMANDS = {
     "build-corpus": ("build-corpus", "papers.jsonl", "--valid-year=2011", "--test-year=2013"),
     "binarize": ("binarize", "corpus_2", "--vocab-size=300", "--sentence-tokens=12"),
     "embed": ("embed", "binary", "encoder", "--device=cpu"),
-    "embed, exact matches": ("embed", "binary_2", "index_4/encoder", "--device=cpu"),
+    "embed, exact matches": ("embed", "binary_2", "index_2/encoder", "--device=cpu"),
     "retrieve, words": ("retrieve", "corpus_2", "--lexical=bm25", "--top=10"),
     "retrieve, vectors": ("retrieve", "corpus", "--vectors=vectors", "--top=10"),
     "index": ("index", "papers.jsonl"),

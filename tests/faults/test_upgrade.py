@@ -33,20 +33,15 @@ def readers(place):
         "runs": lambda: read_run(place / "runs" / "test.run"),
         "index": lambda: read_index(place / "index"),
         "index_2": lambda: read_index(place / "index_2"),
-        "index_3": lambda: read_index(place / "index_3"),
-        "index_4": lambda: read_index(place / "index_4"),
-        "index_5": lambda: read_index(place / "index_5"),
-        "index_6": lambda: read_index(place / "index_6"),
         "library": lambda: read_index(place / "library"),
         "library_2": lambda: read_index(place / "library_2"),
         "sentences": lambda: SentenceVectors(place / "sentences").dim,
     }
 
 
-FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs", "index"]
-INDEXES = [f"index_{number}" for number in range(2, 7)]
-LIBRARIES = ["library", "library_2"]
-KINDS = [*FIRST, *INDEXES, *LIBRARIES, "sentences"]
+FIRST = ["corpus", "binary", "pretrained", "encoder", "vectors", "hyperdoc2vec", "runs"]
+INDEXES = ["index", "index_2", "library", "library_2"]
+KINDS = [*FIRST, *INDEXES, "sentences"]
 WORDS = {
     "corpus": ["binarize", "corpus", "out"],
     "binary": ["embed", "binary", "encoder", "out"],
@@ -55,8 +50,7 @@ WORDS = {
     "vectors": ["export-vectors", "vectors", "out"],
     "hyperdoc2vec": ["add-papers", "hyperdoc2vec", "corpus", "out"],
     "runs": ["misses", "corpus", "runs/test.run"],
-    "index": ["remove", "index", "P03"],
-    **{name: ["remove", name, "P03"] for name in (*INDEXES, *LIBRARIES)},
+    **{name: ["remove", name, "P03"] for name in INDEXES},
     "sentences": ["check", "sentences"],
 }
 
@@ -68,62 +62,18 @@ def test_what_this_minor_version_wrote_is_read(kind, formats):
     assert manifest["format"] == FORMATS[manifest["command"]]
 
 
-def test_where_papers_appeared_is_known_since_the_sixth_format_of_an_index(formats):
-    from mpbert.recommending.recommender import Recommender
-
-    older, newer = (Recommender(formats / name) for name in ("library", "library_2"))
-    assert older.keys == older.paper_ids and set(older.dois) == {None}
-    assert older.bibtex("P03").startswith("@misc{P03,\n")
-    assert "10.5555/post.1" in newer.dois
-    assert newer.bibtex("queue2001routing").startswith("@article{queue2001routing,\n")
-
-
-def test_an_older_index_gets_what_it_lacks_by_an_update(formats, monkeypatch, tmp_path, capsys):
-    from mpbert.recommending.recommender import Recommender
-
-    lines = (formats / "papers.jsonl").read_text().splitlines()
-    (tmp_path / "papers.jsonl").write_text(
-        json.dumps({**json.loads(lines[3]), "doi": "10.5555/P03"}) + "\n"
-    )
-    words = "add", str(formats / "library"), str(tmp_path / "papers.jsonl")
-    assert main(list(words)) == 0 and "1 given were there already" in capsys.readouterr().out
-    assert main([*words, "--update"]) == 0 and "1 replaced" in capsys.readouterr().out
-    recommender = Recommender(formats / "library")
-    assert recommender.paper("P03").doi == "10.5555/P03" and recommender.keys[3] == "P03"
-    assert recommender.paper("P04").doi is None
-
-
-def test_an_index_holds_matches_since_its_second_format_and_weights_since_its_third(
-    formats, monkeypatch
+def test_an_index_of_tables_of_arrow_is_refused_with_the_command_that_makes_it_anew(
+    formats, monkeypatch, capsys
 ):
-    from mpbert.recommending.recommender import Recommender
-
     monkeypatch.chdir(formats)
-    of_matches = dict.fromkeys(("index_2", "index_3", "index_4"), (33, 140))
-    for number, (name, shape) in enumerate(of_matches.items(), start=2):
-        before = read_manifest(formats / name)
-        assert before["format"] == before["counts"]["index_format"] == number
-        assert main(["add", name, "more.jsonl"]) == 0
-        assert read_manifest(formats / name)["counts"]["index_format"] == 6
-        matches = readers(formats)[name]().tables.matches
-        assert (None if matches is None else (len(matches), matches.vocab_size)) == shape
-        assert (readers(formats)[name]().places is not None) == (number >= 3)
-        assert len(Recommender(formats / name).recommend("The router drops a key.")) == 10
-
-
-def test_matches_are_the_same_paper_after_paper_and_token_after_token(formats):
-    from mpbert.recommending.recommender import Recommender
-
-    older, newer = (formats / name for name in ("index_3", "index_4"))
-    assert (older / "data.1" / "papers.matches.npz").exists()
-    assert not (newer / "data.1" / "papers.matches.npz").exists()
-    old, new = (readers(formats)[path.name]().tables.matches for path in (older, newer))
-    assert (old.matrix() != new.matrix()).nnz == 0 and old.matrix().nnz > 100
-    for name in ("offsets", "papers", "weights"):
-        assert np.array_equal(getattr(old.postings, name), getattr(new.postings, name))
-    indexes = map(Recommender, (older, newer))
-    answers = [index.recommend("The router drops a key.") for index in indexes]
-    assert answers[0] == answers[1]
+    (formats / "text.txt").write_text("The router drops a packet [CITATION].")
+    for words in (["recommend", "index_arrow", "text.txt"], ["add", "index_arrow", "more.jsonl"]):
+        assert main(words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "index_arrow: found format 6 of mpbert build-index" in line
+        assert line.endswith(
+            "reads format 7: move it away and make it again with mpbert build-index"
+        )
 
 
 def test_vectors_of_sentences_are_read_with_the_corpus_that_they_are_of(formats):
@@ -142,7 +92,7 @@ def test_there_is_a_directory_of_each_format(formats):
     assert set(FORMATS) <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("version", [0, 7, None])
+@pytest.mark.parametrize("version", [0, 9, None])
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_format_is_refused_with_the_command_that_makes_it_anew(
     kind, version, formats, monkeypatch, capsys

@@ -62,7 +62,7 @@ def exits(found):
 # commands that import packages of an extra before they know what is asked
 _OF_EXTRAS = {
     *("validate", "build-corpus", "fit", "add-papers", "retrieve", "rerank", "tune", "make-rows"),
-    *("evaluate", "compare", "misses", "report", "index", "add", "remove"),
+    *("evaluate", "compare", "misses", "report"),
 }
 
 
@@ -76,7 +76,7 @@ def test_helps_show_or_name_the_extra(without):
     assert set(named) == refused
 
 
-@pytest.mark.parametrize("index", ["index_2", "index_3", "index_6", "library", "library_2"])
+@pytest.mark.parametrize("index", ["index_2", "library", "library_2"])
 def test_the_base_install_recommends_and_loads_no_package_of_an_extra(index, without, tmp_path):
     (tmp_path / "text.txt").write_text("The router drops a packet [CITATION].")
     asked = (["recommend", FORMATS / index, "text.txt", "--top", "2"],)
@@ -87,6 +87,65 @@ def test_the_base_install_recommends_and_loads_no_package_of_an_extra(index, wit
     assert everything.stdout == found.stdout
     (loaded,) = re.findall("^loaded (.*)", everything.stderr, re.MULTILINE)
     assert not {name for names in EXTRAS.values() for name in names} & set(loaded.split())
+
+
+# format -> a library, the name of a file with one more paper, its id, and what is in it
+_TITLE = "Bridges learn trees"
+_LIBRARIES = {
+    "bibtex": ("library.bib", "a.bib", "new", f"@misc{{new, title={{{_TITLE}}}, year=2001}}"),
+    "csl": (
+        "library.json",
+        "a.json",
+        "new",
+        f'[{{"id": "new", "type": "book", "title": "{_TITLE}"}}]',
+    ),
+    "ris": ("library.ris", "a.ris", "new", f"TY  - JOUR\nID  - new\nTI  - {_TITLE}\nER  - \n"),
+    "csv": ("", "papers.csv", "new", f"paper_id,title,abstract\nnew,{_TITLE},{_TITLE}.\n"),
+    "openalex": (
+        *("works.jsonl", "a.jsonl", "W99"),
+        f'{{"id": "https://openalex.org/W99", "title": "{_TITLE}", "referenced_works": []}}\n',
+    ),
+    "crossref": (
+        *("works.jsonl", "a.jsonl", "10.5555/new"),
+        f'{{"DOI": "10.5555/new", "prefix": "10.5555", "title": ["{_TITLE}"]}}\n',
+    ),
+    "formats": (
+        *("papers.jsonl", "a.jsonl", "new"),
+        f'{{"paper_id": "new", "title": "{_TITLE}", "year": 2001, "authors": [], '
+        f'"abstract": ["{_TITLE}."], "sections": []}}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("form", _LIBRARIES)
+def test_the_base_install_makes_changes_asks_and_cites_with_an_index(form, without, tmp_path):
+    library, name, paper_id, content = _LIBRARIES[form]
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / name).write_text(content)
+    (tmp_path / "text.txt").write_text(f"{_TITLE} and more [CITATION].")
+    (tmp_path / "a.tex").write_text("So it is [CITATION].\n\\bibliography{refs}\n")
+    (tmp_path / "refs.bib").touch()
+    found = without(
+        ["index", FORMATS.parent / form / library, "index"],
+        ["add", "index", "more"],
+        ["recommend", "index", "text.txt", "--top", "1"],
+        ["cite", "index", "a.tex", "--place", "1", "--papers", paper_id, "--yes"],
+        ["check", "index"],
+    )
+    assert set(exits(found).values()) == {"0"}, found.stderr[-2000:]
+    assert _TITLE in found.stdout.partition("place 1: ")[2]
+    assert (
+        _TITLE in (tmp_path / "refs.bib").read_text()
+        and "cite{" in (tmp_path / "a.tex").read_text()
+    )
+    gone = without(["remove", "index", paper_id], ["recommend", "index", "text.txt"])
+    assert set(exits(gone).values()) == {"0"}, gone.stderr[-2000:]
+    assert _TITLE not in gone.stdout.partition("place 1: ")[2].partition("\n")[2]
+
+
+def test_pdf_files_need_no_other_extra(without, tmp_path):
+    found = without(["index", FORMATS.parent / "pdf", "index"], present=["pdf"])
+    assert exits(found) == {"index": "0"}, found.stderr[-2000:]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +159,7 @@ def test_the_base_install_recommends_and_loads_no_package_of_an_extra(index, wit
 def test_the_base_install_matches_a_bibliography(without, tmp_path, name, text):
     (tmp_path / name).write_text(text)
     (tmp_path / "a.md").write_text(f"---\nbibliography: {name}\n---\nRouters drop it [@own].")
-    found = without(["recommend", FORMATS / "index_3", "a.md", "--top", "1"])
+    found = without(["recommend", FORMATS / "index_2", "a.md", "--top", "1"])
     assert exits(found) == {"recommend": "0"}, found.stderr[-2000:]
     assert "  already cited here: P00 as own\n" in found.stdout
 
@@ -109,7 +168,7 @@ def test_the_base_install_cites_a_paper_by_its_key_in_the_bibliography(without, 
     (tmp_path / "refs.bib").write_text("@misc{own, title={On the key of routers 0}, year=2000}\n")
     text = "Routers drop packets [CITATION].\n\\bibliography{refs}\n"
     (tmp_path / "a.tex").write_text(text)
-    asked = ["cite", FORMATS / "index_3", "a.tex", "--place", "1", "--papers", "P00", "--yes"]
+    asked = ["cite", FORMATS / "index_2", "a.tex", "--place", "1", "--papers", "P00", "--yes"]
     assert exits(without(asked)) == {"cite": "0"}
     assert (tmp_path / "a.tex").read_text() == text.replace("[CITATION]", "\\cite{own}")
     assert (tmp_path / "refs.bib").read_text().count("@") == 1
@@ -138,7 +197,7 @@ print(*{name for names in EXTRAS.values() for name in names} & set(sys.modules))
 
 def test_a_server_loads_no_package_of_an_extra(tmp_path):
     found = subprocess.run(
-        [sys.executable, "-c", _SERVED, str(FORMATS / "index_3")],
+        [sys.executable, "-c", _SERVED, str(FORMATS / "index_2")],
         capture_output=True,
         text=True,
         cwd=tmp_path,

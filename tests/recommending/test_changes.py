@@ -81,7 +81,7 @@ def test_what_is_added_and_removed_again_leaves_the_same_bytes(index, papers, ca
     before = files(index)
     assert run(capsys, "add", index, papers(RELAY, NAMES))[0] == 0
     between = files(index)
-    assert all(between[name] != before[name] for name in ("vectors.npy", "papers.arrow"))
+    assert all(between[name] != before[name] for name in ("vectors.npy", "papers.digest.npy"))
     code, out, _ = run(capsys, "remove", index, "ZZ-NAMES", "AA-RELAY")
     assert code == 0 and "120 papers, 2 removed" in out
     assert files(index) == before

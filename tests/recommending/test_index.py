@@ -53,7 +53,6 @@ def with_nan(vectors):
 
 DAMAGES = {
     "no manifest": (lambda i: (i / "manifest.json").unlink(), "no readable manifest.json"),
-    "format": (lambda i: edit_manifest(i, index_format=7), "an index of format 7; expected 1"),
     "generation": (
         lambda i: edit_manifest(i, generation="x"),
         "found generation, readings and seed",
@@ -66,11 +65,31 @@ DAMAGES = {
         lambda i: with_vectors(i, lambda v: np.hstack([v, v])),
         "of 16 .*, those of",
     ),
-    "papers cut": (lambda i: cut_short(i / "data.1" / "papers.arrow"), "papers.arrow: missing or"),
-    "papers empty": (lambda i: (i / "data.1" / "papers.arrow").write_bytes(b""), "papers.arrow"),
+    "papers cut": (
+        lambda i: cut_short(i / "data.1" / "papers.title.letters.npy"),
+        "papers.title.letters.npy: missing or",
+    ),
+    "papers empty": (
+        lambda i: (i / "data.1" / "papers.year.npy").write_bytes(b""),
+        "papers.year.npy: missing or",
+    ),
     "swapped": (
-        lambda i: shutil.copy(i / "data.1" / "contexts.arrow", i / "data.1" / "papers.arrow"),
-        "found the columns citing_row, .* expected paper_id",
+        lambda i: shutil.copy(
+            i / "data.1" / "contexts.text.offsets.npy", i / "data.1" / "papers.title.offsets.npy"
+        ),
+        r"papers.title.offsets.npy: missing or damaged \(found offsets up to",
+    ),
+    "years of other papers": (
+        lambda i: shutil.copy(
+            i / "data.1" / "contexts.position.npy", i / "data.1" / "papers.year.npy"
+        ),
+        "found columns of papers of different lengths",
+    ),
+    "published cut": (
+        lambda i: np.save(
+            i / "data.1" / "papers.published.offsets.npy", np.r_[np.zeros(120, int), 840]
+        ),
+        "papers.published.offsets.npy does not fit; expected 7 values",
     ),
     "pickle": (
         lambda i: np.save(i / "data.1" / "idf.npy", np.array([{}]), allow_pickle=True),
@@ -118,7 +137,7 @@ def test_a_damaged_encoder_is_refused(index, unchecked):
 
 def test_an_index_needs_nothing_outside_of_it(index, rfc_index):
     names = {path.suffix for path in index.rglob("*") if path.is_file()}
-    assert names == {".arrow", ".npy", ".json", ".safetensors", ".yaml", ".txt"}
+    assert names == {".npy", ".json", ".safetensors", ".yaml", ".txt"}
     manifest = json.loads((index / "manifest.json").read_text())
     assert str(rfc_index.parents[1]) not in json.dumps(manifest)
     assert manifest["counts"]["papers"] == 120 and len(manifest["files"]) >= len(ARRAYS) + 6

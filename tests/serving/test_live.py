@@ -82,13 +82,13 @@ def test_a_damaged_index_leaves_the_old_one_in_force_and_the_log_says_so(
 ):
     shutil.copytree(library_index, tmp_path / "copy")
     assert main(["add", str(library_index), mail]) == 0
-    spoiled = library_index / "data.2" / "papers.arrow"
+    spoiled = library_index / "data.2" / "papers.digest.npy"
     spoiled.write_bytes(spoiled.read_bytes()[:-9])
     with caplog.at_level(logging.ERROR):
         assert found(live) == set() and found(live, "Servers") == {"names"}
     errors = [found for found in caplog.records if found.levelno == logging.ERROR]
     (line,) = [error.getMessage() for error in errors]  # once, not for each request
-    assert "the old one is served on" in line and "papers.arrow: found other bytes" in line
+    assert "the old one is served on" in line and "papers.digest.npy: found other bytes" in line
     shutil.rmtree(library_index)
     health = live.get("/health").json()
     assert (health["status"], health["papers"]) == ("stale", 2)

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mpbert.corpus.bags import count_matrix, stem
+from mpbert.corpus.bags import count_matrix
 from mpbert.corpus.store import Contexts, CorpusStore, Queries
+from mpbert.corpus.text import stem
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.ragged_rows import Ragged, stacked
 from mpbert.methods.hatten.documents import DocumentReader, Documents
@@ -47,7 +48,7 @@ class Overlap:
 def _is_stop_word(terms: pa.Array) -> np.ndarray:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # slow to import
 
-    stop_words = stem(pa.array(sorted(ENGLISH_STOP_WORDS), pa.large_string()))
+    stop_words = pa.array([*map(stem, sorted(ENGLISH_STOP_WORDS))], pa.large_string())
     return pc.is_in(terms, value_set=stop_words).to_numpy(zero_copy_only=False)
 
 

@@ -1,8 +1,6 @@
 """BM25: Robertson and Zaragoza (FnTIR 2009)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,18 +12,45 @@ from mpbert.methods.lexical.method import LEXICAL, LexicalMethod
 if TYPE_CHECKING:  # --help loads this module, and waits for all that it imports
     from scipy import sparse
 
+K1, B = 2.0, 0.75
+_BLOCK = 1 << 20  # parts worked out at once
+
 
 def idf(num_holding: np.ndarray, num_papers: int) -> np.ndarray:
     """Return what a word weighs that so many papers hold, see :class:`Bm25`."""
     return np.log(1 + (num_papers - num_holding + 0.5) / (num_holding + 0.5))
 
 
-def saturated(counts: np.ndarray, lengths: np.ndarray, k1: float, b: float) -> np.ndarray:
-    """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`.
+def saturated(
+    counts: np.ndarray, lengths: np.ndarray, mean_length: float, k1: float, b: float
+) -> np.ndarray:
+    """Return how much of its weight a word has that a paper holds so often, see :class:`Bm25`."""
+    return counts / (counts + k1 * (1 - b + b * lengths / mean_length))
 
-    :param lengths: of the papers, divided by their mean.
+
+def weigh(
+    offsets: np.ndarray,
+    papers: np.ndarray,
+    counts: np.ndarray,
+    lengths: np.ndarray,
+    k1: float = K1,
+    b: float = B,
+    kind: type = np.float64,
+) -> np.ndarray:
+    """Return (M,) parts of words in the scores of papers, word after word, see :class:`Bm25`.
+
+    :param offsets: (V + 1,) word w is in ``papers[offsets[w]:offsets[w + 1]]``, ``counts`` beside.
+    :param lengths: (N,) words of each paper.
+    :param kind: of the parts.
     """
-    return counts / (counts + k1 * (1 - b + b * lengths))
+    each, parts = idf(np.diff(offsets), len(lengths)), np.empty(len(papers), dtype=kind)
+    mean = lengths.mean() if len(papers) else 0.0
+    for first in range(0, len(papers), _BLOCK):
+        part = slice(first, first + _BLOCK)
+        held = np.arange(first, min(first + _BLOCK, len(papers)))
+        words = np.searchsorted(offsets, held, side="right") - 1
+        parts[part] = each[words] * saturated(counts[part], lengths[papers[part]], mean, k1, b)
+    return parts
 
 
 @LEXICAL.register
@@ -41,8 +66,8 @@ class Bm25(LexicalMethod):
     """
 
     name: ClassVar[str] = "bm25"
-    k1: float = setting(2.0, minimum=0)
-    b: float = setting(0.75, minimum=0)
+    k1: float = setting(K1, minimum=0)
+    b: float = setting(B, minimum=0)
 
     def __post_init__(self) -> None:
         """Check what a single setting cannot."""
@@ -50,30 +75,11 @@ class Bm25(LexicalMethod):
         if self.b > 1:
             raise ConfigError(f"b={self.b}: found more than 1; expected a number from 0 to 1")
 
-    def weigh_papers(self, counts: "sparse.csr_array") -> "sparse.sparray":
+    def weigh_papers(self, counts: "sparse.csr_array") -> "sparse.csc_array":
         """Return the part of each word in a paper's score, for a query that holds it once."""
-        import bm25s  # half a second, which search by vectors need not wait for
         from scipy import sparse
 
-        num_papers, num_words = counts.shape
-        index = bm25s.BM25(self.k1, self.b, method="lucene", dtype="float64", csc_backend="scipy")
-        scores = index.build_index_from_ids(
-            range(num_words), _PaperWords(counts), show_progress=False
-        )
-        parts = scores["data"], scores["indices"], scores["indptr"]
-        return sparse.csc_array(parts, shape=(num_papers, num_words))
-
-
-class _PaperWords:
-    """Columns of the words of each paper, as often as it holds them: lists made one at a time."""
-
-    def __init__(self, counts: "sparse.csr_array") -> None:
-        self._counts = counts
-
-    def __len__(self) -> int:
-        return self._counts.shape[0]
-
-    def __iter__(self) -> Iterator[list[int]]:
-        offsets, columns, counts = self._counts.indptr, self._counts.indices, self._counts.data
-        for start, end in pairwise(offsets):
-            yield np.repeat(columns[start:end], counts[start:end]).tolist()
+        by_word = counts.tocsc()
+        held = by_word.indptr, by_word.indices, by_word.data
+        parts = weigh(*held, counts.sum(axis=1), self.k1, self.b)
+        return sparse.csc_array((parts, by_word.indices, by_word.indptr), shape=counts.shape)

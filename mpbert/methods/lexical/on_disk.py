@@ -177,8 +177,9 @@ class WordsOnDisk:
         num_words = self._offsets[rows + 1] - self._offsets[rows]
         places = ranges(self._offsets[rows], num_words)
         of_rows = row_numbers(num_words)
-        lengths = self._lengths[rows] / self._mean_length
-        parts = saturated(self._counts[places], lengths[of_rows], self._method.k1, self._method.b)
+        lengths, method = self._lengths[rows][of_rows], self._method
+        counts = self._counts[places]
+        parts = saturated(counts, lengths, self._mean_length, method.k1, method.b)
         parts *= weights[self._columns[places]]
         return np.bincount(of_rows, parts, minlength=len(rows))
 
