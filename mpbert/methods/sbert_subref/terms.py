@@ -7,7 +7,6 @@ import numpy as np
 
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
-from mpbert.methods.lexical.tfidf import TfIdf
 from mpbert.methods.paper_parts import read_parts
 from mpbert.methods.training_citations import training_citations
 from mpbert.vectors.normal import normalized
@@ -29,6 +28,20 @@ def unit_relevance(scores: np.ndarray) -> np.ndarray:
     return (scores - lowest) / (highest - lowest)
 
 
+def tfidf(counts: "sparse.csr_array") -> "sparse.csr_array":
+    """Return TF-IDF rows of length 1: Manning, Raghavan and Schütze (2008), Sec. 6.4.1.
+
+        weight(w, d) = (1 + ln count(w, d)) · (1 + ln((1 + N) / (1 + df(w))))
+
+    :param counts: (N, V) how often each paper holds each word.
+    """
+    from scipy import sparse
+    from sklearn.feature_extraction.text import TfidfTransformer  # a second to import
+
+    weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float64))
+    return sparse.csr_array(weights)
+
+
 def paper_vectors(store: CorpusStore, source: str) -> "sparse.csr_array | np.ndarray":
     """Return (N, D) rows of length 1, or 0 for a paper without words or vector.
 
@@ -36,7 +49,7 @@ def paper_vectors(store: CorpusStore, source: str) -> "sparse.csr_array | np.nda
     :raises VectorsError: there is no such directory, or it is of another corpus.
     """
     if source == "tfidf":
-        return TfIdf().weigh_papers(paper_counts(store, "abstract", stemmed=True)[0])
+        return tfidf(paper_counts(store, "abstract", stemmed=True)[0])
     found = VectorStore.load(Path(source), "papers")
     check_ids(found, store.paper_ids, str(Path(source) / "papers"))
     return normalized(found.vectors)
