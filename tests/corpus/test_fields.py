@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from mpbert.corpus import fields
-from mpbert.corpus.bags import split_words, stem
+from mpbert.corpus.bags import split_words
 from mpbert.corpus.fields import (
     FieldTexts,
     citing_sentences,
@@ -13,6 +13,7 @@ from mpbert.corpus.fields import (
     query_texts,
     split_fields,
 )
+from mpbert.corpus.text import stem
 from mpbert.foundation.errors import ConfigError, CorpusError
 
 
@@ -43,7 +44,7 @@ def test_counts_are_those_of_the_papers_texts_whatever_the_blocks(
             store, row, names.replace("3*citing", "citing+citing+citing").split("+")
         )
         _, words = split_words(pa.array(texts, pa.large_string()))
-        expected = Counter((stem(words) if stemmed else words).to_pylist())
+        expected = Counter(map(stem, words.to_pylist()) if stemmed else words.to_pylist())
         columns = counts[[row]].tocoo().coords[1]
         found = vocabulary.take(pa.array(columns)).to_pylist()
         assert dict(zip(found, counts[[row]].data, strict=True)) == expected

@@ -321,10 +321,10 @@ def test_an_index_that_is_changed_while_it_is_read_is_read_again(
 ):
     path, read_table = papers(NAMES), directory.read_table
 
-    def late(file, schema):
+    def late(*asked):
         monkeypatch.setattr(directory, "read_table", read_table)
         assert main(["add", str(index), str(path)]) == 0
-        return read_table(file, schema)
+        return read_table(*asked)
 
     monkeypatch.setattr(directory, "read_table", late)
     assert read_index(index).generation == 2

@@ -56,7 +56,7 @@ def test_a_score_is_the_weighted_sum_of_what_is_known_of_a_paper(matching, store
     sentences = manuscript_at(TEXT, None).sentences
     vector = recommender._encoder.embed_manuscript(sentences, 2)
     asked = recommender._encoder.weigh_manuscript(sentences, 2).matrix()
-    matches = (data.tables.matches.matrix() @ asked.T).toarray()[:, 0]
+    matches = (data.tables.matches.by_paper().matrix() @ asked.T).toarray()[:, 0]
     question = " ".join([*sentences[1:], sentences[2], sentences[2]])
     words = [bm25(store, fields, question) for fields in ("abstract", "citing")]
     every = bm25(store, "2*abstract+text+5*citing", question, k1=16, b=0.5)

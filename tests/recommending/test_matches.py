@@ -57,7 +57,7 @@ def ids(found):
 
 
 def weights_of(index):
-    return read_index(index).tables.matches.matrix()
+    return read_index(index).tables.matches.by_paper().matrix()
 
 
 def record_of(paper):

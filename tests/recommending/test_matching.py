@@ -42,13 +42,13 @@ def test_token_after_token_holds_what_paper_after_paper_does():
     papers = random_weights(np.random.default_rng(3), 40, 30)
     index = PapersByToken.of(TokenWeights.of(papers))
     assert (len(index), index.vocab_size) == (40, 30)
-    assert np.array_equal(index.matrix().toarray(), papers.toarray())
+    assert np.array_equal(index.by_paper().matrix().toarray(), papers.toarray())
 
 
 def test_a_score_is_summed_up_word_after_word():
     rng = np.random.default_rng(4)
     papers = PapersByToken.of(TokenWeights.of(random_weights(rng, 40, 30)))
-    dense, words = papers.matrix().toarray().astype(np.float64), np.array([2, 7, 7, 29])
+    dense, words = papers.by_paper().matrix().toarray().astype(np.float64), np.array([2, 7, 7, 29])
     for counts in (rng.random(4, dtype=np.float32), np.array([1, 3, 2, 1])):
         plain = np.zeros(40)
         for word, count in zip(words, counts, strict=True):

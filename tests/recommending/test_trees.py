@@ -246,7 +246,7 @@ def separately(store, data, recommender, manuscript, year, citing):
     }
     scores = {
         "cosine": recommender.vectors @ vector,
-        "exact_matches": (data.tables.matches.matrix() @ asked.T).toarray()[:, 0],
+        "exact_matches": (data.tables.matches.by_paper().matrix() @ asked.T).toarray()[:, 0],
     }
     indexes = {
         name: LexicalIndex(method, *paper_counts(store, of, stemmed=True))
