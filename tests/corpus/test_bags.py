@@ -14,7 +14,7 @@ TEXTS = [
     "Čapek's naïve_Bayes (2nd)",
     "x",
     "x86 X x é ß ΑΒ 三",
-    "ΟΔΟΣ ΣΑΣ İSTANBUL ǅ",
+    "ΟΔΟΣ ΣΑΣ İSTANBUL ǅ",  # letters that Python does not lower one by one
 ]
 
 

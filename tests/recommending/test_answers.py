@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
-from mpbert.recommending.recommender import IndexRecommender
+from mpbert.recommending.recommender import Recommender
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 STORED = json.loads((FIXTURES / "index_answers.json").read_text())
@@ -23,7 +23,7 @@ def answered(request, tmp_path):
         encoder = ["--encoder", str(formats / "index_2" / "encoder")]
         more = encoder if request.param == "encoder" else []
         assert main(["index", str(formats / "papers.jsonl"), str(path), *more]) == 0
-    return IndexRecommender.open(path), STORED["answers"][request.param]
+    return Recommender(path), STORED["answers"][request.param]
 
 
 def test_answers_are_those_of_before(answered):

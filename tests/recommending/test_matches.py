@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
-from scipy import sparse
 
 from mpbert.cli import main
 from mpbert.commands import retrieve
@@ -20,7 +19,7 @@ from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.options import Options
 from mpbert.recommending.recommender import Recommender
-from mpbert.vectors.matches import load_matches, matches_file
+from mpbert.vectors.matches import load_matches
 from tests.recommending.given import GivenRecommender
 
 TEXT = "A host sends mail to a relay. The protocol names the sender. A relay may refuse it."
@@ -204,14 +203,6 @@ def test_a_paper_that_nobody_cites_gets_the_weights_of_embed(index, add, rfc_cor
     np.testing.assert_allclose(weights_of(index).toarray(), before.toarray(), rtol=1e-6)
 
 
-def in_third_format(index, change):
-    """Write the weights paper after paper, changed, as an older version did."""
-    folder, weights = index / "data.1", weights_of(index)
-    for path in folder.glob("match_*.npy"):
-        path.unlink()
-    sparse.save_npz(matches_file(folder, "papers"), change(weights), compressed=False)
-
-
 def with_offsets(index, change):
     path = index / "data.1" / "match_offsets.npy"
     np.save(path, change(np.load(path)))
@@ -244,15 +235,6 @@ DAMAGES = {
         lambda i: with_offsets(i, lambda o: np.append(o[:99], o[-1])),
         "found exact matches of 99 tokens beside the vectors; expected those of 400",
     ),
-    "older, cut": (
-        lambda i: (in_third_format(i, lambda w: w), cut_short(i / OLDER)),
-        "papers.matches.npz: unreadable",
-    ),
-    "older, fewer": (
-        lambda i: in_third_format(i, lambda w: w[1:]),
-        "weights of 119 texts; expected 120",
-    ),
-    "older, NaN": (lambda i: in_third_format(i, with_nan), "found NaN or infinity"),
 }
 
 
