@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mpbert.corpus.word_counts import Vocabulary, count_words
+from mpbert.corpus.vocabulary import Vocabulary
+from mpbert.corpus.word_counts import count_words
 from mpbert.foundation.ragged import row_numbers
 from mpbert.foundation.ragged_rows import Ragged
 

@@ -1,54 +1,14 @@
 """How often texts hold each word, as arrays: the words of :func:`mpbert.corpus.text.words`."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
 
 import numpy as np
 
-from mpbert.corpus.text import stem, words
+from mpbert.corpus.vocabulary import Vocabulary
 from mpbert.foundation.ragged import offsets_of, row_numbers, taken_rows
 
 _ROWS = 1 << 12  # papers whose words are added up at once
-
-
-class Vocabulary:
-    """Words, or their stems, by number: in the order in which they came.
-
-    :param known: (V,) words that are there from the beginning.
-    :param grows: whether others are added; else they are skipped.
-    """
-
-    def __init__(self, known: Iterable[str] = (), stemmed: bool = True, grows: bool = True) -> None:
-        self._stemmed, self._grows = stemmed, grows
-        self._number_of = {word: number for number, word in enumerate(known)}
-        self._forms: defaultdict[str, int] = defaultdict(count().__next__)  # as they are written
-        self._of_form = np.zeros(0, dtype=np.int32)  # number of the word of each form
-
-    def __len__(self) -> int:
-        return len(self._number_of)
-
-    def words(self) -> list[str]:
-        """Return (V,) all words, by number."""
-        return list(self._number_of)
-
-    def numbers(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (M,) how many words each text holds, and their numbers; -1 if one is skipped."""
-        found = list(map(words, texts))
-        lengths = np.fromiter(map(len, found), np.int64, len(found))
-        each = map(self._forms.__getitem__, chain.from_iterable(found))
-        forms = np.fromiter(each, np.int32, int(lengths.sum()))
-        fresh = list(islice(reversed(self._forms), len(self._forms) - len(self._of_form)))[::-1]
-        added = np.fromiter(map(self._number, fresh), np.int32, len(fresh))
-        self._of_form = np.concatenate([self._of_form, added])
-        return lengths, self._of_form[forms]
-
-    def _number(self, form: str) -> int:
-        word = stem(form) if self._stemmed else form
-        if self._grows:
-            return self._number_of.setdefault(word, len(self._number_of))
-        return self._number_of.get(word, -1)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.tables import IndexTables, digest, published_of
+from mpbert.recommending.published import published_of
+from mpbert.recommending.tables import IndexTables, digest
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,12 @@ from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, arrivals
 from mpbert.recommending.citation_keys import Keyless, citation_keys
-from mpbert.recommending.columns import ColumnTable, lists_of_rows, table_of
+from mpbert.recommending.column_making import lists_of_rows, table_of
+from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables, published_texts
+from mpbert.recommending.published import published_texts
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 

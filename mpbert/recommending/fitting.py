@@ -7,7 +7,8 @@ import numpy as np
 from mpbert.foundation.errors import IndexFormatError, MpbertError
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import ContextWords, FieldWords, Lookup
-from mpbert.recommending.tables import NUM_PUBLISHED, IndexTables
+from mpbert.recommending.published import NUM_PUBLISHED
+from mpbert.recommending.tables import IndexTables
 from mpbert.vectors.store import VectorStore
 
 

@@ -21,7 +21,8 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
-from mpbert.recommending.columns import ColumnTable, TextColumn, empty_table
+from mpbert.recommending.column_making import empty_table
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.matching import PapersByToken

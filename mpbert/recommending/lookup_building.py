@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from mpbert.corpus.cocitation import cocited
-from mpbert.corpus.word_counts import Texts, Vocabulary, WordCounts, count_words, summed
+from mpbert.corpus.vocabulary import Vocabulary
+from mpbert.corpus.word_counts import Texts, WordCounts, count_words, summed
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, row_numbers, transposed

@@ -12,8 +12,8 @@ from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.dois import doi_of
+from mpbert.recommending.published import doi_at, published_of
 from mpbert.recommending.records import IndexedPaper
-from mpbert.recommending.tables import doi_at, published_of
 from mpbert.recommending.titles import TitleIndex
 
 if TYPE_CHECKING:

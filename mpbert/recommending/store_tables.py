@@ -7,8 +7,10 @@ import numpy as np
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import ranges
 from mpbert.recommending.citation_keys import Keyless, citation_keys
-from mpbert.recommending.columns import ColumnTable, lists_of_rows, table_of
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, digest, published_texts
+from mpbert.recommending.column_making import lists_of_rows, table_of
+from mpbert.recommending.columns import ColumnTable
+from mpbert.recommending.published import published_texts
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, digest
 
 _NEIGHBOURS = -1, 1  # of a citing sentence
 

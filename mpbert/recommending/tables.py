@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.corpus.published import TEXTS as PUBLISHED
-from mpbert.corpus.published import Publication
 from mpbert.recommending.columns import (
     INT32,
     ROWS,
@@ -50,8 +48,6 @@ CONTEXTS: Schema = {
     "cited_rows": ROWS,
 }
 BODIES: Schema = {"body": TEXT}
-NUM_PUBLISHED = len(PUBLISHED) + 1  # texts of each list of ``published``
-_DOI = PUBLISHED.index("doi")
 
 
 @dataclass(frozen=True)
@@ -76,23 +72,6 @@ class IndexTables:
         """Return (C + 1,) offsets and the rows of papers that each context cites."""
         lists: ListColumn = self.contexts["cited_rows"]
         return lists.offsets, lists.values
-
-
-def published_texts(published: Publication) -> list[str]:
-    """Return a value of the column ``published``."""
-    texts = [getattr(published, name) for name in PUBLISHED]
-    return [*texts, "key" if published.id_is_key else ""]
-
-
-def published_of(texts: Sequence[str]) -> Publication:
-    """Return what a value of the column ``published`` says."""
-    *known, is_key = texts
-    return Publication(*known, id_is_key=bool(is_key))
-
-
-def doi_at(published: ListColumn, row: int) -> str:
-    """Return the DOI of a row of the column ``published``; empty where there is none."""
-    return published.values[NUM_PUBLISHED * row + _DOI]
 
 
 def digest(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mpbert.foundation.errors import IndexFormatError
+from mpbert.recommending.column_making import empty_table, table_of
 from mpbert.recommending.columns import (
     INT32,
     ROWS,
@@ -15,8 +16,6 @@ from mpbert.recommending.columns import (
     TEXTS,
     ColumnTable,
     TextColumn,
-    empty_table,
-    table_of,
 )
 from mpbert.recommending.index_files import map_array, read_table, write_table
 

@@ -222,7 +222,7 @@ def without(index):
         path.unlink()
 
 
-FILE, OLDER = "data.1/match_papers.npy", "data.1/papers.matches.npz"
+FILE = "data.1/match_papers.npy"
 DAMAGES = {
     "cut": (lambda i: cut_short(i / FILE), "match_papers.npy: missing or damaged"),
     "lost": (lambda i: (i / FILE).unlink(), "match_papers.npy: missing or damaged"),

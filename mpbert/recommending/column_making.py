@@ -1,0 +1,52 @@
+"""Columns and tables of values of Python."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from mpbert.foundation.ragged import offsets_of
+from mpbert.recommending.columns import (
+    INT32,
+    ROWS,
+    TEXT,
+    TEXTS,
+    Column,
+    ColumnTable,
+    ListColumn,
+    Schema,
+    TextColumn,
+    of_lists,
+)
+
+
+def column_of(values: Sequence[Any], kind: str) -> Column:
+    """Return the column of values of Python."""
+    if kind == TEXT:
+        return TextColumn.of(values)
+    if kind in (TEXTS, ROWS):
+        lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+        together = list(chain.from_iterable(values))
+        return ListColumn(offsets_of(lengths), column_of(together, of_lists(kind)))
+    return np.asarray(values, dtype=kind)
+
+
+def table_of(columns: Iterable[Sequence[Any] | Column], schema: Schema) -> ColumnTable:
+    """Return the table of columns, or of their values, in the order of a schema."""
+    found = zip(schema.items(), columns, strict=True)
+    return ColumnTable({name: _as_column(values, kind) for (name, kind), values in found})
+
+
+def lists_of_rows(lengths: np.ndarray, rows: np.ndarray) -> ListColumn:
+    """Return the column of lists of rows that have these lengths."""
+    return ListColumn(offsets_of(lengths), np.asarray(rows, dtype=INT32))
+
+
+def empty_table(schema: Schema) -> ColumnTable:
+    """Return a table without a row."""
+    return table_of([()] * len(schema), schema)
+
+
+def _as_column(values: Sequence[Any] | Column, kind: str) -> Column:
+    return values if isinstance(values, TextColumn | ListColumn) else column_of(values, kind)
