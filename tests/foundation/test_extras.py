@@ -221,7 +221,7 @@ for act in (found.to_pandas, recommender.papers.to_pandas, lambda: mpbert.Corpus
 
 def test_the_base_install_recommends_in_python_and_names_the_extra_of_tables():
     code = _WITHOUT.partition("from mpbert.cli")[0] + _PYTHON
-    words = [sys.executable, "-c", code, FORMATS / "index_3", "[]"]
+    words = [sys.executable, "-c", code, FORMATS / "index_2", "[]"]
     found = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
     lines = found.stdout.splitlines()
     assert len(lines) == 7, found.stderr[-2000:]

@@ -29,7 +29,7 @@ def answered(request, tmp_path):
 def test_answers_are_those_of_before(answered):
     recommender, stored = answered
     found = [recommender.recommend(**asked, top=6) for asked in STORED["asked"]]
-    found.append(recommender.recommend_whole(STORED["whole"], top=6))
+    found.append(recommender.recommend_whole(*STORED["whole"], top=6))
     for answer, before in zip(found, stored, strict=True):
         ids, scores, shares, citing, companions = zip(*before, strict=True)
         assert [paper.paper_id for paper in answer] == list(ids)
