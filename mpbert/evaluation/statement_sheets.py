@@ -26,13 +26,14 @@ def statement_sheets(report: Report) -> list[Sheet]:
 
 
 def claims_as_dicts(report: Report) -> list[dict[str, Any]]:
-    """Return all that is known of each claim."""
+    """Return all that is known of each claim; numbers are whole, so that pages round them once."""
     return [
         {
             **{key: list(v) if isinstance(v, tuple) else v for key, v in vars(each.claim).items()},
             **{"verdict": each.verdict, "reason": each.reason},
             "compared_with": each.than,
-            **{key: rounded(getattr(each, key)) for key in ("difference", "low", "high", "p")},
+            **{key: float(getattr(each, key)) for key in ("difference", "low", "high")},
+            "p": None if math.isnan(each.p) else float(each.p),
         }
         for each in report.claims
     ]
