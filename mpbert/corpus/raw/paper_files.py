@@ -48,10 +48,6 @@ class PaperFileReader(Reader):
     def paper_of(self, file: Path, paper_id: str) -> RawPaper:
         """Return the paper of a file, or raise ``problem``."""
 
-    def is_kept(self, file: Path, is_new: bool) -> bool:
-        """Whether a file is read whose paper was added, or has the id of another file's."""
-        return is_new
-
     def prepare(self, path: Source) -> None:
         """Read all heads: which papers there are.
 
@@ -67,7 +63,7 @@ class PaperFileReader(Reader):
                 self._leave_out(error)
                 continue
             paper_id = self.ids.get(file) or id_of_file(file, path, self.suffixes)
-            if self.is_kept(file, self.linker.add(paper_id, identifiers)):
+            if self.linker.add(paper_id, identifiers):
                 self._found[file] = paper_id
             else:
                 self.counts["files_with_the_name_of_another"] += 1

@@ -218,3 +218,14 @@ def test_a_page_of_works_and_its_lines_are_read_alike(tmp_path):
         for file, text in texts.items():
             (tmp_path / file).write_text("\ufeff" + text, encoding="utf-8")
             assert list(READERS[name]().read(tmp_path / file)) == expected, (name, file)
+
+
+def test_of_two_files_that_a_record_has_attached_the_first_is_read(tmp_path):
+    for name in ("a.pdf", "b.pdf"):
+        shutil.copy(QUEUES, tmp_path / name)
+    library = tmp_path / "library.bib"
+    library.write_text("@misc{own, title={It}, year=2001, file={b.pdf;a.pdf}}")
+    reader = MixedReader([("bibtex", library)])
+    (paper,) = reader.read(library)
+    assert (paper.paper_id, paper.title) == ("own", "It") and paper.sections
+    assert reader.counts["files_with_the_name_of_another"] == 1

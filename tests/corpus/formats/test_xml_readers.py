@@ -189,3 +189,20 @@ def test_a_paper_without_a_title_is_kept_and_counted(tmp_path, name, text):
     reader = READERS[name]()
     assert [(p.paper_id, p.title, p.year) for p in reader.read(tmp_path)] == [("a", "", 2001)]
     assert reader.counts["papers_without_title"] == 1
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "section"),
+    [
+        ("jats", JATS, "<sec><title>{}</title>{}</sec>"),
+        ("tei", TEI, "<div><head>{}</head>{}</div>"),
+    ],
+)
+def test_what_follows_an_inner_section_has_no_heading(reader, text, section, tmp_path):
+    inner = section.format("In", "<p>It is in.</p>")
+    outer = section.format("Out", f"<p>It is out.</p>{inner}<p>It is behind.</p>")
+    (tmp_path / "paper.xml").write_text(text.format(f".</p>{outer}<p>It ends"))
+    (paper,) = READERS[reader]().read(tmp_path / "paper.xml")
+    found = [(s.heading, s.sentences[0].text) for s in paper.sections]
+    expected = [("Out", "It is out."), ("In", "It is in."), ("", "It is behind."), ("", "It ends.")]
+    assert found[1:] == expected

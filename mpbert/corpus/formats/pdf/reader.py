@@ -56,10 +56,6 @@ class PdfReader(PaperFileReader):
         """Return what the first pages say."""
         return front_of(_checked(file, read_pdf(file, _HEAD_PAGES), is_whole=False)).identifiers
 
-    def is_kept(self, file: Path, is_new: bool) -> bool:
-        """Whether a file is read: one that a record has attached always is."""
-        return is_new or file in self.ids
-
     def paper_of(self, file: Path, paper_id: str = "") -> RawPaper:
         """Return the paper of a file by itself.
 
