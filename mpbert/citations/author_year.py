@@ -136,9 +136,7 @@ def _citation_at(
         return None
     near = names_near(text, max(low, before - 80), before)
     return Citation(
-        *(match.start(), match.end(), near, False, year, suffix),
-        is_distant=True,
-        is_certain=False,
+        *(match.start(), match.end(), near, False, year, suffix), is_distant=True, is_certain=False
     )
 
 

@@ -22,9 +22,7 @@ class BuildConfig:
     output: Path = positional("output", "corpus store to write, a new directory")
     reader: str = option("jsonl", "format of the papers", choices=READERS.names())
     split: str = option(
-        "year",
-        "split papers by year, at random, or as the papers themselves say",
-        choices=_WAYS,
+        "year", "split papers by year, at random, or as the papers themselves say", choices=_WAYS
     )
     valid_year: Optional[int] = option(
         None, "first year of the validation papers; without it, that of the reader"
@@ -41,8 +39,7 @@ class BuildConfig:
         f"share of test papers of --split random; 0: no test papers; without it, {TEST_SHARE:g}",
     )
     grobid: Optional[str] = option(
-        None,
-        "address of a GROBID server to read the PDF files; without it, mpbert reads them",
+        None, "address of a GROBID server to read the PDF files; without it, mpbert reads them"
     )
     engine: str = engine_option()
 

@@ -19,12 +19,7 @@ from mpbert.evaluation.report import (
 )
 from mpbert.evaluation.seeds import SeedScores, scores_over_seeds
 from mpbert.evaluation.significance import clusters_of
-from mpbert.evaluation.statements import (
-    NO_STATEMENTS,
-    Statements,
-    captions_of,
-    measure_statements,
-)
+from mpbert.evaluation.statements import NO_STATEMENTS, Statements, captions_of, measure_statements
 from mpbert.evaluation.subsets import Subset, subsets_by_frequency, subsets_by_num_gold
 from mpbert.evaluation.tables import (
     NUM_RESAMPLES,

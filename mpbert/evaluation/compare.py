@@ -18,13 +18,7 @@ from mpbert.evaluation.evaluate import Judged, citing_papers, judge, num_gold
 from mpbert.evaluation.measures import RUN_MEASURE, depth_needed, mean_measure, parse_measure
 from mpbert.evaluation.significance import clusters_of
 from mpbert.evaluation.subsets import Subset, subsets_by_num_gold
-from mpbert.evaluation.tables import (
-    NUM_RESAMPLES,
-    NUM_SAMPLES,
-    Column,
-    Resampling,
-    build_table,
-)
+from mpbert.evaluation.tables import NUM_RESAMPLES, NUM_SAMPLES, Column, Resampling, build_table
 from mpbert.foundation.errors import ConfigError
 from mpbert.foundation.seeding import named_rng
 

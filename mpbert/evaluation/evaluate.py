@@ -80,11 +80,7 @@ def evaluate(
 
 
 def judge(
-    run: Run,
-    qrels: Qrels,
-    depth: int,
-    source: str = "this run",
-    pool: Sequence[str] | None = None,
+    run: Run, qrels: Qrels, depth: int, source: str = "this run", pool: Sequence[str] | None = None
 ) -> Judged:
     """Look up the first papers of every query in the qrels.
 

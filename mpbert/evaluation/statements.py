@@ -4,13 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mpbert.evaluation.claims import (
-    Claim,
-    ClaimRows,
-    MeasuredClaim,
-    measure_claims,
-    num_exchanges,
-)
+from mpbert.evaluation.claims import Claim, ClaimRows, MeasuredClaim, measure_claims, num_exchanges
 from mpbert.evaluation.paper_tables import MeasuredPaperTable, PaperTable, measure_paper_table
 from mpbert.evaluation.report import LEXICAL_ROW, MeasuredQueries, MeasuredRow, Setting
 from mpbert.evaluation.subsets import all_subsets
@@ -75,9 +69,7 @@ def measure_statements(
 
 
 def captions_of(
-    claims: Sequence[MeasuredClaim],
-    tables: Sequence[MeasuredPaperTable],
-    resampling: Resampling,
+    claims: Sequence[MeasuredClaim], tables: Sequence[MeasuredPaperTable], resampling: Resampling
 ) -> list[str]:
     """Return how to read claims and tables of papers, and what is wrong with what these print."""
     lines = []

@@ -57,9 +57,7 @@ def contributions(
 
 
 def searched_by_year(
-    papers: np.ndarray,
-    citing_rows: np.ndarray,
-    candidates: Iterable[tuple[np.ndarray, np.ndarray]],
+    papers: np.ndarray, citing_rows: np.ndarray, candidates: Iterable[tuple[np.ndarray, np.ndarray]]
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Return a function: (R, D) vectors and (R,) contexts that they are of -> (R, 10) best papers.
 

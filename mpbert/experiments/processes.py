@@ -79,8 +79,4 @@ def step_environment() -> dict[str, str]:
     """Return the environment of steps: this Python and this package, and lines as they come."""
     package = str(Path(mpbert.__file__).resolve().parents[1])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONUNBUFFERED": "1",
-    }
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}

@@ -83,13 +83,7 @@ def best_of(trials: Sequence[Trial], space_size: int) -> TunedRow | None:
     hours = round(sum(trial.cpu_seconds for trial in trials) / 3600, 4)
     own = next((trial.score for trial in trials if not trial.settings), None)
     return TunedRow(
-        best.settings,
-        best.score,
-        own,
-        len(trials),
-        space_size,
-        hours,
-        len(trials) - len(scored),
+        best.settings, best.score, own, len(trials), space_size, hours, len(trials) - len(scored)
     )
 
 

@@ -18,11 +18,7 @@ def identity_of(command: str, config: object, inputs: list[Path]) -> dict[str, A
     for key, value in settings.items():
         if isinstance(getattr(config, key), Path):
             settings[key] = Path(value).name
-    return {
-        "command": command,
-        "config": settings,
-        "inputs": _fingerprints(inputs),
-    }
+    return {"command": command, "config": settings, "inputs": _fingerprints(inputs)}
 
 
 def differences(

@@ -112,9 +112,5 @@ class TokenBag(nn.Module):
         :param firsts: (M,) first token of each sum.
         """
         return math.sqrt(self.dim) * F.embedding_bag(
-            tokens,
-            self.embedding.weight,
-            firsts.long(),
-            mode="sum",
-            per_sample_weights=weights,
+            tokens, self.embedding.weight, firsts.long(), mode="sum", per_sample_weights=weights
         )

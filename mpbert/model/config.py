@@ -50,10 +50,7 @@ class UpperConfig(Section):
     )
     pretrained_sha256: str = knob("", "of the weights of that encoder", stages=())
     tuned_layers: int = knob(
-        0,
-        "last layers of that encoder that are trained too; 0: it stays",
-        0,
-        stages=(FINETUNE,),
+        0, "last layers of that encoder that are trained too; 0: it stays", 0, stages=(FINETUNE,)
     )
     upper_dim: int = knob(384, "dimensions that the levels add to a concatenated vector", 1)
     gate: float = knob(0.5, "weight of the levels at the start, concatenated; the bag's is 1", 1e-6)

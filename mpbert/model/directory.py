@@ -49,12 +49,7 @@ _IN_TOWERS = (  # where the parts of pretrained levels stand in a tower
     ("documents.", "upper.documents."),
 )
 _MODULES = [
-    {
-        "idx": 0,
-        "name": "0",
-        "path": "",
-        "type": "mpbert.model.sentence_transformer.TwoTowerModule",
-    }
+    {"idx": 0, "name": "0", "path": "", "type": "mpbert.model.sentence_transformer.TwoTowerModule"}
 ]
 
 

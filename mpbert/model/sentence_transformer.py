@@ -60,11 +60,7 @@ class TwoTowerModule(InputModule):
     """
 
     def __init__(
-        self,
-        path: Path,
-        model: TwoTower,
-        sentences: TextSentences,
-        description: EncoderDescription,
+        self, path: Path, model: TwoTower, sentences: TextSentences, description: EncoderDescription
     ) -> None:
         super().__init__()
         self._path = path

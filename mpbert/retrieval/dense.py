@@ -34,10 +34,7 @@ def _as_they_are(vectors: np.ndarray) -> np.ndarray:
 
 
 # similarity -> what is done to vectors whose inner product it then is
-_PREPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    COSINE: normalized,
-    DOT: _as_they_are,
-}
+_PREPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {COSINE: normalized, DOT: _as_they_are}
 
 
 class DenseIndex:

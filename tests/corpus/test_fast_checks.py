@@ -72,9 +72,7 @@ def test_hints_hide_no_marker(texts):
 
 def test_every_character_is_cleaned_alike_in_plain_text():
     removed = re.compile("[\u00ad\u200b-\u200f\u2060]")
-    control = re.compile(
-        r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]",
-    )
+    control = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\u2028\u2029\ud800-\udfff]")
     for character in map(chr, [*range(0x3100), 0xFEFF, 0xFFFE, 0xFB01, 0x1D400]):
         for text in (f" a{character}b  c", f"{character}a {character}b"):
             spaced = unicodedata.normalize("NFC", control.sub(" ", text))

@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
 
-from mpbert.corpus.trec import (
-    read_qrels,
-    read_run,
-    run_of_matrix,
-    write_run,
-)
+from mpbert.corpus.trec import read_qrels, read_run, run_of_matrix, write_run
 from mpbert.foundation.errors import RunError
 
 

@@ -130,7 +130,7 @@ def test_numbers_of_intervals_stand_below_each_other():
 
 def test_two_titles_alike_have_two_addresses():
     assert anchors(["A table", "A — table", "…", "A table"]) == [
-        *("a-table", "a-table--2", "part", "a-table--3"),
+        *("a-table", "a-table--2", "part", "a-table--3")
     ]
 
 

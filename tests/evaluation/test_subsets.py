@@ -3,11 +3,7 @@ import math
 import numpy as np
 
 from mpbert.corpus.cocitation import cocitation_counts
-from mpbert.evaluation.subsets import (
-    mean_pair_frequency,
-    subsets_by_frequency,
-    subsets_by_num_gold,
-)
+from mpbert.evaluation.subsets import mean_pair_frequency, subsets_by_frequency, subsets_by_num_gold
 
 
 def test_subsets_by_the_number_of_cited_papers_come_from_one_list_of_queries():

@@ -143,10 +143,7 @@ def test_a_papers_table_has_its_baselines_first_and_is_for_its_corpora(tmp_path)
             {"baselines": [{"title": "B", "row": "b", "printed": ["1"]}]},
             "baselines 1: printed holds '1'; expected percents, or null for none",
         ),
-        (
-            {"baselines": [{"title": "B" * 19, "row": "b"}]},
-            "expected at most 18 characters",
-        ),
+        ({"baselines": [{"title": "B" * 19, "row": "b"}]}, "expected at most 18 characters"),
     ],
 )
 def test_a_wrong_table_is_one_line_with_its_place(tmp_path, change, message):

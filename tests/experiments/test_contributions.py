@@ -1,12 +1,7 @@
 import numpy as np
 
 from mpbert.corpus.binary import BinaryContexts
-from mpbert.experiments.contributions import (
-    leave_one_out,
-    measured,
-    searched_by_year,
-    without_role,
-)
+from mpbert.experiments.contributions import leave_one_out, measured, searched_by_year, without_role
 from mpbert.model.sampling import CITING, SampledSentences
 
 READ = SampledSentences(np.array([3, 5, 9, 20]), np.array([3, 1]), np.array([1, 0, 3, 3]))

@@ -3,13 +3,7 @@ import math
 
 import pytest
 
-from mpbert.experiments.expected import (
-    EXACT,
-    TRAINED,
-    ScoreCheck,
-    compare_reports,
-    read_report,
-)
+from mpbert.experiments.expected import EXACT, TRAINED, ScoreCheck, compare_reports, read_report
 from mpbert.foundation.errors import ConfigError
 
 

@@ -214,10 +214,7 @@ def test_without_rows_the_error_says_so(tmp_path):
         ({**GOOD, "config": "tiny"}, "found config; it belongs to method mp_bert4cr"),
         ({**GOOD, "start": "bag"}, "found start; it belongs to method mp_bert4cr"),
         ({**GOOD, "vocab_size_on": {"rfc": "x"}}, "vocab_size_on, rfc is 'x'; expected a whole"),
-        (
-            {**OURS, "start": "bag", "pretrained": "tiny"},
-            "found start and pretrained; expected on",
-        ),
+        ({**OURS, "start": "bag", "pretrained": "tiny"}, "found start and pretrained; expected on"),
         ({**OURS, "similarity": "dot"}, "found similarity; mp_bert4cr has none, leave it out"),
         ({**OURS, "task": "global"}, "task is global; mp_bert4cr embeds contexts, leave it out"),
         ({"title": "x", "method": "mp_bert4cr"}, "found no config; mp_bert4cr needs a line"),

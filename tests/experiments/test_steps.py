@@ -189,8 +189,7 @@ def test_a_cross_encoder_may_start_from_another_one_and_learn_no_more():
 
 
 @pytest.mark.parametrize(
-    "start",
-    [{"method": "bm25"}, {"method": "word2vec"}, {**TUNED, "settings": {"epochs": 0}}],
+    "start", [{"method": "bm25"}, {"method": "word2vec"}, {**TUNED, "settings": {"epochs": 0}}]
 )
 def test_a_cross_encoder_starts_from_no_row_without_a_fine_tuned_transformer(start):
     rows = {"b": WORDS, "t": start, "x": {**PAIRS, "start": "t"}}

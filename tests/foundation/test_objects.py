@@ -30,8 +30,7 @@ YEARS = ["--valid-year=2006", "--test-year=2007"]
 def s3(tmp_path_factory):
     """Address of a bucket in an S3 server of moto."""
     pytest.importorskip(
-        "moto.server",
-        reason="the S3 server of these tests is moto, see tests/servers.txt",
+        "moto.server", reason="the S3 server of these tests is moto, see tests/servers.txt"
     )
     (port,) = free_ports(1)
     words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", port]

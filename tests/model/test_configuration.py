@@ -3,13 +3,7 @@ import dataclasses
 import pytest
 
 from mpbert.foundation.errors import ConfigError
-from mpbert.model.config import (
-    FINETUNE,
-    PRETRAIN,
-    BagConfig,
-    Configuration,
-    ModelConfig,
-)
+from mpbert.model.config import FINETUNE, PRETRAIN, BagConfig, Configuration, ModelConfig
 from mpbert.model.configuration import (
     from_nested,
     knobs,

@@ -16,12 +16,7 @@ from mpbert.citations.records import RawSentence
 from mpbert.citations.references import Reference
 from mpbert.corpus.formats.base import READERS, Reader
 from mpbert.corpus.raw.disk_index import DiskIndex
-from mpbert.corpus.raw.extracted_text import (
-    debris,
-    is_abstract_heading,
-    join_sentences,
-    page_junk,
-)
+from mpbert.corpus.raw.extracted_text import debris, is_abstract_heading, join_sentences, page_junk
 from mpbert.corpus.raw.files import read_records, read_whole, walk, without_packing
 from mpbert.corpus.raw.values import names_of, reading, required_id, text_of
 from mpbert.corpus.records import RawPaper, RawSection

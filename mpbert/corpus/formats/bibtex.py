@@ -180,11 +180,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 @cache
 def _decoder() -> "LatexNodes2Text":
-    from pylatexenc.latex2text import (
-        LatexNodes2Text,
-        MacroTextSpec,
-        get_default_latex_context_db,
-    )
+    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
     known = get_default_latex_context_db()
     signs = [MacroTextSpec(name, sign) for name, sign in _SIGNS.items()]

@@ -22,14 +22,7 @@ from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.json_stream import iter_members
 from mpbert.corpus.raw.linkage import Linker
 from mpbert.corpus.raw.spans import Span, borders_of, mark_piece, plain
-from mpbert.corpus.raw.values import (
-    names_of,
-    reading,
-    required_id,
-    text_of,
-    year_of,
-    year_of_id,
-)
+from mpbert.corpus.raw.values import names_of, reading, required_id, text_of, year_of, year_of_id
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.corpus.splits import YearSplits
 

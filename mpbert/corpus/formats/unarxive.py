@@ -57,10 +57,7 @@ class UnarXiveReader(ShardReader):
             abstract = abstract.get("text") or ""
         sentences = tuple(self._marked(abstract, found))
         sections = sections_of(
-            (
-                text_of(paragraph.get("section")),
-                self._marked(paragraph.get("text") or "", found),
-            )
+            (text_of(paragraph.get("section")), self._marked(paragraph.get("text") or "", found))
             for paragraph in record.get("body_text") or ()
         )
         title = text_of(about.get("title"))

@@ -28,12 +28,7 @@ from pathlib import Path
 
 from mpbert.foundation.checksums import archive_is_whole
 from mpbert.foundation.errors import DamagedError, MpbertError, printable
-from mpbert.foundation.processes import (
-    TERMINATED,
-    end_with_agent,
-    keep_few_kernels,
-    on_sigterm,
-)
+from mpbert.foundation.processes import TERMINATED, end_with_agent, keep_few_kernels, on_sigterm
 
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 

@@ -22,12 +22,7 @@ from mpbert.foundation.extras import check_installed
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.option_files import read_yaml
-from mpbert.foundation.processes import (
-    TERMINATED,
-    end_with_agent,
-    end_with_parent,
-    on_sigterm,
-)
+from mpbert.foundation.processes import TERMINATED, end_with_agent, end_with_parent, on_sigterm
 from mpbert.foundation.progress import LINE_SECONDS, time_left
 from mpbert.foundation.training_log import loss_fields
 from mpbert.model.config import Configuration

@@ -47,10 +47,7 @@ def test_a_broken_file_is_an_error_that_names_it(tmp_path, suffix, spoil):
     path.write_bytes(spoil(PACK[suffix](b"".join(LINES))))
     with pytest.raises(CorpusError, match=rf"papers\{suffix}:\d+: unreadable .*copy the file"):
         list(read_lines(path))
-    with (
-        pytest.raises(CorpusError, match=rf"papers\{suffix}: unreadable"),
-        open_file(path) as file,
-    ):
+    with pytest.raises(CorpusError, match=rf"papers\{suffix}: unreadable"), open_file(path) as file:
         file.read()
 
 

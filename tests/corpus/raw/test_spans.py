@@ -73,7 +73,4 @@ def test_no_sentence_ends_in_a_span_and_all_text_is_in_a_sentence():
 def test_paragraphs_of_one_heading_are_one_section_and_empty_ones_are_none():
     one, two = [RawSentence("One.")], [RawSentence("Two.")]
     paragraphs = [("A", one), ("A", two), ("B", []), ("A", one)]
-    assert sections_of(paragraphs) == (
-        RawSection("A", (*one, *two)),
-        RawSection("A", tuple(one)),
-    )
+    assert sections_of(paragraphs) == (RawSection("A", (*one, *two)), RawSection("A", tuple(one)))

@@ -18,14 +18,7 @@ from mpbert.corpus.raw.files import PACKED, read_records, walk
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.shards import ShardReader
 from mpbert.corpus.raw.spans import plain
-from mpbert.corpus.raw.values import (
-    decode,
-    names_of,
-    reading,
-    required_id,
-    text_of,
-    year_of,
-)
+from mpbert.corpus.raw.values import decode, names_of, reading, required_id, text_of, year_of
 from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
 

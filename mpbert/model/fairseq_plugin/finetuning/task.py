@@ -9,13 +9,7 @@ from fairseq.tasks import register_task
 
 from mpbert.corpus.splits import SPLITS
 from mpbert.foundation.errors import CorpusError
-from mpbert.model.config import (
-    FINETUNE,
-    ModelConfig,
-    NoiseConfig,
-    ReadingConfig,
-    UpperConfig,
-)
+from mpbert.model.config import FINETUNE, ModelConfig, NoiseConfig, ReadingConfig, UpperConfig
 from mpbert.model.directory import take_tuned
 from mpbert.model.fairseq_plugin.bases import TokenTask, evenly_spaced
 from mpbert.model.fairseq_plugin.finetuning.dataset import CitationExamples
