@@ -7,6 +7,7 @@ import numpy as np
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.published import Publication
+from mpbert.corpus.raw.names import persons
 from mpbert.corpus.records import UNKNOWN_YEAR, RawPaper
 from mpbert.corpus.text import LONGEST_TEXT, clean_characters, cut_markers, find_marker_like
 from mpbert.foundation.errors import CorpusError
@@ -59,7 +60,7 @@ def clean_paper(
         paper_id=paper.paper_id,
         title=clean_characters(paper.title),
         year=UNKNOWN_YEAR if paper.year is None else paper.year,
-        authors=[clean_characters(author) for author in paper.authors],
+        authors=[name for each in paper.authors for name in persons(clean_characters(each))],
         venue=clean_characters(paper.venue),
         num_abstract=num_abstract,
         sentences=kept.texts,

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mpbert.corpus.raw.names import persons
 from mpbert.recommending.records import IndexedPaper
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def bibtex_entry(paper: IndexedPaper, key: str) -> str:
     venue = _VENUE.get(known.kind, "howpublished")
     fields = {
         "title": f"{{{escape(paper.title)}}}",  # a second pair of braces keeps capitals
-        "author": " and ".join(map(_author, paper.authors)),
+        "author": " and ".join(_author(name) for each in paper.authors for name in persons(each)),
         "year": str(paper.year) if paper.year else "",
         venue: escape(paper.venue),
         "volume": escape(known.volume),

@@ -207,6 +207,8 @@ def test_an_entry_has_the_fields_that_are_known():
         '@misc{k,\n  title = {{IPv6 {\\&} you}},\n  author = {A. B{\\"o} and {R and D}},\n'
         "  year = {2001},\n  howpublished = {50{\\%} {\\#}1},\n}"
     )
+    written = bibtex_entry(paper(authors=("Rada Mihalcea and\n Dan Moldovan",)), "k")
+    assert "  author = {Rada Mihalcea and Dan Moldovan},\n" in written
     assert bibtex_entry(paper(year=None), "k") == "@misc{k,\n  title = {{T}},\n}"
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.names import GROUP
 from mpbert.foundation.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -23,10 +24,15 @@ _BARE = re.compile(r"(?<!\\)([%&#])")  # in a field of BibTeX they stand for the
 _DOLLAR = re.compile(r"(?<!\\)\$")
 # what pylatexenc leaves out
 _SIGNS = {"textless": "<", "textgreater": ">", "textbar": "|", "textquotesingle": "'"}
+_SIGNS |= {"slash": "/", "TeX": "TeX", "LaTeX": "LaTeX", "BibTeX": "BibTeX"}
+_UNSEEN = re.compile(r"\\(?:href|noopsort)\s*\{[^{}]*\}")  # an address, a word to sort by
 _VENUES = ("journal", "journaltitle", "booktitle", "howpublished", "school", "institution")
 _BEGINNING = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]", re.MULTILINE)  # of an entry
 _INHERITED = (*_VENUES, "year", "date", "publisher", "volume")
+_PARTS = ("book", "inbook", "mvbook", "bookinbook", "suppbook")  # of one author's book
 _KIND = re.compile(r"[a-z]+")
+_EMPTY = re.compile(r"^(?:and\s+)+|(?<=\sand)(?:\s+and)+(?=\s)", re.IGNORECASE)
+_LAST = re.compile(r"(?:\s+and)+$", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([_%&#])")  # in a DOI, as publishers write it
 
 Fields = dict[str, str]
@@ -58,7 +64,8 @@ class BibtexReader(ExportReader):
             by_key.setdefault(key.lower(), fields)
         for place, kind, key, fields in entries:
             parent = by_key.get(fields.get("crossref", "").lower(), {})
-            inherited = {name: parent[name] for name in _INHERITED if name in parent}
+            names = (*_INHERITED, "author") if kind in _PARTS else _INHERITED
+            inherited = {name: parent[name] for name in names if name in parent}
             if "title" in parent and not inherited.keys() & set(_VENUES):
                 inherited["booktitle"] = parent["title"]
             yield place, _export(kind, key, inherited | fields)
@@ -67,7 +74,7 @@ class BibtexReader(ExportReader):
         """Return the text of LaTeX; formulas stay as they are written."""
         if not _COMMANDS.search(text):
             return text
-        text = _BARE.sub(r"\\\1", text)
+        text = _BARE.sub(r"\\\1", _UNSEEN.sub("", text))
         if len(_DOLLAR.findall(text)) % 2:  # a price, no formula
             text = _DOLLAR.sub(r"\\$", text)
         return _decoder().latex_to_text(text)
@@ -105,7 +112,7 @@ def _entries(
             key, found = body
             fields: Fields = {}
             for name, parts in found:
-                fields.setdefault(name.lower(), "".join(parts))
+                fields.setdefault(name.lower(), " ".join("".join(parts).split()))
             yield f"{file}:{line}: entry {key!r}", command.lower(), key, fields
 
 
@@ -134,7 +141,7 @@ def _export(kind: str, key: str, fields: Fields) -> Export:
         key=key,
         title=title,
         abstract=fields.get("abstract", ""),
-        year=fields.get("year") or fields.get("date", ""),
+        year=_UNSEEN.sub("", fields.get("year") or fields.get("date", "")),
         authors=_names(fields.get("author") or fields.get("editor", "")),
         venue=next(venues, ""),
         doi=_ESCAPED.sub(r"\1", fields.get("doi") or _linked(fields.get("url", ""))),
@@ -169,12 +176,14 @@ def _names(text: str) -> tuple[str, ...]:
     """Return names in the order of speech: what ``and`` joins, outside of braces."""
     from pybtex.bibtex.utils import split_name_list, split_tex_string
 
-    names = [split_tex_string(name, ",") for name in split_name_list(text)]
+    text = _EMPTY.sub(" ", text)
+    listed = split_name_list(text if GROUP.search(text) else _LAST.sub("", text))
+    names = [split_tex_string(name, ",") for name in listed]
     # family; family, given; family, suffix, given
     return tuple(
         spoken_name(family, *reversed(others))
         for family, *others in (parts[:3] for parts in names if parts)
-        if (family, others) != ("others", [])
+        if (family.lower(), others) != ("others", [])
     )
 
 
@@ -185,4 +194,5 @@ def _decoder() -> "LatexNodes2Text":
     known = get_default_latex_context_db()
     signs = [MacroTextSpec(name, sign) for name, sign in _SIGNS.items()]
     known.add_context_category("signs", prepend=True, macros=signs)
+    known.set_unknown_macro_spec(MacroTextSpec("", discard=False))  # of \texttt what is set so
     return LatexNodes2Text(known, math_mode="verbatim", strict_latex_spaces=True)

@@ -14,9 +14,10 @@ from pathlib import Path
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
 from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.names import persons
 from mpbert.foundation.errors import CorpusError
 
-_LINE = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?$")
+_LINE = re.compile(r"([A-Z][A-Z0-9])[ \t]{1,2}-(?:[ \t](.*))?$")
 # tags of one meaning, the first that is there counts
 _TITLE, _ABSTRACT, _YEAR = ("TI", "T1", "CT", "BT"), ("AB", "N2"), ("PY", "Y1", "DA")
 _AUTHORS, _VENUE = ("AU", "A1"), ("JO", "JF", "T2", "JA", "J2", "BT", "PB")
@@ -77,7 +78,8 @@ def _export(tags: Tags) -> Export:
 
     title = first(_TITLE)
     venue = first(_VENUE)
-    names = [name for tag in _AUTHORS for name in tags.get(tag, ())]
+    printed = (name for tag in _AUTHORS for name in tags.get(tag, ()))
+    names = [name for each in printed for name in persons(each)]
     return Export(
         key=first(("ID",)),
         title=title,

@@ -1,8 +1,11 @@
 """The readers of exports of reference managers: BibTeX, CSL JSON, RIS."""
 
+from collections import Counter
+
 import pytest
 
 from mpbert.cli import main
+from mpbert.corpus.clean import clean_paper
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.bibtex import BibtexReader
 from mpbert.corpus.records import RawPaper
@@ -28,6 +31,8 @@ def read(reader: str, text: str | bytes, tmp_path) -> list[RawPaper]:
         (r"{\textless}i{\textgreater}p{\textless}/i{\textgreater} {\textless} 0.05", "p < 0.05"),
         (r"{{NASA}} -- ``quoted'' $\alpha_1^2$", "NASA – “quoted” $\\alpha_1^2$"),
         ("plain_text with a_b^c", "plain_text with a_b^c"),
+        (r"{\texttt{p4est}}: \textsf{octrees} of \LaTeX\ users", "p4est: octrees of LaTeX users"),
+        (r"\href{http://a.b}{Notes} I/O, GNU \texttt{diff}", "Notes I/O, GNU diff"),
     ],
 )
 def test_latex_becomes_text(latex, expected, tmp_path):
@@ -47,11 +52,38 @@ def test_a_doi_is_as_publishers_register_it(tmp_path):
         ("Knuth, Donald E. and Ada Lovelace", ("Donald E. Knuth", "Ada Lovelace")),
         ("van der Berg, Jr., Jan and others", ("Jan van der Berg Jr.",)),
         ('{Barnes and Noble, Inc.} and M{\\"a}rker, D.', ("Barnes and Noble, Inc.", "D. Märker")),
+        ("Rada Mihalcea and\n               Dan Moldovan", ("Rada Mihalcea", "Dan Moldovan")),
+        ("Rada Mihalcea and\tDan\r\n Moldovan", ("Rada Mihalcea", "Dan Moldovan")),
+        ("Rada Mihalcea\u00a0and Dan Moldovan AND\nOthers", ("Rada Mihalcea", "Dan Moldovan")),
+        ("Rada Mihalcea and and Dan Moldovan and", ("Rada Mihalcea", "Dan Moldovan")),
+        ("Research, Center for Drugs and", ("Center for Drugs and Research",)),
+        ("Rada\n  Mihalcea and\nothers", ("Rada Mihalcea",)),
     ],
 )
 def test_names_are_in_the_order_of_speech(names, expected, tmp_path):
     (paper,) = read("bibtex", f"@misc{{a, title = {{On it}}, author = {{{names}}}}}", tmp_path)
     assert paper.authors == expected
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        ("bibtex", "@misc{a,title={On\n  the\tline},author={Rada\nMihalcea and\n Dan Moldovan}}"),
+        ("ris", "TY  - JOUR\nTI  - On\n  the line\nAU  - Rada Mihalcea and\n  Dan Moldovan\nER  -"),
+        ("ris", "TY\t-\tJOUR\nTI\t-\tOn the line\nAU  - Mihalcea, Rada and Moldovan, Dan\nER  -"),
+        ("ris", "TY  - JOUR\nTI  - On the line\nAU  - Mihalcea, Rada; Moldovan, Dan\nER  - "),
+        (
+            "csl",
+            '[{"id":1,"title":"On\\nthe line",'
+            '"author":[{"literal":"Rada Mihalcea and\\n Dan Moldovan"}]}]',
+        ),
+    ],
+)
+def test_white_space_in_a_field_is_one_space_and_persons_are_apart(reader, text, tmp_path):
+    (raw,) = read(reader, text, tmp_path)
+    paper = clean_paper(raw, Counter(), needs_year=False)
+    assert paper.title == "On the line"
+    assert paper.authors == ["Rada Mihalcea", "Dan Moldovan"]
 
 
 def test_an_entry_takes_what_it_lacks_from_its_crossref(tmp_path):
@@ -61,6 +93,15 @@ def test_an_entry_takes_what_it_lacks_from_its_crossref(tmp_path):
     assert [(paper.title, paper.venue, paper.year) for paper in found] == [
         ("On it", "Notes", 2003),
         ("Notes", "", 2003),
+    ]
+
+
+def test_a_volume_has_the_author_of_its_book_and_no_word_to_sort_by(tmp_path):
+    text = "@inbook{a, title={On it}, crossref={ b\n}}\n"
+    text += '@book{b, title={All}, author={A. Bee}, year="{\\noopsort{1973b}}1981"}'
+    assert [(p.authors, p.year) for p in read("bibtex", text, tmp_path)] == [
+        (("A. Bee",), 1981),
+        (("A. Bee",), 1981),
     ]
 
 

@@ -1,0 +1,48 @@
+"""Names of authors as files give them: several in one field, or one that has "and" in it."""
+
+import re
+
+_BETWEEN = re.compile(r"(?:\s*,)?\s+and\s+|\s*;\s*", re.IGNORECASE)
+_OTHERS = re.compile(r"(?:^|,?\s+)(?:and\s+others|et\s+al\b\.?)$|^others$", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,\s*")
+_PARTICLES = frozenset(
+    "al ben da das de del della den der di dos du el la le ten ter van von".split()
+)
+# a name with one of these is that of a group
+GROUP = re.compile(
+    r"\b(?:academy|administration|agency|alliance|association|authority|board|bureau|cent(?:er|re)"
+    r"|college|commission|committee|companies|company|consortium|corporation|corps|council"
+    r"|department|development|division|education|engineering|federal|federation|forum|foundation"
+    r"|group|health|inc|initiative|institut|institute|institutes|institution|international"
+    r"|laboratories|laboratory|labs?|ltd|medicine|ministry|national|network|office|organi[sz]ation"
+    r"|partnership|partners|prevention|press|program|programme|project|research|royal|school"
+    r"|sciences?|services?|society|standards|statistics|systems|task force|team|technology|trust"
+    r"|union|united|university|working)\b",
+    re.IGNORECASE,
+)
+
+
+def persons(name: str) -> tuple[str, ...]:
+    """Return the persons that a field names: ``Rada Mihalcea and Dan Moldovan`` are two.
+
+    A group stays one, such as "Barnes and Noble" or "Centers for Disease Control and Prevention":
+    each part must have a last name and a given one, and no word of groups.
+    """
+    name = _OTHERS.sub("", " ".join(name.split()))
+    parts = [part for part in _BETWEEN.split(name) if part]
+    if len(parts) > 1 and not GROUP.search(name):
+        listed = [person for part in parts for person in _listed(part)]
+        if all(map(_is_person, listed)):
+            return tuple(listed)
+    return (name,) if name else ()
+
+
+def _listed(part: str) -> list[str]:
+    """Return full names that commas join; a last name before its given ones is one name."""
+    names = [name for name in _COMMA.split(part) if name]
+    return names if len(names) > 1 and all(" " in name for name in names) else [part]
+
+
+def _is_person(name: str) -> bool:
+    words = [word for word in _COMMA.sub(" ", name).split() if word.lower() not in _PARTICLES]
+    return 2 <= len(words) <= 4 and all(word[0].isalpha() and not word.islower() for word in words)
