@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mpbert.corpus.build import sort_papers
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import Links, link_papers
 from mpbert.corpus.repeats import KEY
+from mpbert.corpus.spill import sort_papers
 from mpbert.corpus.tables import _find_repeats
 from mpbert.foundation.growing_arrays import Numbers
 
@@ -72,7 +72,7 @@ def paper_of(number: int) -> CleanPaper:
     return CleanPaper(
         **{"paper_id": f"{number:09d}", "title": "t", "year": 2001, "authors": [], "venue": ""},
         **{"num_abstract": 1, "headings": [], "cited": [], "references": (f"{number // 2:09d}",)},
-        sentences=pa.array(["One."]),
+        sentences=["One."],
         sections=np.zeros(1, np.int16),
         split=None,
     )

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from contest import contest, print_contest, print_row, raw_acl, run_command
 
-from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.spill import sort_papers
 from mpbert.foundation.engines import OwnProcesses
 
 
@@ -39,7 +40,7 @@ def main(path: str = "datasets/rfc/rfc-593.tar.xz", reader: str = "rfc") -> None
     ours, theirs = costs["all"].result, costs["one"].result
     for one, other in zip(ours, theirs, strict=True):
         assert (one.paper_id, one.cited) == (other.paper_id, other.cited)
-        assert one.sentences.equals(other.sentences)
+        assert one.sentences == other.sentences
     what = f"papers of {Path(path).name} on {cores} cores"
     print_contest(what, "one core", "all busy", costs["all"], costs["one"])
     if os.environ.get("RAW_ACL"):

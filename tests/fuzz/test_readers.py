@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from mutations import mutate
 
-from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.links import link_papers
+from mpbert.corpus.spill import sort_papers
 from mpbert.corpus.splits import split_at_random
 from mpbert.corpus.tables import write_tables
 from mpbert.foundation.engines import OwnProcesses

@@ -62,7 +62,7 @@ def shown(paper: CleanPaper) -> dict[str, object]:
     """Return a paper for the golden file: of a sentence its heading, what it cites, its text."""
     cited = dict(paper.cited)
     sentences = []
-    for position, text in enumerate(paper.sentences.to_pylist()):
+    for position, text in enumerate(paper.sentences):
         section = int(paper.sections[position])
         heading = paper.headings[section - 1] if section else "(abstract)"
         sentences.append(f"{heading} {cited.get(position, [])} {text}")
@@ -116,7 +116,7 @@ def bodies(fixture: str) -> dict[str, list[tuple[str, list[str]]]]:
         cited = dict(paper.cited)
         found[paper.title] = [
             (text, [title_of[i] for i in cited.get(position, [])])
-            for position, text in enumerate(paper.sentences.to_pylist())
+            for position, text in enumerate(paper.sentences)
             if paper.sections[position]
         ]
     return found
@@ -140,7 +140,7 @@ def test_the_title_of_a_query_may_stand_in_its_metadata_and_is_cut_from_its_text
     papers, counts = read("beir", FIXTURES / "beir")
     of = {paper.paper_id: paper for paper in papers}
     assert of["q8"].title == "Postage by distance"
-    assert of["q8"].sentences.to_pylist() == ["Nobody pays twice.", "The way is what counts."]
+    assert of["q8"].sentences == ["Nobody pays twice.", "The way is what counts."]
     assert of["d2"].references == ("d1",)  # the same id and title: the query is the candidate
     assert counts["queries_that_are_candidates"] == 2
 

@@ -5,9 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from mpbert.corpus.build import iter_clean_papers, sort_papers
+from mpbert.corpus.build import iter_clean_papers
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.links import link_papers
+from mpbert.corpus.spill import sort_papers
 from mpbert.corpus.tables import write_tables
 from mpbert.foundation.engines import OwnProcesses
 from tests.papers import record
