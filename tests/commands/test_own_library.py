@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,10 @@ from starlette.testclient import TestClient
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.changes import added, removed
-from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.library import read_library
+from mpbert.recommending.published import published_of
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -82,21 +81,18 @@ def test_an_entry_keeps_its_key_type_and_fields(index):
     )
 
 
-def test_keys_of_an_older_index_stay_when_papers_come_and_go(index, tmp_path, run):
-    """In formats 1 to 5 the key is made of the id, when it is read."""
+def test_keys_stay_when_papers_come_and_go(index, tmp_path, run):
     path = index(ATTENTION + LETTERS.replace("{letters,", "{P00,"))
     data = read_index(path)
-    nothing = {"key": TextColumn.empty(data.tables.papers.num_rows)}
-    older = replace(data.tables, papers=data.tables.papers.with_columns(nothing))
     (tmp_path / "new.jsonl").write_text(
         json.dumps({"paper_id": "p00", "title": "Of it", "year": 2000, "abstract": ["It is."]})
     )
     new = read_library(tmp_path / "new.jsonl", "jsonl", OwnProcesses(), Counter(), "")
-    both = added(older, new, encoder_of_index(path, data), Counter())
+    both = added(data.tables, new, encoder_of_index(path, data), Counter())
     keys = dict(zip(both.papers["paper_id"].tolist(), both.papers["key"].tolist(), strict=True))
     assert keys == {"P00": "P00", "p00": "p00-2", "vaswani2017": "vaswani2017"}
-    left = removed(older, ["vaswani2017"], Counter())
-    assert left.papers["key"].tolist() == ["P00"]
+    left = removed(both, ["P00"], Counter())
+    assert left.papers["key"].tolist() == ["p00-2", "vaswani2017"]
 
 
 def test_numbers_of_a_database_are_no_keys(index):
@@ -352,7 +348,7 @@ def test_a_copy_without_text_tells_where_a_paper_appeared(library):
     tables = add({**copy, "authors": ["Ann Bee"]}, merges=True)
     paper = tables.papers.row(2)
     assert (paper["venue"], paper["authors"]) == ("Posts", ["Ann Bee"])
-    assert paper["published"]["doi"] == "10.1234/z" and paper["abstract"] == "Old words"
+    assert published_of(paper["published"]).doi == "10.1234/z" and paper["abstract"] == "Old words"
     assert sentences_of(tables, "z") == [("Old words", ["x"]), ("A body", ["x"])]
 
 
