@@ -2,7 +2,7 @@
 
 A paper and a query are each a vector over stems (words of :mod:`mpbert.corpus.text` without plural
 endings), and the score is their inner product. There are no stop words, since their idf is small.
-What a word weighs comes from libraries, bm25s and scikit-learn; the ranking is exact, in float64,
+What a word weighs, a method says; the ranking is exact, in float64,
 with the tie rule of :mod:`mpbert.retrieval.ranking`.
 
 Chosen on the validation splits of the RFC and ACL corpora: k1 = 2 and b = 0.75; stems better than
