@@ -307,12 +307,6 @@ def test_unknown_methods_and_settings_are_refused_with_the_closest_name():
         make_embedder("word2vec", ["epochs=0"])
 
 
-@pytest.mark.parametrize(("registry", "name"), [(EMBEDDERS, "sbert"), (RERANKERS, "cross_encoder")])
-def test_an_old_name_of_a_setting_is_refused_with_the_new_one(registry, name):
-    with pytest.raises(ConfigError, match=r"max_tokens is called batch_tokens now; give batch_tok"):
-        from_settings(registry[name], ["max_tokens=100"], name)
-
-
 def test_fit_writes_a_vectors_directory_and_counts_zero_vectors(rfc_corpus, tmp_path):
     output = tmp_path / "word2vec"
     fit.run(fit.Config(rfc_corpus, output, settings=list(EMBEDDERS["word2vec"].quick)))
