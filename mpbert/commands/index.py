@@ -232,7 +232,7 @@ def _encoder(config: Config, folder: Path | None, target: Path) -> "IndexEncoder
         SentenceMeans(folder)  # refused before anything is copied
         copy_model(folder, target / SENTENCE_ENCODER)
         return SentenceMeans(target / SENTENCE_ENCODER)
-    from mpbert.model.directory import read_description
+    from mpbert.model.description import read_description
 
     copy_encoder(folder, target)
     dim = read_description(folder).model.vector_dim

@@ -143,6 +143,16 @@ def test_the_base_install_makes_changes_asks_and_cites_with_an_index(form, witho
     assert _TITLE not in gone.stdout.partition("place 1: ")[2].partition("\n")[2]
 
 
+def test_the_base_install_makes_and_changes_an_index_of_a_token_bag(without, tmp_path):
+    encoder = FORMATS / "index_2" / "encoder"
+    found = without(
+        ["index", FORMATS / "papers.jsonl", "index", "--encoder", encoder],
+        ["add", "index", FORMATS / "more.jsonl"],
+        ["remove", "index", "P31"],
+    )
+    assert set(exits(found).values()) == {"0"}, found.stderr[-2000:]
+
+
 def test_pdf_files_need_no_other_extra(without, tmp_path):
     found = without(["index", FORMATS.parent / "pdf", "index"], present=["pdf"])
     assert exits(found) == {"index": "0"}, found.stderr[-2000:]
