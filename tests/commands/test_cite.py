@@ -4,6 +4,7 @@ import io
 import os
 import stat
 import sys
+import zipfile
 
 import pytest
 
@@ -118,6 +119,54 @@ def test_an_included_file_of_another_encoding_is_written_to(cite, tmp_path):
     written = b"\\cite{" + BOXES.encode() + b"}"
     assert (tmp_path / "part.tex").read_bytes() == part.replace(b"[CITATION]", written)
     assert stat.S_IMODE((tmp_path / "part.tex").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_the_last_insertion_is_taken_back_byte_for_byte(cite, tmp_path, is_new):
+    bib = None if is_new else BIB
+    cite("--place=1", "--papers", BOXES, "--yes", bib=bib)
+    once = (tmp_path / "a.tex").read_bytes(), (tmp_path / "refs.bib").read_bytes()
+    cite("--place=4", "--papers", POSTAGE, "--yes", text=None, bib=None)
+    code, _, _, out, _ = cite("--undo", "--yes", text=None, bib=None)
+    assert code == 0 and f"-@article{{{POSTAGE}," in out
+    assert once == ((tmp_path / "a.tex").read_bytes(), (tmp_path / "refs.bib").read_bytes())
+    code, _, _, _, error = cite("--undo", text=None, bib=None)
+    assert code == 2 and "nobody to ask on a terminal, nothing was written" in error
+    code, text, _, _, _ = cite("--undo", "--yes", text=None, bib=None)
+    assert code == 0 and text == TEX and (tmp_path / "refs.bib").exists() is not is_new
+    assert is_new or (tmp_path / "refs.bib").read_bytes() == BIB.encode()
+    code, _, _, _, error = cite("--undo", "--yes", text=None, bib=None)
+    assert code == 2 and "found no insertion to take back" in error
+
+
+def test_what_was_edited_since_stays_when_an_insertion_is_taken_back(cite, tmp_path):
+    cite("--place=1", "--papers", BOXES, "--yes")
+    path = tmp_path / "a.tex"
+    edited = path.read_bytes() + b" More."
+    path.write_bytes(edited)
+    code, text, _, _, _ = cite("--undo", "--yes", text=None, bib=None)
+    assert code == 0 and text == TEX + " More."
+    cite("--place=1", "--papers", BOXES, "--yes")
+    path.write_text("Quite another text.")
+    bib = (tmp_path / "refs.bib").read_bytes()
+    code, text, _, _, error = cite("--undo", "--yes", text=None, bib=None)
+    assert code == 2 and "was edited where the last insertion stands" in error
+    assert text == "Quite another text." and (tmp_path / "refs.bib").read_bytes() == bib
+
+
+def test_a_document_of_word_names_authors_and_year_and_is_taken_back(library_index, tmp_path):
+    body = "<w:p><w:r><w:t>Boxes wait [CITATION].</w:t></w:r></w:p>"
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("word/document.xml", body)
+    before = (tmp_path / "a.docx").read_bytes()
+
+    def run(*flags):
+        return main(["cite", str(library_index), str(tmp_path / "a.docx"), "--yes", *flags])
+
+    assert run("--papers", BOXES) == 0
+    with zipfile.ZipFile(tmp_path / "a.docx") as archive:
+        assert "2005)" in archive.read("word/document.xml").decode()
+    assert run("--undo") == 0 and (tmp_path / "a.docx").read_bytes() == before
 
 
 def test_a_link_stays_a_link_and_a_new_bib_is_made(cite, tmp_path):

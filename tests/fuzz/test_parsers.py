@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from mpbert.foundation.manifest import read_manifest
 from mpbert.recommending.bibliography import read_bibliography
 from mpbert.recommending.insertion import site_of, text_change
 from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.project import root_of
 from mpbert.recommending.manuscripts.sentences import About
 from mpbert.vectors.store import VectorStore
 
@@ -68,6 +70,107 @@ As @li say, $x^2$ is so[^1]. [CITATION]
 
 > Quoted **text** (Smith, 2004) and [1]. <b>HTML</b> `code` ![x](y.png)
 """
+QUARTO = """---
+title: On citing
+---
+See @fig-a [@koo2005; @todo]^[A note [-@li].]. ![Cap [@a]](x.png){#fig-a fig-cap="b [@b]"}
+
+::: {.note}
+$x_{[?]}$ @li [p. 3] says [citation needed] `[@no]` me@x.org \\@ref(fig:a) <b>it</b>
+:::
+"""
+ORG = """#+title: On citing
+#+bibliography: refs.bib
+* One :tag:
+It is [cite/t:@koo2005; see @todo p. 3] so cite:li,a [[citep:see &b][x]] =code= [fn:1] \\cite{c}.
+#+begin_src x
+[cite:@no]
+#+end_src
+#+caption: Cap [?]
+| a | b [cite:@d] |
+[fn:1] A note [cite:@e].
+"""
+RST = """One
+===
+
+It is :cite:p:`koo2005,todo` so [Li2004]_ [?] ``x`` `a <b>`_ and :cite:t:`li`::
+
+   code
+
+.. note:: Well :footcite:`a`.
+
+.. [Li2004] Li: On it. 2004.
+.. bibliography:: refs.bib
+"""
+TYPST = """#set document(title: "On citing")
+= One <one>
+It is @koo2005[p. 3] so @todo, #cite(<li>, form: "prose") [?] $x_1$ `raw` // no
+#figure(image("x.png"), caption: [Cap @a]) <fig>
+#let x = { [@no] }
+#footnote[A note @b.] #include "part.typ"
+#bibliography("refs.bib")
+"""
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "code", "source": ["[@no]"], "outputs": [{"text": ["x"]}]},
+            {"cell_type": "markdown", "source": ['# On "it" \u00e9\n', "So [@koo2005; @todo]."]},
+            {"cell_type": "markdown", "source": "And [?] \U0001f600 \\\\cite{a}."},
+        ],
+        "nbformat": 4,
+    }
+)
+LYX = r"""\lyxformat 544
+\begin_body
+\begin_layout Title
+On citing
+\end_layout
+\begin_layout Standard
+It is
+\begin_inset CommandInset citation
+LatexCommand citet
+key "koo2005,todo"
+literal "false"
+
+\end_inset
+
+ so [?]
+\begin_inset Foot
+status open
+\begin_layout Plain Layout
+A note.
+\end_layout
+\end_inset
+.
+\end_layout
+\end_body
+"""
+DOCX_BODY = (
+    '<w:body><w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr><w:r><w:t>On &amp; so</w:t></w:r></w:p>'
+    '<w:p><w:r><w:t>It is [?] so</w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+    "<w:r><w:instrText> ADDIN ZOTERO_ITEM CSL_CITATION {&quot;citationItems&quot;:[{&quot;itemData"
+    "&quot;:{&quot;title&quot;:&quot;T&quot;}}]}</w:instrText></w:r><w:r><w:fldChar w:fldCharType="
+    '"separate"/></w:r><w:r><w:t>(1)</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>'
+    '<w:p><w:r><w:t>Well</w:t></w:r><w:commentRangeEnd w:id="0"/></w:p></w:body>'
+)
+COMMENTS = '<w:comment w:id="0"><w:p><w:r><w:t>cite</w:t></w:r></w:p></w:comment>'
+ODT_BODY = (
+    "<office:body><text:h>One</text:h><text:p>It is [?] so<text:note><text:note-citation>1"
+    "</text:note-citation><text:note-body><text:p>A note &#233;.</text:p></text:note-body>"
+    '</text:note><text:s/><text:bibliography-mark text:identifier="a" text:title="T">[a]'
+    "</text:bibliography-mark>.</text:p></office:body>"
+)
+
+
+def stored(members: dict[str, str]) -> bytes:
+    """An archive that packs nothing, so that spoiled bytes reach the reader of its members."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
 JSON = json.dumps({"title": "On citing", "abstract": "We cite.", "text": "It is so [CITATION]."})
 YAML = "reader: jsonl\nsplit: year\nvalid_year: 2010\ntest_year: 2012\nseed: 1\n"
 LINES = "".join(
@@ -117,7 +220,11 @@ def write_at_each_place(path: Path) -> None:
         except ManuscriptError as error:
             assert len(str(error).splitlines()) == 1, error
         else:
-            assert b"key" in change.after
+            assert b"key" in change.after or site_of(mention, str(path)).source.member
+
+
+def read_project(path: Path) -> None:
+    read_manuscript_file(root_of(path))
 
 
 # file -> its good content and who reads it
@@ -133,6 +240,18 @@ FILES: dict[str, tuple[str | bytes, Callable[[Path], object]]] = {
     "a.md": (MARKDOWN, read_manuscript_file),
     "written.md": (MARKDOWN, write_at_each_place),
     "a.json": (JSON, read_manuscript_file),
+    "a.qmd": (QUARTO, write_at_each_place),
+    "a.org": (ORG, write_at_each_place),
+    "a.rst": (RST, write_at_each_place),
+    "a.typ": (TYPST, write_at_each_place),
+    "a.ipynb": (NOTEBOOK, write_at_each_place),
+    "a.lyx": (LYX, write_at_each_place),
+    "a.docx": (
+        stored({"word/document.xml": DOCX_BODY, "word/comments.xml": COMMENTS}),
+        write_at_each_place,
+    ),
+    "a.odt": (stored({"content.xml": ODT_BODY}), write_at_each_place),
+    "a.zip": (stored({"main.tex": TEX, "refs.bib": BIB}), read_project),
     "a.txt": ("We parse (Koo et al., 2005) fast. [CITATION]\n\nSo [1].", read_manuscript_file),
     "a.yaml": (YAML, read_options),
     "a.jsonl": (LINES, lambda path: validate.run(validate.Config(path))),

@@ -71,19 +71,19 @@ def _clauses(sentence: str) -> list[str]:
         is_noun = sentence[noun : following.start()].lower() == NOUN.lower()
         cuts.append(max(noun, mark.end()) if is_noun else mark.end())
     parts = [sentence[start:end] for start, end in pairwise([*cuts, len(sentence)])]
-    found: list[str] = []
-    held = ""  # what no word was said in yet
+    found: list[list[str]] = []
+    held: list[str] = []  # in which no word was said yet
     for part in parts:
-        part, held = held + part, ""
         if _says(part):
-            found.append(part)
-        elif found and not part.lstrip().lower().startswith(NOUN.lower()):
-            found[-1] += part
+            found.append([*held, part])
+            held = []
+        elif found and not held and not part.lstrip().lower().startswith(NOUN.lower()):
+            found[-1].append(part)
         else:
-            held = part
+            held.append(part)
     if held:
-        found[-1:] = ["".join([*found[-1:], held])]
-    return found
+        found[-1:] = [[*(found[-1] if found else []), *held]]
+    return ["".join(part) for part in found]
 
 
 def _says(part: str) -> bool:

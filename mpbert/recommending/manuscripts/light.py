@@ -11,7 +11,7 @@ from mpbert.recommending.manuscripts.marks import MARK
 HEADING = "\x02"  # begins a line that is a heading
 _LONGEST_FORMULA = 20  # characters
 _FORMULA = re.compile(
-    r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)([^$\n]{0,300}?)(?<=\S)\$(?!\d)|\\\((.*?)\\\)|\\\[.*?\\\]"
+    r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)([^$\n]{0,300}?)(?<=\S)\$(?!\d)|\\\(((?:(?!\\\().)*?)\\\)|\\\[(?:(?!\\\[).)*?\\\]"
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     re.DOTALL,
 )

@@ -10,22 +10,22 @@ import re
 _LITERAL = re.compile(
     r"""
       ^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ \t>]*(?P=fence)[`~]*[ \t]*$|.*\Z)
-    | <!--.*?-->
+    | <!--(?:(?!<!--).)*?-->
     | <(?P<tag>script|style|pre|code)\b.*?</(?P=tag)>
-    | (?<![`\\])(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).){1,2000}?(?<!`)(?P=ticks)(?!`)
+    | (?<![`\\])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?![ \t]*\n)){1,400}?(?<!`)(?P=ticks)(?!`)
     | \$\$.*?\$\$
     | (?<![\\\w$])\$(?=\S)(?:[^$\n]|\n(?!\s*\n)){0,300}?(?<=\S)\$(?!\d)
     | \\begin\{(?P<name>equation|align|gather|multline|eqnarray|math|displaymath|tikzpicture
         |verbatim|lstlisting)(?P<star>\*?)\}.*?\\end\{(?P=name)(?P=star)\}
-    | \{\{[<%].*?[>%]\}\}
-    | (?<=\]\()(?:[^()\n]|\([^()\n]*\)){1,2000}(?=\))
-    | <?(?:https?|ftp|doi)://[^\s<>"]+ | (?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+
+    | \{\{[<%](?:(?!\{\{).)*?[>%]\}\}
+    | (?<=\]\()(?:[^()\n]|\([^()\n]*\)){1,500}(?=\))
+    | <?(?:https?|ftp|doi)://[^\s<>"]+ | (?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++
     | </?[A-Za-z][^<>\n]{0,500}>
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_RAW = re.compile(r"\{\{[<%].*?[>%]\}\}|<(script|style)\b.*?</\1>", re.DOTALL)
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
+_RAW = re.compile(r"\{\{[<%](?:(?!\{\{).)*?[>%]\}\}|<(script|style)\b.*?</\1>", re.DOTALL)
 _BLOCK_TAG = re.compile(
     r"^[ \t]*</?(?:div|p|figure|figcaption|table|thead|tbody|tr|td|th|ul|ol|li|section|aside"
     r"|details|summary|center|blockquote|h[1-6])\b[^<>\n]{0,500}>|</(?:p|figcaption|td|th|li|summary)>",
@@ -33,13 +33,14 @@ _BLOCK_TAG = re.compile(
 )
 _TAG = re.compile(r"</?(?!https?:|mailto:)[A-Za-z][\w-]*(?:\s[^<>]{0,500})?/?>")
 _FENCE = re.compile(r"^[ \t>]*:{3,}[^\n]*$", re.MULTILINE)
-_ONE = r"""(?:[#.=][\w:./-]+|[\w.:-]+=(?:"[^"\n]*"|'[^'\n]*'|[^\s{}"']+)|-)"""
-_ATTRIBUTES = re.compile(rf"(?<![\\$])[ \t]?\{{:?\s*(?:{_ONE}[\s,]*)+\}}")
+_ONE = r"""(?:[#.=][\w:./-]++|[\w.:-]++=(?:"[^"\n]*+"|'[^'\n]*+'|[^\s{}"']++)|-)"""
+_ATTRIBUTES = re.compile(rf"(?<![\\$])[ \t]?\{{:?\s*(?:{_ONE}[\s,]*+)++\}}")
 _CAPTION = re.compile(r"""\b(?:fig|tbl|lst)[-.]cap=("[^"\n]*"|'[^'\n]*')""")
 _SPAN = re.compile(r"\[([^\[\]\n]+)\](?=\{[.#])")
 _BOOKDOWN = re.compile(r"\(\\#[\w:-]+\)|^\(ref:[\w-]+\)[ \t]*|\\?@ref\([^()\n]*\)", re.MULTILINE)
 _NOTE = re.compile(r"^\[\^[^\]\s]+\]:[ \t]*", re.MULTILINE)
 _BRACKET = re.compile(r"[\[\]]|\n\s*\n")
+_LONGEST_NOTE = 1000  # characters
 _LABEL = re.compile(r"^[ \t]*(?:[Tt]able)?:[ \t]+(?=\S)", re.MULTILINE)
 
 
@@ -68,7 +69,7 @@ def _without_notes(text: str, apart: list[str]) -> str:
     pieces, last = [], 0
     while (start := text.find("^[", last)) >= 0:
         depth, end = 0, None
-        for bracket in _BRACKET.finditer(text, start):
+        for bracket in _BRACKET.finditer(text, start, start + _LONGEST_NOTE):
             depth += {"[": 1, "]": -1}.get(bracket[0], 0)
             if depth == 0 or len(bracket[0]) > 1:
                 end = bracket.end() if depth == 0 else None

@@ -34,10 +34,10 @@ _DROPPED = re.compile(
     _FLAGS,
 )
 _LITERAL = re.compile(
-    _DROPPED.pattern
-    + r"|(?<=\[\[)(?!\w*cit)[^\[\]\n]+(?=\])|https?://[^\s\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    _DROPPED.pattern + r"|(?<=\[\[)(?!\w*cit)[^\[\]\n]+(?=\])|https?://[^\s\]]+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++"
     r"|(?<![\w=~])([=~])(?=\S)[^=~\n]{1,200}(?<=\S)\2(?!\w)"
-    r"|\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)[^$\n]{0,300}?(?<=\S)\$(?!\d)|\\\(.*?\\\)|\\\[.*?\\\]"
+    r"|\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)[^$\n]{0,300}?(?<=\S)\$(?!\d)|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     _FLAGS,
 )
@@ -47,6 +47,12 @@ _REF = re.compile(
     rf"(?:\[\[)?\b((?:cite|parencite|textcite|autocite|footcite|supercite)[a-z]{{0,8}}):({_KEYS})"
     r"(?<![.:])(?:\](?:\[[^\[\]]*\])?\])?"
 )
+# of its third version, with notes among the keys
+_REF_3 = re.compile(
+    r"\[\[((?:cite|parencite|textcite|autocite|footcite|supercite)[a-z]{0,8}):([^\[\]]{0,500}&[^\[\]]*)\]"
+    r"(?:\[[^\[\]]*\])?\]"
+)
+_REF_KEY = re.compile(r"&(\w[\w:./+-]*\w|\w)")
 _NOUNS = ("t", "text", "a", "author", "citet", "textcite", "citeauthor")
 _KEYWORD = re.compile(r"^[ \t]*#\+(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _CAPTION = re.compile(r"^[ \t]*#\+caption(?:\[[^\]]*\])?:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)
@@ -86,7 +92,14 @@ def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
         ]
         site = among(source, items, match.end(2), ORG)
         found.append((_of(match, items, (match[1] or "").split("/")[0]), site))
-    for match in _REF.finditer(text):
+    noted = list(_REF_3.finditer(text))
+    for match in noted:
+        start = match.start(2)
+        items = [(start + k.start(1), start + k.end(1), k[1]) for k in _REF_KEY.finditer(match[2])]
+        style = replace(ORG, between=";&", of_key=str)
+        found.append((_of(match, items, match[1]), among(source, items, match.end(2), style)))
+    inside = [match.span() for match in noted]
+    for match in _REF.finditer(masked(text, inside)):
         keys = listed_keys(match[2].replace(";", ","), match.start(2))
         sign = "&" if "&" in match[2] else ""
         items = [(start + len(sign), end, key.removeprefix(sign)) for start, end, key in keys]

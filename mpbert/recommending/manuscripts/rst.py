@@ -31,15 +31,16 @@ from mpbert.recommending.manuscripts.sites import (
 from mpbert.recommending.manuscripts.source_text import SourceText
 
 _LITERAL = re.compile(
-    r"``.+?``|(?<!\w):(?!(?:foot)?cite)[\w:+.-]+:`[^`]+`|(?<![:`\w])`[^`\n]+`_{0,2}|https?://\S+"
-    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"``.+?``(?!`)|(?<!\w):(?!(?:foot)?cite)[\w:+.-]{1,40}:`[^`]+`|(?<![:`\w])`[^`\n]+`_{0,2}|https?://\S+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++"
 )
 _ROLE = re.compile(r":((?:foot)?cite[a-z]{0,12}(?::[a-z]{1,12})?):`([^`<>]{0,2000})`")
+_BRACES = re.compile(r"\{[^{}]*\}")
 _NOUN_ROLES = ("t", "ts", "ct", "cts", "citet", "author", "authors")
 _KEYED = re.compile(r"\[([A-Za-z][\w.:+-]*)\]_(?!\w)")
 _CONFIGURED = re.compile(r"bibtex_bibfiles\s*=\s*\[([^\]]*)\]")
-_CODE = re.compile(r"``.*?``")
-_ROLES = re.compile(r":[\w:+.-]+:`([^`<]*?)(?:[ ]?<[^<>]*>)?`")
+_CODE = re.compile(r"``.*?``(?!`)")
+_ROLES = re.compile(r":[\w:+.-]{1,40}:`([^`<]*?)(?:[ ]?<[^<>]*>)?`")
 _TEXT = re.compile(r"`([^`<]+?)(?:[ ]<[^<>]*>)?`_{0,2}|\[[#*]?[\w-]*\]_|\|([^|\n]+)\|_{0,2}")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=\S)([^*\n]{1,300}?)(?<=\S)\1(?![\w*])")
 _WITH_BRACKETS = Style(" [", "]_ [", "]_")
@@ -81,7 +82,8 @@ def _configured(path: Path) -> tuple[str, ...]:
 def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
     found: list[tuple[Found, Site | None]] = []
     for match in _ROLE.finditer(text):
-        items = listed_keys(match[2], match.start(2))
+        keyed = _BRACES.sub(lambda said: " " * len(said[0]), match[2])  # {see}key{p. 3}
+        items = listed_keys(keyed, match.start(2))
         keys = tuple(key for _, _, key in items if key)
         noun = NOUN if match[1].rpartition(":")[2] in _NOUN_ROLES else ""
         found.append((Found(*match.span(), keys, noun), among(source, items, match.end(2), RST)))

@@ -4,11 +4,17 @@ import re
 
 _CODE_LINE = re.compile(r"^[ \t]*#(?:set|show|let|import)\b", re.MULTILINE)
 _CALL = re.compile(r"#[A-Za-z_][\w.-]*(?=[(\[])|#(?=[\[{])|#[A-Za-z_][\w.-]*;?")
+_DEEPEST = 50
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
-def without_code(text: str, apart: list[str]) -> str:
-    """Return a text without code; content of its arguments goes apart, that behind it stays."""
+def without_code(text: str, apart: list[str], depth: int = 0) -> str:
+    """Return a text without code; content of its arguments goes apart, that behind it stays.
+
+    :param depth: of brackets around it; what stands too deep is left out.
+    """
+    if depth > _DEEPEST:
+        return ""
     pieces, last = [], 0
     for call in _CALL.finditer(text):
         if call.start() < last:
@@ -22,9 +28,9 @@ def without_code(text: str, apart: list[str]) -> str:
             closing = _closing(text, end)
             inner = text[end + 1 : closing]
             if text[end] == "[":
-                pieces.append(f" {without_code(inner, apart)} ")
+                pieces.append(f" {without_code(inner, apart, depth + 1)} ")
             elif text[end] == "(":
-                apart += [without_code(part, apart) for part in _contents(inner)]
+                apart += [without_code(part, apart, depth + 1) for part in _contents(inner)]
             end = closing + 1
         last = max(end, last)
     return "".join([*pieces, text[last:]])

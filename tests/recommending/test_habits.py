@@ -1,0 +1,317 @@
+r"""Manuscripts as people write them: each row is a habit, with what is read and what cite writes.
+
+A row is (habit, name of the file, text, places as "keys | clause", number of the place that K1 and
+K2 are written at, what the text is then). ``docs/manuscripts.md`` shows the habits.
+"""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.insertion import text_change
+from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.project import root_of
+
+TEX, MD, TXT = "a.tex", "a.md", "a.txt"
+
+# 2: placeholders among keys
+PLACEHOLDERS = [
+    ("key and todo", TEX, r"Trees \cite{a,todo}.", ["a | Trees."], 1, r"Trees \cite{a,K1,K2}."),
+    ("todo and key", TEX, r"Trees \cite{todo, a}.", ["a | Trees."], 1, r"Trees \cite{K1,K2, a}."),
+    ("todo, todo2", TEX, r"Trees \cite{todo,todo2}.", [" | Trees."], 1, r"Trees \cite{K1,K2}."),
+    ("todo around", TEX, r"Trees \cite{TODO,a,xx}.", ["a | Trees."], 1, r"Trees \cite{K1,K2,a}."),
+    ("key?", TEX, r"Trees \cite{kumar?}.", [" | Trees."], 1, r"Trees \cite{K1,K2}."),
+    ("XXX", TEX, r"Trees \citep{XXX}.", [" | Trees."], 1, r"Trees \citep{K1,K2}."),
+    ("?", TEX, r"Trees \cite{?}.", [" | Trees."], 1, r"Trees \cite{K1,K2}."),
+    ("empty", TEX, r"Trees \cite{}.", [" | Trees."], 1, r"Trees \cite{K1,K2}."),
+    ("trailing comma", TEX, r"Trees \cite{a,}.", ["a | Trees."], 1, r"Trees \cite{a,K1,K2}."),
+    ("citation-needed", TEX, r"Trees \cite{citation-needed}.", [" | Trees."], 1,
+     r"Trees \cite{K1,K2}."),
+    ("Todorov is a name", TEX, r"Trees \cite{todorov2004}.", ["todorov2004 | Trees."], 1,
+     r"Trees \cite{todorov2004,K1,K2}."),
+    ("citet of todo", TEX, r"As \citet{todo} say, so.", [" | As they say, so."], 1,
+     r"As \citet{K1,K2} say, so."),
+    ("own command", TEX, "\\newcommand{\\my}[1]{\\cite{x,#1}}Trees \\my{todo}.", ["x | Trees."], 1,
+     "\\newcommand{\\my}[1]{\\cite{x,#1}}Trees \\my{K1,K2}."),
+    ("group", MD, "Trees [@todo; @a].", ["a | Trees."], 1, "Trees [@K1; @K2; @a]."),
+    ("group, behind", MD, "Trees [@a; @todo].", ["a | Trees."], 1, "Trees [@a; @K1; @K2]."),
+    ("year alone", MD, "Trees [-@todo].", [" | Trees."], 1, "Trees [-@K1; @K2]."),
+    ("two of them", MD, "Trees [@todo; @todo2].", [" | Trees."], 1, "Trees [@K1; @K2]."),
+    ("with a page", MD, "Trees [see @todo, p. 3].", [" | Trees."], 1,
+     "Trees [see @K1; @K2, p. 3]."),
+    ("@???", MD, "Trees [@???].", [" | Trees."], 1, "Trees [@K1; @K2]."),
+    ("in text", MD, "As @todo say, so.", [" | As they say, so."], 1, "As @K1 and @K2 say, so."),
+]  # fmt: skip
+
+# 3 and 4: several in a sentence, and citations that are words of it
+CLAUSES = [
+    ("two todo", TEX, r"Senses are induced \cite{todo}, names are found \cite{todo}.",
+     [" | Senses are induced", " | names are found."], 2,
+     r"Senses are induced \cite{todo}, names are found \cite{K1,K2}."),
+    ("a list of systems", TEX, r"We use BERT \cite{a}, GPT-2 \cite{b} and T5 \cite{c}.",
+     ["a | We use BERT", "b | GPT-2", "c | and T5."], None, ""),
+    ("no word between", TEX, r"Trees grow \cite{a}, \cite{b}.",
+     ["a | Trees grow.", "b | Trees grow."], None, ""),
+    ("several keys are one", TEX, r"Trees grow \cite{a,b}.", ["a,b | Trees grow."], None, ""),
+    ("author and year", TEX, r"As \citeauthor{a} (\citeyear{a}) say, so.",
+     ["a | As they say, so."], None, ""),
+    ("textcite", TEX, r"We align pairs \parencite{todo}. \textcite{todo} describe models.",
+     [" | We align pairs.", " | They describe models."], 2,
+     r"We align pairs \parencite{todo}. \textcite{K1,K2} describe models."),
+    ("citet", TEX, r"Trees grow. \citet{a} minimise loss. So do we.", ["a | They minimise loss."],
+     None, ""),
+    ("cite begins", TEX, r"Trees grow \cite{a}. \cite{b} minimise loss.",
+     ["a | Trees grow.", "b | They minimise loss."], None, ""),
+    ("cite behind a stop", TEX, r"Trees grow. \cite{a} Loss is minimal.", ["a | Trees grow."],
+     None, ""),
+    ("et al.", TEX, r"Brown et al. \cite{a} describe trees.", ["a | describe trees."], None, ""),
+    ("noun and clause", TEX, r"Trees were seen by \citet{a}, while \citet{b} saw oaks.",
+     ["a | Trees were seen by they, while", "b | they saw oaks."], None, ""),
+    ("@key says", MD, "Trees grow [@a]. @b says so.", ["a | Trees grow.", "b | They says so."],
+     None, ""),
+    ("@key [p. 3]", MD, "As @a [p. 33] says, so.", ["a | As they says, so."], None, ""),
+    ("names in print", TXT, "Trees grow (Och, 2003). Och and Ney (2003) say so [?].",
+     [" | say so."], None, ""),
+]  # fmt: skip
+
+# 5: Markdown of pandoc, Quarto and bookdown
+MARKDOWN = [
+    ("cross-references", MD, "As @fig-a and [@tbl-b] show [@sec-c; @d], so.",
+     ["d | As Figure and show, so."], None, ""),
+    ("of pandoc-crossref", MD, "As @fig:a shows [@d].", ["d | As Figure shows."], None, ""),
+    ("of bookdown", MD, r"As \@ref(fig:a) shows [@d].", ["d | As shows."], None, ""),
+    ("caption", MD, "![A caption [@todo]](x.png){#fig-a}", [" | A caption"], 1,
+     "![A caption [@K1; @K2]](x.png){#fig-a}"),
+    ("caption as attribute", MD, '![](x.png){#fig-a fig-cap="A caption [@a]"}', ["a | A caption"],
+     None, ""),
+    ("fences of divs", MD, "::: {.note}\nTrees grow [@a].\n:::\n", ["a | Trees grow."], None, ""),
+    ("caption of a table", MD, "|a|b|\n|-|-|\n|1|2|\n\n: Trees [@a] {#tbl-one}\n", ["a | Trees"],
+     None, ""),
+    ("inline note", MD, "Trees^[A note [@todo].] grow.", [" | A note."], 1,
+     "Trees^[A note [@K1; @K2].] grow."),
+    ("note", MD, "Trees[^1] grow.\n\n[^1]: [@a] shows it.", ["a | They shows it."], None, ""),
+    ("formula", MD, "So $x_{[?]}$ is [@a].", ["a | So x_{[?]} is."], None, ""),
+    ("e-mail, address", MD, "Write to me@x.org, <https://x.org/@me> or https://x.org/@me [@a].",
+     ["a | Write to me@x.org, https://x.org/@me or https://x.org/@me."], None, ""),
+    ("chunk", "a.Rmd", "```{r, fig.cap='x [@no]'}\ny <- '[@no]'\n```\nTrees [@a].", ["a | Trees."],
+     None, ""),
+    ("decorator", "a.qmd", "```python\n@property\ndef f(): ...\n```\nTrees [@a].", ["a | Trees."],
+     None, ""),
+    ("HTML", MD, "<figure>\n<figcaption>A <b>tree</b> [@a]</figcaption>\n</figure>",
+     ["a | A tree"], None, ""),
+    ("comment", MD, "<!-- [@no] -->Trees [@a].", ["a | Trees."], None, ""),
+]  # fmt: skip
+
+# 7: what people type
+TYPED = [
+    (typed, name, f"Trees grow {typed}.", [" | Trees grow."], 1, f"Trees grow {written}.")
+    for typed in (
+        "[citation]", "[citation needed]", "[CITE]", "[CITATION?]", "(REF)", "[@?]", "[?]",
+        "[TODO: cite Smith]", "[add citation]", "(citation needed)", "(cite?)",
+    )
+    for name, written in ((MD, "[@K1; @K2]"), (TXT, "[@K1; @K2]"), (TEX, r"\cite{K1,K2}"))
+    if not (name == TEX and "@" in typed)
+]  # fmt: skip
+TYPED += [
+    ("todo note", TEX, r"Trees grow \todo{cite}.", [" | Trees grow."], 1,
+     r"Trees grow \cite{K1,K2}."),
+    ("other note", TEX, r"Trees \todo{rewrite} grow \cite{a}.", ["a | Trees grow."], None, ""),
+    ("option", TEX, r"\usepackage[cite]{x}\begin{thm}[ref] Trees \cite{a}.\end{thm}",
+     ["a | Trees."], None, ""),
+    ("formula", TEX, r"So $x_{[?]}$ is \cite{a}.", ["a | So x_ is."], None, ""),
+    ("link", MD, "Trees [citation](x.html) grow [@a].", ["a | Trees citation grow."], None, ""),
+]  # fmt: skip
+
+# TeX of real theses
+THESES = [
+    ("sidecite of a class", TEX, r"Trees grow \sidecite{a}.", ["a | Trees grow."], 1,
+     r"Trees grow \sidecite{a,K1,K2}."),
+    ("theorem's option", TEX, r"\begin{definition}[Oak \cite{a}] It grows.\end{definition}",
+     ["a | Oak It grows."], 1, r"\begin{definition}[Oak \cite{a,K1,K2}] It grows.\end{definition}"),
+    ("texorpdfstring", TEX, r"Trees \texorpdfstring{grow \cite{a}}{grow}.", ["a | Trees grow."],
+     None, ""),
+    ("sidenote", TEX, r"Trees grow\sidenote{So says \citet{a}.} fast.", ["a | So says they."],
+     None, ""),
+]  # fmt: skip
+
+# other forms
+FORMS = [
+    ("Org", "a.org",
+     "* Head\nTrees [cite:@a; see @todo p. 3].\n#+begin_src x\n[cite:@no]\n#+end_src",
+     ["a | Trees."], 1,
+     "* Head\nTrees [cite:@a; see @K1;@K2 p. 3].\n#+begin_src x\n[cite:@no]\n#+end_src"),
+    ("Org, text", "a.org", "[cite/t:@a] grow /trees/ [?].", ["a | They grow trees.",
+     " | They grow trees."], 2, "[cite/t:@a] grow /trees/ [cite:@K1;@K2]."),
+    ("org-ref", "a.org", "Trees citep:a,todo fall.", ["a | Trees fall."], 1,
+     "Trees citep:a,K1,K2 fall."),
+    ("org-ref 3", "a.org", "Trees [[cite:See &a p. 3;&b][x]] fall.", ["a,b | Trees fall."], 1,
+     "Trees [[cite:See &a p. 3;&b;&K1;&K2][x]] fall."),
+    ("rst", "a.rst", "Head\n====\n\nTrees :cite:p:`a,todo` fall. ``:cite:`no```",
+     ["a | Trees fall."], 1, "Head\n====\n\nTrees :cite:p:`a,K1,K2` fall. ``:cite:`no```"),
+    ("rst, text", "a.rst", ":cite:t:`a` say so. Trees [CITATION].", ["a | They say so.",
+     " | Trees."], 2, ":cite:t:`a` say so. Trees :cite:p:`K1,K2`."),
+    ("rst, docutils", "a.rst", "Trees [Smith2004]_ fall.\n\n.. [Smith2004] J. Smith. Trees.",
+     ["Smith2004 | Trees fall."], 1,
+     "Trees [Smith2004]_ [K1]_ [K2]_ fall.\n\n.. [Smith2004] J. Smith. Trees."),
+    ("rst, code", "a.rst",
+     ".. code::\n\n   :cite:`no`\n\nSo::\n\n   :cite:`no`\n\nIt is :cite:`a`.",
+     ["a | It is."], None, ""),
+    ("Typst", "a.typ", "= Head <h>\nAs @h says, trees @a[p. 3] fall. // @no",
+     ["a | As This says, trees fall."], 1,
+     "= Head <h>\nAs @h says, trees @a[p. 3] @K1 @K2 fall. // @no"),
+    ("Typst, cite", "a.typ", '#cite(<a>, form: "prose") say so. Trees @todo.',
+     ["a | They say so.", " | Trees."], 2, '#cite(<a>, form: "prose") say so. Trees @K1 @K2.'),
+    ("Typst, caption", "a.typ", '#figure(image("x.png"), caption: [Oaks @a]) <f>', ["a | Oaks"],
+     None, ""),
+    ("notebook", "a.ipynb", json.dumps({"cells": [
+        {"cell_type": "code", "source": ["'[@no]'"]},
+        {"cell_type": "markdown", "source": ["Trees \"é\"\n", "fall [@todo]."]}]}),
+     [' | Trees "é" fall.'], 1, json.dumps({"cells": [
+        {"cell_type": "code", "source": ["'[@no]'"]},
+        {"cell_type": "markdown", "source": ["Trees \"é\"\n", "fall [@K1; @K2]."]}]})),
+    ("LyX", "a.lyx", "\\begin_body\n\\begin_layout Standard\nTrees\n\\begin_inset CommandInset "
+     "citation\nLatexCommand citep\nkey \"a,todo\"\nliteral \"false\"\n\n\\end_inset\n\n fall.\n"
+     "\\end_layout\n\\end_body\n", ["a | Trees fall."], 1,
+     "\\begin_body\n\\begin_layout Standard\nTrees\n\\begin_inset CommandInset "
+     "citation\nLatexCommand citep\nkey \"a,K1,K2\"\nliteral \"false\"\n\n\\end_inset\n\n fall.\n"
+     "\\end_layout\n\\end_body\n"),
+    ("braces begin a text", TXT, "{Trees} grow [?].", [" | {Trees} grow."], 1,
+     "{Trees} grow [@K1; @K2]."),
+]  # fmt: skip
+ROWS = [*PLACEHOLDERS, *CLAUSES, *MARKDOWN, *TYPED, *THESES, *FORMS]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "places", "place", "written"),
+    [pytest.param(*row[1:], id=f"{row[1]}-{row[0]}") for row in ROWS],
+)
+def test_a_habit_is_read_and_written_as_its_author_means_it(
+    name, text, places, place, written, tmp_path
+):
+    path = tmp_path / name
+    path.write_text(text, newline="")
+    manuscript = read_manuscript_file(path)
+    clauses = [manuscript.sentences[number] for number in manuscript.places]
+    keys = [",".join(keys) for keys in manuscript.keys]
+    assert [f"{key} | {clause}" for key, clause in zip(keys, clauses, strict=True)] == places
+    if place is not None:
+        change = text_change(manuscript.mentions[place - 1].site, ["K1", "K2"])
+        assert change.after.decode() == written
+
+
+def archive(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, text in files.items():
+            out.writestr(name, text)
+    return buffer.getvalue()
+
+
+PROJECT = {
+    "main.tex": "\\documentclass{book}\n\\begin{document}\\subimport{parts/}{one}\\end{document}",
+    "parts/one.tex": "Trees \\cite{a}. \\input{two}",
+    "parts/two.tex": "Oaks \\cite{b}.",
+    "figures/plot.tex": "\\documentclass{standalone}\\begin{document}x\\end{document}",
+}
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "zip within a folder"])
+def test_a_project_is_read_from_its_root(kind, tmp_path):
+    path = tmp_path / "paper.zip"
+    if kind == "folder":
+        path = tmp_path / "paper"
+        for name, text in PROJECT.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text)
+    else:
+        below = "paper/" if "within" in kind else ""
+        path.write_bytes(archive({below + name: text for name, text in PROJECT.items()}))
+    assert root_of(path).name == "main.tex"
+    assert read_manuscript_file(root_of(path)).keys == [("a",), ("b",)]
+
+
+def test_a_project_without_a_root_or_with_two_is_refused_in_one_line(tmp_path):
+    (tmp_path / "a.tex").write_text("Trees.")
+    with pytest.raises(ManuscriptError, match=r"found no file with \\documentclass"):
+        root_of(tmp_path)
+    for name in ("a.tex", "b.tex"):
+        (tmp_path / name).write_text(PROJECT["main.tex"])
+    with pytest.raises(ManuscriptError, match=r"found 2 manuscripts \(a.tex, b.tex\); name one"):
+        root_of(tmp_path)
+    (tmp_path / "x.zip").write_bytes(b"PK no archive")
+    with pytest.raises(ManuscriptError, match="cannot be unpacked"):
+        root_of(tmp_path / "x.zip")
+
+
+ITEM = json.dumps(
+    {
+        "citationItems": [
+            {
+                "itemData": {
+                    "title": "On oaks",
+                    "author": [{"family": "Smith"}],
+                    "issued": {"date-parts": [["2004"]]},
+                }
+            }
+        ]
+    }
+)
+ZOTERO = (
+    '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> ADDIN ZOTERO_ITEM '
+    "CSL_CITATION " + ITEM.replace('"', "&quot;")
+    + '</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>(Smith, 2004)'
+    '</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+)  # fmt: skip
+DOCX = {
+    "word/document.xml": "<w:document><w:body><w:p><w:r><w:t>Oaks &amp; elms </w:t></w:r>"
+    + ZOTERO
+    + "<w:r><w:t>. Trees [cita</w:t></w:r><w:r><w:b/><w:t>tion needed] fall.</w:t></w:r></w:p>"
+    '<w:p><w:commentRangeStart w:id="0"/><w:r><w:t>Leaves fall.</w:t></w:r>'
+    '<w:commentRangeEnd w:id="0"/></w:p></w:body></w:document>',
+    "word/comments.xml": '<w:comment w:id="0"><w:p><w:r><w:t>citation?</w:t></w:r></w:p>'
+    "</w:comment>",
+    "word/media/image.png": b"\x89PNG",
+}
+ODT = {
+    "content.xml": "<office:body><text:p>Oaks &amp; elms <text:reference-mark-start text:name="
+    f'"ZOTERO_ITEM CSL_CITATION {ITEM.replace(chr(34), "&quot;")} RND1"/>(Smith, 2004)'
+    '<text:reference-mark-end text:name="x"/>. Trees [cita<text:span>tion needed]</text:span> '
+    "fall.</text:p><text:p>Leaves<office:annotation><text:p>citation?</text:p></office:annotation>"
+    " fall.</text:p></office:body>",
+    "Pictures/image.png": b"\x89PNG",
+}
+
+
+@pytest.mark.parametrize(("name", "files"), [("a.docx", DOCX), ("a.odt", ODT)])
+def test_documents_of_word_processors_have_places_in_text_fields_and_comments(
+    name, files, tmp_path
+):
+    path = tmp_path / name
+    path.write_bytes(archive(files))
+    manuscript = read_manuscript_file(path)
+    assert manuscript.sentences == ["Oaks & elms.", "Trees fall.", "Leaves fall."]
+    assert manuscript.keys == [("Smith2004",), (), ()]
+    assert manuscript.about.printed == {"Smith2004": "Smith. On oaks. 2004"}
+    field, text, comment = manuscript.mentions
+    assert field.site.hindrance == "a field of Zotero stands there"
+    for mention, shown in ((text, "Trees (A &amp; B, 2001)"), (comment, "(A &amp; B, 2001)")):
+        path.with_name(f"new-{name}").write_bytes(text_change(mention.site, ["A & B, 2001"]).after)
+        with zipfile.ZipFile(path.with_name(f"new-{name}")) as changed:
+            body = next(iter(files))
+            assert shown in changed.read(body).decode()
+            assert changed.read(list(files)[-1]) == b"\x89PNG"
+            assert changed.testzip() is None
+
+
+def test_a_broken_document_is_refused_with_the_way_out(tmp_path):
+    (tmp_path / "a.docx").write_bytes(b"no archive")
+    with pytest.raises(
+        ManuscriptError, match=r"is no document of a word processor .* pandoc -t mark"
+    ):
+        read_manuscript_file(tmp_path / "a.docx")
+    (tmp_path / "a.rtf").write_text("x")
+    with pytest.raises(ManuscriptError, match=r"convert it: pandoc -t markdown -o paper.md a.rtf"):
+        read_manuscript_file(tmp_path / "a.rtf")
