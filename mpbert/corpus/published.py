@@ -27,6 +27,7 @@ class Publication:
     :param number: of the issue.
     :param id_is_key: whether the paper's id is a key to cite it by, as in a ``.bib``; not so the
         number of a database, or the name of a file.
+    :param other_ids: of copies of the record, which name the same paper.
     """
 
     kind: str = ""
@@ -36,6 +37,7 @@ class Publication:
     pages: str = ""
     publisher: str = ""
     id_is_key: bool = True
+    other_ids: tuple[str, ...] = ()
 
     def with_texts(self, change: Callable[[str], str]) -> "Publication":
         """Return the same with each text changed."""
@@ -43,7 +45,9 @@ class Publication:
 
     def filled(self, other: "Publication") -> "Publication":
         """Return the same, with what another source says where this one says nothing."""
-        return replace(self, **{n: getattr(self, n) or getattr(other, n) for n in TEXTS})
+        ids = tuple(dict.fromkeys((*self.other_ids, *other.other_ids)))
+        filled = {name: getattr(self, name) or getattr(other, name) for name in TEXTS}
+        return replace(self, **filled, other_ids=ids)
 
 
 TEXTS = tuple(field.name for field in fields(Publication) if field.type is str)

@@ -4,6 +4,7 @@ Full memory, of a GPU or of the machine, is told so, too.
 """
 
 import errno
+from collections.abc import Sequence
 
 # what torch says in a RuntimeError, whose own kinds differ between its versions
 _OF_GPU = (
@@ -11,6 +12,12 @@ _OF_GPU = (
     *("CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED"),
 )
 _OF_MACHINE = ("DefaultCPUAllocator: ", "Cannot allocate memory (12)")
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names as a list that says how many more there are."""
+    more = f" and {len(names) - most:,} more" if names[most:] else ""
+    return ", ".join(names[:most]) + more
 
 
 def printable(text: str) -> str:

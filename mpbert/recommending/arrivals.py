@@ -133,7 +133,7 @@ class _Indexed:
         for group in (own, others):
             linker.begin()
             for paper in group.values():
-                linker.add(paper.paper_id, Identifiers(doi=_doi(paper), title=paper.title))
+                linker.add(paper.paper_id, Identifiers(doi=doi_of_paper(paper), title=paper.title))
         return {
             other: paper_id
             for other, paper_id in linker.same.items()
@@ -150,7 +150,10 @@ class _Indexed:
 
     def replaced(self, row: int, paper: CleanPaper) -> Arrival:
         """Return a paper with its new record; text that it lacks stays as it was."""
-        kept, keeps_abstract, keeps_body = _filled(paper, self._held(row))
+        held = self._held(row)
+        kept, keeps_abstract, keeps_body = filled(paper, held)
+        ids = tuple(dict.fromkeys((*held.published.other_ids, *paper.published.other_ids)))
+        kept = replace(kept, published=replace(kept.published, other_ids=ids))
         return Arrival(kept, digest_of(paper), keeps_abstract, keeps_body)
 
     def with_text_of(self, row: int, copy: CleanPaper, changed: Arrival | None) -> Arrival | None:
@@ -160,12 +163,7 @@ class _Indexed:
         """
         held = self._held(row) if changed is None else changed.paper
         before = changed or Arrival(held, self._digests[row], True, True)
-        paper, takes_abstract, takes_body = _filled(held, copy)
-        published = held.published.filled(copy.published)
-        year, authors, venue = (
-            getattr(held, name) or getattr(copy, name) for name in ("year", "authors", "venue")
-        )
-        paper = replace(paper, year=year, authors=authors, venue=venue, published=published)
+        paper, takes_abstract, takes_body = with_record_of(held, copy)
         is_more = takes_body or _about(paper) != _about(held)
         # an index without bodies: what vectors and weights say of the body could not be made again
         if not takes_abstract and (self._bodies is None or not is_more):
@@ -206,7 +204,21 @@ def _about(paper: CleanPaper) -> tuple[object, ...]:
     return paper.year, paper.authors, paper.venue, paper.published
 
 
-def _filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, bool]:
+def with_record_of(paper: CleanPaper, copy: CleanPaper) -> tuple[CleanPaper, bool, bool]:
+    """Return a paper with all that a copy says where it says nothing, and the id of the copy.
+
+    :returns: the paper, whether it takes the abstract, and whether the body.
+    """
+    found, takes_abstract, takes_body = filled(paper, copy)
+    others = replace(copy.published, other_ids=(copy.paper_id, *copy.published.other_ids))
+    more = {
+        name: getattr(paper, name) or getattr(copy, name) for name in ("year", "authors", "venue")
+    }
+    published = paper.published.filled(others)
+    return replace(found, **more, published=published), takes_abstract, takes_body
+
+
+def filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, bool]:
     """Return a paper with abstract and body of another where it has none, with what they cite.
 
     :returns: the paper, whether it takes the abstract, and whether the body.
@@ -236,7 +248,8 @@ def _is_title(abstract: Sequence[str], title: str) -> bool:
     return " ".join(abstract) in ("", title)
 
 
-def _doi(paper: CleanPaper) -> str | None:
+def doi_of_paper(paper: CleanPaper) -> str | None:
+    """Return the DOI that a record says, or that its id tells."""
     return paper.published.doi or doi_of(paper.paper_id)
 
 
@@ -246,7 +259,7 @@ def _is_copy(other: CleanPaper, paper: CleanPaper) -> bool:
     Chapters share the DOI of their book, and issues the title of their preface.
     """
     titles = {normal_title(each.title) or each.title for each in (other, paper)}
-    dois = {_doi(each) for each in (other, paper)} - {None}
+    dois = {doi_of_paper(each) for each in (other, paper)} - {None}
     return len(titles) == 1 and len({normal_doi(doi) for doi in dois}) < 2
 
 
@@ -254,11 +267,11 @@ def _own_first(papers: Sequence[CleanPaper], same: dict[str, str]) -> list[Clean
     """Return papers that cite by the ids of the index; copies stand behind what they may fill."""
     if not same:
         return list(papers)
-    renamed = (_renamed(paper, same) for paper in papers)
-    return sorted(renamed, key=lambda paper: paper.paper_id in same)
+    others = (renamed(paper, same) for paper in papers)
+    return sorted(others, key=lambda paper: paper.paper_id in same)
 
 
-def _renamed(paper: CleanPaper, same: dict[str, str]) -> CleanPaper:
+def renamed(paper: CleanPaper, same: dict[str, str]) -> CleanPaper:
     """Return a paper that cites papers by their ids in the index."""
     return replace(
         paper, cited=[(place, [same.get(i, i) for i in ids]) for place, ids in paper.cited]

@@ -197,9 +197,13 @@ class PaperMatcher:
 
     @cached_property
     def _row_of_id(self) -> dict[str, int]:
-        """Rows by id, and by key to cite them by."""
+        """Rows by id, by key to cite them by, and by the ids of copies."""
         found = {key: row for row, key in enumerate(self._recommender.keys)}
-        return found | {paper_id: row for row, paper_id in enumerate(self._ids)}
+        return (
+            self._recommender.row_of_other_id
+            | found
+            | {paper_id: row for row, paper_id in enumerate(self._ids)}
+        )
 
     @cached_property
     def _row_of_doi(self) -> dict[str, int]:

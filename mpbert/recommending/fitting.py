@@ -48,7 +48,7 @@ def check_fits(
     if of_contexts is not None:
         part = of_contexts.words
         ragged["context_word"] = (part.offsets, words, part.papers, part.weights)
-    if (np.diff(tables.papers["published"].offsets) != NUM_PUBLISHED).any():
+    if (np.diff(tables.papers["published"].offsets) < NUM_PUBLISHED).any():
         raise IndexFormatError(
             f"{folder}: papers.published.offsets.npy does not fit; expected {NUM_PUBLISHED} values "
             f"for each paper, build the index again"

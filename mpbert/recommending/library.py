@@ -17,12 +17,13 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.guess import guess_reader, unknown_files
 from mpbert.corpus.formats.mixed import library_reader
 from mpbert.foundation.engines import Engine
-from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.errors import CorpusError, listed
 from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.columns import ColumnTable, TextColumn
+from mpbert.recommending.copies import without_copies
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.matching import PapersByToken
@@ -30,7 +31,6 @@ from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 logger = logging.getLogger(__name__)
-_NAMED = 3  # files of no known format that a line names
 ENOUGH = 3000  # citing sentences from which on training pays
 # what was kept or dropped that a user should hear of: name of a count -> what is said
 _SAID = {
@@ -39,6 +39,7 @@ _SAID = {
     "records_without_a_title": "dropped without a title",
     "papers_without_text": "dropped without an abstract or a text",
     "papers_with_the_id_of_an_earlier_one": "dropped with the key of an earlier one",
+    "copies_merged_in_the_library": "copies of a paper in the same library, merged with it",
     "copies_of_papers_of_the_index": "copies of papers of the index, merged with them",
     "copies_of_papers_merged": "copies of a paper in another format, merged with it",
     "files_read_by_grobid": "PDF files read by GROBID",
@@ -70,9 +71,8 @@ def reader_name(path: Path, named: str | None, counts: Counter[str]) -> str:
     reader = guess_reader(path, READERS.names())
     if unknown := unknown_files(path):
         counts["files_of_unknown_format"] = len(unknown)
-        first = ", ".join(str(file.relative_to(path)) for file in unknown[:_NAMED])
-        more = f" and {len(unknown) - _NAMED} more" if unknown[_NAMED:] else ""
-        logger.warning("%s: left out, of no known format: %s%s", path, first, more)
+        told = listed([str(file.relative_to(path)) for file in unknown])
+        logger.warning("%s: left out, of no known format: %s", path, told)
     return reader
 
 
@@ -97,7 +97,11 @@ def read_library(
     made = library_reader(path, reader, grobid)
     made.needs_citations = False
     papers = iter_clean_papers(made, path, engine, counts, needs_year=False, parts=parts)
-    return list(progress(papers, "read papers", "paper"))
+    found, same = without_copies(list(progress(papers, "read papers", "paper")), counts)
+    if same:
+        told = listed([f"{copy!r} with {kept!r}" for copy, kept in same.items()], 20)
+        logger.warning("%s: one paper each, merged: %s", path, told)
+    return found
 
 
 def library_tables(

@@ -12,7 +12,7 @@ from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.published import doi_at, published_of
+from mpbert.recommending.published import doi_at, published_of, rows_of_other_ids
 from mpbert.recommending.records import IndexedPaper
 from mpbert.recommending.titles import TitleIndex
 
@@ -60,6 +60,11 @@ class IndexedPapers:
     def keys(self) -> list[str]:
         """Keys to cite all papers by, in the order of ``paper_ids``."""
         return self._columns["key"].tolist()
+
+    @cached_property
+    def row_of_other_id(self) -> dict[str, int]:
+        """Rows by the ids of copies, such as a second key of a paper in its library."""
+        return rows_of_other_ids(self._columns["published"])
 
     @cached_property
     def dois(self) -> list[str | None]:
@@ -110,16 +115,17 @@ class IndexedPapers:
         return published_of(self._columns["published"][row])
 
     def row_of(self, paper_id: str) -> int:
-        """Return the row of a paper.
+        """Return the row of a paper, also by the id of a copy.
 
         :raises UnknownPaperError: the index does not hold it.
         """
-        if paper_id not in self._row_of:
+        row = self._row_of.get(paper_id, self.row_of_other_id.get(paper_id))
+        if row is None:
             raise UnknownPaperError(
                 f"no paper {paper_id!r} among the {len(self.paper_ids):,} of the index; expected "
                 f"an id as recommend prints it"
             )
-        return self._row_of[paper_id]
+        return row
 
     def paper_at(self, row: int) -> IndexedPaper:
         """Return the paper of a row."""

@@ -421,3 +421,57 @@ def test_an_unknown_json_beside_an_export_is_not_read_as_one(tmp_path, run):
     code, out, error = run("index", folder, tmp_path / "index")
     assert code == 0, error
     assert "files left out, of no known format: 1\n" in out
+
+
+COPIES = (
+    "@inproceedings{first, title={Routing of Letters by Queues}, author={A. Bee and B. Cee}, "
+    "year=2001, doi={10.1234/a}}\n"
+    "@article{second, title={Routing of letters by queues.}, author={Bee, Anna}, year=2002, "
+    "abstract={Letters wait in queues.}, journal={Posts}}\n"
+    "@book{third, title={Something about another thing}, author={C. Dee}}\n"
+    "@article{third, title={What the key of another entry has}, year=1999}\n"
+    "@misc{fourth, title={Routing of letters}, doi={https://doi.org/10.1234/A}}\n"
+)
+
+
+def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
+    (tmp_path / "refs.bib").write_text(COPIES)
+    code, out, error = run("index", tmp_path / "refs.bib", tmp_path / "index")
+    assert code == 0 and ": 2 papers read" in out
+    assert "copies of a paper in the same library, merged with it: 2\n" in out
+    assert "merged: 'second' with 'first', 'fourth' with 'first'\n" in error
+    assert f"earlier record: 'third' at {tmp_path / 'refs.bib'}:4" in error
+    recommender = Recommender(tmp_path / "index")
+    paper = recommender.paper("second")
+    assert paper == recommender.paper("first") == recommender.paper("fourth")
+    assert (paper.abstract, paper.venue, paper.doi) == (
+        "Letters wait in queues.",
+        "Posts",
+        "10.1234/a",
+    )
+    (tmp_path / "own.tex").write_text(r"Letters wait \cite{second}. They are routed \cite{todo}.")
+    code, out, _ = run("recommend", tmp_path / "index", tmp_path / "own.tex", "--format", "json")
+    assert code == 0 and json.loads(out)[1]["papers"][0]["paper_id"] == "third"
+    cited = ("cite", tmp_path / "index", tmp_path / "own.tex", "--papers", "second", "--yes")
+    assert run(*cited, "--bib", tmp_path / "own.bib")[0] == 0
+    code, out, _ = run("add", tmp_path / "index", tmp_path / "refs.bib", "--update")
+    assert code == 0 and "2 given were there already" in out and " 0 replaced" in out
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("title={Routing of letters}, year=2001", "title={Routing of letters}, year=2005"),
+        ("title={Letters}, author={A. Bee}", "title={Letters}, author={A. Bee}"),
+        (
+            "title={Introduction to this special issue}, author={A. Bee}, year=2001",
+            "title={Introduction to this special issue}, author={B. Cee}, year=2001",
+        ),
+        ("title={First chapter}, doi={10.1234/b}", "title={Another part}, doi={10.1234/b}"),
+        ("title={Two works of one}, doi={10.1234/a}", "title={Two works of one}, doi={10.1234/b}"),
+    ],
+)  # fmt: skip
+def test_other_papers_of_one_title_or_one_doi_stay_apart(one, other, tmp_path, run):
+    (tmp_path / "refs.bib").write_text(f"@misc{{a, {one}}}\n@misc{{b, {other}}}\n")
+    code, out, _ = run("index", tmp_path / "refs.bib", tmp_path / "index")
+    assert code == 0 and ": 2 papers read" in out

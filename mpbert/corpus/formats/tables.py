@@ -13,6 +13,7 @@ UTF-8.
 """
 
 import csv
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,8 +28,9 @@ from mpbert.corpus.raw.spans import mark_paragraph, mark_piece, plain, sections_
 from mpbert.corpus.raw.values import reading, required_id, year_of
 from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import SPLITS, YearSplits
-from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.errors import CorpusError, listed
 
+logger = logging.getLogger(__name__)
 _MARK = re.compile(r"\[(CITATION|OTHER)\]")
 _LONGEST_FIELD = 1 << 27  # characters; the limit of the csv module, 131,072, is less than a paper
 _PAPER = "a row with paper_id and title, split one of train, valid, test or empty"
@@ -77,13 +79,17 @@ class TablesReader(Reader):
     def read_records(self, path: Path) -> Iterator[object]:
         """Yield (place, row) of the papers; of those with one id the first."""
         seen: set[str] = set()
+        repeated: list[str] = []
         for place, row in _rows(_table(path, "papers"), ("paper_id", "title")):
             paper_id = row["paper_id"].strip()
             if paper_id in seen:
-                self.counts["papers_with_the_id_of_an_earlier_one"] += 1
+                repeated.append(f"{paper_id!r} at {place}")
             else:
                 seen.add(paper_id)
                 yield place, row
+        if repeated:
+            self.counts["papers_with_the_id_of_an_earlier_one"] += len(repeated)
+            logger.warning("left out, with the key of an earlier record: %s", listed(repeated, 20))
 
     def parse(self, record: object) -> RawPaper:
         """Return the paper of a row."""

@@ -25,7 +25,7 @@ from mpbert.corpus.raw.spans import plain
 from mpbert.corpus.raw.values import reading, year_of
 from mpbert.corpus.records import RawPaper
 from mpbert.corpus.splits import YearSplits
-from mpbert.foundation.errors import CorpusError
+from mpbert.foundation.errors import CorpusError, listed
 
 logger = logging.getLogger(__name__)
 _MOST_BYTES = 1 << 28  # of a file: 100,000 papers with abstracts
@@ -120,12 +120,16 @@ class ExportReader(Reader):
     def read_records(self, path: Source) -> Iterator[object]:
         """Yield (place, paper id, record)."""
         seen: set[str] = set()
+        repeated: list[str] = []
         for _, place, paper_id, record in self._identified(path):
             if paper_id in seen:
-                self.counts["papers_with_the_id_of_an_earlier_one"] += 1
+                repeated.append(f"{paper_id!r} at {place}")
             else:
                 seen.add(paper_id)
                 yield place, paper_id, record
+        if repeated:
+            self.counts["papers_with_the_id_of_an_earlier_one"] += len(repeated)
+            logger.warning("left out, with the key of an earlier record: %s", listed(repeated, 20))
 
     def paper_id_of(self, record: object) -> str:
         """Return the id of the paper of a record."""
