@@ -16,6 +16,13 @@ from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, normal_title
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.copies import (
+    doi_of_paper,
+    filled,
+    renamed,
+    with_record_of,
+    without_copies,
+)
 from mpbert.recommending.dois import doi_of
 from mpbert.recommending.published import published_of
 from mpbert.recommending.tables import IndexTables, digest
@@ -69,6 +76,7 @@ def arrivals(
     :raises CorpusError: an id occurs twice; or is in the index with another record.
     """
     known = _Indexed(tables)
+    papers = without_copies(papers, counts, known.row_of)
     same = known.copies(papers) if merges else {}
     found = Arrivals()
     others: dict[str, None] = {}  # ids with other records
@@ -195,62 +203,8 @@ def digest_of(paper: CleanPaper) -> bytes:
     return digest(*about, paper.sentences)
 
 
-def _parts(paper: CleanPaper) -> tuple[list[str], list[str]]:
-    """Return the sentences of abstract and body."""
-    return paper.sentences[: paper.num_abstract], paper.sentences[paper.num_abstract :]
-
-
 def _about(paper: CleanPaper) -> tuple[object, ...]:
     return paper.year, paper.authors, paper.venue, paper.published
-
-
-def with_record_of(paper: CleanPaper, copy: CleanPaper) -> tuple[CleanPaper, bool, bool]:
-    """Return a paper with all that a copy says where it says nothing, and the id of the copy.
-
-    :returns: the paper, whether it takes the abstract, and whether the body.
-    """
-    found, takes_abstract, takes_body = filled(paper, copy)
-    others = replace(copy.published, other_ids=(copy.paper_id, *copy.published.other_ids))
-    more = {
-        name: getattr(paper, name) or getattr(copy, name) for name in ("year", "authors", "venue")
-    }
-    published = paper.published.filled(others)
-    return replace(found, **more, published=published), takes_abstract, takes_body
-
-
-def filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, bool]:
-    """Return a paper with abstract and body of another where it has none, with what they cite.
-
-    :returns: the paper, whether it takes the abstract, and whether the body.
-    """
-    (abstract, body), (more, behind) = _parts(paper), _parts(other)
-    takes_abstract = _is_title(abstract, paper.title) and not _is_title(more, other.title)
-    takes_body = not body and bool(behind)
-    if not takes_abstract and not takes_body:
-        return paper, False, False
-    first, last = other if takes_abstract else paper, other if takes_body else paper
-    texts, rest = _parts(first)[0], _parts(last)[1]
-    moved = len(texts) - last.num_abstract
-    cited = [(p, ids) for p, ids in first.cited if p < first.num_abstract]
-    cited += [(p + moved, ids) for p, ids in last.cited if p >= last.num_abstract]
-    filled = replace(
-        paper,
-        num_abstract=len(texts),
-        sentences=texts + rest,
-        sections=np.zeros(len(texts) + len(rest), np.int16),
-        cited=cited,
-    )
-    return filled, takes_abstract, takes_body
-
-
-def _is_title(abstract: Sequence[str], title: str) -> bool:
-    """Whether an abstract says no more than the title."""
-    return " ".join(abstract) in ("", title)
-
-
-def doi_of_paper(paper: CleanPaper) -> str | None:
-    """Return the DOI that a record says, or that its id tells."""
-    return paper.published.doi or doi_of(paper.paper_id)
 
 
 def _is_copy(other: CleanPaper, paper: CleanPaper) -> bool:
@@ -269,10 +223,3 @@ def _own_first(papers: Sequence[CleanPaper], same: dict[str, str]) -> list[Clean
         return list(papers)
     others = (renamed(paper, same) for paper in papers)
     return sorted(others, key=lambda paper: paper.paper_id in same)
-
-
-def renamed(paper: CleanPaper, same: dict[str, str]) -> CleanPaper:
-    """Return a paper that cites papers by their ids in the index."""
-    return replace(
-        paper, cited=[(place, [same.get(i, i) for i in ids]) for place, ids in paper.cited]
-    )

@@ -3,31 +3,43 @@
 The first keeps its id, and takes from the others what it lacks; their ids name it, too.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.raw.identifiers import normal_doi, normal_title
-from mpbert.recommending.arrivals import doi_of_paper, renamed, with_record_of
+from mpbert.foundation.errors import listed
+from mpbert.recommending.dois import doi_of
 
+logger = logging.getLogger(__name__)
+_NAMED = 20  # copies that a line names
 _NEAR = 1  # years between a preprint and what is printed
 
 
 def without_copies(
-    papers: Sequence[CleanPaper], counts: Counter[str]
-) -> tuple[list[CleanPaper], dict[str, str]]:
-    """Return papers, each once, which cite each other so; and id of each copy -> that of its paper.
+    papers: Sequence[CleanPaper], counts: Counter[str], held: Collection[str] = ()
+) -> list[CleanPaper]:
+    """Return papers, each once, which cite each other so; a line of the log names the copies.
 
     Two records are copies where they have one title, no two DOIs, years that differ by one at most
-    and a first author in common; or one DOI, and one title
-    begins as the other does: chapters with the DOI of their book have others.
+    and a first author in common; or one DOI, and titles of which one begins the other: chapters
+    with the DOI of their book have others. A short title, such as "Preface", needs one year.
 
     :param counts: receives how many copies were merged.
+    :param held: ids that are known already, which stay where a copy has another.
     """
     kept: dict[str, CleanPaper] = {}
     known: dict[tuple[str, str], list[str]] = {}
     same: dict[str, str] = {}
-    for paper in papers:
+    twice: list[CleanPaper] = []  # of one id, which are for others to judge
+    for paper in sorted(papers, key=lambda paper: paper.paper_id not in held):
+        if paper.paper_id in kept:
+            twice.append(paper)
+            continue
         identifiers = _identifiers(paper)
         others = [kept[other] for each in identifiers for other in known.get(each, ())]
         first = next((other for other in others if _is_copy(paper, other)), None)
@@ -41,12 +53,19 @@ def without_copies(
             paper_id = same.get(paper.paper_id, paper.paper_id)
             ids += [paper_id] * (paper_id not in ids)
     counts["copies_merged_in_the_library"] += len(same)
-    found = list(kept.values())
-    return ([renamed(paper, same) for paper in found] if same else found), same
+    found = [*kept.values(), *twice]
+    if not same:
+        return found
+    told = listed([f"{copy!r} with {first!r}" for copy, first in same.items()], _NAMED)
+    logger.warning("one paper each, merged: %s", told)
+    return [renamed(paper, same) for paper in found]
 
 
 def _identifiers(paper: CleanPaper) -> list[tuple[str, str]]:
-    found = ("doi", normal_doi(doi_of_paper(paper) or "")), ("title", _title(paper))
+    title = normal_title(paper.title)
+    if title is None and paper.year and paper.authors:
+        title = f"{paper.title.casefold()} {paper.year}"
+    found = ("doi", normal_doi(doi_of_paper(paper) or "")), ("title", title)
     return [(kind, value) for kind, value in found if value]
 
 
@@ -61,10 +80,7 @@ def _is_copy(paper: CleanPaper, other: CleanPaper) -> bool:
     if all(years) and abs(years[0] - years[1]) > _NEAR:
         return False
     names = [set(_words(each.authors[0])) for each in (paper, other) if each.authors]
-    if len(names) == 2 and names[0].isdisjoint(names[1]):
-        return False
-    # a short title, such as "Preface", needs both
-    return normal_title(paper.title) is not None or (len(names) == 2 and all(years))
+    return len(names) < 2 or not names[0].isdisjoint(names[1])
 
 
 def _title(paper: CleanPaper) -> str:
@@ -73,3 +89,64 @@ def _title(paper: CleanPaper) -> str:
 
 def _words(name: str) -> list[str]:
     return [word for word in name.casefold().replace(",", " ").split() if len(word.strip(".")) > 1]
+
+
+def with_record_of(paper: CleanPaper, copy: CleanPaper) -> tuple[CleanPaper, bool, bool]:
+    """Return a paper with all that a copy says where it says nothing, and the id of the copy.
+
+    :returns: the paper, whether it takes the abstract, and whether the body.
+    """
+    found, takes_abstract, takes_body = filled(paper, copy)
+    others = replace(copy.published, other_ids=(copy.paper_id, *copy.published.other_ids))
+    more = {
+        name: getattr(paper, name) or getattr(copy, name) for name in ("year", "authors", "venue")
+    }
+    published = paper.published.filled(others)
+    return replace(found, **more, published=published), takes_abstract, takes_body
+
+
+def filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, bool]:
+    """Return a paper with abstract and body of another where it has none, with what they cite.
+
+    :returns: the paper, whether it takes the abstract, and whether the body.
+    """
+    (abstract, body), (more, behind) = _parts(paper), _parts(other)
+    takes_abstract = _is_title(abstract, paper.title) and not _is_title(more, other.title)
+    takes_body = not body and bool(behind)
+    if not takes_abstract and not takes_body:
+        return paper, False, False
+    first, last = other if takes_abstract else paper, other if takes_body else paper
+    texts, rest = _parts(first)[0], _parts(last)[1]
+    moved = len(texts) - last.num_abstract
+    cited = [(p, ids) for p, ids in first.cited if p < first.num_abstract]
+    cited += [(p + moved, ids) for p, ids in last.cited if p >= last.num_abstract]
+    filled = replace(
+        paper,
+        num_abstract=len(texts),
+        sentences=texts + rest,
+        sections=np.zeros(len(texts) + len(rest), np.int16),
+        cited=cited,
+    )
+    return filled, takes_abstract, takes_body
+
+
+def _is_title(abstract: Sequence[str], title: str) -> bool:
+    """Whether an abstract says no more than the title."""
+    return " ".join(abstract) in ("", title)
+
+
+def _parts(paper: CleanPaper) -> tuple[list[str], list[str]]:
+    """Return the sentences of abstract and body."""
+    return paper.sentences[: paper.num_abstract], paper.sentences[paper.num_abstract :]
+
+
+def doi_of_paper(paper: CleanPaper) -> str | None:
+    """Return the DOI that a record says, or that its id tells."""
+    return paper.published.doi or doi_of(paper.paper_id)
+
+
+def renamed(paper: CleanPaper, same: dict[str, str]) -> CleanPaper:
+    """Return a paper that cites papers by their ids in the index."""
+    return replace(
+        paper, cited=[(place, [same.get(i, i) for i in ids]) for place, ids in paper.cited]
+    )

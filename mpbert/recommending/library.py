@@ -23,7 +23,6 @@ from mpbert.foundation.progress import progress
 from mpbert.recommending.changes import added
 from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.columns import ColumnTable, TextColumn
-from mpbert.recommending.copies import without_copies
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.lookup import TIMES
 from mpbert.recommending.matching import PapersByToken
@@ -97,11 +96,7 @@ def read_library(
     made = library_reader(path, reader, grobid)
     made.needs_citations = False
     papers = iter_clean_papers(made, path, engine, counts, needs_year=False, parts=parts)
-    found, same = without_copies(list(progress(papers, "read papers", "paper")), counts)
-    if same:
-        told = listed([f"{copy!r} with {kept!r}" for copy, kept in same.items()], 20)
-        logger.warning("%s: one paper each, merged: %s", path, told)
-    return found
+    return list(progress(papers, "read papers", "paper"))
 
 
 def library_tables(
