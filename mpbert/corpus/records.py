@@ -12,6 +12,7 @@ from mpbert.citations.records import RawSentence
 from mpbert.corpus.published import Publication
 from mpbert.foundation.errors import CorpusError
 
+NOTES = "Notes"  # heading of what a reader has written about a paper
 UNKNOWN_YEAR = 0  # in a corpus store that is not split by year
 _LAST_YEAR = 9999
 _MOST_SECTIONS = 32_767  # a table keeps their numbers in 16 bits

@@ -26,6 +26,8 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 READER_OF = {
     **{name: (name, 40) for name in ("doc2json", "unarxive", "citeomatic", "contexts", "beir")},
     **{name: (name, 60) for name in ("bibtex", "csl", "ris", "openalex", "crossref")},
+    **{name: (name, 60) for name in ("arxiv", "dblp", "endnote", "pubmed", "spreadsheet", "wos")},
+    **{"semantic_scholar": ("semantic_scholar", 60), "zotero": ("zotero", 40)},
     **{"pdf": ("pdf", 40), "mixed": ("mixed", 40)},
     **{"s2orc_2020": ("s2orc", 30), "s2orc_api": ("s2orc", 30), "csv": ("csv", 40)},
     **{name: (name, 50) for name in ("jats", "tei")},

@@ -1,24 +1,45 @@
 """Which reader each file of a library is for, by its name and its beginning."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mpbert.corpus.formats.spreadsheet import columns_in
 from mpbert.corpus.raw.files import LARGEST, FileSet, Source, open_file, walk, without_packing
 from mpbert.foundation.errors import CorpusError
 
 _BY_SUFFIX = {".bib": "bibtex", ".ris": "ris", ".nxml": "jats", ".pdf": "pdf"}
-_LOOKED_INTO = (".json", ".jsonl", ".xml")
-_APART = {"pdf", "csl", "crossref", "openalex"}  # readers that refuse a file of another format
+_TABLES = (".csv", ".tsv", ".txt")  # the last where tabs stand between the columns
+_LOOKED_INTO = (".json", ".jsonl", ".xml", ".nbib", ".ciw", ".isi", ".sqlite", ".bak", *_TABLES)
+_APART = {  # readers that refuse a file of another format
+    *("pdf", "csl", "crossref", "openalex", "arxiv", "semantic_scholar", "dblp", "endnote"),
+    *("pubmed", "spreadsheet", "wos", "zotero"),
+}
 _NAMES_BROKEN = {"jats", "tei"}  # readers that say themselves which .xml is none
+_LISTS = ("results", "data", "recommendedPapers")  # of works in an answer
+_NULLS = re.compile(r"^\[\s*(?:null\s*,\s*)*")  # an unknown id of a batch is null
 _BEGINNING = 1 << 16  # bytes of a file that is looked into
 # files of a folder, without suffixes of packing, that tell of a reader
 _BY_NAMES = {
     "contexts": ({"papers.json", "contexts.json"},),
     "beir": ({"corpus.jsonl", "queries.jsonl"},),
     "csv": ({"papers.csv"}, {"papers.tsv"}),
+    "zotero": ({"zotero.sqlite"},),
 }
+# how a file begins that is neither JSON nor XML
+_BY_BEGINNING = (
+    ("zotero", re.compile(rb"SQLite format 3\0")),
+    ("pubmed", re.compile(rb"\s*PMID *- ?\d")),
+    ("wos", re.compile(rb"\s*(?:FN (?:Clarivate|Thomson|ISI)|PT [A-Z]\r?\n)")),
+)
+_ROOTS = {  # element of XML -> reader
+    **{"dblp": "dblp", "dblpperson": "dblp", "TEI": "tei", "article": "jats"},
+    **{"PubmedArticleSet": "pubmed", "PubmedArticle": "pubmed", "PubmedBookArticle": "pubmed"},
+}
+_ENDNOTE = re.compile(rb"<record>.*<ref-type|<RECORD>\s*<REFERENCE_TYPE", re.DOTALL)
+_ROOT = re.compile(rb"<(?:\w+:)?([A-Za-z]\w*)[\s/>]")
 # keys of the first JSON object: the first line whose keys are all there
 _BY_KEYS = (
     ("unarxive", {"paper_id", "discipline"}),
@@ -32,6 +53,10 @@ _BY_KEYS = (
     ("citeomatic", {"id", "out_citations"}),
     ("citeomatic", {"id", "outCitations"}),
     ("jsonl", {"paper_id", "title"}),
+    ("arxiv", {"id", "authors_parsed"}),
+    ("arxiv", {"id", "categories", "abstract", "title"}),
+    *(("semantic_scholar", {"paperId", name}) for name in ("title", "externalIds", "authors")),
+    *(("semantic_scholar", {name}) for name in ("citingPaper", "citedPaper")),
     ("openalex", {"id", "referenced_works"}),
     ("openalex", {"id", "abstract_inverted_index"}),
     ("openalex", {"id", "authorships"}),
@@ -57,8 +82,9 @@ def guess_reader(path: Path, names: Sequence[str]) -> str:
     if units:
         return "mixed"
     raise CorpusError(
-        f"{path}: found no file whose format can be told; expected .bib, .ris, .json, .jsonl, "
-        f".xml, .pdf or papers.csv: name the reader with --reader, one of {', '.join(names)}"
+        f"{path}: found no file whose format can be told; expected an export such as .bib, .ris, "
+        f".nbib, .csv, .json, .jsonl or .xml, PDF files or the folder of Zotero: name the reader "
+        f"with --reader, one of {', '.join(names)}"
     )
 
 
@@ -113,28 +139,59 @@ def _reader_of(suffix: str, file: Path) -> str | None:
         return _BY_SUFFIX.get(suffix)
     with open_file(file) as opened:
         data = opened.read(_BEGINNING)
-        if suffix == ".xml":
-            return "tei" if b"<TEI" in data else "jats" if b"<article" in data else None
-        first = _first_object(data)
-        if first is None:  # it is longer
-            first = _first_object(data + opened.read(LARGEST))
-    if first is None:  # what is broken is told by the reader of JSON Lines, with its line
-        return "jsonl" if suffix == ".jsonl" else None
+        if suffix in (".json", ".jsonl"):
+            first = _first_object(data)
+            if first is None:  # it is longer
+                first = _first_object(data + opened.read(LARGEST))
+            # what is broken is told by the reader of JSON Lines, with its line
+            found = None if first is None else _of_object(first)
+            return found or ("jsonl" if suffix == ".jsonl" and not _is_answer(first) else None)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if suffix == ".xml":
+        return _of_xml(data)
+    begun = (name for name, beginning in _BY_BEGINNING if beginning.match(data))
+    return next(begun, _of_table(suffix, data) if suffix in _TABLES else None)
+
+
+def _of_xml(data: bytes) -> str | None:
+    root = _ROOT.search(data)
+    if root and (name := _ROOTS.get(root[1].decode())):
+        return name
+    if b"<TEI" in data:
+        return "tei"
+    if _ENDNOTE.search(data):
+        return "endnote"
+    return "jats" if b"<article" in data else None
+
+
+def _of_table(suffix: str, data: bytes) -> str | None:
+    text = data.decode(errors="replace")
+    if suffix == ".txt" and "\t" not in text.partition("\n")[0]:
+        return None
+    return "spreadsheet" if columns_in(text) else None
+
+
+def _is_answer(first: dict[Any, Any] | None) -> bool:
+    """Whether an object is an answer of Crossref, which may hold nothing."""
+    return first is not None and isinstance(first.get("message"), dict)
+
+
+def _of_object(first: dict[Any, Any]) -> str | None:
     keys = set(first)
-    if isinstance(message := first.get("message"), dict) and keys & {"message-type", "status"}:
-        return "crossref" if message else None
-    if isinstance(results := first.get("results"), list) and results:
-        keys |= set(results[0]) if isinstance(results[0], dict) else set()
+    if _is_answer(first) and keys & {"message-type", "status"}:
+        return "crossref" if first["message"] else None
+    for name in _LISTS:
+        if isinstance(found := first.get(name), list):
+            keys.update(*(item for item in found[:1] if isinstance(item, dict)))
     if "DOI" in keys and isinstance(first.get("title"), list):
         return "crossref"
-    known = (name for name, wanted in _BY_KEYS if wanted <= keys)
-    return next(known, "jsonl" if suffix == ".jsonl" else None)
+    return next((name for name, wanted in _BY_KEYS if wanted <= keys), None)
 
 
 def _first_object(data: bytes) -> dict[Any, Any] | None:
     """Return the first object of a JSON text, which may stand in an array; None if it is none."""
     text = data.decode("utf-8-sig", errors="replace").lstrip()
-    start = text[1:].lstrip() if text.startswith("[") else text
+    start = _NULLS.sub("", text)
     try:
         found, _ = json.JSONDecoder().raw_decode(start)
     except (ValueError, RecursionError):

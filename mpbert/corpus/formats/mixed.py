@@ -20,16 +20,20 @@ from mpbert.corpus.formats.pdf.reader import PdfReader
 from mpbert.corpus.published import Publication
 from mpbert.corpus.raw.files import FileSet, Source, walk
 from mpbert.corpus.raw.linkage import CommonLinker
-from mpbert.corpus.records import RawPaper
+from mpbert.corpus.records import NOTES, RawPaper
 from mpbert.corpus.splits import YearSplits
 from mpbert.foundation.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 _INSTALL = "expected the package pypdfium2: pip install 'mpbert[pdf]'"
 # who is believed first; the others come behind, by name
-_ORDER = ("bibtex", "csl", "ris", "crossref", "openalex", "jats", "tei", "pdf")
+_ORDER = (
+    *("bibtex", "csl", "ris", "zotero", "endnote", "wos", "pubmed", "spreadsheet", "dblp"),
+    *("crossref", "semantic_scholar", "openalex", "arxiv", "jats", "tei", "pdf"),
+)
 MERGED = (*_ORDER, "mixed")  # readers by which a paper of two sources is known to be one
-_WITH_FILES = ("bibtex", "csl", "ris")  # readers whose records may name attached files
+# readers whose records may name attached files
+_WITH_FILES = ("bibtex", "csl", "ris", "zotero", "endnote", "spreadsheet")
 _TITLE_ALONE = "papers_known_by_their_title_alone"
 
 
@@ -147,12 +151,14 @@ class MixedReader(Reader):
         abstracts = [p.abstract for p, is_alone in zip(papers, alone, strict=True) if not is_alone]
         if any(alone) and any(abstracts):
             self.counts[_TITLE_ALONE] -= sum(alone)
+        texts = [[part for part in paper.sections if part.heading != NOTES] for paper in papers]
+        notes = [part for paper in papers for part in paper.sections if part.heading == NOTES]
         references = dict.fromkeys(cited for paper in papers for cited in paper.references)
         return replace(
             first,
             year=next((paper.year for paper in papers if paper.year is not None), None),
             abstract=next(filter(None, abstracts), first.abstract),
-            sections=next((paper.sections for paper in papers if paper.sections), ()),
+            sections=(*next(filter(None, texts), ()), *notes),
             authors=next((paper.authors for paper in papers if paper.authors), ()),
             venue=next((paper.venue for paper in papers if paper.venue), ""),
             references=tuple(references),

@@ -46,6 +46,7 @@ class Export:
     :param files: attached to it, as printed: paths, those that are relative from its own file.
     :param references: what it cites.
     :param kind: type of the entry in BibTeX; ``volume`` and what follows are as printed.
+    :param known: what else it may be known by, beside DOI and title.
     """
 
     key: str
@@ -62,6 +63,7 @@ class Export:
     number: str = ""
     pages: str = ""
     publisher: str = ""
+    known: Identifiers = Identifiers()
 
 
 class ExportReader(Reader):
@@ -108,7 +110,7 @@ class ExportReader(Reader):
         found = False
         for file, _, paper_id, record in self._identified(path):
             found = True
-            known = Identifiers(doi=record.doi, title=self._plain(record.title))
+            known = replace(record.known, doi=record.doi, title=self._plain(record.title))
             if self.linker.add(paper_id, known):
                 self._attach(file, paper_id, record.files)
         if self.problems and not found and not isinstance(path, FileSet):

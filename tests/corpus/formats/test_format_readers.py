@@ -31,6 +31,8 @@ READER_OF = {
     "crossref": "crossref",
     "pdf": "pdf",
     "mixed": "mixed",
+    **{name: name for name in ("arxiv", "dblp", "endnote", "pubmed", "semantic_scholar")},
+    **{name: name for name in ("spreadsheet", "wos", "zotero")},
 }
 TESTED_IN = {
     "acl": "test_acl_reader.py",

@@ -16,13 +16,23 @@ OF_FOLDER = {
     "s2orc_api": "s2orc",
     **{name: name for name in ("doc2json", "unarxive", "citeomatic", "contexts", "csv", "beir")},
     **{name: name for name in ("tei", "jats", "bibtex", "csl", "ris", "openalex", "crossref")},
-    **{name: name for name in ("pdf", "mixed")},
+    **{name: name for name in ("pdf", "mixed", "arxiv", "dblp", "pubmed", "semantic_scholar")},
+    **{name: name for name in ("spreadsheet", "wos", "zotero")},
+    "endnote": "mixed",  # a PDF file lies beside it
 }
 OF_TEXT = {
     "papers.jsonl": ('{"paper_id": "a", "title": "A", "year": 2000}\n', "jsonl"),
     "broken.jsonl": ("{\n", "jsonl"),
     "acl.jsonl": ('{"info": {}, "references": [], "sections": []}\n', "acl"),
     "rfc.tar.xz": ("", None),
+    "papers-2024.csv": ("paper_id,title\na,A\n", "spreadsheet"),
+    "savedrecs.txt": ("PT\tAU\tTI\tSO\nJ\tQueue, J\tOn it\tPost\n", "spreadsheet"),
+    "pubmed-set.txt": ("PMID- 1\nTI  - On it\n", "pubmed"),
+    "x.ciw": ("FN Thomson Reuters Web of Knowledge\nVR 1.0\nPT J\nER\nEF\n", "wos"),
+    "library.xml": ("<XML><RECORDS><RECORD><REFERENCE_TYPE>0</REFERENCE_TYPE>", "endnote"),
+    "batch.json": ('[null, null, {"paperId": "a", "title": "A"}]', "semantic_scholar"),
+    "page.jsonl": ('{"data": [{"citedPaper": {"paperId": "a"}}]}\n', "semantic_scholar"),
+    "zotero.sqlite.bak": ("SQLite format 3\0", "zotero"),
 }
 
 
@@ -46,6 +56,10 @@ def test_what_cannot_be_told_is_refused_with_the_choices(tmp_path):
     with pytest.raises(CorpusError, match="no such file"):
         guess(tmp_path / "nothing")
     (tmp_path / "notes.docx").write_text("PK")
+    (tmp_path / "table.csv").write_text("name,size\na,1\n")
+    with pytest.raises(CorpusError, match=r"table.csv: found no file whose format can be told"):
+        guess(tmp_path / "table.csv")
+    (tmp_path / "table.csv").unlink()
     with pytest.raises(CorpusError, match=r"notes.docx: found no file .* --reader, one of acl, "):
         guess(tmp_path / "notes.docx")
     (tmp_path / "a.jsonl").write_text('{"paper_id": "a", "title": "A"}\n')

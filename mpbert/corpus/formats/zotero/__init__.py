@@ -1,0 +1,1 @@
+"""Zotero's own database, and the files beside it: what it holds, and the reader."""
