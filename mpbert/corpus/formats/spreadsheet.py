@@ -15,6 +15,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
 from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
+from mpbert.corpus.raw.names import persons
 from mpbert.foundation.errors import CorpusError
 
 _LONGEST_FIELD = 1 << 27  # characters, as that of other tables
@@ -158,9 +159,9 @@ def authors_of(text: str) -> list[str]:
     names, with a comma between them or not, or where each name has two words.
     """
     text = _NUMBERED.sub("", text)
-    parts = text.split(";")
+    parts: Sequence[str] = text.split(";")
     if len(parts) == 1:
-        parts = text.split(" and ") if " and " in text else _parted(text.split(","))
+        parts = persons(text) if " and " in text else _parted(text.split(","))
     names = (part.strip(" ,") for part in parts)
     return [_spoken(name) for name in names if name and name.lower() not in _NOBODY]
 

@@ -165,6 +165,7 @@ def test_a_record_as_people_have_it(name, text, field, expected, tmp_path):
         ("Smith JA, Doe K", ["JA Smith", "K Doe"]),
         ("John Smith, Jane van Doe", ["John Smith", "Jane van Doe"]),
         ("John Smith and Jane Doe", ["John Smith", "Jane Doe"]),
+        ("Barnes and Noble", ["Barnes and Noble"]),
         ("Smith, John", ["John Smith"]),
         ("World Postal Union", ["World Postal Union"]),
         ("[No author name available]", []),
