@@ -133,6 +133,9 @@ THESES = [
      ["a | Oak It grows."], 1, r"\begin{definition}[Oak \cite{a,K1,K2}] It grows.\end{definition}"),
     ("texorpdfstring", TEX, r"Trees \texorpdfstring{grow \cite{a}}{grow}.", ["a | Trees grow."],
      None, ""),
+    ("R of knitr", TEX,
+     "Trees \\cite{a}.\n\\begin{alltt}\nx$y\n\\end{alltt}\nOaks \\cite{b}. So $x$.",
+     ["a | Trees.", "b | Oaks."], None, ""),
     ("sidenote", TEX, r"Trees grow\sidenote{So says \citet{a}.} fast.", ["a | So says they."],
      None, ""),
 ]  # fmt: skip

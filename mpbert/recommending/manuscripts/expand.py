@@ -61,6 +61,9 @@ _URLS = frozenset("url path nolinkurl href".split())
 _LITERAL = frozenset(
     "verbatim verbatim* Verbatim lstlisting minted comment filecontents filecontents*".split()
 )
+# of which the parser knows no end: a $ of R within would begin a formula
+_CODE = frozenset("alltt Sinput Soutput knitrout Highlighting Verbatim BVerbatim".split())
+_LITERAL |= _CODE
 _FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
 _SPACE, _NOTHING = of_one_origin(" ", NOWHERE), of_one_origin("{}", NOWHERE)
 _LINE_ENDS = re.compile(r"(?<!\\)(?:\\\\)+\Z")
@@ -244,7 +247,8 @@ class Expander:
             closing = f"\\end{{{environment}}}"
             end = frame.text.find(closing, frame.position)
             frame.position = before - len(command)
-            self._out.append(frame.take(len(frame.text) if end < 0 else end + len(closing)))
+            copied = frame.take(len(frame.text) if end < 0 else end + len(closing))
+            self._out += [] if environment in _CODE else [copied]
             return
         frame.position = before
         self._out.append(command)
