@@ -136,6 +136,9 @@ THESES = [
     ("R of knitr", TEX,
      "Trees \\cite{a}.\n\\begin{alltt}\nx$y\n\\end{alltt}\nOaks \\cite{b}. So $x$.",
      ["a | Trees.", "b | Oaks."], None, ""),
+    ("R in a command", TEX,
+     "See \\code{a$b}, so trees grow fast in all of our woods \\cite{a}. So $x$ is \\cite{b}.",
+     ["a | See ab, so trees grow fast in all of our woods.", "b | So x is."], None, ""),
     ("sidenote", TEX, r"Trees grow\sidenote{So says \citet{a}.} fast.", ["a | So says they."],
      None, ""),
 ]  # fmt: skip

@@ -66,6 +66,7 @@ logger = logging.getLogger(__name__)
 
 _PARAMETER = re.compile(r"#+[1-9]")
 _LONGEST_FORMULA = 20  # characters
+_WORD, _MOST_WORDS = re.compile(r"\b[a-z]{3,}\b"), 6  # in a formula
 _NAMED = 5  # commands that a warning names
 
 
@@ -140,7 +141,7 @@ class _Converter(LatexNodes2Text):
         self.left_out = LeftOut(marked.line_at)
 
     def last_argument(self, node: LatexMacroNode) -> str:
-        """Return the text of a command's last argument, which may lack."""
+        """Return the text of a command's last argument."""
         return self.nodelist_to_text(_arguments(node)[-1:])
 
     def macro_node_to_text(self, node: LatexMacroNode) -> str:
@@ -166,7 +167,10 @@ class _Converter(LatexNodes2Text):
         text = self.nodelist_to_text(node.nodelist)
         for mark in MARK.findall(node.latex_verbatim()):
             text = text.replace(mark, "")  # $x_{[?]}$ is none
-        return text if len(text) <= _LONGEST_FORMULA else " " + "".join(MARK.findall(text))
+        is_text = len(_WORD.findall(text)) >= _MOST_WORDS  # a $ of code has shifted formulas
+        return (
+            text if is_text or len(text) <= _LONGEST_FORMULA else " " + "".join(MARK.findall(text))
+        )
 
     def _text_context(self) -> LatexContextDb:
         context = get_default_latex_context_db()
