@@ -58,6 +58,7 @@ from mpbert.recommending.manuscripts.tex_commands import (
     NOTES,
     TABLES,
     UNPRINTED,
+    WITH_OPTIONS,
     walker_context,
 )
 from mpbert.recommending.manuscripts.tex_sites import MarkedTex, marked_tex
@@ -127,8 +128,7 @@ class _Converter(LatexNodes2Text):
     """Converts nodes to text; collects places, abstracts and footnotes on the way.
 
     :ivar unread: how often each unknown command stood in the text.
-    :ivar left_out: citations in parts that are not read.
-    :ivar citing: commands that cite by their names alone.
+    :ivar left_out: citations in parts that are not read; ``citing``: other commands that cite.
     """
 
     def __init__(self, marked: MarkedTex, marks: Marks) -> None:
@@ -154,7 +154,7 @@ class _Converter(LatexNodes2Text):
     def environment_node_to_text(self, node: LatexEnvironmentNode) -> str:
         r"""Return the text of an environment; ``\begin{theorem}[\cite{a}]`` cites, too."""
         text = _text_or_nothing(super().environment_node_to_text, node)
-        if node.environmentname in _WITH_OPTIONS or not node.nodeargd:
+        if node.environmentname in WITH_OPTIONS or not node.nodeargd:
             return text
         note = self.nodelist_to_text([n for n in node.nodeargd.argnlist or [] if n is not None])
         return f"{note} {text}" if MARK.search(note) else text
@@ -164,9 +164,8 @@ class _Converter(LatexNodes2Text):
         if getattr(node, "displaytype", "display") == "display":
             self.left_out.add(node, "formula")
             return " "
-        text = self.nodelist_to_text(node.nodelist)
-        for mark in MARK.findall(node.latex_verbatim()):
-            text = text.replace(mark, "")  # $x_{[?]}$ is none
+        marked = "".join(MARK.findall(node.latex_verbatim()))  # $x_{[?]}$ is no place
+        text = self.nodelist_to_text(node.nodelist).translate(dict.fromkeys(map(ord, marked)))
         is_text = len(_WORD.findall(text)) >= _MOST_WORDS  # a $ of code has shifted formulas
         return (
             text if is_text or len(text) <= _LONGEST_FORMULA else " " + "".join(MARK.findall(text))
@@ -270,7 +269,6 @@ class _Converter(LatexNodes2Text):
         return " ".join(self.nodelist_to_text(nodes).split())
 
 
-_WITH_OPTIONS = frozenset((*TABLES, *UNPRINTED, *COUNTED, "figure", "figure*", "table", "table*"))
 _ROW_ENDS = ("\\", "tabularnewline", "cr")
 
 

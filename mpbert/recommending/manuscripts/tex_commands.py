@@ -78,6 +78,8 @@ TABLES = {
     **{"tabular": "[{", "tabular*": "{[{", "tabularx": "{[{", "tabulary": "{[{"},
     **{"longtable": "[{", "supertabular": "{", "xltabular": "{[{"},
 }
+# environments whose options are no text
+WITH_OPTIONS = frozenset((*TABLES, *UNPRINTED, *COUNTED, "figure", "figure*", "table", "table*"))
 # what a manuscript may define anew, and means what it did
 KEPT = (
     CITE_COMMANDS
