@@ -8,6 +8,7 @@ from typing import Any, Optional
 from mpbert.corpus.formats.base import READERS
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engines import OwnProcesses
+from mpbert.foundation.errors import CorpusError, listed
 from mpbert.retrieval.stores.urls import changed_store_option, checked_url
 
 
@@ -26,6 +27,7 @@ class Config:
     update: bool = option(
         False, "replace papers of the index whose record has changed; without it, they are refused"
     )
+    prune: bool = option(False, "remove papers of the index that are not among these")
     store: str = changed_store_option()
 
     def __post_init__(self) -> None:
@@ -37,11 +39,13 @@ class Config:
 def run(config: Config) -> None:
     """Change the index in one step, then its store; print what was added and dropped.
 
-    :raises CorpusError: a record is broken, or its id is in the index with another record.
+    :raises CorpusError: a record is broken, or its id is in the index with another record; or some
+        were left out, and papers that are not there shall be removed.
     :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
     from mpbert.corpus.formats.mixed import MERGED
-    from mpbert.recommending.changes import added
+    from mpbert.recommending.arrivals import arrivals
+    from mpbert.recommending.changes import removed, with_arrivals
     from mpbert.recommending.directory import change_index, read_index
     from mpbert.recommending.encoders import encoder_of_index
     from mpbert.recommending.library import read_library, reader_name, told_counts
@@ -54,10 +58,17 @@ def run(config: Config) -> None:
     counts: Counter[str] = Counter()
     reader = reader_name(config.papers, config.reader, counts)
     papers = read_library(config.papers, reader, OwnProcesses(), counts, config.grobid or "")
+    if config.prune:
+        _check_whole(config.papers, counts)
     encoder = encoder_of_index(config.index, data)
+    absent: list[str] = []
 
     def change(tables: IndexTables) -> tuple[IndexTables, dict[str, Any]]:
-        result = added(tables, papers, encoder, counts, config.update, reader in MERGED)
+        found = arrivals(tables, papers, counts, config.update, reader in MERGED)
+        result = with_arrivals(tables, found, encoder, counts)
+        absent[:] = found.absent
+        if config.prune and absent:
+            result = removed(result, absent, counts)
         return result, {"command": "add", **{name: n for name, n in sorted(counts.items()) if n}}
 
     total = change_index(config.index, change)
@@ -72,3 +83,20 @@ def run(config: Config) -> None:
     )
     for line in told_counts(counts):
         print(line)
+    if absent and (config.prune or config.update):
+        said = "removed" if config.prune else "--prune removes them"
+        print(f"{len(absent):,} of the index not in {config.papers}, {said}: {listed(absent, 20)}")
+
+
+def _check_whole(papers: Path, counts: Counter[str]) -> None:
+    """Check that nothing of an export was left out, which would be removed for that.
+
+    :raises CorpusError: something was.
+    """
+    from mpbert.recommending.library import LEFT_OUT, told_counts
+
+    if lost := told_counts({name: counts[name] for name in LEFT_OUT}):
+        raise CorpusError(
+            f"{papers}: {', '.join(lost)}; nothing was changed: --prune needs an export that is "
+            f"read whole, mend it or leave --prune out"
+        )

@@ -12,7 +12,7 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.experiments.options import BEST, TRAINED
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.engine_choice import engine_of, engine_option, path_for
-from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.errors import ConfigError, CorpusError, OutputError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.manifest import (
     MANIFEST,
@@ -98,8 +98,7 @@ def run(config: Config) -> None:
             return _train(config, reader)
     folder = _encoder_folder(config.encoder)
     inputs = [config.library, *_encoder_files(folder)]
-    if is_finished(config.output, "index", config, inputs):
-        print(f"{config.output} exists, reused")
+    if _is_there(config, inputs):
         return
     check_inputs(inputs)
     with output_directory(config.output, "index", config, inputs) as out:
@@ -113,6 +112,22 @@ def run(config: Config) -> None:
         made = data_of(tables, config.readings, config.seed, fuses=False)
         out.counts |= {"reader": reader, **write_data(data, made)}
     _report(config, reader, tables, out.counts)
+
+
+def _is_there(config: Config, inputs: list[Path]) -> bool:
+    """Return whether this index is there, and say so.
+
+    :raises OutputError: another one is; the line says how that takes the papers of this library.
+    """
+    try:
+        is_there = is_finished(config.output, "index", config, inputs)
+    except OutputError as error:
+        add = shlex.join(["mpbert", "add", str(config.output), str(config.library), "--update"])
+        is_index = (config.output / MANIFEST).is_file()
+        raise OutputError(f"{error}; to bring it up to date: {add}" * is_index or error) from error
+    if is_there:
+        print(f"{config.output} exists, reused")
+    return is_there
 
 
 def _papers(
@@ -149,8 +164,7 @@ def _train(config: Config, reader: str) -> None:
     from mpbert.recommending.library import ENOUGH
 
     inputs = [config.library]
-    if is_finished(config.output, "index", config, inputs):
-        print(f"{config.output} exists, reused")
+    if _is_there(config, inputs):
         return
     for package in ("torch", "fairseq"):
         check_installed(package)

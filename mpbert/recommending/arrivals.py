@@ -48,12 +48,13 @@ class Arrivals:
     """Papers by what is to be done with them.
 
     :param new: of no paper of the index; ``changed`` replace one, by its row.
-    :param there: are in the index already.
+    :param there: are in the index already; ``absent`` are ids of the index that none is of.
     """
 
     new: dict[str, CleanPaper] = field(default_factory=dict)
     changed: dict[int, Arrival] = field(default_factory=dict)
     there: dict[str, CleanPaper] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
 
     def papers(self) -> list[Arrival]:
         """Return what is to be written: new papers, then changed ones."""
@@ -80,8 +81,10 @@ def arrivals(
     same = known.copies(papers) if merges else {}
     found = Arrivals()
     others: dict[str, None] = {}  # ids with other records
+    met: set[int | None] = set()
     for paper in _own_first(papers, same):
         row = known.row_of.get(same.get(paper.paper_id, paper.paper_id))
+        met.add(row)
         if row is None:
             _check_once(paper.paper_id, found.new)
             found.new[paper.paper_id] = paper
@@ -105,6 +108,7 @@ def arrivals(
             f"pass --update to replace what is there, or give the new record another id"
         )
     counts["papers_replaced"] += len(others)
+    found.absent = [paper_id for paper_id, row in known.row_of.items() if row not in met]
     return found
 
 

@@ -14,7 +14,7 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
-from mpbert.recommending.arrivals import Arrival, arrivals
+from mpbert.recommending.arrivals import Arrival, Arrivals, arrivals
 from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
@@ -44,7 +44,13 @@ def added(
     :param merges: whether papers with the DOI or the title of one of the index are that one.
     :raises CorpusError: an id occurs twice, or is in the index with another record.
     """
-    found = arrivals(tables, papers, counts, updates, merges)
+    return with_arrivals(tables, arrivals(tables, papers, counts, updates, merges), encoder, counts)
+
+
+def with_arrivals(
+    tables: IndexTables, found: Arrivals, encoder: IndexEncoder, counts: Counter[str]
+) -> IndexTables:
+    """Return the tables with what arrives, see :func:`added`."""
     written = found.papers()
     if not written:
         return tables

@@ -53,6 +53,8 @@ _SAID = {
     "files_left_out_as_scanned": "PDF files left out as scanned",
 }
 
+LEFT_OUT = tuple(name for name in _SAID if "_left_out_as_" in name or name.startswith("files_of_"))
+
 
 def reader_name(path: Path, named: str | None, counts: Counter[str]) -> str:
     """Return the name of the reader of a library: the one that was named, or the one it is for.

@@ -423,6 +423,27 @@ def test_an_unknown_json_beside_an_export_is_not_read_as_one(tmp_path, run):
     assert "files left out, of no known format: 1\n" in out
 
 
+def test_papers_that_an_export_lacks_are_told_and_removed_when_asked(index, tmp_path, run):
+    more = "@misc{gone, title={Letters that nobody wrote}, author={A. Bee}}\n"
+    path, export = index(ATTENTION + LETTERS + more), tmp_path / "export.bib"
+    export.write_text(LETTERS)
+    code, out, error = run("index", export, path)
+    assert code == 2 and f"up to date: mpbert add {path} {export} --update" in error
+    assert "of the index" not in run("add", path, export)[1]
+    code, out, _ = run("add", path, export, "--update")
+    told = f"2 of the index not in {export}, --prune removes them: gone, vaswani2017\n"
+    assert code == 0 and told in out and ": 3 papers" in out
+    export.write_text(f"{LETTERS}@misc{{broken, title = {{No end\n")
+    code, out, error = run("add", path, export, "--update", "--prune")
+    assert code == 2 and "left out as broken: 1; nothing was changed" in error
+    export.write_text(LETTERS + "@misc{new, title={On letters and their queues}}")
+    code, out, _ = run("add", path, export, "--update", "--prune")
+    assert code == 0 and f"2 of the index not in {export}, removed: gone, vaswani2017\n" in out
+    assert ": 2 papers, 1 of them new" in out
+    assert Recommender(path).paper_ids == ["letters", "new"]
+    assert "of the index not in" not in run("add", path, export, "--update", "--prune")[1]
+
+
 COPIES = (
     "@inproceedings{first, title={Routing of Letters by Queues}, author={A. Bee and B. Cee}, "
     "year=2001, doi={10.1234/a}}\n"
