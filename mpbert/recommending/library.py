@@ -43,7 +43,7 @@ _SAID = {
     "copies_of_papers_merged": "copies of a paper in another format, merged with it",
     "files_read_by_grobid": "PDF files read by GROBID",
     "pdf_files_without_an_abstract": "PDF files without the heading of an abstract",
-    "years_by_the_making_of_the_file": "years taken from when a PDF file was made",
+    "years_by_the_name_of_the_file": "years taken from the name of a PDF file",
     "attached_files_not_found": "attached files not found",
     "attached_files_left_unread": "attached PDF files left unread",
     "records_left_out_as_broken": "records left out as broken",

@@ -4,6 +4,15 @@ import re
 
 _BETWEEN = re.compile(r"(?:\s*,)?\s+and\s+|\s*;\s*", re.IGNORECASE)
 _OTHERS = re.compile(r"(?:^|,?\s+)(?:and\s+others|et\s+al\b\.?)$|^others$", re.IGNORECASE)
+_MOST_FULL = 4
+_NAME = re.compile(r"(?:[^\W\d_a-z][\w'’]*[.-]?)+")  # Ann, B., J.-P., O'Neil
+_NO_NAME = re.compile(
+    r"\b(?:abstract|appendix|chapter|contents|documentation|draft|edition|faculty|guide|insti\w*"
+    r"|introduction|january|february|march|april|june|july|august|september|october|november"
+    r"|december|manual|package|page|preprint|reference|release|report|revision|section|street"
+    r"|summary|supplement\w*|table|the|thesis|user\w*|version|volume|of|for|in|on|with|to|a|an)\b",
+    re.IGNORECASE,
+)
 _COMMA = re.compile(r"\s*,\s*")
 _PARTICLES = frozenset(
     "al ben da das de del della den der di dos du el la le ten ter van von".split()
@@ -35,6 +44,18 @@ def persons(name: str) -> tuple[str, ...]:
         if all(map(_is_person, listed)):
             return tuple(listed)
     return (name,) if name else ()
+
+
+def is_full_name(text: str) -> bool:
+    """Whether a text is the name of one person, with given names before the last one, and no more.
+
+    Four words without an initial may be two persons, as papers print them side by side.
+    """
+    words = text.split()
+    full = [word for word in words if len(word.strip(".")) > 1 and word.lower() not in _PARTICLES]
+    is_name = all(word.lower() in _PARTICLES or _NAME.fullmatch(word) for word in words)
+    is_plain = not GROUP.search(text) and not _NO_NAME.search(text)
+    return is_plain and is_name and len(full) < _MOST_FULL and _is_person(text)
 
 
 def _listed(part: str) -> list[str]:

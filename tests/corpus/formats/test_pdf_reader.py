@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
+from mpbert.corpus.formats.pdf.file_name import named
 from mpbert.corpus.formats.pdf.front import front_of, names_in
 from mpbert.corpus.formats.pdf.lines import SOFT_HYPHEN, Line, PdfError, Printed, read_pdf
 from mpbert.corpus.formats.pdf.reader import PdfReader
@@ -99,17 +100,72 @@ def test_the_stamp_of_arxiv_is_no_title_and_tells_the_year_and_the_id():
 
 
 @pytest.mark.parametrize(
-    ("lines", "made", "expected"),
+    ("lines", "made", "name", "expected"),
     [
-        (["Copyright 2004 by Post", "In November 2003 it rained."], "D:20050101", (2004, True)),
-        (["Vol. 3, May 1998", "Abstract", "As of January 1990."], "", (1998, True)),
-        (["Nothing is dated here."], "D:20100203", (2010, False)),
-        (["In 1066 and 2071234 letters were lost."], "", (None, False)),
+        (["Copyright 2004 by Post", "In November 2003 it rained."], "D:2005", "", (2004, True)),
+        (["Vol. 3, May 1998", "Abstract", "As of January 1990."], "", "", (1998, True)),
+        (["Nothing is dated here."], "D:20260203", "", (None, False)),
+        (["In 1066 and 2071234 letters were lost."], "", "", (None, False)),
+        (["Nothing is dated here."], "D:20260203", "Bee - 2000 - Letters", (2000, False)),
+        (["November 27, 2026", "It is so."], "D:20261127", "Bee - 2000 - Letters", (2000, False)),
+        (["November 27, 2026", "It is so."], "D:20261127", "", (2026, True)),
+        (["Post 1999, and 2000"], "", "Bee_2000_Letters", (2000, True)),
+        (["c 2001 Association for Letters"], "", "letters", (2001, True)),
+        (["In NAACL-HLT 2013, pages 1-9"], "", "P00-1001", (2013, True)),
+        (["Nothing is dated here."], "D:2026", "1706.03762v5", (2017, False)),
+        (["Nothing is dated here."], "D:2026", "scan 2019-05-03", (None, False)),
     ],
 )
-def test_the_year_is_printed_or_that_of_the_file(lines, made, expected):
-    front = front_of(printed(*((line, 9) for line in lines), about={"CreationDate": made}.items()))
+def test_the_year_is_printed_or_in_the_name_and_never_that_of_the_file(lines, made, name, expected):
+    page = printed(*((line, 9) for line in lines), about={"CreationDate": made}.items())
+    front = front_of(page, named(name))
     assert (front.year, front.is_dated) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Marcu et al. - 2000 - Title of it", ("Marcu", 2000, "Title of it")),
+        (
+            "Marcu and Wong - 2002 - A Joint, Good Model",
+            ("Marcu Wong", 2002, "A Joint, Good Model"),
+        ),
+        ("2000 - van der Berg - Title of it", ("van der Berg", 2000, "Title of it")),
+        ("Marcu_2000_Title_of_it", ("Marcu", 2000, "Title of it")),
+        ("Marcu (2000) Title of it", ("Marcu", 2000, "Title of it")),
+        ("marcu2000title", ("", 2000, "")),
+        ("report 2019", ("", None, "")),
+        ("2001 A Space Odyssey", ("", None, "")),
+    ],
+)
+def test_the_name_of_a_file_tells_of_its_paper(name, expected):
+    found = named(name)
+    assert (" ".join(found.authors), found.year, found.title) == expected
+
+
+@pytest.mark.parametrize(
+    ("below", "name", "expected"),
+    [
+        ("D. Marcu*, K. Knight1 and Eduard Hovy2,3", "", ("D. Marcu", "K. Knight", "Eduard Hovy")),
+        ("Daniel Marcu", "Wong - 2000 - A Study", ("Daniel Marcu",)),
+        ("Daniel Marcu William Wong", "Marcu et al. - 2002 - A Study", ("Marcu",)),  # two columns
+        ("University of Southern California", "Marcu - 2000 - A Study", ("Marcu",)),
+        ("Technical Report", "", ()),
+        ("February 8, 1988", "", ()),
+    ],
+)
+def test_authors_stand_below_the_title_or_in_the_name(below, name, expected):
+    page = printed(("A Study of Queues", 18), (below, 12), ("Letters wait in queues of it.", 9))
+    front = front_of(page, named(name))
+    assert (front.title, front.authors) == ("A Study of Queues", expected)
+
+
+def test_a_title_that_the_name_cuts_is_whole_in_print():
+    lines = [("ACTA", 30), ("Letters and their", 14), ("Queues Again", 14), ("It is so. " * 9, 9)]
+    cut, other = "Bee - 2000 - Letters and their Que", "Bee - 2000 - Something not printed"
+    assert front_of(printed(*lines), named(cut)).title == "Letters and their Queues Again"
+    assert front_of(printed(*lines), named(other)).title == "Letters and their Queues Again"
+    assert front_of(printed(*[("It is so.", 9)] * 4), named(other)).title == "Something not printed"
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ Rules, each of which needs print or the file's own data to agree with it:
 
 * the title is what the file says, where its letters are printed on the first page; else the
   largest upright letters of that page which are words, no paragraph, and no banner of a journal;
-* the authors are those that the file names in full;
+* the authors are those that the file names in full, or full names in the lines below the title;
 * the abstract is what stands behind its heading, up to the next heading;
 * the year is that of the stamp of arXiv, or of a copyright, a conference or an issue above the
-  abstract, and else that in which the file was made.
+  abstract.
+
+The name of the file helps: its title and its year count where they are printed, and fill what the
+page does not say. When the file was made says nothing of when the paper was published.
 """
 
 import re
@@ -15,8 +18,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mpbert.corpus.formats.pdf.file_name import Named
 from mpbert.corpus.formats.pdf.lines import SOFT_HYPHEN, Line, Printed
 from mpbert.corpus.raw.identifiers import Identifiers, normal_title
+from mpbert.corpus.raw.names import is_full_name
 
 # one letter apart from the next, as Elsevier prints it, or not
 _ABSTRACT = re.compile(
@@ -44,7 +49,7 @@ _STAMP = re.compile(r"arXiv:\s?(\S+?)(?:v\d+)?\s*\[[\w.-]+\]\s*\d{1,2} \w{3} ((?
 _DOI = re.compile(r"\bdoi\b[\s:./a-z]{0,20}(10\.\d{4,9}/\S+)", re.IGNORECASE)
 _YEAR = r"((?:19|20)\d\d)(?!\d)"
 _ISSUED = re.compile(
-    rf"(?:©|\(c\)|copyright|published|accepted|proceedings|conference|workshop|symposium)"
+    rf"(?:©|\(c\)|^c (?=\d)|copyright|published|accepted|proceedings|conference|workshop|symposium)"
     rf"[^.;\n]{{0,60}}?(?<!\d){_YEAR}",
     re.IGNORECASE,
 )
@@ -53,7 +58,12 @@ _DATED = re.compile(
     rf"|december)[^.;\n]{{0,30}}?(?<!\d){_YEAR}",
     re.IGNORECASE,
 )
-_MADE = re.compile(r"D?:?((?:19|20)\d\d)\d\d")
+_DAY = re.compile(r"(?:\d{1,2}\.? )?[A-Z][a-z]{2,8}\.?(?: \d{1,2},?)? (?:19|20)\d\d")
+_HELD = re.compile(rf"\b[A-Z]{{3,}}(?:[-/][A-Z]+)*(?: |['’]){_YEAR}")  # a conference
+_MARKS = re.compile(r"[\s∗*†‡§¶⋆\d]+(?=,|;|$|\s)|(?<=[a-z])[\d∗*†‡§¶⋆]+")  # behind an author
+_NAMES = re.compile(r"\s*(?:[,;·•&]|\band\b)\s*")
+_UNNAMED = Named()
+_AUTHOR_LINES = 4  # below a title
 _HEAD_LINES = 30  # that may stand above an abstract without a heading
 _LEAST_LETTERS = 0.6  # part of a title's characters; that of a formula has less
 _SAME = 0.03  # part by which letters of one size differ
@@ -66,7 +76,7 @@ class Front:
     """What the first pages say.
 
     :param body_page: page and line where the text behind the abstract begins.
-    :param is_dated: whether the year is printed; else it is that in which the file was made.
+    :param is_dated: whether the year is printed; else the name of the file says it.
     """
 
     title: str
@@ -78,22 +88,29 @@ class Front:
     body_page: tuple[int, int]
 
 
-def front_of(printed: Printed) -> Front:
-    """Return what the first pages of a file say; of a file without any lines, nothing."""
+def front_of(printed: Printed, name: Named = _UNNAMED) -> Front:
+    """Return what the first pages of a file say; of a file without any lines, what its name says.
+
+    :param name: what the name of the file says.
+    """
     first = printed.pages[0] if printed.pages else []
     text = "\n".join(line.text for line in first)
     stamp = next((found for line in first if (found := _STAMP.search(line.text))), None)
     start, abstract, end = _abstract(printed.pages[:2])
     head = first[:start] if start is not None else first
-    title = title_of(printed.about.get("Title", ""), first, head)
+    given = printed.about.get("Title", "")
+    title = title_of(given, first, head, name.title)
     doi = _DOI.search(text.replace(f"{SOFT_HYPHEN}\n", ""))
-    printed_year = int(stamp[2]) if stamp else _printed_year(first, head)
-    made = _MADE.match(printed.about.get("CreationDate", ""))
+    is_printed = name.year is not None and re.search(rf"(?<!\d){name.year}(?!\d)", text)
+    year = name.year if is_printed else int(stamp[2]) if stamp else _printed_year(first, head)
+    if name.year and not stamp and str(year) in printed.about.get("CreationDate", "")[:6]:
+        year = name.year if is_printed else None  # the date of today, which LaTeX prints
+    authors = _printed_names(printed.about.get("Author", ""), text)
     return Front(
         title=title,
-        authors=_printed_names(printed.about.get("Author", ""), text),
-        year=printed_year or (int(made[1]) if made else None),
-        is_dated=printed_year is not None,
+        authors=authors or names_below(title, head) or name.authors,
+        year=year or name.year,
+        is_dated=year is not None,
         abstract=abstract,
         identifiers=Identifiers(
             doi=doi[1] if doi else None, arxiv=stamp[1] if stamp else None, title=title
@@ -102,17 +119,29 @@ def front_of(printed: Printed) -> Front:
     )
 
 
-def title_of(given: str, first: Sequence[Line], head: Sequence[Line]) -> str:
-    """Return the title; empty where no rule finds one.
+def title_of(given: str, first: Sequence[Line], head: Sequence[Line], named: str = "") -> str:
+    """Return the title; without a rule that finds one, that of the name.
 
-    :param given: by the file itself.
+    :param given: by the file itself, ``named`` by its name, where a title may be cut.
     :param first: lines of the first page, ``head`` those above the abstract.
     """
     page = _letters(" ".join(line.text for line in first))
     given = " ".join(given.split())
     if normal_title(given) and _letters(given) in page:
         return given
-    upright = [line for line in head or first if line.is_upright and len(_letters(line.text)) > 2]
+    found = _largest(first, head)
+    if named and _letters(named) in page:
+        return found if _letters(found).startswith(_letters(named)) else named
+    return found or named
+
+
+def _largest(first: Sequence[Line], head: Sequence[Line]) -> str:
+    """Return the words in the largest letters; empty where no rule finds a title."""
+    upright = [
+        line
+        for line in head or first
+        if line.is_upright and len(_letters(line.text)) > 2 and not _is_of_authors(line.text)
+    ]
     body = _body_size(first)
     for size in sorted({line.size for line in upright}, reverse=True)[:4]:
         lines = _run(upright, size)
@@ -133,6 +162,33 @@ def names_in(text: str) -> tuple[str, ...]:
     names = [" ".join(reversed(part.split(",", 1))).strip() for part in parts]
     names = [" ".join(name.split()) for name in names]
     return tuple(names) if all(" " in name and "@" not in name for name in names) else ()
+
+
+def names_below(title: str, head: Sequence[Line]) -> tuple[str, ...]:
+    """Return the authors in the lines below a title; none where a line there is of anything else.
+
+    :param head: lines above the abstract.
+    """
+    whole, found = _letters(title), []
+    lines = [_letters(line.text) for line in head]
+    ends = [n for n, line in enumerate(lines) if len(line) > 1 and whole.endswith(line)]
+    for line in head[ends[0] + 1 :][:_AUTHOR_LINES] if ends else ():
+        if not (names := _names_of_line(line.text)):
+            break
+        found += names
+    return tuple(found)
+
+
+def _names_of_line(text: str) -> list[str]:
+    """Return the full names that a line consists of; none where it has anything else."""
+    names = [name for name in _NAMES.split(_MARKS.sub("", text).strip(" ,;")) if name]
+    return names if all(map(is_full_name, names)) else []
+
+
+def _is_of_authors(text: str) -> bool:
+    """Whether a line is a date, or a list of authors of whom one has an initial."""
+    names = _names_of_line(text)
+    return bool(_DAY.fullmatch(text.strip()) or (names and re.search(r"\b[A-Z]\.", text)))
 
 
 def _body_size(lines: Sequence[Line]) -> float:
@@ -201,7 +257,7 @@ def _abstract(
 
 def _printed_year(first: Sequence[Line], head: Sequence[Line]) -> int | None:
     """Return the year of publication: of any place on the page, or of a date above the abstract."""
-    for lines, pattern in ((first, _ISSUED), (head[:_HEAD_LINES], _DATED)):
+    for lines, pattern in ((first, _ISSUED), (head[:_HEAD_LINES], _DATED), (first, _HELD)):
         years = [int(found[1]) for line in lines for found in pattern.finditer(line.text)]
         if years:
             return max(years)

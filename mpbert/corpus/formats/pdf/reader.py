@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
+from mpbert.corpus.formats.pdf.file_name import Named, named
 from mpbert.corpus.formats.pdf.front import Front, front_of
 from mpbert.corpus.formats.pdf.lines import Line, PdfError, Printed, read_pdf
 from mpbert.corpus.formats.pdf.text import (
@@ -23,7 +24,7 @@ from mpbert.corpus.formats.pdf.text import (
     words_of,
 )
 from mpbert.corpus.published import Publication
-from mpbert.corpus.raw.files import Source, id_of_file
+from mpbert.corpus.raw.files import Source, id_of_file, without_packing
 from mpbert.corpus.raw.identifiers import Identifiers, plain_doi
 from mpbert.corpus.raw.paper_files import PaperFileReader
 from mpbert.corpus.records import RawPaper, RawSection
@@ -54,7 +55,8 @@ class PdfReader(PaperFileReader):
 
     def identifiers_of(self, file: Path) -> Identifiers:
         """Return what the first pages say."""
-        return front_of(_checked(file, read_pdf(file, _HEAD_PAGES), is_whole=False)).identifiers
+        printed = _checked(file, read_pdf(file, _HEAD_PAGES), is_whole=False)
+        return front_of(printed, _named(file)).identifiers
 
     def paper_of(self, file: Path, paper_id: str = "") -> RawPaper:
         """Return the paper of a file by itself.
@@ -63,11 +65,11 @@ class PdfReader(PaperFileReader):
         :raises ModuleNotFoundError: pypdfium2 is not installed.
         """
         printed = _checked(file, read_pdf(file), is_whole=True)
-        front = front_of(printed)
+        front = front_of(printed, _named(file))
         self.counts["pages_left_unread"] += printed.num_pages - len(printed.pages)
         self.counts["papers_without_title"] += not front.title
         self.counts["pdf_files_without_an_abstract"] += not front.abstract
-        self.counts["years_by_the_making_of_the_file"] += bool(front.year and not front.is_dated)
+        self.counts["years_by_the_name_of_the_file"] += bool(front.year and not front.is_dated)
         return self._paper(paper_id, front, printed)
 
     def _paper(self, paper_id: str, front: Front, printed: Printed) -> RawPaper:
@@ -91,6 +93,10 @@ class PdfReader(PaperFileReader):
             authors=front.authors,
             published=Publication(doi=plain_doi(front.identifiers.doi or ""), id_is_key=False),
         )
+
+
+def _named(file: Path) -> Named:
+    return named(without_packing(file).stem)
 
 
 def _upright(lines: Sequence[Line]) -> list[str]:
