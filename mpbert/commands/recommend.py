@@ -39,6 +39,11 @@ class Config:
     )
     top: int = option(Options.top, "papers per place")
     year: Optional[int] = option(Options.year, "leave out papers of later years")
+    since: Optional[int] = option(Options.since, "leave out papers of earlier years")
+    filter: list[str] = option(
+        Options.filters, "papers with these alone: tag:NAME, collection:NAME", nargs="+", type=str
+    )
+    collection: Optional[str] = option(None, "papers of this collection of the library alone")
     ranker: str = option(Options.ranker, "rank by vectors, by words or by both", choices=RANKERS)
     whole: bool = option(
         False,
@@ -90,7 +95,10 @@ def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     keys = [key for place in manuscript.keys for key in place]
     bibliography = read_bibliography(manuscript.about, file, keys)
     known = cited_papers(recommender, bibliography, keys)
-    options = Options(config.top, config.year, ranker=config.ranker)
+    filters = [*config.filter, *([f"collection:{config.collection}"] if config.collection else [])]
+    options = Options(
+        config.top, config.year, ranker=config.ranker, since=config.since, filters=filters
+    )
     if config.whole:
         cited = dict.fromkeys(known[key] for key in keys if key in known)
         accepted = () if config.keep_cited else tuple(cited)

@@ -1,6 +1,6 @@
 """Where a paper appeared: what a bibliography says of it beside authors, title, year and venue."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ class Publication:
     :param id_is_key: whether the paper's id is a key to cite it by, as in a ``.bib``; not so the
         number of a database, or the name of a file.
     :param other_ids: of copies of the record, which name the same paper.
+    :param labels: its tags and collections in a library, as :func:`labels_of` writes them.
     """
 
     kind: str = ""
@@ -38,16 +39,19 @@ class Publication:
     publisher: str = ""
     id_is_key: bool = True
     other_ids: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     def with_texts(self, change: Callable[[str], str]) -> "Publication":
         """Return the same with each text changed."""
-        return replace(self, **{name: change(getattr(self, name)) for name in TEXTS})
+        labels = tuple(map(change, self.labels))
+        return replace(self, **{n: change(getattr(self, n)) for n in TEXTS}, labels=labels)
 
     def filled(self, other: "Publication") -> "Publication":
         """Return the same, with what another source says where this one says nothing."""
         ids = tuple(dict.fromkeys((*self.other_ids, *other.other_ids)))
         filled = {name: getattr(self, name) or getattr(other, name) for name in TEXTS}
-        return replace(self, **filled, other_ids=ids)
+        labels = tuple(sorted({*self.labels, *other.labels}))
+        return replace(self, **filled, other_ids=ids, labels=labels)
 
 
 TEXTS = tuple(field.name for field in fields(Publication) if field.type is str)
@@ -56,6 +60,12 @@ TEXTS = tuple(field.name for field in fields(Publication) if field.type is str)
 def published_of(value: Mapping[str, Any] | None) -> Publication:
     """Return a record from a value of a column; what a table lacks is unknown."""
     return Publication() if value is None else Publication(**value)
+
+
+def labels_of(tags: Iterable[str], collections: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return tags and collections as labels, sorted: ``tag:to read``, ``collection:Thesis``."""
+    names = [("tag", tag) for tag in tags] + [("collection", name) for name in collections]
+    return tuple(sorted({f"{kind}:{text}" for kind, name in names if (text := name.strip())}))
 
 
 def kind_of(name: str) -> str:

@@ -1,5 +1,6 @@
 """An index that answers: what is asked of a place or of a whole paper -> ranked papers, and why."""
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
@@ -108,7 +109,26 @@ class AnsweringIndex(IndexedPapers):
         allowed[accepted] = False
         if options.year is not None:
             allowed &= self._years <= options.year
+        if options.since is not None:
+            allowed &= (self._years >= options.since) | (self._years == 0)
+        for label in options.filters:
+            allowed &= np.isin(np.arange(len(allowed)), self._rows_with(label))
         return accepted, allowed
+
+    def _rows_with(self, label: str) -> list[int]:
+        """Return the rows of the papers that have a tag or are in a collection.
+
+        :raises ConfigError: none has it.
+        """
+        rows = self.rows_of_labels.get(label.casefold())
+        if rows is None:
+            close = difflib.get_close_matches(label.casefold(), self.rows_of_labels, 3, 0.4)
+            hint = f", such as {', '.join(close)}" if close else ""
+            raise ConfigError(
+                f"filter {label!r}: no paper of the index has it; expected one of its "
+                f"{len(self.rows_of_labels):,} tags and collections{hint}"
+            )
+        return rows
 
     def together(self, asked: Sequence[AskedFor]) -> list[AskedFor]:
         """Return the same questions, read together: :meth:`answer` is faster then, and the same."""

@@ -17,30 +17,40 @@ class Options:
 
     :param top: papers to return at most; fewer where the index is small, or no word is known.
     :param year: papers of later years are left out; those without a year stay.
+    :param since: papers of earlier years are left out; those without a year stay.
+    :param filters: papers must have all of these: ``tag:NAME`` or ``collection:NAME``, in any case.
     :param accepted: ids of papers already accepted at the place, or known to the whole paper. They
         are not returned; papers that are cited together with them gain.
     :param ranker: ``dense`` ranks by vectors, ``words`` by BM25, ``both`` by all that the index
         knows, see :class:`mpbert.recommending.rankers.PaperRanker`.
-    :raises ConfigError: ``top`` is below 1, ``year`` is no whole number, ``accepted`` is one text,
-        or there is no such ranker.
+    :raises ConfigError: ``top`` is below 1, a year is no whole number, ``accepted`` or ``filters``
+        is one text, a filter is neither tag nor collection, or there is no such ranker.
     """
 
     top: int = 10
     year: int | None = None
     accepted: Sequence[str] = ()
     ranker: Ranker = "both"
+    since: int | None = None
+    filters: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.ranker not in RANKERS:
             raise ConfigError(f"ranker {self.ranker!r}: expected one of {', '.join(RANKERS)}")
         if self.top < 1:
             raise ConfigError(f"top {self.top}: expected 1 or more")
-        if not isinstance(self.year, Integral | None):
-            raise ConfigError(
-                f"year is {self.year!r}; expected a whole number, such as 2015, or None"
-            )
+        for name in ("year", "since"):
+            if not isinstance(value := getattr(self, name), Integral | None):
+                raise ConfigError(
+                    f"{name} is {value!r}; expected a whole number, such as 2015, or None"
+                )
         if isinstance(self.accepted, str):
             raise ConfigError(f"accepted is one text, {self.accepted!r}; expected a list of ids")
+        if isinstance(self.filters, str):
+            raise ConfigError(f"filters is one text, {self.filters!r}; expected a list of them")
+        for label in self.filters:
+            if not label.startswith(("tag:", "collection:")):
+                raise ConfigError(f"filter {label!r}: expected tag:NAME or collection:NAME")
 
 
 class Wanted(TypedDict, total=False):
@@ -50,3 +60,5 @@ class Wanted(TypedDict, total=False):
     year: int | None
     accepted: Sequence[str]
     ranker: Ranker
+    since: int | None
+    filters: Sequence[str]

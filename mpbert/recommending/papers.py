@@ -12,7 +12,7 @@ from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.published import doi_at, published_of, rows_of_other_ids
+from mpbert.recommending.published import doi_at, published_of, rows_of_labels, rows_of_other_ids
 from mpbert.recommending.records import IndexedPaper
 from mpbert.recommending.titles import TitleIndex
 
@@ -65,6 +65,11 @@ class IndexedPapers:
     def row_of_other_id(self) -> dict[str, int]:
         """Rows by the ids of copies, such as a second key of a paper in its library."""
         return rows_of_other_ids(self._columns["published"])
+
+    @cached_property
+    def rows_of_labels(self) -> dict[str, list[int]]:
+        """Rows by tag and collection, such as ``tag:to read``, in small letters."""
+        return rows_of_labels(self._columns["published"])
 
     @cached_property
     def dois(self) -> list[str | None]:

@@ -1,9 +1,10 @@
 """Where papers appeared, as a column of texts of an index: a list for each paper.
 
-Behind as many texts for each paper stand the ids of its copies.
+Behind as many texts for each paper stand the ids of its copies, then its labels. A label begins
+with a space, as no id does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,13 +18,16 @@ _DOI = TEXTS.index("doi")
 def published_texts(published: Publication) -> list[str]:
     """Return a value of the column."""
     texts = [getattr(published, name) for name in TEXTS]
-    return [*texts, "key" if published.id_is_key else "", *published.other_ids]
+    labels = (f" {label}" for label in published.labels)
+    return [*texts, "key" if published.id_is_key else "", *published.other_ids, *labels]
 
 
 def published_of(texts: Sequence[str]) -> Publication:
     """Return what a value of the column says."""
     *known, is_key = texts[:NUM_PUBLISHED]
-    return Publication(*known, id_is_key=bool(is_key), other_ids=tuple(texts[NUM_PUBLISHED:]))
+    ids = tuple(text for text in texts[NUM_PUBLISHED:] if not text.startswith(" "))
+    labels = tuple(text[1:] for text in texts[NUM_PUBLISHED + len(ids) :])
+    return Publication(*known, id_is_key=bool(is_key), other_ids=ids, labels=labels)
 
 
 def doi_at(published: ListColumn, row: int) -> str:
@@ -33,5 +37,19 @@ def doi_at(published: ListColumn, row: int) -> str:
 
 def rows_of_other_ids(published: ListColumn) -> dict[str, int]:
     """Return the row of each paper by the ids of its copies."""
+    return {text: row for row, text in _behind(published) if not text.startswith(" ")}
+
+
+def rows_of_labels(published: ListColumn) -> dict[str, list[int]]:
+    """Return the rows of the papers that have each label, by the label in small letters."""
+    rows: dict[str, list[int]] = {}
+    for row, text in _behind(published):
+        if text.startswith(" "):
+            rows.setdefault(text[1:].casefold(), []).append(row)
+    return rows
+
+
+def _behind(published: ListColumn) -> Iterator[tuple[int, str]]:
+    """Yield (row, text) of what stands behind the texts that each paper has."""
     more = np.flatnonzero(np.diff(published.offsets) > NUM_PUBLISHED).tolist()
-    return {other: row for row in more for other in published[row][NUM_PUBLISHED:]}
+    return ((row, text) for row in more for text in published[row][NUM_PUBLISHED:])

@@ -18,7 +18,7 @@ from mpbert.recommending.rankers import AskedFor
 from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.records import IndexedPaper
 from mpbert.serving.live import LiveIndex
-from mpbert.serving.messages import MAX_TOP, CitingSentenceMessage, Top, Year
+from mpbert.serving.messages import MAX_TOP, CitingSentenceMessage, Filters, Since, Top, Year
 
 _INSTRUCTIONS = (
     "Finds papers to cite, in one collection of papers on this machine. Ask recommend_papers with "
@@ -105,6 +105,8 @@ def _add_places(server: MCPServer, live: LiveIndex) -> None:
         top: Top = Options.top,
         year: Year = Options.year,
         ranker: RankedBy = Options.ranker,
+        since: Since = Options.since,
+        filters: Filters = (),
     ) -> RecommendedPapers:
         """Recommend papers to cite at a place of a text, best first, with title and abstract."""
         recommender = (await live.edition()).recommender
@@ -115,7 +117,9 @@ def _add_places(server: MCPServer, live: LiveIndex) -> None:
                 raise ConfigError(f"text: found {text.count(PLACE)} times {PLACE}; expected one")
             place = len(before) if mark else None
             manuscript = manuscript_at(before + after, place, title, abstract)
-            asked = recommender.asked_at(manuscript, 0, Options(top, year, ranker=ranker))
+            asked = recommender.asked_at(
+                manuscript, 0, Options(top, year, (), ranker, since, filters)
+            )
             return _recommended(recommender, asked)
 
         return await _told(act)
@@ -129,13 +133,17 @@ def _add_whole(server: MCPServer, live: LiveIndex) -> None:
         top: Top = Options.top,
         year: Year = Options.year,
         ranker: RankedBy = Options.ranker,
+        since: Since = Options.since,
+        filters: Filters = (),
     ) -> RecommendedPapers:
         """Recommend papers to read for a whole paper, by its title and abstract, best first."""
         recommender = (await live.edition()).recommender
 
         def act() -> RecommendedPapers:
             sentences = whole_sentences(title, abstract)
-            asked = recommender.asked_whole(sentences, Options(top, year, ranker=ranker))
+            asked = recommender.asked_whole(
+                sentences, Options(top, year, (), ranker, since, filters)
+            )
             return _recommended(recommender, asked)
 
         return await _told(act)

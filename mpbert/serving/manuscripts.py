@@ -95,7 +95,8 @@ def _answered_whole(edition: Edition, question: WholeQuestion) -> WholeAnswer:
 
 
 def _options(question: AskedManuscript) -> Options:
-    return Options(question.top, question.year, ranker=question.ranker)
+    names = ("top", "year", "ranker", "since", "filters")
+    return Options(**{name: getattr(question, name) for name in names})
 
 
 def _known(edition: Edition, pasted: Pasted, question: ManuscriptQuestion) -> dict[str, str]:

@@ -32,6 +32,14 @@ Year = Annotated[
     Annotated[int, Field(ge=1, le=9999)] | None,
     Field(description="year of the manuscript: nothing later is recommended"),
 ]
+Since = Annotated[
+    Annotated[int, Field(ge=1, le=9999)] | None,
+    Field(description="nothing earlier is recommended; papers without a year are"),
+]
+Filters = Annotated[
+    list[Annotated[str, Field(pattern="^(tag|collection):")]],
+    Field(max_length=20, description="tag:NAME or collection:NAME, all of which a paper must have"),
+]
 PaperId = Annotated[str, Field(description="id of a paper of the index")]
 
 
@@ -78,6 +86,8 @@ class AskedManuscript(BaseModel):
     abstract: Text = Field("", description="abstract of the manuscript")
     top: Top = Options.top
     year: Year = Options.year
+    since: Since = Options.since
+    filters: Filters = []
     ranker: Ranker = Field(Options.ranker, description="vectors, words, or both")
 
 

@@ -42,6 +42,7 @@ class ArxivReader(WorksReader):
             venue=journal or "arXiv",
             doi=text_of(work.get("doi")) or f"10.48550/arXiv.{own}",
             kind="article" if journal else "misc",
+            tags=tuple(text_of(work.get("categories")).split()),
             known=Identifiers(arxiv=own),
         )
 

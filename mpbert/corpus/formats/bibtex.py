@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpbert.corpus.formats.base import READERS
-from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
 from mpbert.corpus.raw.names import GROUP
 from mpbert.foundation.errors import CorpusError
 
@@ -151,6 +151,8 @@ def _export(kind: str, key: str, fields: Fields) -> Export:
         number=fields.get("number") or fields.get("issue", ""),
         pages=fields.get("pages", ""),
         publisher=fields.get("publisher", ""),
+        tags=listed_tags(*(fields.get(n, "") for n in ("keywords", "keyword", "mendeley-tags"))),
+        collections=listed_tags(fields.get("groups", "")),
     )
 
 

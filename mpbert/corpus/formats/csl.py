@@ -9,7 +9,7 @@ from typing import Any
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of
-from mpbert.corpus.raw.exports import Export, ExportReader
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags
 from mpbert.corpus.raw.json_stream import iter_members
 from mpbert.corpus.raw.values import id_of, printed, reading, text_of
 from mpbert.foundation.errors import CorpusError
@@ -71,6 +71,7 @@ def _export(item: dict[str, Any]) -> Export:
         number=printed(item.get("issue") or item.get("number")),
         pages=printed(item.get("page")),
         publisher=printed(item.get("publisher")),
+        tags=listed_tags(printed(item.get("keyword"))),
     )
 
 

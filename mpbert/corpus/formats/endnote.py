@@ -74,6 +74,7 @@ def _export(record: Element) -> Export:
         number=text("number", "issue", "NUMBER"),
         pages=text("pages", "PAGES"),
         publisher=text("publisher", "PUBLISHER"),
+        tags=tuple(map(text_in, (*record.iter("keyword"), *record.iter("KEYWORD")))),
     )
 
 

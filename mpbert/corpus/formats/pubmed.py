@@ -73,6 +73,7 @@ def _of_tags(tags: Tags) -> Export:
         number=first_of(tags, ("IP",)),
         pages=first_of(tags, ("PG",)),
         publisher=first_of(tags, ("PB",)),
+        tags=(*tags.get("OT", ()), *(term.replace("*", "") for term in tags.get("MH", ()))),
         known=Identifiers(pubmed=pmid, pmc=first_of(tags, ("PMC",))),
     )
 
@@ -110,6 +111,7 @@ def _of_element(record: Element) -> Export:
         pages=text("MedlinePgn")
         or page_range(text("Pagination/StartPage"), text("Pagination/EndPage")),
         publisher=text("PublisherName"),
+        tags=tuple(text_in(each) for n in ("Keyword", "DescriptorName") for each in head.iter(n)),
         known=Identifiers(pubmed=pmid, pmc=ids.get("pmc", "")),
     )
 

@@ -61,5 +61,6 @@ def _export(tags: Tags) -> Export:
         number=first_of(tags, ("IS",)),
         pages=page_range(first_of(tags, ("SP",)), first_of(tags, ("EP",))),
         publisher=first_of(tags, ("PB",)),
+        tags=tuple(tags.get("KW", ())),
         files=tuple(name.removeprefix("file://") for tag in _FILES for name in tags.get(tag, ())),
     )

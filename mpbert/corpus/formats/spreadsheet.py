@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import kind_of, page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.names import persons
 from mpbert.foundation.errors import CorpusError
@@ -41,6 +41,7 @@ _COLUMNS = {  # field -> names of its column in small letters, the best first
     "first": ("page start", "start page", "bp"),
     "last": ("page end", "end page", "ep"),
     "publisher": ("publisher", "pu"),
+    "tags": ("author keywords", "keywords", "tags", "manual tags", "de"),
     "pubmed": ("pmid", "pubmed id", "pm"),
     "files": ("file attachments",),
 }
@@ -148,6 +149,7 @@ def _export(row: Row) -> Export:
         number=of("number"),
         pages=page_range(of("first"), of("last")) or of("pages"),
         publisher=of("publisher"),
+        tags=listed_tags(of("tags")),
         known=Identifiers(pubmed=of("pubmed")),
     )
 

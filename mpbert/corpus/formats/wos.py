@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.published import page_range
-from mpbert.corpus.raw.exports import Export, ExportReader, read_text, spoken_name
+from mpbert.corpus.raw.exports import Export, ExportReader, listed_tags, read_text, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.tagged_lines import TagForm, Tags, first_of, tagged_records
 
@@ -64,6 +64,7 @@ def _export(tags: Tags) -> Export:
         pages=page_range(first_of(tags, ("BP",)), first_of(tags, ("EP",)))
         or first_of(tags, ("AR",)),
         publisher=first_of(tags, ("PU",)),
+        tags=listed_tags(first_of(tags, ("DE",))),
         known=Identifiers(pubmed=first_of(tags, ("PM",))),
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.published import Publication
+from mpbert.corpus.published import Publication, labels_of
 from mpbert.corpus.raw.files import PACKED, FileSet, Source, open_file, too_large, walk
 from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, plain_doi
 from mpbert.corpus.raw.keys import made_key
@@ -46,6 +46,7 @@ class Export:
     :param files: attached to it, as printed: paths, those that are relative from its own file.
     :param references: what it cites.
     :param kind: type of the entry in BibTeX; ``volume`` and what follows are as printed.
+    :param tags: keywords and tags; ``collections`` are folders of the library that hold it.
     :param known: what else it may be known by, beside DOI and title.
     """
 
@@ -63,6 +64,8 @@ class Export:
     number: str = ""
     pages: str = ""
     publisher: str = ""
+    tags: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
     known: Identifiers = Identifiers()
 
 
@@ -186,6 +189,7 @@ class ExportReader(Reader):
         known = Publication(
             *(found.kind, found.doi, found.volume, found.number, found.pages, found.publisher)
         )
+        known = replace(known, labels=labels_of(found.tags, found.collections))
         known = replace(known.with_texts(self._plain), doi=plain_doi(found.doi))
         return replace(known, id_is_key=self.has_keys and bool(found.key.strip()))
 
@@ -216,6 +220,12 @@ def read_text(path: Path) -> str:
         raise CorpusError(
             f"{path}:{line}: found broken UTF-8; expected a file in UTF-8: export the library so"
         ) from error
+
+
+def listed_tags(*texts: str) -> tuple[str, ...]:
+    """Return the tags of fields that hold several, with semicolons or commas between them."""
+    parts = (text.split(";" if ";" in text else ",") for text in texts)
+    return tuple(tag.strip() for each in parts for tag in each if tag.strip())
 
 
 def spoken_name(family: str, given: str = "", suffix: str = "") -> str:

@@ -58,7 +58,7 @@ def test_texts_notes_tags_and_collections_belong_to_their_item():
     assert text.startswith("A mailbox holds the letters of a street until somebody comes")
     items = {item.key: item for item in read_items(FIXTURE / "zotero.sqlite")}
     assert items["KEY00001"].tags == ["queues", "to read"]
-    assert items["KEY00001"].collections == ["Chapter 2"]
+    assert items["KEY00001"].collections == ["Chapter 2", "Thesis"]
     assert items["KEY00002"].collections == ["Thesis"]
 
 

@@ -39,7 +39,11 @@ _NOTES = """
     WHERE itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY itemID"""
 _TAGS = "SELECT itemID, name FROM itemTags JOIN tags USING (tagID) ORDER BY name"
 _COLLECTIONS = """
-    SELECT itemID, collectionName FROM collectionItems JOIN collections USING (collectionID)
+    WITH RECURSIVE within (itemID, collectionID) AS (
+        SELECT itemID, collectionID FROM collectionItems UNION
+        SELECT itemID, parentCollectionID FROM within JOIN collections USING (collectionID)
+        WHERE parentCollectionID IS NOT NULL)
+    SELECT itemID, collectionName FROM within JOIN collections USING (collectionID)
     ORDER BY collectionName"""
 _KEY_IN_EXTRA = re.compile(r"^\s*(?:citation key|bibtex)\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
@@ -51,6 +55,7 @@ class Item:
     :param values: by names of fields.
     :param people: (role, family, given), in their order.
     :param files: (key of the attachment, its path as Zotero keeps it).
+    :param collections: that hold it, and those in which these are.
     """
 
     key: str

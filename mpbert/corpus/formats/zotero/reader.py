@@ -121,6 +121,8 @@ def _export(item: Item, folder: Path) -> ZoteroExport:
         number=of(*_NUMBER),
         pages=of("pages"),
         publisher=of(*_PUBLISHER),
+        tags=tuple(item.tags),
+        collections=tuple(item.collections),
         known=Identifiers(
             arxiv=of("archiveID") or _in_extra(of("extra"), "arxiv"),
             pubmed=_in_extra(of("extra"), "pmid"),
