@@ -37,6 +37,7 @@ def test_a_question_reaches_the_recommender_with_its_defaults(client, recommende
         {
             **{"text": "Some text.", "place": 4, "title": "", "abstract": "", "top": 10},
             **{"year": 2010, "accepted": ["b/1"], "ranker": "both"},
+            **{"since": None, "filters": []},
         }
     ]
     (paper,) = answer.json()["papers"]
