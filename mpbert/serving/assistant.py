@@ -18,7 +18,8 @@ from mpbert.recommending.rankers import AskedFor
 from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.records import IndexedPaper
 from mpbert.serving.live import LiveIndex
-from mpbert.serving.messages import MAX_TOP, CitingSentenceMessage, Filters, Since, Top, Year
+from mpbert.serving.messages import CitingSentenceMessage
+from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 
 _INSTRUCTIONS = (
     "Finds papers to cite, in one collection of papers on this machine. Ask recommend_papers with "

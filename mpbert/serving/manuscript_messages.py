@@ -6,7 +6,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from mpbert.serving.messages import (
     MAX_PLACES,
-    MAX_TOP,
     AskedManuscript,
     AskedText,
     PaperId,
@@ -15,6 +14,7 @@ from mpbert.serving.messages import (
     UnsharedLanguage,
     check_place,
 )
+from mpbert.serving.wanted import MAX_TOP
 
 MAX_KEYS = 20_000
 _TEXT = r"Large packets vanish. Path MTU discovery prevents fragmentation \cite{mogul}."

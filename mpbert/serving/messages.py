@@ -6,8 +6,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from mpbert.foundation.errors import printable
 from mpbert.recommending.options import Options, Ranker
+from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 
-MAX_TOP = 100
 MAX_PLACES = 50  # of a text, in one request
 
 
@@ -24,21 +24,8 @@ def as_text(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(as_text)]
-Top = Annotated[int, Field(ge=1, le=MAX_TOP, description="papers to answer with")]
 UnsharedLanguage = Annotated[
     str, Field(description="a line where the index shares no language with the place; else empty")
-]
-Year = Annotated[
-    Annotated[int, Field(ge=1, le=9999)] | None,
-    Field(description="year of the manuscript: nothing later is recommended"),
-]
-Since = Annotated[
-    Annotated[int, Field(ge=1, le=9999)] | None,
-    Field(description="nothing earlier is recommended; papers without a year are"),
-]
-Filters = Annotated[
-    list[Annotated[str, Field(pattern="^(tag|collection):")]],
-    Field(max_length=20, description="tag:NAME or collection:NAME, all of which a paper must have"),
 ]
 PaperId = Annotated[str, Field(description="id of a paper of the index")]
 
