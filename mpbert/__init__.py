@@ -28,6 +28,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'mpbert' has no attribute {name!r}")
     from mpbert.foundation.extras import imported
 
+    if name in ("Corpus", "compare", "evaluate"):
+        imported("pyarrow")  # of the extra that also brings pandas
     found = getattr(imported(_MODULES[name]), name)
     globals()[name] = found  # the next time it is here
     return found

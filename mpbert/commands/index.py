@@ -159,6 +159,8 @@ def _papers(
 
 def _train(config: Config, reader: str) -> None:
     """Train on the library, and put the index that comes out in place."""
+    for package in ("torch", "fairseq"):
+        check_installed(package)
     from mpbert.experiments.library_training import LibraryTraining, train_on_library
     from mpbert.recommending.directory import ENCODER, data_folder, read_index
     from mpbert.recommending.library import ENOUGH
@@ -166,8 +168,6 @@ def _train(config: Config, reader: str) -> None:
     inputs = [config.library]
     if _is_there(config, inputs):
         return
-    for package in ("torch", "fairseq"):
-        check_installed(package)
     place = config.output.with_name(f"{config.output.name}.training")
     training = LibraryTraining(
         *(config.library, reader, config.train, place),

@@ -70,6 +70,9 @@ class CommandParser(ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+        fields = {field.name: field.metadata for field in dataclasses.fields(options_class)}
+        for action in self._actions:  # argparse_dataclass passes no const on
+            action.const = fields.get(action.dest, {}).get("const", action.const)
 
     def parse_values(self, words: Sequence[str]) -> dict[str, Any]:
         """Return the value of each field, without making a configuration of them."""

@@ -66,7 +66,7 @@ def test_a_library_is_trained_on_by_one_command_that_goes_on(
     rfc_archive, store, tmp_path, run, execute
 ):
     index, place = tmp_path / "index", tmp_path / "index.training"
-    words = ["index", rfc_archive, index, "--train", "token_bag_matches"]
+    words = ["index", rfc_archive, index, "--train"]  # the default: the bag with exact matches
     execute.add("binarize")
     code, _, error = run(*words)
     assert code == 143 and not index.exists() and place.is_dir()

@@ -28,6 +28,7 @@ class Config:
     quick: bool = option(False, "be quick")
     careful: bool = option(True, "be careful")
     splits: list[str] = option(("a",), "splits", nargs="+", choices=["a", "b"])
+    train: Optional[str] = option(None, "what to train", nargs="?", const="bag")
 
 
 def parse(*argv):
@@ -56,6 +57,13 @@ def test_files_hold_booleans_lists_and_names_with_dashes(write):
     found = parse("in", "--config", path)
     assert (found.quick, found.careful, found.splits) == (True, False, ["b", "a"])
     assert parse("in", "--quick", "--no-careful").careful is False
+
+
+@pytest.mark.parametrize(
+    ("words", "train"), [([], None), (["--train"], "bag"), (["--train", "x"], "x")]
+)
+def test_a_flag_without_its_value_has_the_one_that_stands_for_it(words, train):
+    assert parse("in", *words).train == train
 
 
 def test_a_configuration_as_written_is_read_back(write):
