@@ -187,7 +187,102 @@ FORMS = [
     ("braces begin a text", TXT, "{Trees} grow [?].", [" | {Trees} grow."], 1,
      "{Trees} grow [@K1; @K2]."),
 ]  # fmt: skip
-ROWS = [*PLACEHOLDERS, *CLAUSES, *MARKDOWN, *TYPED, *THESES, *FORMS]
+
+# what strangers to this table write in TeX
+STRANGE_TEX = [
+    ("notes in round brackets", TEX, r"Trees \parencites(cf.)(so)[1]{a}[2][3]{todo} grow.",
+     ["a | Trees grow."], 1, r"Trees \parencites(cf.)(so)[1]{a}[2][3]{K1,K2} grow."),
+    ("footnote behind a stop", TEX, r"Trees grow.\autocite*[12]{a} Oaks too.\footcites{b}{todo}",
+     ["a | Trees grow.", "b | Oaks too."],
+     2,
+     r"Trees grow.\autocite*[12]{a} Oaks too.\footcites{b}{K1,K2}"),
+    ("notes of apacite", TEX, r"Trees \cite<e.g.,>[p.~3]{a} grow, \citeA<see>{b} say.",
+     ["a | Trees grow,", "b | they say."],
+     1,
+     r"Trees \cite<e.g.,>[p.~3]{a,K1,K2} grow, \citeA<see>{b} say."),
+    ("a note that cites", TEX, r"Trees \citep[see][and \citealp{b}]{a} grow.",
+     ["a | Trees grow."], 1, r"Trees \citep[see][and \citealp{b}]{a,K1,K2} grow."),
+    ("nocite", TEX, r"\nocite{*}Trees \cite{a}. \nocite{b}",
+     ["a | Trees."], None, ""),
+    ("quotations of csquotes", TEX,
+     r"Trees. \textcquote[12]{a}{Oaks are old}. \blockcquote{b}{Elms die.}",
+     ["a | Oaks are old.", "b | Elms die."],
+     1,
+     r"Trees. \textcquote[12]{a,K1,K2}{Oaks are old}. \blockcquote{b}{Elms die.}"),
+    ("label of an item", TEX,
+     r"\begin{description}\item[Oaks \cite{a}] are trees.\end{description}",
+     ["a | Oaks are trees."],
+     1,
+     r"\begin{description}\item[Oaks \cite{a,K1,K2}] are trees.\end{description}"),
+    ("options of lists and boxes", TEX,
+     r"\begin{multicols}{2}\begin{enumerate}[label=(\alph*)]\item Oaks "
+     r"\cite{a}.\end{enumerate}\end{multicols}",
+     ["a | Oaks."], 1, r"\begin{multicols}{2}\begin{enumerate}[label=(\alph*)]\item Oaks "
+     r"\cite{a,K1,K2}.\end{enumerate}\end{multicols}"),
+    ("environments stand apart", TEX,
+     r"\begin{lemma}Trees grow\end{lemma}\begin{proof}[Proof of \cite{a}] Easy.\end{proof}",
+     ["a | Proof of Easy."], None, ""),
+    ("tabularray", TEX,
+     r"\begin{tblr}{colspec={ll}} BERT \cite{a} & 3\\ T5 \cite{b} & 4 \end{tblr}",
+     ["a | BERT, 3", "b | T5, 4"],
+     2,
+     r"\begin{tblr}{colspec={ll}} BERT \cite{a} & 3\\ T5 \cite{b,K1,K2} & 4 \end{tblr}"),
+    ("block of beamer", TEX, r"\begin{block}{Oaks}They grow \cite{a}.\end{block}",
+     ["a | They grow."], 1, r"\begin{block}{Oaks}They grow \cite{a,K1,K2}.\end{block}"),
+    ("raised", TEX, r"Trees grow$^{\cite{a}}$ and fall\textsuperscript{\cite{todo}}.",
+     ["a | Trees grow", " | and fall."],
+     2,
+     r"Trees grow$^{\cite{a}}$ and fall\textsuperscript{\cite{K1,K2}}."),
+    ("tracked changes", TEX,
+     r"\deleted{Oaks \cite{no}.} We \replaced{see \cite{a}}{saw \cite{no}} it.",
+     ["a | We see it."],
+     1,
+     r"\deleted{Oaks \cite{no}.} We \replaced{see \cite{a,K1,K2}}{saw \cite{no}} it."),
+    ("link to a section", TEX, r"Trees \hyperref[sec:a]{grow} \cite{a}.",
+     ["a | Trees grow."], None, ""),
+    ("code within a line", TEX, r"Use \mintinline{python}{x[a$b]} for trees \cite{a}. So $x$.",
+     ["a | Use for trees."],
+     1,
+     r"Use \mintinline{python}{x[a$b]} for trees \cite{a,K1,K2}. So $x$."),
+    ("cross-reference begins", TEX, r"Trees grow \cite{a}. \Cref{fig:x} shows it.",
+     ["a | Trees grow."], 1, r"Trees grow \cite{a,K1,K2}. \Cref{fig:x} shows it."),
+    ("abbreviation in front", TEX, r"In the U.S. \cite{a} trees grow. Oaks, etc.\ \cite{b} fall.",
+     ["a | In the U.S. trees grow.", "b | Oaks, etc. fall."],
+     1,
+     r"In the U.S. \cite{a,K1,K2} trees grow. Oaks, etc.\ \cite{b} fall."),
+    ("abbreviation in German", TEX, r"Der Baum z.\,B. \cite{a} fällt, d.h.\ er stirbt.",
+     ["a | Der Baum z. B. fällt, d.h. er stirbt."],
+     1,
+     r"Der Baum z.\,B. \cite{a,K1,K2} fällt, d.h.\ er stirbt."),
+    ("quotes of German", TEX,
+     'Der Baum "`wächst"\' \\parencite[vgl.][S.~3]{a}. ,,Eiche`` fällt \\cite{b}.',
+     ["a | Der Baum „wächst“.", "b | „Eiche“ fällt."],
+     1,
+     'Der Baum "`wächst"\' \\parencite[vgl.][S.~3]{a,K1,K2}. ,,Eiche`` fällt \\cite{b}.'),
+    ("possessive", TEX, r"\citeauthor{a}'s model \citeyearpar{a} and \citet{b}'s oak grow.",
+     ["a | Their model and", "b | their oak grow."],
+     2,
+     r"\citeauthor{a}'s model \citeyearpar{a} and \citet{b,K1,K2}'s oak grow."),
+    ("in round brackets", TEX, r"Trees grow (\citealt{a}), oaks (e.g.~\citealt{b}) fall.",
+     ["a | Trees grow", "b | oaks fall."],
+     1,
+     r"Trees grow (\citealt{a,K1,K2}), oaks (e.g.~\citealt{b}) fall."),
+    ("loud and coloured", TEX, r"Trees grow \textcolor{red}{CITE}. Oaks \hl{CITATION NEEDED}.",
+     [" | Trees grow.", " | Oaks."], 1, r"Trees grow \cite{K1,K2}. Oaks \hl{CITATION NEEDED}."),
+    ("note with a name", TEX, r"Trees grow \todo[inline]{cite Smith 2004}. Oaks \todo{rewrite}.",
+     [" | Trees grow."], 1, r"Trees grow \cite{K1,K2}. Oaks \todo{rewrite}."),
+    ("needed, with a reason", TEX, r"Trees grow \citationneeded[by Smith].",
+     [" | Trees grow."], 1, r"Trees grow \cite{K1,K2}."),
+    ("comment among keys", TEX, 'Trees \\cite{a,% x\n  todo} grow.',
+     ["a | Trees grow."], None, ""),
+    ("code", TEX, '\\begin{lstlisting}\nx = "\\cite{no}" % 1\n\\end{lstlisting}\nTrees \\cite{a}.',
+     ["a | Trees."],
+     1,
+     '\\begin{lstlisting}\nx = "\\cite{no}" % 1\n\\end{lstlisting}\nTrees \\cite{a,K1,K2}.'),
+    ("keys over lines", TEX, 'Trees \\cite{a,\n  todo,\n  b} grow.',
+     ["a,b | Trees grow."], 1, 'Trees \\cite{a,\n  K1,K2,\n  b} grow.'),
+]  # fmt: skip
+ROWS = [*PLACEHOLDERS, *CLAUSES, *MARKDOWN, *TYPED, *THESES, *FORMS, *STRANGE_TEX]
 
 
 @pytest.mark.parametrize(
@@ -321,3 +416,16 @@ def test_a_broken_document_is_refused_with_the_way_out(tmp_path):
     (tmp_path / "a.rtf").write_text("x")
     with pytest.raises(ManuscriptError, match=r"convert it: pandoc -t markdown -o paper.md a.rtf"):
         read_manuscript_file(tmp_path / "a.rtf")
+
+
+def test_definitions_of_packages_and_a_class_beside_the_manuscript_count(tmp_path):
+    (tmp_path / "own.cls").write_text("\\LoadClass{article}\\RequirePackage{mine}")
+    (tmp_path / "mine.sty").write_text(
+        "\\RequirePackage{own}\\newcommand{\\by}[1]{\\citet{#1}} % \\newcommand{\\no}{}\n"
+        "\\def\\small{\\@setfontsize\\small\\@ixpt{11}}\nText \\cite{no}."
+    )
+    (tmp_path / "a.tex").write_text("\\documentclass{own}{\\small As \\by{a} say, trees grow.}")
+    manuscript = read_manuscript_file(tmp_path / "a.tex")
+    assert manuscript.sentences == ["As they say, trees grow."]
+    change = text_change(manuscript.mentions[0].site, ["K1"]).after.decode()
+    assert "\\by{a,K1}" in change

@@ -40,7 +40,7 @@ _CITING = re.compile(
 _NOT_CITING = frozenset("nocite citestyle fullnocite".split())
 
 _ALL = "|".join(sorted(ALL_COMMANDS))
-_NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\))"
+_NOTE = r"\s{0,3}(?:\[[^\[\]{}]{0,200}\]|\([^()\[\]{}]{0,200}\)|<[^<>{}]{0,200}>)"
 _KEYS = r"\s{0,3}\{[^{}]{0,2000}\}"
 TEX_CITATION = re.compile(rf"~?\\({_ALL})\b\*?(?:(?:{_NOTE}){{0,4}}{_KEYS})+")
 

@@ -25,17 +25,20 @@ _OTHER, _LOOSE = "\U00100000", "\U00100001"  # a marker of others; a noun that m
 _MARKS = f"((?:{MARK.pattern})+)"
 _AFTER_STOP = re.compile(rf"([.!?]+[\"'”’)\]]*)\s*{_MARKS}(?=\s|$)")
 _BEFORE_WORD = re.compile(rf"{_MARKS}(\w+)")
-_CITES = f"(?:{MARK.pattern}|{_OTHER})"
-_SUBJECT = re.compile(rf"(^\s*|[.!?][\"'”’)\]]*\s+)(?={_CITES}(?:{_CITES}|\s)*\s[a-z])")
-_CUT = re.compile(rf"{NOUN}{_LOOSE}?{_OTHER}|{NOUN}{_LOOSE}|{_OTHER}|{MARK.pattern}")
-_INNER_NOUN = re.compile(rf"(?<=.)\b{NOUN}(?={MARK.pattern})")
-_WORD = re.compile(rf"{_MARKS}(\w+)")
 _SUBJECT = re.compile(rf"(^|[.!?][\"'”’)\]]*\s+)(?={MARK.pattern}(?:{MARK.pattern}|\s)*\s[a-z])")
 _CUT = re.compile(
     rf"(?:{NOUN}{_OTHER}|{_OTHER}|{NOUN}{_LOOSE}(?={MARK.pattern})|{_LOOSE}|{MARK.pattern})"
 )
-_INNER_NOUN = re.compile(rf"(?<=.)\b{NOUN}(?={MARK.pattern})")
+_INNER_NOUN = re.compile(rf"(?<=.)\b(?:{NOUN}|Their)(?={MARK.pattern})")
+_NOUN_BEFORE = re.compile(rf"\b(?i:{NOUN}|their)\Z")
+_POSSESSIVE = re.compile(rf"{NOUN}({MARK.pattern})['’]s\b")
 _WORD = re.compile(r"\b(?=\w*[^\W\d_])\w{2,}")
+# behind a stop of which a sentence goes on: "in the U.S. \cite{a} trees grow", "etc. [@a] in woods"
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[^\W\d_]\.\s?)+[^\W\d_]|(?i:\b(?:etc|vs|cf|al|eg|ie|figs?|eqs?|secs?|nos?|dr|prof|approx"
+    r"|resp|bzw|usw|ca|vgl|ggf|sog|inkl)))\.\s*\Z"
+)
+_CLOSING = re.compile(r"\s?[)\]]+")
 _EMPTY_WORDS = frozenset(
     "they them their its our we you it this these those that which who while when where than then "
     "the an and or but by in of on to as for from with via into at upon about over under see also "
@@ -55,7 +58,7 @@ def clauses_of(paragraph: str) -> Iterator[list[tuple[str, list[str]]]]:
             sentence = NOUN + sentence.removeprefix(NOUN + _LOOSE)
         yield [
             (cut_markers(clause, [Marker(*found.span()) for found in _CUT.finditer(clause)]), marks)
-            for clause in _clauses(_INNER_NOUN.sub(NOUN.lower(), sentence))
+            for clause in _clauses(_INNER_NOUN.sub(_lower, sentence))
             for marks in [MARK.findall(clause)]
         ]
 
@@ -67,9 +70,10 @@ def _clauses(sentence: str) -> list[str]:
         return [sentence]
     cuts = [0]
     for mark, following in pairwise(marks):
-        noun = following.start() - len(NOUN)
-        is_noun = sentence[noun : following.start()].lower() == NOUN.lower()
-        cuts.append(max(noun, mark.end()) if is_noun else mark.end())
+        noun = _NOUN_BEFORE.search(sentence, mark.end(), following.start())
+        closing = _CLOSING.match(sentence, mark.end())
+        end = mark.end() if closing is None else closing.end()
+        cuts.append(end if noun is None else noun.start())
     parts = [sentence[start:end] for start, end in pairwise([*cuts, len(sentence)])]
     found: list[list[str]] = []
     held: list[str] = []  # in which no word was said yet
@@ -77,7 +81,7 @@ def _clauses(sentence: str) -> list[str]:
         if _says(part):
             found.append([*held, part])
             held = []
-        elif found and not held and not part.lstrip().lower().startswith(NOUN.lower()):
+        elif found and not held and not part.lstrip().lower().startswith((NOUN.lower(), "their")):
             found[-1].append(part)
         else:
             held.append(part)
@@ -102,8 +106,18 @@ def _settled(paragraph: str) -> str:
         (start, end, NOUN + _OTHER if bare[start].isalpha() else _OTHER)
         for start, end in _joined(_spans(bare))
     ]
-    text = _SUBJECT.sub(rf"\1{NOUN}{_LOOSE}", replace_spans(paragraph, found))
+    text = _SUBJECT.sub(_with_subject, replace_spans(paragraph, found))
+    text = _POSSESSIVE.sub(r"Their\1", text)
     return _BEFORE_WORD.sub(r"\2\1", _AFTER_STOP.sub(r"\2\1", text))
+
+
+def _lower(match: re.Match[str]) -> str:
+    return match[0].lower()
+
+
+def _with_subject(match: re.Match[str]) -> str:
+    before = match.string[max(match.start() - 12, 0) : match.end()]
+    return match[0] if _ABBREVIATION.search(before) else f"{match[1]}{NOUN}{_LOOSE}"
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ arguments nor ``\def`` and ``\let``, and have no bound.
 """
 
 import re
+from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.document_commands import (
@@ -16,7 +17,13 @@ from mpbert.recommending.manuscripts.document_commands import (
     read_document_command,
     read_newcommandx,
 )
-from mpbert.recommending.manuscripts.including import INCLUDING, included_names
+from mpbert.recommending.manuscripts.including import (
+    INCLUDING,
+    PACKAGES,
+    included_names,
+    local_packages,
+)
+from mpbert.recommending.manuscripts.literal_tex import CODE, INLINE_CODE, LITERAL, URLS, literal
 from mpbert.recommending.manuscripts.macros import (
     Definition,
     Frame,
@@ -57,18 +64,11 @@ _BODY_IS_GONE = frozenset(
     name for name, reader in _READERS.items() if reader not in (read_newcommand, read_operator)
 )
 _ENVIRONMENTS = frozenset("newenvironment renewenvironment".split())
-_URLS = frozenset("url path nolinkurl href".split())
-_LITERAL = frozenset(
-    "verbatim verbatim* Verbatim lstlisting minted comment filecontents filecontents*".split()
-)
-# of which the parser knows no end: a $ of R within would begin a formula
-_CODE = frozenset("alltt Sinput Soutput knitrout Highlighting Verbatim BVerbatim".split())
-_LITERAL |= _CODE
 _FI = re.compile(r"\\fi(?![A-Za-z])|\Z")
 _SPACE, _NOTHING = of_one_origin(" ", NOWHERE), of_one_origin("{}", NOWHERE)
 _LINE_ENDS = re.compile(r"(?<!\\)(?:\\\\)+\Z")
-_OWN = frozenset(_READERS) | _ENVIRONMENTS | INCLUDING | _URLS | CONDITIONS
-_OWN |= {"let", "begin", "end", "verb", "lstinline", "xspace", "iffalse"}
+_OWN = frozenset(_READERS) | _ENVIRONMENTS | INCLUDING | URLS | CONDITIONS
+_OWN |= INLINE_CODE | {"let", "begin", "end", "xspace", "iffalse"}
 
 
 class Expander:
@@ -84,6 +84,7 @@ class Expander:
         self._macros: dict[str, Macro] = {}
         self._environments: dict[str, tuple[Macro, Macro]] = {}
         self._frames: list[Frame] = []
+        self._read_packages: set[Path] = set()
         self._out: list[Traced] = []
         self._num_inputs = self._num_calls = self._num_left = self._num_read = 0
 
@@ -125,8 +126,8 @@ class Expander:
             self._input(frame, name)
         elif name in ("begin", "end"):
             self._environment(frame, command, name)
-        elif name in ("verb", "lstinline") or name in _URLS:
-            self._literal(frame, start, name)
+        elif name in INLINE_CODE or name in URLS:
+            self._out += literal(frame, start, name)
         elif name == "iffalse":
             frame.position = _FI.search(frame.text, frame.position).end()
         elif name == "xspace":
@@ -135,6 +136,9 @@ class Expander:
             self._define(frame, name)
         elif name in CONDITIONS:
             self._decide(frame, command, name)
+        elif name in PACKAGES:
+            self._out.append(command)
+            self._packages(frame, name)
         elif name in self._macros:
             self._call(self._macros[name], command)
         else:
@@ -161,6 +165,33 @@ class Expander:
             name not in _PROVIDING or found[0] not in self._macros
         ):
             self._macros[found[0]] = found[1]
+
+    def _packages(self, frame: Frame, command: str) -> None:
+        """Read definitions of packages in the folder, but for those that need TeX itself."""
+        before = frame.position
+        frame.bracket()
+        names = frame.token()
+        frame.position = before
+        if names is None or not self._includes:
+            return
+        for source in local_packages(self._source, names.text, PACKAGES[command]):
+            if source.path in self._read_packages:
+                continue
+            self._read_packages.add(source.path)
+            macros, environments = dict(self._macros), dict(self._environments)
+            package = Frame(self.origins.add_file(source, plain_characters(source.text)))
+            while match := _STOP.search(package.text, package.position):
+                package.position, name = match.end(), match[0][1:]
+                if name in PACKAGES:
+                    self._packages(package, name)
+                elif match[0][0] != "%" and (name in _READERS or name in _ENVIRONMENTS):
+                    self._define(package, name)
+            for name, macro in list(self._macros.items()):
+                if "@" in name + macro.body and macros.get(name) is not macro:
+                    del self._macros[name]
+            for name, pair in list(self._environments.items()):
+                if "@" in pair[0].body + pair[1].body and environments.get(name) is not pair:
+                    del self._environments[name]
 
     def _decide(self, frame: Frame, command: Traced, condition: str) -> None:
         r"""Go on with the branch of ``\IfBooleanTF`` and the like that counts."""
@@ -243,30 +274,15 @@ class Expander:
             whole = frame.traced.slice(before - len(command), frame.position)
             self._call(self._environments[environment][name == "end"], whole, apart=name)
             return
-        if name == "begin" and environment in _LITERAL:
+        if name == "begin" and environment in LITERAL:
             closing = f"\\end{{{environment}}}"
             end = frame.text.find(closing, frame.position)
             frame.position = before - len(command)
             copied = frame.take(len(frame.text) if end < 0 else end + len(closing))
-            self._out += [] if environment in _CODE else [copied]
+            self._out += [] if environment in CODE else [copied]
             return
         frame.position = before
         self._out.append(command)
-
-    def _literal(self, frame: Frame, start: int, name: str) -> None:
-        r"""Copy ``\verb|...|`` or the argument of ``\url`` as it is."""
-        frame.star()
-        closing = frame.text[frame.position : frame.position + 1]
-        end = frame.text.find("}" if closing == "{" else closing, frame.position + 1)
-        is_literal = closing == "{" or name in ("verb", "lstinline")
-        line_end = frame.text.find("\n", frame.position)
-        if not closing.strip() or not is_literal or end < 0 or 0 <= line_end < end:
-            end = frame.position - 1
-        frame.position = start
-        copied = frame.take(end + 1)
-        if name in _URLS:  # whose % begins no comment
-            copied = Traced(copied.text.replace("%", "_"), copied.origins)
-        self._out.append(copied)
 
     def _input(self, frame: Frame, command: str) -> None:
         names, folder = included_names(frame, command, self._macros)

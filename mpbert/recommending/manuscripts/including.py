@@ -3,11 +3,15 @@ r"""Commands that include a file: ``\input``, those of subfiles, and those of im
 import os
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mpbert.recommending.manuscripts.macros import Frame, Macro
+from mpbert.recommending.manuscripts.source_text import UTF8, SourceText
 
 _IMPORTS = frozenset("import subimport inputfrom subinputfrom includefrom subincludefrom".split())
+# command -> ending of the file with definitions that it names
+PACKAGES = {"usepackage": ".sty", "RequirePackage": ".sty", "documentclass": ".cls"}
+PACKAGES |= {"LoadClass": ".cls"}
 INCLUDING = _IMPORTS | set("input include subfile subfileinclude @input InputIfFileExists".split())
 _BARE_NAME = re.compile(r"[^\s{}%]*")
 _COMMAND = re.compile(r"\\([A-Za-z@]+)\s*")
@@ -28,6 +32,19 @@ def included_names(
     name = _name(frame, macros)
     beside = os.path.dirname(frame.path)  # as subfiles takes it
     return [posixpath.join(folder, name), name, os.path.join(beside, name)], folder
+
+
+def local_packages(source: SourceText, names: str, ending: str) -> Iterator[SourceText]:
+    """Yield the packages, or the class, that stand in the folder of the manuscript.
+
+    :param names: between commas.
+    :param ending: of the files.
+    """
+    folder = source.path.parent.resolve()
+    for name in names.split(","):
+        path = folder / f"{name.strip()}{ending}"
+        if "\0" not in name and path.is_file() and path.resolve().is_relative_to(folder):
+            yield SourceText(path, path.read_text(UTF8, "replace"))
 
 
 def _name(frame: Frame, macros: Mapping[str, Macro]) -> str:

@@ -201,6 +201,11 @@ def masked(text: str, literal: Sequence[tuple[int, int]]) -> str:
     return "".join([*pieces, text[last:]])
 
 
+def noun_of(kind: str) -> str:
+    """Return the noun of a kind of cross-reference, such as ``fig``."""
+    return _NOUNS[kind.lower()]
+
+
 def _of_tex(match: re.Match[str]) -> Found:
     keys = tuple(key for listed in _BRACES.findall(match[0]) for key in split_keys(listed))
     return Found(*match.span(), keys, NOUN if match[1] in TEXTUAL else "")
@@ -213,5 +218,5 @@ def _of_pandoc(match: re.Match[str]) -> Found | None:
     if keys or not found:
         noun = "" if is_group or match[0].startswith("-") else NOUN
         return Found(*match.span(), keys, noun) if found else None
-    noun = _NOUNS[CROSS_REFERENCE.fullmatch(found[0])[1].lower()]
+    noun = noun_of(CROSS_REFERENCE.fullmatch(found[0])[1])
     return Found(match.start(), match.end(), (), "" if is_group else noun, is_place=False)

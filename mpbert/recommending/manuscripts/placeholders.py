@@ -2,7 +2,7 @@ r"""What people type where a citation will be: ``\cite{todo}``, ``[citation need
 
 import re
 
-_OF = r"(?:cit(?:e|ation)s?|ref(?:erence)?s?)"
+_OF = r"(?:cit(?:e|ation)s?|cit\.|ref(?:erence)?s?)"
 _DO = r"(?:add|find|insert|needs?|needed|missing|todo|fixme)"
 _KEY = re.compile(
     rf"""\s*(?:
@@ -20,20 +20,27 @@ _KEY = re.compile(
 _TASK = rf"(?:{_DO}[\s:_-]{{1,2}}(?:an?\s|the\s)?)"
 _SAID = rf"{_TASK}?{_OF}(?:[\s_-](?:needed|missing|here|please|todo))?"
 _ANY_CASE = rf"(?i:{_SAID})"
+_WHOM = r"[^][@{}()\n]{1,60}"  # "cite Smith 2004", "citation: Smith", "reference for this"
+_WHAT = (
+    rf"(?i:(?:{_TASK}?(?:cite:?\s(?!as\b)|(?:citations?|cit\.):\s?)"
+    rf"|{_TASK}{_OF}\s(?:for|to|of|from)\s){_WHOM})"
+)
+_LOUD = r"(?:CITE|CITATION|REF)(?:[ _-]?(?:NEEDED|MISSING|HERE|TODO|ME|\d{1,2}))?"
 _BARE = (
     r"\[CITATION\]|\[\?+\]"
-    rf"|(?<!\])\[\s?(?:{_ANY_CASE}|(?i:source\s(?:needed|missing)|{_TASK}?cite:?\s[^][@{{}}\n]{{1,60}})"
+    rf"|(?<!\])\[\s?(?:{_ANY_CASE}|{_WHAT}|{_LOUD}|(?i:sources?(?:\s(?:needed|missing)|\s?(?=\?))|cn)"
     r"|XXX+|TODO|-?@[?.]*)\s?[?!]*\](?![(:{])"
-    rf"|\((?:CIT(?:E|ATION)S?|REF(?:ERENCE)?S?|XXX+|\?\?+"
-    rf"|(?i:{_TASK}{_OF}|{_OF}\s(?:needed|missing|here)))\s?[?!]*\)"
+    rf"|\((?:{_LOUD}|CIT(?:E|ATION)S|REF(?:ERENCE)?S?|XXX+|\?\?+|{_WHAT}"
+    rf"|(?i:{_TASK}{_OF}|{_OF}\s(?:needed|missing|here)|cite|citation))\s?[?!]*\)"
     rf"|\((?i:{_OF})\s?[?!]+\)"
 )
-BARE = re.compile(_BARE)
+BARE = re.compile(rf"{_BARE}|\{{\{{(?i:cn|cite|fact|citation needed)\}}\}}|(==|\*\*){_LOUD}\?*\1")
 # in TeX also a note to oneself that asks for nothing but a citation
 BARE_TEX = re.compile(
     rf"{_BARE}"
-    rf"|\\(?:todo|Todo|TODO|fixme|FIXME)\*?\s?(?:\[[^\[\]{{}}]{{0,80}}\])?\{{\s?{_ANY_CASE}\s?[?!.]*\}}"
-    r"|\\(?:citationneeded|citeneeded|citneeded|needs?cite|needs?citation)(?![A-Za-z@])(?:\{\})?"
+    rf"|\\(?:todo|Todo|TODO|fixme|FIXME)\*?\s?(?:\[[^\[\]{{}}]{{0,80}}\])?\{{\s?(?:{_ANY_CASE}|{_WHAT})\s?[?!.]*\}}"
+    rf"|\\(?:hl|textbf|emph|textit|underline|(?:textcolor|colorbox)\{{\w+\}})\{{\s?{_LOUD}\s?[?!]*\}}"
+    r"|\\(?:citationneeded|citeneeded|citneeded|needs?cite|needs?citation)(?![A-Za-z@])(?:\[[^][{}]{0,200}\])?(?:\{\})?"
 )
 
 

@@ -23,7 +23,6 @@ from pylatexenc.latexwalker import (
     LatexEnvironmentNode,
     LatexMacroNode,
     LatexNode,
-    LatexSpecialsNode,
     LatexWalker,
     LatexWalkerError,
 )
@@ -38,9 +37,11 @@ from mpbert.recommending.manuscripts.citation_commands import (
 from mpbert.recommending.manuscripts.expand import Expander
 from mpbert.recommending.manuscripts.left_out import LeftOut
 from mpbert.recommending.manuscripts.marks import (
+    CROSS_REFERENCE,
     MARK,
     Marks,
     mark_places,
+    noun_of,
     split_keys,
 )
 from mpbert.recommending.manuscripts.references import about_tex
@@ -52,19 +53,28 @@ from mpbert.recommending.manuscripts.tex_commands import (
     COUNTED,
     DROPPED,
     HEADINGS,
+    INLINE,
     KEPT,
     LAYOUT,
     LISTINGS,
     NOTES,
+    QUOTES,
     TABLES,
     UNPRINTED,
     WITH_OPTIONS,
     walker_context,
 )
+from mpbert.recommending.manuscripts.tex_nodes import (
+    arguments_of,
+    first_node,
+    rows_of,
+    text_or_nothing,
+)
 from mpbert.recommending.manuscripts.tex_sites import MarkedTex, marked_tex
 
 logger = logging.getLogger(__name__)
 
+_QUOTE = re.compile(r"\"[`']|,,(?=\w)")  # of German, as babel takes them
 _PARAMETER = re.compile(r"#+[1-9]")
 _LONGEST_FORMULA = 20  # characters
 _WORD, _MOST_WORDS = re.compile(r"\b[a-z]{3,}\b"), 6  # in a formula
@@ -89,9 +99,9 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     try:
         context = walker_context(converter.citing)
         nodes = LatexWalker(marked.text, latex_context=context).get_latex_nodes()[0]
-        document = _first(nodes, LatexEnvironmentNode, "document")
+        document = first_node(nodes, LatexEnvironmentNode, "document")
         body = converter.nodelist_to_text(nodes if document is None else document.nodelist)
-        title = _first(nodes, LatexMacroNode, "title")
+        title = first_node(nodes, LatexMacroNode, "title")
         heading = "" if title is None else converter.last_argument(title)
     except (LatexWalkerError, RecursionError, IndexError) as error:
         at_end = isinstance(error, IndexError)  # the parser reads on behind the end
@@ -102,7 +112,7 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
     _warn(source, converter.unread)
     converter.left_out.warn(source.path)
     title, abstract, text = (
-        mark_places(part, marks)
+        mark_places(_QUOTE.sub(_quote, part), marks)
         for part in (
             heading,
             "\n\n".join(converter.abstracts),
@@ -110,6 +120,10 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
         )
     )
     return Draft(text, marks, title, abstract, about_tex(expanded.text))
+
+
+def _quote(sign: re.Match[str]) -> str:
+    return "“" if sign[0] == "\"'" else "„"
 
 
 def _warn(source: SourceText, unread: Counter[str]) -> None:
@@ -142,22 +156,24 @@ class _Converter(LatexNodes2Text):
 
     def last_argument(self, node: LatexMacroNode) -> str:
         """Return the text of a command's last argument."""
-        return self.nodelist_to_text(_arguments(node)[-1:])
+        return self.nodelist_to_text(arguments_of(node)[-1:])
 
     def macro_node_to_text(self, node: LatexMacroNode) -> str:
         """Return the text of a command."""
         if self.latex_context.get_macro_spec(node.macroname) is None:
             name = node.macroname
             self.unread.update([name] if name.isalpha() and name not in LAYOUT else [])
-        return _text_or_nothing(super().macro_node_to_text, node)
+        return text_or_nothing(super().macro_node_to_text, node)
 
     def environment_node_to_text(self, node: LatexEnvironmentNode) -> str:
         r"""Return the text of an environment; ``\begin{theorem}[\cite{a}]`` cites, too."""
-        text = _text_or_nothing(super().environment_node_to_text, node)
-        if node.environmentname in WITH_OPTIONS or not node.nodeargd:
-            return text
-        note = self.nodelist_to_text([n for n in node.nodeargd.argnlist or [] if n is not None])
-        return f"{note} {text}" if MARK.search(note) else text
+        text = text_or_nothing(super().environment_node_to_text, node)
+        name = node.environmentname
+        if name not in WITH_OPTIONS and node.nodeargd:
+            note = self.nodelist_to_text([n for n in node.nodeargd.argnlist or [] if n is not None])
+            text = f"{note} {text}" if MARK.search(note) else text
+        stands_within = name in INLINE or name in COUNTED or name in UNPRINTED
+        return text if stands_within else f"\n\n{text}\n\n"
 
     def math_node_to_text(self, node: LatexNode) -> str:
         """Return a short formula within a line as text, and nothing for others."""
@@ -166,6 +182,8 @@ class _Converter(LatexNodes2Text):
             return " "
         marked = "".join(MARK.findall(node.latex_verbatim()))  # $x_{[?]}$ is no place
         text = self.nodelist_to_text(node.nodelist).translate(dict.fromkeys(map(ord, marked)))
+        if not any(map(str.isalnum, text)):  # $^{\cite{a}}$
+            return "".join(MARK.findall(text)) or text
         is_text = len(_WORD.findall(text)) >= _MOST_WORDS  # a $ of code has shifted formulas
         return (
             text if is_text or len(text) <= _LONGEST_FORMULA else " " + "".join(MARK.findall(text))
@@ -177,15 +195,20 @@ class _Converter(LatexNodes2Text):
             **dict.fromkeys((*ALL_COMMANDS, *self.citing), self._cite),
             **dict.fromkeys(HEADINGS.split(), self._heading),
             **dict.fromkeys(NOTES, self._footnote),
-            **dict.fromkeys(("multicolumn", "multirow", "href"), self.last_argument),
+            **dict.fromkeys(_LAST_ARGUMENT, self.last_argument),
+            **dict.fromkeys(QUOTES, self._cite),
+            **dict.fromkeys(("autoref", "cref", "Cref", "vref"), self._reference),
+            "replaced": lambda node: self.nodelist_to_text(arguments_of(node)[1:2]),
             "abstract": self._abstract,
-            "texorpdfstring": lambda node: self.nodelist_to_text(_arguments(node)[:1]),
+            "texorpdfstring": lambda node: self.nodelist_to_text(arguments_of(node)[:1]),
             **dict.fromkeys(("caption", "captionof"), self._caption),
-            **dict.fromkeys(("item", "par"), lambda node: "\n\n"),
+            "item": self._item,
+            "par": lambda node: "\n\n",
         }
         own |= {name: partial(self._accented, accent) for name, accent in ACCENTS.items()}
         macros = [MacroTextSpec(name, simplify_repl=repl) for name, repl in own.items()]
-        macros += [MacroTextSpec(name, discard=True) for name in (*DROPPED, "title")]
+        dropped = (name for name in (*DROPPED, "title") if name not in own)
+        macros += [MacroTextSpec(name, discard=True) for name in dropped]
         environments = [EnvironmentTextSpec(name, discard=True) for name in UNPRINTED]
         environments += [EnvironmentTextSpec(name, simplify_repl=self._drop) for name in COUNTED]
         environments += [
@@ -205,7 +228,7 @@ class _Converter(LatexNodes2Text):
         return accented(accent, self.last_argument(node))
 
     def _cite(self, node: LatexNode) -> str:
-        groups = _arguments(node)
+        groups = arguments_of(node)
         verbatim = [group.latex_verbatim() for group in groups]
         keys = tuple(key for text in verbatim for key in split_keys(text.strip("{}")))
         if any(_PARAMETER.match(key) for key in keys):
@@ -219,6 +242,15 @@ class _Converter(LatexNodes2Text):
     def _heading(self, node: LatexNode) -> str:
         text = self.last_argument(node)
         return f"\n\n{text if MARK.search(text) else ''}\n\n"
+
+    def _item(self, node: LatexNode) -> str:
+        label = self.nodelist_to_text([each for each in arguments_of(node) if each is not None])
+        return f"\n\n{label} " if MARK.search(label) else "\n\n"
+
+    def _reference(self, node: LatexNode) -> str:
+        """Return the noun that a cross-reference prints."""
+        kind = CROSS_REFERENCE.match(self.last_argument(node))
+        return "This" if kind is None else noun_of(kind[1])
 
     def _caption(self, node: LatexNode) -> str:
         return f"\n\n{self.last_argument(node)}\n\n"
@@ -254,47 +286,11 @@ class _Converter(LatexNodes2Text):
 
     def _table(self, node: LatexEnvironmentNode) -> str:
         """Return a paragraph for each row with a citation; others are numbers more than text."""
-        rows: list[list[list[LatexNode]]] = [[[]]]
-        for child in node.nodelist:
-            if isinstance(child, LatexSpecialsNode) and child.specials_chars == "&":
-                rows[-1].append([])
-            elif isinstance(child, LatexMacroNode) and child.macroname in _ROW_ENDS:
-                rows.append([[]])
-            else:
-                rows[-1][-1].append(child)
-        texts = [", ".join(filter(None, map(self._cell, row))) for row in rows]
+        texts = [", ".join(filter(None, map(self._cell, row))) for row in rows_of(node.nodelist)]
         return "".join(f"\n\n{text}\n\n" for text in texts if MARK.search(text))
 
     def _cell(self, nodes: list[LatexNode]) -> str:
         return " ".join(self.nodelist_to_text(nodes).split())
 
 
-_ROW_ENDS = ("\\", "tabularnewline", "cr")
-
-
-def _text_or_nothing(convert: Callable[[LatexNode], str], node: LatexNode) -> str:
-    r"""Return what pylatexenc makes of a node: nothing of \href and others without arguments."""
-    try:
-        return convert(node)
-    except (AttributeError, LookupError, TypeError, ValueError):
-        return ""
-
-
-def _arguments(node: LatexMacroNode) -> list[LatexNode]:
-    """Return the arguments of a command, of which it has none as the argument of another."""
-    return list(node.nodeargd.argnlist) if node.nodeargd else []
-
-
-def _first(nodes: list[LatexNode], kind: type[LatexNode], name: str) -> LatexNode | None:
-    """Return the first command or environment of a name, also within environments."""
-    for node in nodes:
-        if isinstance(node, kind) and name in (
-            getattr(node, "macroname", None),
-            getattr(node, "environmentname", None),
-        ):
-            return node
-        if isinstance(node, LatexEnvironmentNode):
-            found = _first(node.nodelist, kind, name)
-            if found is not None:
-                return found
-    return None
+_LAST_ARGUMENT = "added multicolumn multirow href hyperref hyperlink hypertarget".split()

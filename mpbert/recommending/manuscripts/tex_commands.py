@@ -39,6 +39,9 @@ DROPPED = {
     **dict.fromkeys("index theoremstyle hypersetup cline rowcolor cellcolor".split(), "[{"),
     **dict.fromkeys("newcounter newlength captionsetup hyphenchar phantom".split(), "[{"),
     "newtheorem": "*{[{[",
+    **dict.fromkeys(("defcitealias", "DeclareCiteCommand"), "{{"),
+    **dict.fromkeys(("deleted", "sout", "DIFdel"), "[{"),  # text that was taken out
+    **dict.fromkeys(("color", "pagecolor"), "[{"),
     "definecolor": "{{{",
     "printbibliography": "[",
     "cmidrule": "{",
@@ -62,7 +65,8 @@ LAYOUT = frozenset(
     "endinput LaTeX TeX LaTeXe BibTeX and email date today thepage csname endcsname "
     "verb lstinline texttt textsf textrm textlf textsl textbf textit boldsymbol bm ac acp acs acl "
     "acf acro acused Ac gls Gls glspl Glspl acrshort acrlong ensuremath texorpdfstring markboth "
-    "markright microtypesetup numprint enquote".split()
+    "markright microtypesetup numprint enquote S og fg textsuperscript textsubscript hl color "
+    "added SI si qty num unit SIrange alph arabic roman Alph Roman".split()
 )
 # of formulas and drawings, and of programs, where % begins no comment
 _FORMULAS = (
@@ -76,10 +80,29 @@ COUNTED = (*_FORMULAS, *LISTINGS, *ALGORITHMS)  # left out, but their citations 
 # environments of rows, and their arguments
 TABLES = {
     **{"tabular": "[{", "tabular*": "{[{", "tabularx": "{[{", "tabulary": "{[{"},
-    **{"longtable": "[{", "supertabular": "{", "xltabular": "{[{"},
+    **{"longtable": "[{", "supertabular": "{", "xltabular": "{[{", "tabu": "{"},
+    **dict.fromkeys("tblr longtblr talltblr".split(), "[{"),
+    **dict.fromkeys("NiceTabular NiceTabular*".split(), "[{["),
+}
+# environments of boxes and lists, whose arguments set the page
+BOXES = {
+    **dict.fromkeys("minipage multicols spacing adjustbox subfigure subtable".split(), "[[[{"),
+    **dict.fromkeys("wrapfigure wraptable SCfigure".split(), "[{[{"),
+    **dict.fromkeys("enumerate itemize description tcolorbox mdframed".split(), "["),
+    **dict.fromkeys("otherlanguage otherlanguage*".split(), "{"),
 }
 # environments whose options are no text
-WITH_OPTIONS = frozenset((*TABLES, *UNPRINTED, *COUNTED, "figure", "figure*", "table", "table*"))
+WITH_OPTIONS = frozenset((*TABLES, *BOXES, *UNPRINTED, *COUNTED))
+WITH_OPTIONS |= {"figure", "figure*", "table", "table*"}
+# environments that stand within a sentence
+INLINE = frozenset(
+    "inparaenum enumerate* itemize* math otherlanguage* document subequations small".split()
+)
+# commands of csquotes that quote a paper, and where its key stands among their arguments
+QUOTES = {
+    **dict.fromkeys("textcquote blockcquote hybridblockcquote".split(), 1),
+    **dict.fromkeys("foreigntextcquote foreignblockcquote hyphentextcquote".split(), 2),
+}
 # what a manuscript may define anew, and means what it did
 KEPT = (
     CITE_COMMANDS
@@ -99,6 +122,7 @@ class _CiteArguments(MacroStandardArgsParser):
     """
 
     _NOTES = re.compile(r"\*?(?:\s*\([^()]*\)){0,2}")
+    _ANGLE = re.compile(r"<[^<>{}]{0,200}>")  # of apacite
     _BRACKET = re.compile(r"\s*\[")
     _BRACE = re.compile(r"\s*\{")
 
@@ -114,6 +138,8 @@ class _CiteArguments(MacroStandardArgsParser):
         if not self._num_groups:
             end = self._NOTES.match(w.s, pos).end()
         groups: list[LatexNode] = []
+        if angle := self._ANGLE.match(w.s, end):
+            end = angle.end()
         while True:
             while self._BRACKET.match(w.s, end):
                 note = w.get_latex_maybe_optional_arg(end, parsing_state=parsing_state)
@@ -150,13 +176,19 @@ def walker_context(citing: Collection[str] = ()) -> LatexContextDb:
         MacroSpec("captionof", "{[{"),
         MacroSpec("href", args_parser=_CiteArguments(2)),
         MacroSpec("texorpdfstring", "{{"),
+        MacroSpec("replaced", "[{{"),
+        MacroSpec("added", "[{"),
+        MacroSpec("hyperref", "[{"),
+        *(MacroSpec(name, "{{") for name in ("hyperlink", "hypertarget")),
+        *(MacroSpec(n, args_parser=_CiteArguments(at)) for n, at in QUOTES.items()),
         MacroSpec("multicolumn", "{{{"),
         MacroSpec("multirow", "[{[{[{"),
         MacroSpec("cmidrule", args_parser=_CiteArguments(0)),
     ]
     floats = ("figure", "figure*", "table", "table*", *ALGORITHMS)
     environments = [EnvironmentSpec(name, "[") for name in floats]
-    environments += [EnvironmentSpec(name, arguments) for name, arguments in TABLES.items()]
+    environments += [EnvironmentSpec(*each) for each in (*TABLES.items(), *BOXES.items())]
+    environments += [EnvironmentSpec(n, "{") for n in ("block", "alertblock", "exampleblock")]
     context.add_context_category(
         "manuscript", macros=macros, environments=environments, prepend=True
     )
