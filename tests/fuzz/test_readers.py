@@ -28,6 +28,7 @@ READER_OF = {
     **{name: (name, 60) for name in ("bibtex", "csl", "ris", "openalex", "crossref")},
     **{name: (name, 60) for name in ("arxiv", "dblp", "endnote", "pubmed", "spreadsheet", "wos")},
     **{"semantic_scholar": ("semantic_scholar", 60), "zotero": ("zotero", 40)},
+    "zip": ("zip", 40),
     **{"pdf": ("pdf", 40), "mixed": ("mixed", 40)},
     **{"s2orc_2020": ("s2orc", 30), "s2orc_api": ("s2orc", 30), "csv": ("csv", 40)},
     **{name: (name, 50) for name in ("jats", "tei")},

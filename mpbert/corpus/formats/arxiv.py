@@ -3,6 +3,7 @@
 A paper's id is that of arXiv. Its year is that of the first version. LaTeX becomes text.
 """
 
+import re
 from typing import Any
 
 from mpbert.corpus.formats.base import READERS
@@ -11,6 +12,9 @@ from mpbert.corpus.raw.exports import Export, spoken_name
 from mpbert.corpus.raw.identifiers import Identifiers
 from mpbert.corpus.raw.values import required_id, text_of, year_of, year_of_id
 from mpbert.corpus.raw.works import WorksReader
+
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_BETWEEN = re.compile(r",\s*(?:and\s+)?|\s+and\s+")  # names of authors
 
 
 @READERS.register
@@ -53,6 +57,8 @@ def _year(own: str, first: object, work: dict[str, Any]) -> int | str:
 
 
 def _authors(work: dict[str, Any]) -> tuple[str, ...]:
-    """Return names in the order of speech: family, given, suffix, and affiliations are cut."""
-    parsed = work.get("authors_parsed") or ()
-    return tuple(spoken_name(*map(text_of, parts[:3])) for parts in parsed)
+    """Return names in the order of speech, without affiliations (behind suffixes, in brackets)."""
+    if parsed := work.get("authors_parsed"):
+        return tuple(spoken_name(*map(text_of, parts[:3])) for parts in parsed)
+    printed = _BRACKETS.sub("", text_of(work.get("authors")))
+    return tuple(filter(None, map(str.strip, _BETWEEN.split(printed))))

@@ -12,10 +12,21 @@ from mpbert.foundation.errors import CorpusError
 
 _BY_SUFFIX = {".bib": "bibtex", ".ris": "ris", ".nxml": "jats", ".pdf": "pdf"}
 _TABLES = (".csv", ".tsv", ".txt")  # the last where tabs stand between the columns
-_LOOKED_INTO = (".json", ".jsonl", ".xml", ".nbib", ".ciw", ".isi", ".sqlite", ".bak", *_TABLES)
+_LOOKED_INTO = (
+    ".json",
+    ".jsonl",
+    ".xml",
+    ".nbib",
+    ".ciw",
+    ".isi",
+    ".sqlite",
+    ".bak",
+    ".zip",
+    *_TABLES,
+)
 _APART = {  # readers that refuse a file of another format
     *("pdf", "csl", "crossref", "openalex", "arxiv", "semantic_scholar", "dblp", "endnote"),
-    *("pubmed", "spreadsheet", "wos", "zotero"),
+    *("pubmed", "spreadsheet", "wos", "zotero", "zip"),
 }
 _NAMES_BROKEN = {"jats", "tei"}  # readers that say themselves which .xml is none
 _LISTS = ("results", "data", "recommendedPapers")  # of works in an answer
@@ -31,6 +42,7 @@ _BY_NAMES = {
 # how a file begins that is neither JSON nor XML
 _BY_BEGINNING = (
     ("zotero", re.compile(rb"SQLite format 3\0")),
+    ("zip", re.compile(rb"PK\x03\x04")),
     ("pubmed", re.compile(rb"\s*PMID *- ?\d")),
     ("wos", re.compile(rb"\s*(?:FN (?:Clarivate|Thomson|ISI)|PT [A-Z]\r?\n)")),
 )

@@ -31,7 +31,7 @@ _ORDER = (
     *("bibtex", "csl", "ris", "zotero", "endnote", "wos", "pubmed", "spreadsheet", "dblp"),
     *("crossref", "semantic_scholar", "openalex", "arxiv", "jats", "tei", "pdf"),
 )
-MERGED = (*_ORDER, "mixed")  # readers by which a paper of two sources is known to be one
+MERGED = (*_ORDER, "mixed", "zip")  # readers by which a paper of two sources is known to be one
 # readers whose records may name attached files
 _WITH_FILES = ("bibtex", "csl", "ris", "zotero", "endnote", "spreadsheet")
 _TITLE_ALONE = "papers_known_by_their_title_alone"
@@ -181,8 +181,8 @@ def library_reader(path: Path, name: str, grobid: str = "") -> Reader:
     :param grobid: address of a service that reads PDF files; empty: they are read here.
     :raises ConfigError: there is a service, and the format has no PDF files.
     """
-    if name == "mixed":
-        return MixedReader(grobid=grobid)
+    if name in ("mixed", "zip"):
+        return READERS[name](grobid=grobid)
     if name in _WITH_FILES:
         return MixedReader([(name, path)], grobid)
     if name == "pdf" and grobid:

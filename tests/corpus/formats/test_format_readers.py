@@ -32,7 +32,7 @@ READER_OF = {
     "pdf": "pdf",
     "mixed": "mixed",
     **{name: name for name in ("arxiv", "dblp", "endnote", "pubmed", "semantic_scholar")},
-    **{name: name for name in ("spreadsheet", "wos", "zotero")},
+    **{name: name for name in ("spreadsheet", "wos", "zotero", "zip")},
 }
 TESTED_IN = {
     "acl": "test_acl_reader.py",

@@ -17,7 +17,7 @@ OF_FOLDER = {
     **{name: name for name in ("doc2json", "unarxive", "citeomatic", "contexts", "csv", "beir")},
     **{name: name for name in ("tei", "jats", "bibtex", "csl", "ris", "openalex", "crossref")},
     **{name: name for name in ("pdf", "mixed", "arxiv", "dblp", "pubmed", "semantic_scholar")},
-    **{name: name for name in ("spreadsheet", "wos", "zotero")},
+    **{name: name for name in ("spreadsheet", "wos", "zotero", "zip")},
     "endnote": "mixed",  # a PDF file lies beside it
 }
 OF_TEXT = {

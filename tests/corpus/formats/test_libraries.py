@@ -1,16 +1,21 @@
 """Exports of databases and interfaces: one oddity a row, as their files have it."""
 
 import json
+import tempfile
+import zipfile
+from pathlib import Path
 
 import pytest
 
 from mpbert.cli import main
+from mpbert.corpus.formats import archive
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.guess import guess_reader
 from mpbert.corpus.formats.spreadsheet import authors_of
 from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 ENDNOTE = "<xml><records><record><ref-type name='X'>1</ref-type>{}</record></records></xml>"
 PUBMED = (
     "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID>{}</MedlineCitation>"
@@ -134,6 +139,22 @@ def arxiv(**fields):
         ("a.json", arxiv(title="On\n  G\\\"odel's $x^2$"), "title", "On G\u00f6del's $x^2$"),
         ("a.jsonl", arxiv(doi=None), "doi", "10.48550/arXiv.2101.00001"),
         ("a.json", arxiv(authors_parsed=[["Q", "J.", "Jr", "Post"]]), "authors", ("J. Q Jr",)),
+        (
+            "a.json",
+            json.dumps(
+                [
+                    {
+                        "id": "1",
+                        "title": "A",
+                        "categories": "a",
+                        "abstract": "",
+                        "authors": "C. B, E. L. Berger (MSU), and J. van Q",
+                    }
+                ]
+            ),
+            "authors",
+            ("C. B", "E. L. Berger", "J. van Q"),
+        ),
         # Semantic Scholar
         ("a.json", f"[null, {s2(year=2001)}]", "year", 2001),
         ("a.json", '{"data": [{"citedPaper": ' + s2(venue="Post") + "}]}", "venue", "Post"),
@@ -216,3 +237,35 @@ def test_a_table_that_is_given_by_its_name_becomes_an_index(tmp_path, capsys):
     table.write_text("title,authors,year\nRouting of letters,Ann Postel,2001\n")
     assert main(["index", str(table), str(tmp_path / "index")]) == 0
     assert "1 papers read as spreadsheet" in capsys.readouterr().out
+
+
+def test_an_archive_is_read_as_its_folder_would_be(tmp_path):
+    pytest.importorskip("pypdfium2")
+    before = set(Path(tempfile.gettempdir()).glob("mpbert-*"))
+    reader = READERS["zip"]()
+    found = {paper.paper_id for paper in reader.read(FIXTURES / "zip" / "library.zip")}
+    assert {"maerker2005", "pmid:90000009", "names"} <= found
+    assert not (tmp_path.parent / "names.nbib").exists()
+    del reader
+    assert set(Path(tempfile.gettempdir()).glob("mpbert-*")) <= before
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            b"PK\x03\x04 no archive",
+            r"a.zip: cannot be unpacked \(File is not a zip file\); expected",
+        ),
+        (None, r"a.zip: holds 2 files of .* bytes; expected at most 100,000 of 9: unpack it"),
+    ],
+)
+def test_an_archive_that_cannot_be_unpacked_is_refused(data, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "_MOST_BYTES", 9)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        made.writestr("a.txt", "0123456789")
+        made.writestr("b.txt", "")
+    if data:
+        (tmp_path / "a.zip").write_bytes(data)
+    with pytest.raises(CorpusError, match=message):
+        list(READERS["zip"]().read(tmp_path / "a.zip"))
