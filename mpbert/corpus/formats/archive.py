@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.mixed import MixedReader
-from mpbert.corpus.raw.files import Source, open_file, walk
+from mpbert.corpus.raw.files import FileSet, Source, open_file, walk
 from mpbert.foundation.errors import CorpusError
 
 _MOST_BYTES = 1 << 32  # that archives may hold
@@ -36,7 +36,11 @@ class ArchiveReader(MixedReader):
         archives = walk(path, (".zip",))
         for archive in archives:
             _unpack(archive, folder / archive.name if archives[1:] else folder)
-        super().prepare(folder)
+        try:
+            super().prepare(folder)
+        except CorpusError as error:
+            named = path.folder if isinstance(path, FileSet) else path
+            raise CorpusError(str(error).replace(str(folder), str(named))) from error
 
 
 def _unpack(path: Path, folder: Path) -> None:

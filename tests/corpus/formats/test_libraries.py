@@ -269,3 +269,11 @@ def test_an_archive_that_cannot_be_unpacked_is_refused(data, message, tmp_path, 
         (tmp_path / "a.zip").write_bytes(data)
     with pytest.raises(CorpusError, match=message):
         list(READERS["zip"]().read(tmp_path / "a.zip"))
+
+
+def test_what_is_broken_in_an_archive_is_told_with_the_name_of_the_archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        made.writestr("a.nbib", "PMID- 1\nTI  - On it\n")
+        made.writestr("b.csl.json", '[{"id": "a", "type": "book", "title": 1}]')
+    with pytest.raises(CorpusError, match=rf"{tmp_path}/a.zip/b.csl.json: item 1: broken record"):
+        list(READERS["zip"]().read(tmp_path / "a.zip"))
