@@ -122,11 +122,13 @@ class AnsweringIndex(IndexedPapers):
         """
         rows = self.rows_of_labels.get(label.casefold())
         if rows is None:
-            close = difflib.get_close_matches(label.casefold(), self.rows_of_labels, 3, 0.4)
+            kind = label.partition(":")[0]
+            known = [each for each in self.rows_of_labels if each.startswith(f"{kind}:")]
+            close = difflib.get_close_matches(label.casefold(), known, 3, 0.4)
             hint = f", such as {', '.join(close)}" if close else ""
             raise ConfigError(
                 f"filter {label!r}: no paper of the index has it; expected one of its "
-                f"{len(self.rows_of_labels):,} tags and collections{hint}"
+                f"{len(known):,} {kind}s{hint}"
             )
         return rows
 

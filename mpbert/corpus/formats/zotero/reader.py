@@ -14,9 +14,11 @@ from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.pdf.lines import MOST_TEXT, SOFT_HYPHEN
 from mpbert.corpus.formats.pdf.text import (
     before_references,
+    frames_of,
     mended,
     sections_of_lines,
     sentences_of,
+    without_frame,
     words_of,
 )
 from mpbert.corpus.formats.zotero.database import Item, read_items
@@ -90,9 +92,11 @@ class ZoteroReader(ExportReader):
     def _sections(self, file: Path) -> list[RawSection]:
         with open_file(file) as opened:
             text = opened.read(MOST_TEXT).decode(errors="replace")
-        printed = [line.strip() for line in text.replace("\f", "\n").splitlines()]
+        pages = [list(filter(None, map(str.strip, page.split("\n")))) for page in text.split("\f")]
+        frames = frames_of(pages)
+        printed = [line for page in pages for line in without_frame(page, frames)]
         cut = [f"{line[:-1]}{SOFT_HYPHEN}" if line.endswith("-") else line for line in printed]
-        lines = before_references([mended(line) for line in cut if line])
+        lines = before_references([mended(line) for line in cut])
         found = [
             RawSection(heading, sentences_of(paragraphs, self.counts))
             for heading, paragraphs in sections_of_lines(lines, words_of(lines))
