@@ -52,7 +52,7 @@ def _run(command: str, words: list[str]) -> int:
     except _ReaderGoneError:
         return 141  # as a shell says of cat; the 1 of click and pip would be an error to report
     except KeyboardInterrupt as error:  # its text: of a command that has ended in its own way
-        message = str(error) or "interrupted; nothing unfinished was kept"
+        message = str(error) or "interrupted; what is finished stays"
         code = _CODES[StoppedError] if isinstance(error, Terminated) else 130
         return _failed(place, message, type(error).__name__, code)
     except Exception as error:

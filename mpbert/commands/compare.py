@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 class Config:
     """Measure runs of the same queries, and test each against the best other one.
 
-    A run is known by the name of its file, or of its folder where several files have one name.
+    A run is known by the name of its file, or of its folder where another file has that name.
     """
 
     qrels: Path = positional("qrels", "TREC qrels, such as qrels.test.txt of a corpus store")
@@ -47,7 +47,7 @@ def run(config: Config) -> None:
     """
     from mpbert.corpus.trec import read_qrels, read_run
     from mpbert.evaluation.compare import compare
-    from mpbert.evaluation.evaluate import part_in_qrels
+    from mpbert.evaluation.evaluate import part_in_qrels, remark_on_ids
     from mpbert.evaluation.measures import parse_measure
 
     for name in config.measures:
@@ -59,6 +59,8 @@ def run(config: Config) -> None:
     if config.cluster == "paper" and not any("#" in query for query in qrels.query_ids):
         logger.info("no query id is paper#position: each query counts as a paper of its own")
     for name, ranked in runs.items():
+        if remark := remark_on_ids(ranked, qrels):
+            logger.warning("%s: %s", name, remark)
         if others := len(ranked) - len(part_in_qrels(ranked, qrels, name)):
             logger.info("%s: left out %s queries that the qrels lack", name, f"{others:,}")
     scores = compare(qrels, runs, config.measures, config.seed, config.cluster)
@@ -70,11 +72,10 @@ def run_names(paths: Sequence[Path]) -> list[str]:
 
     :raises ConfigError: one path is given twice.
     """
-    for names in ([p.stem for p in paths], [p.absolute().parent.name for p in paths]):
-        if len(set(names)) == len(names):
-            return names
-    names = [str(path) for path in paths]
-    name, times = Counter(names).most_common(1)[0]
+    path, times = Counter(map(str, paths)).most_common(1)[0]
     if times > 1:
-        raise ConfigError(f"{name}: given {times} times; expected each run once")
-    return names
+        raise ConfigError(f"{path}: given {times} times; expected each run once")
+    stems = Counter(path.stem for path in paths)
+    names = [p.stem if stems[p.stem] == 1 else p.absolute().parent.name for p in paths]
+    shared = Counter(names)
+    return [n if shared[n] == 1 else str(p) for n, p in zip(names, paths, strict=True)]

@@ -29,7 +29,7 @@ def run(config: Config) -> None:
     :raises RunError: a file is malformed, or the qrels lack all queries of the run.
     """
     from mpbert.corpus.trec import read_qrels, read_run
-    from mpbert.evaluation.evaluate import evaluate, part_in_qrels
+    from mpbert.evaluation.evaluate import evaluate, part_in_qrels, remark_on_ids
     from mpbert.evaluation.measures import parse_measure
 
     for name in config.measures:
@@ -50,5 +50,7 @@ def run(config: Config) -> None:
     for name in measures:
         means = [score.mean for score in scores if score.measure == name]
         print(line(name, ["-" if math.isnan(mean) else f"{100 * mean:.2f}" for mean in means]))
+    if remark := remark_on_ids(ranked, qrels):
+        print(f"{config.ranked}: {remark}")
     if others := len(ranked) - len(part_in_qrels(ranked, qrels, str(config.ranked))):
         print(f"left out {others:,} queries of the run that the qrels lack")

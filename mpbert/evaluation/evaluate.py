@@ -123,6 +123,17 @@ def part_in_qrels(run: Run, qrels: Qrels, source: str = "this run") -> Run:
     return run if len(known) == len(run) else run.take(known)
 
 
+def remark_on_ids(run: Run, qrels: Qrels) -> str:
+    """Return what a reader should know of a run that ranks no paper of the qrels, else nothing."""
+    if not run.paper_ids or (_places(run.paper_ids, qrels.paper_ids) >= 0).any():
+        return ""
+    return (
+        f"ranks {len(run.paper_ids):,} papers, none of which any query of the qrels cites: "
+        f"{_named(run.paper_ids)} there, {_named(qrels.paper_ids)} in the qrels; are these ids of "
+        f"another corpus?"
+    )
+
+
 def part_in_pool(run: Run, pool: Sequence[str]) -> Run:
     """Return the rankings without papers outside the pool; a list may have none left.
 

@@ -50,6 +50,9 @@ class Variant:
         return self.row.pretrained and self.row.pretrained + self.kind_of_sentences
 
 
+RECIPES = Path(__file__).parent / "recipes"  # configurations that the package brings
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Rows on one corpus, below one root.
@@ -128,5 +131,11 @@ class Experiment:
         return replace(self, corpus=layout.corpus(self.corpus.name), layout=layout)
 
     def config_file(self, stage: str, name: str) -> Path:
-        """Return the configuration of a stage of training, ``pretrain`` or ``finetune``."""
-        return self.configs / stage / "configs" / f"{name}.yaml"
+        """Return the configuration of a stage of training, ``pretrain`` or ``finetune``.
+
+        Where the folder of configurations has none, it is that of the package, if that has one.
+        """
+        own, packaged = (
+            folder / stage / "configs" / f"{name}.yaml" for folder in (self.configs, RECIPES)
+        )
+        return packaged if packaged.is_file() and not own.is_file() else own

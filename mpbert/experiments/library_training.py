@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.experiment import RECIPES, Experiment
 from mpbert.experiments.layout import Layout
 from mpbert.experiments.options import TRAINED
 from mpbert.experiments.outputs import is_done
@@ -24,7 +24,6 @@ from mpbert.foundation.manifest import read_manifest
 logger = logging.getLogger(__name__)
 READINGS = 5  # of a text, whose vectors are averaged, as in those rows
 _FEW_PAPERS, _SMALL_VOCABULARY = 2000, 8000  # few words in so small a library
-_RECIPES = Path(__file__).parent / "recipes"
 _CORPUS, _INDEX = "library", "index"
 _NAMES = {
     "build corpus": "read the papers",
@@ -88,7 +87,7 @@ class LibraryTraining:
         )
         ranks = Row(_INDEX, _INDEX, INDEX, vectors=self.trained)
         layout = Layout(self.place)
-        experiment = Experiment.of([model, ranks], self.corpus, layout, Tuned(), _RECIPES)
+        experiment = Experiment.of([model, ranks], self.corpus, layout, Tuned(), RECIPES)
         *training, _ = steps_of(experiment, experiment.variant(self.trained))
         build, _ = steps_of(experiment, experiment.variant(_INDEX))
         asked = ("--readings", str(self.readings), "--seed", str(self.seed), "--all-contexts")

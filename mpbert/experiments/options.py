@@ -21,6 +21,7 @@ def configs_option() -> Any:
     """Return the field of ``--configs``; none: those of ``row_files.configs_beside``."""
     return option(
         None,
-        "folder with pretrain/configs and finetune/configs; without it, two folders above ROWS",
+        "folder with pretrain/configs and finetune/configs; without it, two folders above ROWS; "
+        "what lacks there is taken from the package",
         type=Path,
     )

@@ -12,8 +12,9 @@ from typing import Any
 from mpbert.experiments.experiment import Experiment, Variant
 from mpbert.experiments.steps import Step, steps_of
 from mpbert.foundation.config import parse_config
-from mpbert.foundation.errors import OutputError
-from mpbert.foundation.manifest import is_finished
+from mpbert.foundation.errors import MpbertError, OutputError
+from mpbert.foundation.identity import differences
+from mpbert.foundation.manifest import is_finished, read_manifest
 
 _COMMANDS = "mpbert.commands"
 
@@ -33,9 +34,20 @@ def is_done(step: Step) -> bool:
     return is_finished(config.output, step.words[0], config, inputs)
 
 
+def differences_of(step: Step) -> list[str]:
+    """Return in what the output of a step differs from what would be made now; none if unknown."""
+    config = _config_of(step)
+    try:
+        noted = read_manifest(config.output)
+    except MpbertError:
+        return []
+    return differences(noted, step.words[0], config, _command_of(step).inputs_of(config))
+
+
 def outdated(experiment: Experiment, variant: Variant) -> str:
     """Return what is wrong with outputs of a row that exist but were made otherwise, or nothing."""
     found: list[Path] = []
+    different: list[str] = []
     for step in steps_of(experiment, variant):
         output = output_of(step)
         try:
@@ -44,12 +56,14 @@ def outdated(experiment: Experiment, variant: Variant) -> str:
             is_done(step)
         except OutputError:
             found.append(output)
+            different += [] if different else differences_of(step)
     if not found:
         return ""
     here = Path.cwd()  # a remark that is kept names no folder of this machine
     near = [path.relative_to(here) if path.is_relative_to(here) else path for path in found]
     places = " and ".join(map(str, dict.fromkeys(near)))
-    return f"{places}: made with other settings or inputs than these (see config.yaml there)"
+    told = f": {', '.join(different)}" if different else ""
+    return f"{places}: made with other settings or inputs than these{told} (see config.yaml there)"
 
 
 def _command_of(step: Step) -> Any:

@@ -50,7 +50,7 @@ EXIT_CODES = {
         "what to do"
     ),
     3: "make-rows: some rows failed, the others were made",
-    130: "interrupted; what is finished stays, nothing unfinished was kept",
+    130: "interrupted; what is finished stays, and a training says what it goes on from",
     141: "standard output was closed by its reader, such as head; the rest was not printed",
     143: "ended by SIGTERM; what is finished stays, a training goes on when it is started again",
 }

@@ -93,7 +93,7 @@ class Registry(Generic[T]):
         for found in importlib.metadata.entry_points(group=group):
             self._import_package()  # first: a name that is taken is refused to the other package
             try:
-                found.load()
+                self._load_inside(found.load())
             except Exception as error:  # of the other package: the rest works without it
                 reason = " ".join(f"{type(error).__name__}: {error}".split())
                 package = found.dist.name if found.dist else "?"
@@ -102,6 +102,12 @@ class Registry(Generic[T]):
                     "mend or uninstall that package",
                     *(self.family, found.name, package, reason),
                 )
+
+    def _load_inside(self, loaded: object) -> None:
+        """Import the module of a package where members of this family lie, if it has one."""
+        name = f"{getattr(loaded, '__name__', '')}.{self._module}"
+        if self._module and hasattr(loaded, "__path__") and importlib.util.find_spec(name):
+            importlib.import_module(name)
 
     def _modules(self, package: str) -> Iterator[str]:
         """Yield the names of the modules that may hold members."""

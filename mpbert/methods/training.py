@@ -85,8 +85,23 @@ def train(learner: Learner, checkpoint: Checkpoint | None = None) -> int:
     :param checkpoint: where to go on, and what to save now and then.
     :raises ConfigError: the loss is no number any more.
     """
-    plan = learner.plan
     start = _restored(learner, checkpoint)
+    try:
+        _train_from(start, learner, checkpoint)
+    except KeyboardInterrupt as error:
+        kept = checkpoint.load() if checkpoint else None
+        if kept is None or str(error):
+            raise
+        raise type(error)(
+            f"interrupted; a checkpoint after {kept.values['steps']} of {learner.plan.num_steps} "
+            f"{learner.plan.unit}s is kept: run this again, and it goes on"
+        ) from None
+    return learner.plan.num_updates
+
+
+def _train_from(start: int, learner: Learner, checkpoint: Checkpoint | None) -> None:
+    """Do the steps of the plan from a number on."""
+    plan = learner.plan
     losses: list[float] = []
     begun = saved = told = time.monotonic()
     for step in progress(range(start, plan.num_steps), plan.name, plan.unit):
@@ -104,7 +119,6 @@ def train(learner: Learner, checkpoint: Checkpoint | None = None) -> int:
             state = learner.state()
             checkpoint.save(State(state.arrays, {**state.values, "steps": step + 1}))
             saved = time.monotonic()
-    return plan.num_updates
 
 
 def _restored(learner: Learner, checkpoint: Checkpoint | None) -> int:

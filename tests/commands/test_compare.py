@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,30 @@ def run(files, capsys):
         return code, *capsys.readouterr()
 
     return call
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/mine.run", "bm25/test.run", "bag/test.run"], ["mine", "bm25", "bag"]),
+        (["x/a/test.run", "y/a/test.run", "mine.run"], ["x/a/test.run", "y/a/test.run", "mine"]),
+        (["test/other.run", "a/x.run", "b/x.run"], ["other", "a", "b"]),
+        (["a/b.run", "b/x.run", "c/x.run"], ["a/b.run", "b/x.run", "c"]),
+    ],
+)
+def test_a_run_has_the_name_of_its_file_unless_others_have_it(paths, names):
+    assert run_names(list(map(Path, paths))) == names
+
+
+def test_a_run_of_unknown_papers_is_told(files, run, caplog, capsys):
+    other = files[1].with_name("mine.run")
+    other.write_text("".join(f"{query} Q0 zebra 1 1 t\n" for query in CITED))
+    assert run(paths=[*files, other])[0] == 0
+    assert (
+        "mine: ranks 1 papers, none of which any query of the qrels cites: 'zebra'" in caplog.text
+    )
+    assert main(["evaluate", str(files[0]), str(other)]) == 0
+    assert "none of which any query of the qrels cites" in capsys.readouterr().out
 
 
 def test_the_text_shows_means_intervals_and_tests(run):

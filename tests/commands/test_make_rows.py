@@ -139,8 +139,9 @@ def test_a_killed_run_goes_on_with_what_is_missing(rfc_corpus, place, caplog, ca
     assert main(["make-rows", str(rfc_corpus), "rows", "out"]) == 3
     both = "out/vectors/rfc/chance and out/trec/rfc/chance"
     assert caplog.messages == [
-        f"[1/3] chance: failed, {both}: made with other settings or inputs than these (see "
-        "config.yaml there); remove what is named, and run this again",
+        f"[1/3] chance: failed, {both}: made with other settings or inputs than these: config "
+        "(settings: dim=8 there, dim=9 asked) (see config.yaml there); remove what is named, and "
+        "run this again",
         "[2/3] slow: finished",
         "[3/3] bm25: finished",
     ]

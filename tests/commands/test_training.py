@@ -302,7 +302,7 @@ def test_an_interrupted_training_ends_in_one_line_with_its_processes(rfc_binary,
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     output, errors = process.communicate(timeout=300)
     _, last = errors.splitlines()  # the first names the log
-    assert last == "mpbert finetune: interrupted; nothing unfinished was kept"
+    assert last == "mpbert finetune: interrupted; there was no checkpoint yet, nothing is kept"
     assert (output, process.returncode) == ("", 130)
     while is_running(int(begun.read_text())):  # it ends with its parent
         time.sleep(0.05)

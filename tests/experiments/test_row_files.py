@@ -3,8 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from mpbert.experiments.experiment import Experiment
+from mpbert.experiments.layout import Layout
 from mpbert.experiments.row_files import configs_beside, parse_row, read_rows
 from mpbert.experiments.rows import PretrainedOn
+from mpbert.experiments.tuning import Tuned
 from mpbert.foundation.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -230,3 +233,13 @@ def test_a_wrong_row_is_refused(content, message):
     with pytest.raises(ConfigError) as error:
         parse_row("bm25", content, "bm25.yaml")
     assert message in str(error.value)
+
+
+def test_a_configuration_that_lacks_beside_the_rows_is_that_of_the_package(tmp_path):
+    experiment = Experiment.of([], Path("corpus"), Layout(tmp_path), Tuned(), tmp_path)
+    assert experiment.config_file("finetune", "token_bag").is_file()
+    own = tmp_path / "finetune" / "configs" / "token_bag.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("dim: 8\n")
+    assert experiment.config_file("finetune", "token_bag") == own
+    assert experiment.config_file("finetune", "none") == own.with_name("none.yaml")

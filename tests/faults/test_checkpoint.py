@@ -11,7 +11,9 @@ from mpbert.commands import embed
 from mpbert.foundation.checksums import archive_is_whole
 from mpbert.foundation.errors import DamagedError, EncoderError
 from mpbert.foundation.seeding import named_rng
+from mpbert.methods import training
 from mpbert.methods.checkpoint import Checkpoint, State
+from mpbert.methods.training import Learner, Plan, train
 from mpbert.vectors.store import VectorStore
 
 
@@ -111,3 +113,37 @@ def test_a_checkpoint_with_code_in_it_is_refused_and_the_code_not_run(tmp_path, 
     with pytest.raises(EncoderError, match="unreadable"):
         export_encoder.run(export_encoder.Config(path, formats / "binary", tmp_path / "out"))
     assert not made.exists()
+
+
+class Counting(Learner):
+    """Counts its steps; the fourth one is interrupted."""
+
+    plan = Plan("count", 9, "epoch")
+
+    def __init__(self):
+        self.steps = 0
+
+    def step(self, number):
+        if number == 3:
+            raise KeyboardInterrupt
+        self.steps += 1
+        yield 1.0
+
+    def state(self):
+        return State({"steps": np.array(self.steps)})
+
+    def restore(self, state):
+        self.steps = int(state.arrays["steps"])
+
+
+def test_an_interrupted_training_says_what_it_goes_on_from_and_then_that_it_does(
+    tmp_path, monkeypatch, caplog
+):
+    caplog.set_level("INFO", "mpbert")
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        train(Counting())
+    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt, match="after 3 of 9 epochs is kept: run this again"):
+            train(Counting(), Checkpoint(tmp_path, "training", "of this corpus"))
+    assert "count: training goes on after 3 epochs" in caplog.messages

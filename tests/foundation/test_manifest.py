@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mpbert.foundation.errors import CorpusError, DamagedError, MpbertError, OutputError
+from mpbert.foundation.identity import told_values
 from mpbert.foundation.manifest import (
     check_inputs,
     claimed,
@@ -49,6 +50,21 @@ def make(paths, seed=1):
 def finished(paths, command="test", seed=1):
     source, output = paths
     return is_finished(output, command, Config(source, output, seed), [source])
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "told"),
+    [
+        ({"seed": 1, "dim": 2}, {"seed": 2, "dim": 2}, "seed: 1 there, 2 asked"),
+        ({"seed": 1}, {"new": [3]}, "new: none there, 3 asked, seed: 1 there, none asked"),
+        ({"set": ["a=1", "b=2"]}, {"set": ["a=1", "b=3"]}, "set: b=2 there, b=3 asked"),
+        ({"model": {"dim": 4}}, {"model": {"dim": 8}}, "model.dim: 4 there, 8 asked"),
+        ({"a.bib": "0" * 64}, {"a.bib": "1" * 64}, "a.bib: other bytes"),
+        ("index", "build-index", "index there, build-index asked"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_told_with_both_values(there, asked, told):
+    assert told_values(there, asked) == told
 
 
 def test_a_directory_is_absent_until_it_is_complete(paths):

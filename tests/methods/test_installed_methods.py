@@ -72,6 +72,16 @@ def test_a_method_of_an_installed_package_makes_vectors(fit, tmp_path):
     assert len(set(vectors[:, 0].tolist())) > 10
 
 
+def test_a_folder_of_an_installed_package_brings_its_embedder(fit, tmp_path):
+    install(tmp_path, "mine", "", "title_lengths = mine.lengths")
+    (tmp_path / "mine.py").unlink()
+    (tmp_path / "mine" / "lengths").mkdir(parents=True)
+    for name, text in (("__init__", '"""Lengths."""'), ("embedder", PLUGIN.format(dim="dim"))):
+        (tmp_path / "mine" / "lengths" / f"{name}.py").write_text(text)
+    found = fit("--method", "title_lengths")
+    assert found.returncode == 0, found.stderr
+
+
 def test_an_installed_package_that_is_broken_is_named_and_left_out(fit, tmp_path):
     install(tmp_path, "broken", "import no_such_module", "mine = broken")
     install(tmp_path, "lengths", PLUGIN.format(dim="dim"), "lengths = lengths")

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tqdm import tqdm
 
 from mpbert.foundation.errors import ConfigError, MpbertError, StoppedError
 from mpbert.foundation.extras import check_installed
+from mpbert.foundation.identity import told_values
 from mpbert.foundation.logs import is_json
 from mpbert.foundation.manifest import fingerprint
 from mpbert.foundation.option_files import read_yaml
@@ -33,6 +35,7 @@ LAUNCHER = "mpbert.model.fairseq_plugin.compat"
 _ERROR = "mpbert training: "  # what the launcher's line of wrong input begins with
 # at 80 columns it holds the loss and the last validation, too
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+_LOADED = re.compile(r"Loaded checkpoint .*\(epoch (?P<epoch>\d+) @ (?P<updates>\d+) updates\)")
 _MAY_GROW = ("max_epoch", "max_update")  # a training may go on for longer than it was meant to
 
 
@@ -82,7 +85,13 @@ class Training:
             self._claim()
         log = self.directory / "train.log"
         logger.info("%s: training in %s; log: %s", self.stage, self.directory, log)
-        _run([*_launcher(processes), *self._words()], log, self)
+        try:
+            _run([*_launcher(processes), *self._words()], log, self)
+        except KeyboardInterrupt as error:
+            is_kept = (self.directory / "checkpoint_last.pt").is_file()
+            said = "the last checkpoint is kept: run this again, and it goes on"
+            said = said if is_kept else "there was no checkpoint yet, nothing is kept"
+            raise type(error)(str(error) or f"interrupted; {said}") from None
         return self.directory / "checkpoint_best.pt"
 
     def _words(self) -> list[str]:
@@ -118,7 +127,7 @@ def is_first_process() -> bool:
 
 
 def _different(noted: Any, found: dict[str, Any]) -> list[str]:
-    """Return the names of the knobs whose values differ."""
+    """Return the knobs whose values differ, and the values."""
     if not isinstance(noted, dict):
         return ["format"]
     names = []
@@ -127,7 +136,7 @@ def _different(noted: Any, found: dict[str, Any]) -> list[str]:
         if isinstance(a, dict) and isinstance(b, dict):
             names += _different(a, b)
         elif a != b and not (key in _MAY_GROW and _is_longer(b, a)):
-            names.append(key)
+            names.append(told_values(a, b, key))
     return names
 
 
@@ -218,6 +227,12 @@ class Progress:
 
     def take(self, line: str) -> None:
         """Move the bar if the line tells of updates, and keep what one tells of a validation."""
+        if found := _LOADED.search(line):
+            logger.info(
+                "%s: goes on after %s updates, in epoch %s",
+                self._stage,
+                *found.group("updates", "epoch"),
+            )
         try:
             if found := _logged(line, "valid"):
                 self._scores = _valid_scores(found)
