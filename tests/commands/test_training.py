@@ -177,7 +177,8 @@ def test_fewer_than_one_process_is_refused(command, tmp_path, capsys):
 @pytest.mark.parametrize("limit", ["max_epoch", "max_update"])
 def test_a_training_goes_on_for_longer_and_not_for_less(limit, before, now, goes_on):
     noted, found = ({"training": {limit: value, "lr": 0.1}} for value in (before, now))
-    assert training._different(noted, found) == ([] if goes_on else [limit])
+    told = [] if goes_on else [f"{limit}: {before} there, {now} asked"]
+    assert training._different(noted, found) == told
 
 
 @pytest.mark.parametrize("text", ["stage: [", "training: {max_epoch: 2020-13-40}", "[" * 2000])

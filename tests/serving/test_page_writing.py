@@ -328,3 +328,63 @@ def test_a_card_tells_what_is_known_of_a_paper(page):
     assert score.text == before
     assert card.find_element(By.CSS_SELECTOR, ".why").is_displayed()
     assert json.loads(page.run("return JSON.stringify(arguments[0].paper.abstract)", card)) == ""
+
+
+def test_an_acceptance_is_taken_back_by_ctrl_z_and_typing_before_it(page):
+    page.ask(f"{LAYOUT} [CITATION]. End", len(LAYOUT) + 4)
+    first, second = accept(page, "Layout of pages"), accept(page, next(iter(KEYS)))
+    assert page.text() == f"{LAYOUT} \\cite{{layout,attack}}. End"
+    page["#text"].send_keys("!")
+    page.press_with(Keys.CONTROL, "z")  # what was typed
+    page.until(lambda: "!" not in page.text())
+    page.press_with(Keys.CONTROL, "z")
+    page.until(lambda: page.text() == f"{LAYOUT} \\cite{{layout}}. End")
+    page.until(lambda: page["#status"].text.startswith(f"Taken back: {second}"))
+    page.until_state("answered")
+    page.press_with(Keys.CONTROL, "z")
+    page.until(lambda: page.text() == f"{LAYOUT} [CITATION]. End")
+    page.until_state("answered")
+    assert not page.all("#cited-papers li") and first in page.titles()
+
+
+def test_a_paper_accepted_at_two_places_leaves_the_last_one_by_ctrl_z(page):
+    page.ask_all(f"{LAYOUT} [CITATION]. {LAYOUT} again [?].")
+    accept(page, "Layout of pages")
+    page.press("n")
+    accept(page, "Layout of pages")
+    assert page.text().count("\\cite{layout}") == 2
+    page.press_with(Keys.CONTROL, "z")
+    page.until(lambda: page.text() == f"{LAYOUT} \\cite{{layout}}. {LAYOUT} again [?].")
+    assert len(page.all("#cited-papers li")) == 1
+
+
+def test_files_that_are_not_read_are_said(page):
+    page.write(
+        "See \\input{one}, \\include{chapters/two} and \\% \\input{one}. % \\input{three}\nEnd."
+    )
+    page.until(lambda: page["#not-read"].is_displayed())
+    assert page["#not-read"].text.endswith("one file at a time: one, chapters/two.")
+    page.write("Nothing is included.")
+    page.until(lambda: not page["#not-read"].is_displayed())
+
+
+def test_a_folded_place_shows_its_sentence_and_the_text_goes_to_the_place_in_focus(page):
+    page.ask_all("".join(f"Pages number {n} have a layout [CITATION].\n\n" for n in range(40)))
+    first, second, *_, last = page.all(".place")
+    assert not first.find_element(By.CSS_SELECTOR, ".sentence").is_displayed()
+    assert second.find_element(By.CSS_SELECTOR, ".sentence").text.startswith("Pages number 1 have")
+    assert page["#text"].get_property("scrollTop") == 0
+    last.find_element(By.TAG_NAME, "summary").click()
+    edges = "const t = arguments[0]; return [t.scrollTop, t.scrollHeight - t.clientHeight]"
+    top, most = page.run(edges, page["#text"])
+    assert top == most > 0
+
+
+def test_remove_is_one_line_and_papers_without_reasons_say_nothing(page):
+    page.look(1280, 800)
+    page.ask(f"{LAYOUT}. End", len(LAYOUT))
+    accept(page, next(iter(KEYS)))
+    button = page["#cited-papers button"]
+    assert button.size["height"] == page["#copy-all"].size["height"]
+    assert "its text is near" not in page["#places"].text
+    page.look()

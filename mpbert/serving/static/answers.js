@@ -1,7 +1,7 @@
 // Asking for places, and the lists that come back.
 
 import { postJson } from "./api.js";
-import { addSite, clearSites, toCharacters } from "./editor.js";
+import { addSite, clearSites, scrollToSite, toCharacters } from "./editor.js";
 import { placeItem, placeParts, showMore, showScore } from "./papers.js";
 
 const element = (id) => document.getElementById(id);
@@ -216,6 +216,7 @@ export function listen(actions) {
     event.preventDefault();
     keys[event.key](item);
   });
+  places.addEventListener("focusin", (event) => scrollToSite(event.target.closest(".place")?.place.site));
   places.addEventListener("click", (event) => {
     const item = event.target.closest(".paper");
     if (!item) return;

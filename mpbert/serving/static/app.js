@@ -14,7 +14,16 @@ import {
 } from "./answers.js";
 import { copyText, getJson, postFile, postJson } from "./api.js";
 import * as cited from "./cited.js";
-import { follow, formatOf, removeKeys, setText, writeKey, writtenKeys } from "./editor.js";
+import {
+  follow,
+  formatOf,
+  includedFiles,
+  removeKeys,
+  removeLastKey,
+  setText,
+  writeKey,
+  writtenKeys,
+} from "./editor.js";
 import { formatOfName, onDrop, read, save } from "./files.js";
 import { openMap } from "./map.js";
 import { forget, remember, remembered } from "./memory.js";
@@ -23,9 +32,11 @@ const element = (id) => document.getElementById(id);
 const text = element("text");
 const FIELDS = ["title", "abstract", "year", "top", "ranker", "format"];
 const DEFAULTS = Object.fromEntries(FIELDS.map((id) => [id, element(id).value]));
+const MOST_NAMED = 5; // files that are not read
 const NO_FILE = { name: "", lineEnd: "\n" };
 let file = NO_FILE; // that the text came from
 let onMap = null; // paper_id to show when the map opens
+let accepted = []; // {paper, isNew, text: as the acceptance left it}: what Ctrl Z takes back
 let waiting = 0; // timer: what is written is remembered when typing rests
 
 function refuse(field, message) {
@@ -82,13 +93,16 @@ async function accept(item) {
   if (place.isBusy) return; // the next list is under way
   place.isBusy = true;
   try {
+    const isNew = !cited.citedIds().includes(paper.paper_id);
     const key = await cited.add(paper);
     if (place.place.isWhole) {
+      accepted.push({ paper, isNew, text: text.value });
       showCited();
       takeOut(item);
       return say(`Accepted: ${paper.title}. Its key is ${key}.`);
     }
     const at = writeKey(place.place.site, key, paper.paper_id);
+    accepted.push({ paper, isNew, text: text.value });
     showCited();
     element("answer-heading").focus({ preventScroll: true }); // the list goes
     if (at !== null) return await ask(at, `Accepted: ${paper.title}. `, place);
@@ -111,12 +125,28 @@ function ask(units, before, instead) {
 }
 
 function drop(paperId) {
-  const place = placesShown().find(({ place }) => place.cited.some((one) => one.paper_id === paperId));
-  cited.remove(paperId);
-  const at = removeKeys(paperId);
-  showCited();
+  accepted = accepted.filter(({ paper }) => paper.paper_id !== paperId);
   element("cited-heading").focus();
-  if (place && at !== null) ask(at, "", place);
+  takeBack(paperId, true, "");
+}
+
+// Take a paper from the list, with all its keys; or its last key alone. Its place is asked for again.
+function takeBack(paperId, isWhole, before) {
+  const place = placesShown().find(({ place }) => place.cited.some((one) => one.paper_id === paperId));
+  if (isWhole) cited.remove(paperId);
+  const at = isWhole ? removeKeys(paperId) : removeLastKey(paperId);
+  showCited();
+  if (place && at !== null) ask(at, before, place);
+  else say(before);
+}
+
+// Take the last acceptance back, unless something else is to be undone first; return whether it was.
+function undo() {
+  const last = accepted.at(-1);
+  if (!last || last.text !== text.value) return false;
+  accepted.pop();
+  takeBack(last.paper.paper_id, last.isNew, `Taken back: ${last.paper.title}. `);
+  return true;
 }
 
 function showCited() {
@@ -143,6 +173,7 @@ listen({
 
 function keep() {
   waiting = clearTimeout(waiting);
+  tellIncluded();
   const fields = Object.fromEntries(FIELDS.map((id) => [id, element(id).value]));
   const state = { text: text.value, written: writtenKeys(), file, fields, cited: cited.state() };
   if (!remember(state)) tell("This browser remembers nothing here; save your text.");
@@ -152,8 +183,19 @@ function recall(state) {
   setText(state.text ?? "", state.written);
   for (const id of FIELDS) element(id).value = state.fields?.[id] ?? DEFAULTS[id];
   file = state.file ?? NO_FILE;
+  accepted = [];
   cited.restore(state.cited);
   cited.show(drop);
+  tellIncluded();
+}
+
+// Say which files of the manuscript are not read here.
+function tellIncluded() {
+  const names = includedFiles();
+  element("not-read").hidden = !names.length;
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  element("not-read").textContent =
+    `Not read, since this page has one file at a time: ${names.slice(0, MOST_NAMED).join(", ")}${more}.`;
 }
 
 function confirmed(message, yes) {
@@ -269,6 +311,11 @@ element("download").onclick = () => {
 
 // Keys, views, and the first look
 
+document.addEventListener("keydown", (event) => {
+  const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+  const isOurs = event.target === text || !event.target.matches("input, textarea");
+  if (isUndo && isOurs && !element("write-view").hidden && undo()) event.preventDefault();
+});
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   if (element("write-view").hidden || document.querySelector("dialog[open]")) return;

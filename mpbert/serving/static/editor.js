@@ -61,6 +61,27 @@ function toUnits(string, characters) {
   return Array.from(string).slice(0, characters).join("").length;
 }
 
+// Bring a site into the middle of the field, where the writer is not in it.
+export function scrollToSite(site) {
+  if (!site || document.activeElement === text) return;
+  const [shape, mark] = [document.createElement("div"), document.createElement("span")];
+  const { font, padding } = getComputedStyle(text);
+  Object.assign(shape.style, { font, padding, width: `${text.clientWidth}px` });
+  shape.className = "shape";
+  mark.textContent = "|";
+  shape.append(text.value.slice(0, site.start), mark);
+  document.body.append(shape);
+  text.scrollTop = mark.offsetTop - text.clientHeight / 2;
+  shape.remove();
+}
+
+// The names of the files that a text of LaTeX includes, without comments.
+export function includedFiles() {
+  const lines = text.value.replace(/(?<!\\)%.*/g, "");
+  const names = lines.matchAll(/\\(?:input|include|subfile)\s*\{([^{}]+)\}/g);
+  return [...new Set(Array.from(names, (found) => found[1].trim()))];
+}
+
 export function clearSites() {
   sites.clear();
 }
@@ -95,6 +116,16 @@ export function removeKeys(paperId) {
     if (isThere) at = remove(one) ?? at;
   }
   written = written.filter((one) => one.paperId !== paperId);
+  return at;
+}
+
+// Take the key of a paper that was written last out of the text again; return where it was, or null.
+export function removeLastKey(paperId) {
+  follow();
+  const one = written.findLast((other) => other.paperId === paperId);
+  if (!one || one.isLost || known.slice(one.start, one.end) !== one.shown) return null;
+  const at = remove(one);
+  written = written.filter((other) => other !== one);
   return at;
 }
 

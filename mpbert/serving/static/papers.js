@@ -50,6 +50,7 @@ export function placeItem(place) {
   const heading = item.querySelector("h3");
   heading.id = `place-${++made}`;
   heading.textContent = place.heading;
+  item.querySelector(".sentence").textContent = place.sentence ?? "";
   item.querySelector("blockquote").replaceChildren(...place.quote);
   const here = item.querySelector(".here");
   here.hidden = !place.cited.length;
@@ -87,6 +88,7 @@ function paperItem(paper) {
   const { summary, reasons } = why(paper.why);
   item.querySelector(".summary").textContent = summary;
   item.querySelector(".why").append(...reasons);
+  item.querySelector(".why").hidden = !summary;
   return item;
 }
 
@@ -133,7 +135,7 @@ function why({ citing, companions }) {
     if (accepted.length) reasons.unshift(together);
     else reasons.push(together);
   }
-  if (!reasons.length) return { summary: "Why: its text is near; no known sentence cites it", reasons };
+  if (!reasons.length) return { summary: "", reasons };
   return { summary: `Why: ${parts.join(", ") || "cited together with others"}`, reasons };
 }
 
