@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.formats.spreadsheet import columns_in
+from mpbert.corpus.raw.exports import UTF_16
 from mpbert.corpus.raw.files import LARGEST, FileSet, Source, open_file, walk, without_packing
 from mpbert.foundation.errors import CorpusError
 
@@ -158,6 +159,8 @@ def _reader_of(suffix: str, file: Path) -> str | None:
             # what is broken is told by the reader of JSON Lines, with its line
             found = None if first is None else _of_object(first)
             return found or ("jsonl" if suffix == ".jsonl" and not _is_answer(first) else None)
+    if data.startswith(UTF_16):
+        data = data.decode("utf-16", errors="replace").encode()
     data = data.removeprefix(b"\xef\xbb\xbf")
     if suffix == ".xml":
         return _of_xml(data)
@@ -180,7 +183,7 @@ def _of_table(suffix: str, data: bytes) -> str | None:
     text = data.decode(errors="replace")
     if suffix == ".txt" and "\t" not in text.partition("\n")[0]:
         return None
-    return "spreadsheet" if columns_in(text) else None
+    return "spreadsheet" if len(columns_in(text)) > 1 else None  # a list of titles is no library
 
 
 def _is_answer(first: dict[Any, Any] | None) -> bool:

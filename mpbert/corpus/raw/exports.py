@@ -6,6 +6,7 @@ A record has a key, or a DOI stands for it; where both lack, a key is made of th
 year and the title, so that a later export of the same library has the same keys.
 """
 
+import codecs
 import html
 import logging
 import re
@@ -29,6 +30,7 @@ from mpbert.foundation.errors import CorpusError, listed
 
 logger = logging.getLogger(__name__)
 _MOST_BYTES = 1 << 28  # of a file: 100,000 papers with abstracts
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how a file of it begins
 _SPACE = re.compile(r"\s+")
 # tags that exports leave in titles and abstracts; a bare "<" is a sign of comparison
 _BLOCK = re.compile(r"</?(?:jats:)?(?:p|br|div|sec|title|li?|list|list-item)\b[^<>]*>", re.I)
@@ -214,7 +216,7 @@ def read_text(path: Path) -> str:
     if len(data) > _MOST_BYTES:
         raise too_large(path, "file", _MOST_BYTES)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if data.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise CorpusError(

@@ -56,7 +56,7 @@ def test_what_cannot_be_told_is_refused_with_the_choices(tmp_path):
     with pytest.raises(CorpusError, match="no such file"):
         guess(tmp_path / "nothing")
     (tmp_path / "notes.docx").write_text("PK")
-    (tmp_path / "table.csv").write_text("name,size\na,1\n")
+    (tmp_path / "table.csv").write_text("name,title\na,1\n")
     with pytest.raises(CorpusError, match=r"table.csv: found no file whose format can be told"):
         guess(tmp_path / "table.csv")
     (tmp_path / "table.csv").unlink()

@@ -108,6 +108,8 @@ def arxiv(**fields):
         ),
         ("a.csv", "Title,Abstract\nA,[No abstract available]\n", "abstract", "A"),
         ("savedrecs.txt", "PT\tAF\tTI\nJ\tQ, J; B, D\tA\n", "authors", ("J Q", "D B")),
+        ("a.tsv", "title\tyear\nG\u00f6del\t2001\n".encode("utf-16"), "title", "G\u00f6del"),
+        ("a.txt", "FN Clarivate\nPT J\nTI \u00dcber\nER\n".encode("utf-16"), "title", "\u00dcber"),
         # DBLP
         (
             "a.xml",
