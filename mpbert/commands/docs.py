@@ -19,6 +19,7 @@ from mpbert.foundation.registry import Registry
 
 _MARK = "<!-- written by mpbert docs -->"
 _INDEX = "README.md"
+_FORMATS = "../formats.md#what-is-read"
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ def _page(name: str) -> str:
     actions = [action for action in parser._actions if action.dest != "help"]
     actions.sort(key=lambda action: bool(action.option_strings))  # what has no flag stands first
     lines += ["", *_options((_flag(action), _meaning(action)) for action in actions)]
-    lines += ["", f"[Flags of all commands, and exit codes]({_INDEX})."]
-    if name in ("index", "add"):
-        lines += ["", f"Values of `--reader`: see [build-corpus]({_file_of('build-corpus')})."]
+    lines += ["", f"[Flags of all commands, exit codes]({_INDEX})."]
+    if name in ("build-corpus", "index", "add"):
+        lines += ["", f"Values of `--reader`: [Formats]({_FORMATS})."]
     if name in (of := _registries()):
         family = of[name].family.partition(" ")[0]
         lines += ["", f"## Values of --{family}", "", *_members(of[name])]
@@ -91,12 +92,11 @@ def _page(name: str) -> str:
 
 def _registries() -> dict[str, Registry]:
     """Return the family whose members a command offers."""
-    from mpbert.corpus.formats.base import READERS
     from mpbert.methods.embedding import EMBEDDERS
     from mpbert.methods.lexical.method import LEXICAL
     from mpbert.methods.reranking import RERANKERS
 
-    return {"build-corpus": READERS, "fit": EMBEDDERS, "rerank": RERANKERS, "retrieve": LEXICAL}
+    return {"fit": EMBEDDERS, "rerank": RERANKERS, "retrieve": LEXICAL}
 
 
 def _members(registry: Registry) -> list[str]:
@@ -127,7 +127,7 @@ def _flag(action: argparse.Action) -> str:
 
 
 def _meaning(action: argparse.Action) -> str:
-    text = action.help.replace("%%", "%")
+    text = action.help.replace("%%", "%").removesuffix(" (default: none)")
     if action.choices and not action.option_strings:
         text += f": {', '.join(action.choices)}"
     return text
