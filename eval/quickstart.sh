@@ -29,7 +29,7 @@ rows chance word2vec bm25_abstract bm25_citing
 step "4/6 training: a token bag with exact matches brings sentences near the papers that they cite"
 quietly pretrain/binarize.sh rfc --vocab-size 8000 # few words in so small a sample
 rows token_bag_matches
-step "5/6 report: does it find the papers that unseen sentences cite? In %, P: papers that one cites"
+step "5/6 report: does it find the papers that unseen sentences cite? In %; P: papers that a sentence cites; [best]"
 quietly eval/report.sh rfc
 awk 'NR > 3 && !NF {exit} NR > 2' runs/report/rfc/report.txt
 step "6/6 an index that has learnt from citations, and its answer for the same text"

@@ -19,7 +19,6 @@ from mpbert.foundation.registry import Registry
 
 _MARK = "<!-- written by mpbert docs -->"
 _INDEX = "README.md"
-_FORMATS = "../formats.md#what-is-read"
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _page(name: str) -> str:
     lines += ["", *_options((_flag(action), _meaning(action)) for action in actions)]
     lines += ["", f"[Flags of all commands, exit codes]({_INDEX})."]
     if name in ("build-corpus", "index", "add"):
-        lines += ["", f"Values of `--reader`: [Formats]({_FORMATS})."]
+        lines += ["", "Values of `--reader`: `docs/formats.md`."]
     if name in (of := _registries()):
         family = of[name].family.partition(" ")[0]
         lines += ["", f"## Values of --{family}", "", *_members(of[name])]
@@ -127,7 +126,7 @@ def _flag(action: argparse.Action) -> str:
 
 
 def _meaning(action: argparse.Action) -> str:
-    text = action.help.replace("%%", "%").removesuffix(" (default: none)")
+    text = action.help.replace("%%", "%")
     if action.choices and not action.option_strings:
         text += f": {', '.join(action.choices)}"
     return text

@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal, one line in a log file, no bar where the log is JSON."""
+"""Progress: a bar on a terminal, a line of each long step in a log file and of each step in JSON."""
 
 import logging
 import sys
@@ -14,6 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 LINE_SECONDS = 30.0  # between two lines of one step where there is no terminal
+SHORT_SECONDS = 1.0  # a step that takes less has no line of its own
 
 
 def progress(items: Iterable[T], desc: str, unit: str, total: int | None = None) -> Iterator[T]:
@@ -42,6 +43,8 @@ def progress(items: Iterable[T], desc: str, unit: str, total: int | None = None)
             told = time.monotonic()
             _tell(desc, unit, count, total, told - start)
     seconds = time.monotonic() - start
+    if seconds < SHORT_SECONDS and not is_json():
+        return
     fields = {"step": desc, "count": count, "unit": unit, "seconds": round(seconds, 3)}
     logger.info("%s: %s %ss in %.1f s", desc, f"{count:,}", unit, seconds, extra={"fields": fields})
 

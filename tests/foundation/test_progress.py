@@ -12,6 +12,7 @@ from mpbert.foundation import progress
 def lines(monkeypatch, caplog):
     """Return what was told, each item as if it had taken half a minute."""
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SHORT_SECONDS", 0.0)
     caplog.set_level(logging.INFO)
     return lambda: [re.sub(r"\d:\d\d:\d\d", "T", found.getMessage()) for found in caplog.records]
 
@@ -28,8 +29,10 @@ def test_where_the_number_is_not_known_no_time_is_told(lines):
     assert lines()[0] == "read: 1 papers"
 
 
-def test_a_short_step_is_one_line(caplog):
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_short_step_is_told_in_json_alone(is_json, monkeypatch, caplog):
     caplog.set_level(logging.INFO)
+    monkeypatch.setattr(progress, "is_json", lambda: is_json)
     list(progress.progress(range(1000), "embed", "paper"))
-    (line,) = [found.getMessage() for found in caplog.records]
-    assert line.startswith("embed: 1,000 papers in ")
+    found = [record.getMessage() for record in caplog.records]
+    assert len(found) == is_json and all(map("embed: 1,000 papers in ".__lt__, found))
