@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal, a line of each long step in a log file and of each step in JSON."""
+"""Progress: a bar on a terminal, a line of a long step in a log file, of each step in JSON."""
 
 import logging
 import sys
