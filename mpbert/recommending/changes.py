@@ -20,7 +20,7 @@ from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.published import published_texts
+from mpbert.recommending.published import published_texts, rows_of_other_ids
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
@@ -106,7 +106,9 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
     :raises ConfigError: no paper would be left.
     """
     ids = tables.papers["paper_id"].tolist()
-    gone = set(paper_ids)
+    others = rows_of_other_ids(tables.papers["published"])
+    own = set(ids)
+    gone = {ids[others[i]] if i in others and i not in own else i for i in paper_ids}
     if unknown := sorted(gone - set(ids)):
         raise UnknownPaperError(
             f"no paper {unknown[0]!r} among the {len(ids):,} of the index"

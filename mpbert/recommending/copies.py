@@ -4,6 +4,7 @@ The first keeps its id, and takes from the others what it lacks; their ids name 
 """
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from mpbert.recommending.dois import doi_of
 
 logger = logging.getLogger(__name__)
 _NAMED = 20  # copies that a line names
+_PART = re.compile(r"(?:part|chapter|vol(?:ume)?)?(?:\d+|[ivx]+)")  # behind a title
 _NEAR = 1  # years between a preprint and what is printed
 
 
@@ -27,7 +29,8 @@ def without_copies(
 
     Two records are copies where they have one title, no two DOIs, years that differ by one at most
     and a first author in common; or one DOI, and titles of which one begins the other: chapters
-    with the DOI of their book have others. A short title, such as "Preface", needs one year.
+    with the DOI of their book have others. A short title, such as "Preface", needs one year and as
+    many authors, and what one more number tells apart is a second part.
 
     :param counts: receives how many copies were merged.
     :param held: ids that are known already, which stay where a copy has another.
@@ -73,11 +76,15 @@ def _is_copy(paper: CleanPaper, other: CleanPaper) -> bool:
     dois = {normal_doi(doi_of_paper(each) or "") for each in (paper, other)} - {None}
     titles = [_title(each) for each in (paper, other)]
     if len(dois) == 1 and all(map(doi_of_paper, (paper, other))):
-        return titles[0].startswith(titles[1]) or titles[1].startswith(titles[0])
+        short, long = sorted(titles, key=len)
+        return long.startswith(short) and not _PART.fullmatch(long[len(short) :])
     if len(dois) > 1 or titles[0] != titles[1]:
         return False
     years = [each.year for each in (paper, other)]
     if all(years) and abs(years[0] - years[1]) > _NEAR:
+        return False
+    is_short = normal_title(paper.title) is None
+    if is_short and len(paper.authors) != len(other.authors):
         return False
     names = [set(_words(each.authors[0])) for each in (paper, other) if each.authors]
     return len(names) < 2 or not names[0].isdisjoint(names[1])

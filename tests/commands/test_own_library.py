@@ -456,12 +456,13 @@ COPIES = (
 
 
 def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
-    (tmp_path / "refs.bib").write_text(COPIES)
+    (tmp_path / "refs.bib").write_text(COPIES + "@misc{untitled, year=2001}")
     code, out, error = run("index", tmp_path / "refs.bib", tmp_path / "index")
     assert code == 0 and ": 2 papers read" in out
     assert "copies of a paper in the same library, merged with it: 2\n" in out
     assert "merged: 'second' with 'first', 'fourth' with 'first'\n" in error
     assert f"earlier record: 'third' at {tmp_path / 'refs.bib'}:4" in error
+    assert f"without a title: 'untitled' at {tmp_path / 'refs.bib'}:6" in error
     recommender = Recommender(tmp_path / "index")
     paper = recommender.paper("second")
     assert paper == recommender.paper("first") == recommender.paper("fourth")
@@ -478,6 +479,8 @@ def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
     assert run(*cited, "--bib", tmp_path / "own.bib")[0] == 0
     code, out, _ = run("add", tmp_path / "index", tmp_path / "refs.bib", "--update")
     assert code == 0 and "2 given were there already" in out and " 0 replaced" in out
+    assert run("remove", tmp_path / "index", "fourth")[0] == 0
+    assert Recommender(tmp_path / "index").paper_ids == ["third"]
 
 
 @pytest.mark.parametrize(
@@ -488,6 +491,11 @@ def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
         (
             "title={Introduction to this special issue}, author={A. Bee}, year=2001",
             "title={Introduction to this special issue}, author={B. Cee}, year=2001",
+        ),
+        ("title={On letters}, doi={10.1234/b}", "title={On letters II}, doi={10.1234/b}"),
+        (
+            "title={Letters}, author={A. Bee and B. Cee}, year=2001",
+            "title={Letters}, author={A. Bee}, year=2001",
         ),
         ("title={First chapter}, doi={10.1234/b}", "title={Another part}, doi={10.1234/b}"),
         ("title={Two works of one}, doi={10.1234/a}", "title={Two works of one}, doi={10.1234/b}"),

@@ -128,12 +128,16 @@ class ExportReader(Reader):
         """Yield (place, paper id, record)."""
         seen: set[str] = set()
         repeated: list[str] = []
+        untitled: list[str] = []
         for _, place, paper_id, record in self._identified(path):
             if paper_id in seen:
                 repeated.append(f"{paper_id!r} at {place}")
             else:
                 seen.add(paper_id)
+                untitled += [] if record.title.strip() else [f"{paper_id!r} at {place}"]
                 yield place, paper_id, record
+        if untitled:
+            logger.warning("records without a title: %s", listed(untitled, 20))
         if repeated:
             self.counts["papers_with_the_id_of_an_earlier_one"] += len(repeated)
             logger.warning("left out, with the key of an earlier record: %s", listed(repeated, 20))
