@@ -93,7 +93,7 @@ def test_the_command_and_the_interface_take_them(index, tmp_path, capsys):
     [
         ("zotero", {"tag:queues", "tag:to read", "collection:Thesis", "collection:Chapter 2"}),
         ("ris", {"tag:queues"}),
-        ("endnote", {"tag:queues"}),
+        ("endnote", {"tag:queues", "tag:machines", "tag:mail"}),
         ("pubmed", {"tag:queues", "tag:Mail"}),
         ("wos", {"tag:queues", "tag:letters"}),
         ("spreadsheet", {"tag:queues", "tag:letters"}),

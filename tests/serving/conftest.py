@@ -30,6 +30,7 @@ class ScriptedRecommender:
     def __init__(self) -> None:
         self.paper_ids = ["a", "b/1", "c"]
         self.keys, self.dois = ["a", "b/1", "c"], [None] * 3
+        self.row_of_other_id: dict[str, int] = {}
         self.titles = ["Title a", "Title b/1", "Title c"]
         self.years = np.array([2001, 0, 2003])
         self.vectors = np.eye(3, dtype=np.float32)

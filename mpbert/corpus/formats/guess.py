@@ -19,6 +19,7 @@ _LOOKED_INTO = (
     ".xml",
     ".nbib",
     ".ciw",
+    ".enw",
     ".isi",
     ".sqlite",
     ".bak",
@@ -43,6 +44,7 @@ _BY_NAMES = {
 # how a file begins that is neither JSON nor XML
 _BY_BEGINNING = (
     ("zotero", re.compile(rb"SQLite format 3\0")),
+    ("endnote", re.compile(rb"\s*%0 [A-Z]")),
     ("zip", re.compile(rb"PK\x03\x04")),
     ("pubmed", re.compile(rb"\s*PMID *- ?\d")),
     ("wos", re.compile(rb"\s*(?:FN (?:Clarivate|Thomson|ISI)|PT [A-Z]\r?\n)")),

@@ -84,6 +84,9 @@ def arxiv(**fields):
             "authors",
             ("J. Q", "D. B"),
         ),
+        ("a.enw", "%0 Book\n%T On it\n%A Q, J.\n%A D B\n%R 10.1234/a", "authors", ("J. Q", "D B")),
+        ("a.enw", "%0 Conference Paper\n%T On it\n%B Post\n%D 2001\n", "kind", "inproceedings"),
+        ("a.enw", "%0 Journal Article\n%T On it\n%X One\n\ntwo.\n%J P\n", "abstract", "One two."),
         # Web of Science
         ("a.txt", "FN Clarivate\nPT J\nTI On\n   it\nER\nEF\n", "title", "On it"),
         ("a.txt", b"\xef\xbb\xbfPT J\nAF Q, J\n   B, D\nTI A\nER\n", "authors", ("J Q", "D B")),
