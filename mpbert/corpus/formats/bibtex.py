@@ -144,7 +144,9 @@ def _export(kind: str, key: str, fields: Fields) -> Export:
         year=_UNSEEN.sub("", fields.get("year") or fields.get("date", "")),
         authors=_names(fields.get("author") or fields.get("editor", "")),
         venue=next(venues, ""),
-        doi=_ESCAPED.sub(r"\1", fields.get("doi") or _linked(fields.get("url", ""))),
+        doi=_ESCAPED.sub(
+            r"\1", fields.get("doi", "").replace("/ ", "/") or _linked(fields.get("url", ""))
+        ),
         files=_files(fields.get("file", "")),
         kind=kind if _KIND.fullmatch(kind) else "",
         volume=fields.get("volume", ""),

@@ -118,9 +118,12 @@ def _export(record: Element) -> Export:
 
 def _names(record: Element, role: str) -> list[str]:
     """Return the names of a role; a line end within an element stands between two of them."""
-    found = record.findall(role)
-    lines = ("".join(author.itertext()).replace("\r", "\n").split("\n") for author in found)
-    return [name.strip() for of_author in lines for name in of_author if name.strip(" ,")]
+    found: list[str] = []
+    for author in record.findall(role):
+        text = "".join(author.itertext()).replace("\r", "\n")
+        listed = persons(text)
+        found += listed if len(listed) > 1 else text.split("\n")
+    return [name.strip() for name in found if name.strip(" ,")]
 
 
 def _files(record: Element) -> Iterator[str]:

@@ -11,7 +11,7 @@ from mpbert.corpus.formats.bibtex import BibtexReader
 from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
 
-SUFFIXES = {"bibtex": ".bib", "csl": ".json", "ris": ".ris"}
+SUFFIXES = {"bibtex": ".bib", "csl": ".json", "ris": ".ris", "endnote": ".xml"}
 
 
 def read(reader: str, text: str | bytes, tmp_path) -> list[RawPaper]:
@@ -41,7 +41,7 @@ def test_latex_becomes_text(latex, expected, tmp_path):
 
 
 def test_a_doi_is_as_publishers_register_it(tmp_path):
-    text = "@misc{a, title={On it}, doi={10.1007/978-3-319-24574-4\\_28}}"
+    text = "@misc{a, title={On it}, doi={10.1007/\n  978-3-319-24574-4\\_28}}"
     (paper,) = read("bibtex", text, tmp_path)
     assert paper.published.doi == "10.1007/978-3-319-24574-4_28"
 
@@ -72,6 +72,12 @@ def test_names_are_in_the_order_of_speech(names, expected, tmp_path):
         ("ris", "TY  - JOUR\nTI  - On\n  the line\nAU  - Rada Mihalcea and\n  Dan Moldovan\nER  -"),
         ("ris", "TY\t-\tJOUR\nTI\t-\tOn the line\nAU  - Mihalcea, Rada and Moldovan, Dan\nER  -"),
         ("ris", "TY  - JOUR\nTI  - On the line\nAU  - Mihalcea, Rada; Moldovan, Dan\nER  - "),
+        (
+            "endnote",
+            "<xml><records><record><titles><title>On\n the line</title></titles><contributors>"
+            "<authors><author>Mihalcea,\n Rada and\n Moldovan, Dan</author></authors>"
+            "</contributors></record></records></xml>",
+        ),
         (
             "csl",
             '[{"id":1,"title":"On\\nthe line",'
