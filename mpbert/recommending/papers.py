@@ -59,7 +59,8 @@ class IndexedPapers:
     @cached_property
     def keys(self) -> list[str]:
         """Keys to cite all papers by, in the order of ``paper_ids``."""
-        return self._columns["key"].tolist()
+        keys: list[str] = self._columns["key"].tolist()
+        return keys
 
     @cached_property
     def row_of_other_id(self) -> dict[str, int]:
