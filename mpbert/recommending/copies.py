@@ -59,9 +59,21 @@ def without_copies(
     found = [*kept.values(), *twice]
     if not same:
         return found
+    for name, number in (_lacking(papers) - _lacking(found)).items():
+        counts[name] -= min(number, counts[name])  # what a copy has told
     told = listed([f"{copy!r} with {first!r}" for copy, first in same.items()], _NAMED)
     logger.warning("one paper each, merged: %s", told)
     return [renamed(paper, same) for paper in found]
+
+
+def _lacking(papers: Sequence[CleanPaper]) -> Counter[str]:
+    """Return how many papers lack a year, and how many say no more than their title."""
+    return Counter(
+        papers_without_year=sum(not paper.year for paper in papers),
+        papers_known_by_their_title_alone=sum(
+            _is_title(paper.sentences, paper.title) for paper in papers
+        ),
+    )
 
 
 def _identifiers(paper: CleanPaper) -> list[tuple[str, str]]:

@@ -460,6 +460,7 @@ def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
     code, out, error = run("index", tmp_path / "refs.bib", tmp_path / "index")
     assert code == 0 and ": 2 papers read" in out
     assert "copies of a paper in the same library, merged with it: 2\n" in out
+    assert "kept with a title alone: 1\n" in out and "kept without a year: 1\n" in out  # the third
     assert "merged: 'second' with 'first', 'fourth' with 'first'\n" in error
     assert f"earlier record: 'third' at {tmp_path / 'refs.bib'}:4" in error
     assert f"without a title: 'untitled' at {tmp_path / 'refs.bib'}:6" in error
