@@ -37,7 +37,7 @@ class Config:
     )
     store: str = store_option()
     max_kib: int = option(1024, "largest body of a request, in KiB")
-    max_pdf_kib: int = option(16384, "largest PDF file that the page may send, in KiB; 0: none")
+    max_pdf_kib: int = option(16384, "largest PDF or other file to read, in KiB; 0: none")
     max_seconds: float = option(10.0, "longest time of a request, in seconds")
     max_requests: int = option(128, "most requests at once, per process")
 

@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mpbert.serving.paths import HEALTH, PDF
+from mpbert.serving.paths import DOCUMENT, HEALTH
 
 _MOST_PDF = 4  # files that are being received at once
 
@@ -22,7 +22,8 @@ class Limits:
     :param max_requests: requests at once, waiting ones included. A client that still sends its body
         does not count.
     :param max_bodies: bodies that are being received at once.
-    :param max_pdf_bytes: size of a PDF file; 0: none is read. Four are received at once.
+    :param max_pdf_bytes: size of a file to read, such as PDF; 0: none is. Four are received
+        at once.
     """
 
     max_bytes: int = 1 << 20
@@ -38,9 +39,9 @@ class Limits:
 
     @property
     def pdf_too_large(self) -> str:
-        """The same of a PDF file."""
+        """The same of a file."""
         if not self.max_pdf_bytes:
-            return "this server reads no PDF files; send the text"
+            return "this server reads no files; send the text"
         return f"the file is larger than {self.max_pdf_bytes} bytes; send its text"
 
 
@@ -55,7 +56,7 @@ class RequestLimits:
         self.app = app
         self.limits = limits
         self.running = 0
-        self.receiving = Counter[bool]()  # PDF files (True), and other bodies
+        self.receiving = Counter[bool]()  # files (True), and other bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and stop it when its time is over."""
@@ -63,7 +64,7 @@ class RequestLimits:
             return await self.app(scope, receive, send)
         if self.running >= self.limits.max_requests:
             return await self._full()(scope, receive, send)
-        is_pdf = scope["path"] == PDF
+        is_pdf = scope["path"] == DOCUMENT
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isdecimal() and int(announced) > self._most_bytes(is_pdf):
             return await self._too_large(is_pdf)(scope, receive, send)

@@ -50,7 +50,9 @@ class ManuscriptQuestion(AskedText):
         json_schema_extra={"examples": [{"text": _TEXT, "format": "tex", "top": 3}]}
     )
 
-    format: Literal["text", "tex", "markdown"] = Field("text", description="how text is read")
+    format: Literal["text", "tex", "markdown", "org", "rst", "typst"] = Field(
+        "text", description="how text is read"
+    )
     cursor: Annotated[int, Field(ge=0)] | None = Field(
         None,
         description="characters (code points) before the only place to answer; null: all that are "
@@ -82,6 +84,7 @@ class SiteMessage(BaseModel):
     start: int = Field(description="characters (code points) before it")
     end: int
     before: str = Field(description="what stands before the first key that is written")
+    sign: str = Field(description="what stands before each key, such as @")
     between: str = Field(description="what stands between two keys")
     behind: str = Field(description="what stands behind the last key")
 

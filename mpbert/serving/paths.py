@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mpbert.foundation.errors import ConfigError
 
 HEALTH = "/health"
-PDF = "/api/pdf"
+DOCUMENT = "/api/document"
 OPEN = ("/", "/docs", HEALTH)  # they hold no paper, and are given without the token
 _OURS = ("api", "docs", "health", "openapi.json", "static")
 _BASE = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")

@@ -1,4 +1,4 @@
-"""The address for a manuscript as a PDF file; a process of its own reads each file."""
+"""The address for a manuscript as a file that is no text; a process of its own reads each."""
 
 import asyncio
 import json
@@ -17,28 +17,37 @@ from mpbert.foundation.errors import MpbertError
 from mpbert.foundation.extras import check_installed, missing_package
 from mpbert.serving.description import problems
 from mpbert.serving.limits import Limits
-from mpbert.serving.paths import PDF
+from mpbert.serving.paths import DOCUMENT
 
-_KIND = "application/pdf"
-_READER = "mpbert.corpus.formats.pdf.manuscript"
+_OFFICE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+# content-type -> ending of a name
+KINDS = {
+    "application/pdf": ".pdf",
+    _OFFICE: ".docx",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/x-ipynb+json": ".ipynb",
+    "application/x-lyx": ".lyx",
+    "application/zip": ".zip",
+}
+_READER = "mpbert.recommending.manuscripts.uploaded"
 # numpy's libraries take addresses for each thread, of which the process has few
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _SIGN, _SIGN_WITHIN = b"%PDF", 1024  # bytes
 _BODY = {
     "requestBody": {
         "required": True,
-        "content": {_KIND: {"schema": {"type": "string", "format": "binary"}}},
+        "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in KINDS},
     }
 }
 
 
-class PdfText(BaseModel):
-    """What a PDF file holds, for a writer."""
+class DocumentText(BaseModel):
+    """What a file holds, for a writer."""
 
     title: str
     abstract: str
-    text: str = Field(description="without the list of references, [CITATION] at each citation")
-    places: int = Field(description="how many [CITATION] there are")
+    text: str = Field(description="without the list of references; each citation is a mark")
+    places: int = Field(description="how many [CITATION] or [@key] there are")
 
 
 def add_uploads(app: FastAPI, limits: Limits) -> None:
@@ -48,32 +57,38 @@ def add_uploads(app: FastAPI, limits: Limits) -> None:
     """
     one_at_a_time = ThreadPoolExecutor(1)
 
-    @app.post(PDF, responses=problems(415), openapi_extra=_BODY)
-    async def read_pdf(request: Request) -> PdfText:
-        """Return the text of a PDF file, with a mark at each citation.
+    @app.post(DOCUMENT, responses=problems(415), openapi_extra=_BODY)
+    async def read_document(request: Request) -> DocumentText:
+        """Return the text of a file, with a mark at each citation.
 
-        Send the file as it is, with content-type: application/pdf. A file that is broken, encrypted
-        or a scan without text is refused in one line.
+        Send a PDF file, a document of Word, LibreOffice or LyX, a notebook, or a project of LaTeX
+        as a .zip, as it is, with its content-type. What cannot be read is refused in one line.
         """
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _KIND:
-            raise HTTPException(415, f"the body is not said to be PDF; send content-type: {_KIND}")
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in KINDS:
+            raise HTTPException(
+                415,
+                f"the body is not said to be one of these; send content-type: {', '.join(KINDS)}",
+            )
         data, loop = await request.body(), asyncio.get_running_loop()
-        return PdfText(**await loop.run_in_executor(one_at_a_time, _read, data, limits.seconds))
+        reading = loop.run_in_executor(one_at_a_time, _read, data, KINDS[kind], limits.seconds)
+        return DocumentText(**await reading)
 
 
-def _read(data: bytes, seconds: float) -> dict[str, Any]:
+def _read(data: bytes, ending: str, seconds: float) -> dict[str, Any]:
     """Return what the process says of a file.
 
     :raises MpbertError: the file cannot be read, or a package is missing.
     """
-    try:
-        check_installed("pypdfium2")
-    except ModuleNotFoundError as error:
-        raise missing_package(error) or error from error
-    if _SIGN not in data[:_SIGN_WITHIN]:  # PDFium would say the same, a process later
-        raise MpbertError("found no %PDF at its beginning; expected a PDF file")
+    if ending == ".pdf":
+        try:
+            check_installed("pypdfium2")
+        except ModuleNotFoundError as error:
+            raise missing_package(error) or error from error
+        if _SIGN not in data[:_SIGN_WITHIN]:  # PDFium would say the same, a process later
+            raise MpbertError("found no %PDF at its beginning; expected a PDF file")
     with tempfile.TemporaryDirectory(prefix="mpbert-") as folder:
-        file = Path(folder, "paper.pdf")
+        file = Path(folder, f"paper{ending}")
         file.write_bytes(data)
         command = [sys.executable, "-m", _READER, str(file)]
         try:
@@ -85,7 +100,7 @@ def _read(data: bytes, seconds: float) -> dict[str, Any]:
     try:
         found = json.loads(done.stdout)
     except ValueError as error:
-        raise MpbertError("the reader of PDF files failed on it; send the text") from error
+        raise MpbertError("the reader of files failed on it; send the text") from error
     if "error" in found:
         raise MpbertError(found["error"])
     return found

@@ -73,9 +73,40 @@ def test_a_cursor_outside_of_what_is_read_is_refused(place):
         read_pasted(TEX, "tex", cursor=place)
 
 
-def test_a_text_without_marks_or_words_is_refused():
+@pytest.mark.parametrize(
+    ("form", "text", "expected"),
+    [
+        ("text", "Hosts send. Packets vanish. ", "Hosts send. Packets vanish.\\cite{k} "),
+        ("tex", "Packets vanish\n\\end{document}", "Packets vanish\\cite{k}\n\\end{document}"),
+        ("typst", "Packets vanish.", "Packets vanish.@k"),
+        ("markdown", "Packets vanish.\n\n```\nx\n```", None),
+    ],
+)
+def test_a_text_without_marks_is_asked_at_its_end(form, text, expected):
+    pasted = read_pasted(text, form)
+    assert pasted.manuscript.sentences[pasted.manuscript.places[0]].startswith("Packets vanish")
+    assert pasted.at_cursor == 0 and len(pasted.manuscript.places) == 1
+    site = site_of(pasted, 0)
+    assert (site and written(text, site, "k")) == expected
+
+
+def test_a_text_over_the_network_names_no_file_of_ours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.typ").write_text("Oaks @no.")
+    (tmp_path / "secret.tex").write_text("Oaks \\cite{no}.")
+    (tmp_path / "secret.sty").write_text("\\newcommand{\\no}{\\cite{no}}")
+    (tmp_path / "_secret.qmd").write_text("Oaks [@no].")
+    for form, text in {
+        "typst": '#include "secret.typ"\n\nTrees @a.',
+        "tex": "\\usepackage{secret}\\input{secret} Trees \\no{} \\cite{a}.",
+        "markdown": "{{< include _secret.qmd >}}\n\nTrees [@a].",
+    }.items():
+        assert read_pasted(text, form).manuscript.keys == [("a",)]
+
+
+def test_a_text_without_words_is_refused():
     with pytest.raises(ManuscriptError, match=r"the text: found no \[CITATION\]"):
-        read_pasted("Packets vanish.", "text")
+        read_pasted("12.", "text")
     with pytest.raises(ManuscriptError, match="holds no word"):
         read_pasted(" 12 ", "text", cursor=2)
 

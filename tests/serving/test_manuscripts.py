@@ -112,12 +112,13 @@ def test_the_place_at_the_cursor_is_counted_in_characters(planted):
     ("question", "line"),
     [
         ({"cursor": 999}, "place is 999, beyond the text's 117 characters"),
-        ({"format": "pdf"}, "format: Input should be 'text', 'tex' or 'markdown'; found 'pdf'"),
+        ({"format": "pdf"}, "format: Input should be 'text', 'tex', 'markdown', 'org', "
+         "'rst' or 'typst'; found 'pdf'"),
         ({"number": 51}, "number: Input should be less than or equal to 50; found 51"),
         ({"keys": {str(n): "a" for n in range(20_001)}},
          "keys: found 20,001 keys; expected 20,000 or fewer"),
-        ({"text": "No mark."}, "the text: found no [CITATION]; put [CITATION] where papers are to "
-         "be recommended"),
+        ({"text": "12."}, "the text: found no [CITATION]; put [CITATION] where papers are to be "
+         "recommended"),
     ],
 )  # fmt: skip
 def test_a_wrong_question_is_refused_in_one_line(planted, question, line):

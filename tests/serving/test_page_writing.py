@@ -153,8 +153,14 @@ def test_a_place_in_another_language_has_a_warning(page):
     assert not page[".place .warning"].is_displayed()
 
 
-def test_a_text_without_marks_says_how_to_mark(page):
-    page.ask_all("Pages have a layout.", state="error")
+def test_a_text_without_marks_is_asked_at_its_end(page):
+    page.ask_all(f"Hosts send. {LAYOUT}")
+    accept(page, "Layout of pages")
+    assert page.text() == f"Hosts send. {LAYOUT}~\\cite{{layout}}"
+
+
+def test_a_text_without_words_says_how_to_mark(page):
+    page.ask_all("12.", state="error")
     assert "[CITATION]" in page["#problem"].text
     page.driver.get_log("browser")  # Chromium notes the refusal there
 
@@ -276,6 +282,32 @@ def test_a_pdf_file_comes_in_with_a_place_at_each_citation_and_a_scan_is_told(pa
     (refused,) = page.driver.get_log("browser")  # Chromium notes the refusal there
     assert "422" in refused["message"]
     assert downloaded(page, "#save", "queues.txt").decode() == text
+
+
+def test_a_document_comes_in_and_a_line_names_the_command_that_writes_into_it(page, tmp_path):
+    cells = [{"cell_type": "markdown", "source": f"{LAYOUT} [citation needed]."}]
+    upload(page, tmp_path, "draft.ipynb", json.dumps({"cells": cells}).encode())
+    page.until(lambda: page.text() == f"{LAYOUT} [CITATION].")
+    told = page["#file-status"].text
+    assert told.startswith("draft.ipynb: 1 citation became a place. ")
+    assert told.endswith("To write into the file: mpbert cite INDEX draft.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "cited"),
+    [
+        ("a.org", "[CITATION]", "[cite:@layout]"),
+        ("a.rst", "[CITATION]", ":cite:p:`layout`"),
+        ("a.typ", "@todo", "@layout"),
+        ("a.qmd", "[@todo]", "[@layout]"),
+    ],
+)
+def test_light_markup_comes_in_and_keeps_its_citations(page, tmp_path, name, mark, cited):
+    upload(page, tmp_path, name, f"{LAYOUT} {mark}.\n".encode())
+    page["#ask-all"].click()
+    page.until_state("answered")
+    accept(page, "Layout of pages")
+    assert page.text() == f"{LAYOUT} {cited}.\n"
 
 
 def test_a_file_of_markdown_is_dropped(page):

@@ -1,14 +1,17 @@
-"""A PDF file as a manuscript: what the server says of it, and of what is none."""
+"""A file as a manuscript: what the server says of it, and of what is none."""
 
 import asyncio
+import io
+import json
+import zipfile
 from pathlib import Path
 
 import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from mpbert.corpus.formats.pdf import manuscript
 from mpbert.foundation.errors import MpbertError
+from mpbert.recommending.manuscripts import uploaded
 from mpbert.serving import uploads
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -18,7 +21,7 @@ HEADERS = {"Content-Type": "application/pdf"}
 
 
 def send(client, data, **headers):
-    return client.post("/api/pdf", content=data, headers=HEADERS | headers)
+    return client.post("/api/document", content=data, headers=HEADERS | headers)
 
 
 def test_a_pdf_file_becomes_text_with_places(client):
@@ -31,6 +34,39 @@ def test_a_pdf_file_becomes_text_with_places(client):
     assert "the shortest queue takes the letter [CITATION]. We measured" in found["text"]
     assert found["places"] == found["text"].count("[CITATION]") == 4
     assert "Jon Postel" not in found["text"]  # of the list of references
+
+
+def archive(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as out:
+        for name, text in files.items():
+            out.writestr(name, text)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (".docx", archive({"word/document.xml": "<w:body><w:p><w:r><w:t>Trees grow [@a]. Oaks "
+         "[cite].</w:t></w:r></w:p></w:body>"})),
+        (".odt", archive({"content.xml": "<office:body><text:p>Trees grow [@a]. Oaks [cite]."
+         "</text:p></office:body>"})),
+        (".ipynb", json.dumps({"cells": [{"cell_type": "markdown",
+         "source": "Trees grow [@a]. Oaks [cite]."}]}).encode()),
+        (".lyx", b"\\begin_body\n\\begin_layout Standard\nTrees grow\n\\begin_inset CommandInset "
+         b"citation\nLatexCommand cite\nkey \"a\"\n\\end_inset\n. Oaks [cite].\n\\end_layout\n"),
+        (".zip", archive({"main.tex": "\\documentclass{x}\n\\begin{document}\\input{one}"
+         "\\end{document}", "one.tex": "Trees grow \\cite{a}. Oaks [cite]."})),
+    ],
+)  # fmt: skip
+def test_a_document_becomes_text_with_places(client, kind, data):
+    name = next(name for name, ending in uploads.KINDS.items() if ending == kind)
+    answer = send(client, data, **{"Content-Type": name})
+    assert answer.status_code == 200, answer.text
+    said = {"title": "", "abstract": "", "text": "Trees grow [@a]. Oaks [CITATION].", "places": 2}
+    assert answer.json() == said
+    refused = send(client, b"x", **{"Content-Type": name})
+    assert refused.status_code == 422 and "/" not in refused.json()["error"].split("(")[0]
 
 
 def test_a_scan_is_refused_in_one_line(client):
@@ -50,8 +86,8 @@ def test_a_scan_is_refused_in_one_line(client):
 def test_what_cannot_be_read_is_one_line_without_the_name_of_a_file_here(name, line):
     pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed")
     with pytest.raises(MpbertError) as error:
-        manuscript.read_manuscript(PDF / "odd" / name)
-    assert manuscript.told(PDF / "odd" / name, error.value).startswith(line)
+        uploaded.plain_manuscript(PDF / "odd" / name)
+    assert uploaded.told(PDF / "odd" / name, error.value).startswith(line)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +98,11 @@ def test_what_cannot_be_read_is_one_line_without_the_name_of_a_file_here(name, l
         (
             b"%PDF",
             {"Content-Type": "text/plain"},
-            *(415, "the body is not said to be PDF; send content-type: application/pdf"),
+            *(
+                415,
+                "the body is not said to be one of these; send content-type: "
+                + ", ".join(uploads.KINDS),
+            ),
         ),
     ],
 )
@@ -84,7 +124,7 @@ def test_a_missing_package_names_the_extra(client, monkeypatch):
 def test_a_reader_that_crashes_or_hangs_ends_alone(client, monkeypatch):
     pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed")
     monkeypatch.setattr(uploads, "_READER", "mpbert.no_such_module")
-    line = "the reader of PDF files failed on it; send the text"
+    line = "the reader of files failed on it; send the text"
     assert send(client, b"%PDF-1.4").json() == {"error": line}
 
     def hang(command, *, timeout, **_):
@@ -105,7 +145,7 @@ def test_files_have_a_limit_of_their_own(recommender):
     found = answer(Limits(max_pdf_bytes=10), b"x" * 11)
     assert found == (413, "the file is larger than 10 bytes; send its text")
     found = answer(Limits(max_pdf_bytes=0), b"%PDF")
-    assert found == (413, "this server reads no PDF files; send the text")
+    assert found == (413, "this server reads no files; send the text")
 
 
 def test_few_files_come_at_once_and_leave_room_for_questions(recommender):
@@ -131,7 +171,7 @@ def test_few_files_come_at_once_and_leave_room_for_questions(recommender):
 
 
 def test_the_description_says_how_a_file_is_sent(client):
-    kinds = client.get("/openapi.json").json()["paths"]["/api/pdf"]["post"]["requestBody"]
-    assert list(kinds["content"]) == ["application/pdf"]
+    kinds = client.get("/openapi.json").json()["paths"]["/api/document"]["post"]["requestBody"]
+    assert list(kinds["content"]) == list(uploads.KINDS)
     shown = client.get("/docs").text
     assert "content-type: application/pdf" in shown and "--data-binary @FILE" in shown

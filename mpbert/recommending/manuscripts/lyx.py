@@ -7,6 +7,7 @@ citation, labels and notes of LyX itself; footnotes and captions stand apart.
 import re
 from dataclasses import replace
 
+from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.manuscripts.citation_commands import TEXTUAL
 from mpbert.recommending.manuscripts.marks import (
     MARK,
@@ -52,8 +53,13 @@ _STATUS = re.compile(
 
 
 def read_lyx(source: SourceText) -> Draft:
-    """Return the draft in a file of LyX."""
+    """Return the draft in a file of LyX.
+
+    :raises ManuscriptError: it is none.
+    """
     text, marks = plain_characters(source.text), Marks()
+    if "\\begin_body" not in text:
+        raise ManuscriptError(f"{source.path}: holds no \\begin_body; expected a file of LyX")
     literal = [match.span() for match in _LITERAL.finditer(text)]
     marked = mark_found(text, marks, _found(source, masked(text, literal)))
     files = [name for names in _FILES.findall(text) for name in names.split(",")]

@@ -41,9 +41,9 @@ _LITERAL = re.compile(
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     _FLAGS,
 )
-_CITE = re.compile(r"\[cite(?:/([\w/-]{1,20}))?:([^\[\]]{0,2000})\]")
+CITE = re.compile(r"\[cite(?:/([\w/-]{1,20}))?:([^\[\]]{0,2000})\]")
 _KEYS = r"&?\w[\w:./+-]*(?:[,;]\s?&?\w[\w:./+-]*)*"
-_REF = re.compile(
+REF = re.compile(
     rf"(?:\[\[)?\b((?:cite|parencite|textcite|autocite|footcite|supercite)[a-z]{{0,8}}):({_KEYS})"
     r"(?<![.:])(?:\](?:\[[^\[\]]*\])?\])?"
 )
@@ -84,7 +84,7 @@ def read_org(source: SourceText) -> Draft:
 
 def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
     found: list[tuple[Found, Site | None]] = []
-    for match in _CITE.finditer(text):
+    for match in CITE.finditer(text):
         start = match.start(2)
         items = [
             (start + key.start(), start + key.end(), key[1] or key[2])
@@ -99,7 +99,7 @@ def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
         style = replace(ORG, between=";&", of_key=str)
         found.append((_of(match, items, match[1]), among(source, items, match.end(2), style)))
     inside = [match.span() for match in noted]
-    for match in _REF.finditer(masked(text, inside)):
+    for match in REF.finditer(masked(text, inside)):
         keys = listed_keys(match[2].replace(";", ","), match.start(2))
         sign = "&" if "&" in match[2] else ""
         items = [(start + len(sign), end, key.removeprefix(sign)) for start, end, key in keys]

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts import org, rst, typst
 from mpbert.recommending.manuscripts.marks import PLACE, Mention, find_places, without_marks
 from mpbert.recommending.manuscripts.sentences import (
     Draft,
@@ -40,11 +41,12 @@ def read_pasted(
 ) -> Pasted:
     r"""Return the manuscript of a text; no file is read.
 
-    :param form: ``text``, ``tex`` or ``markdown``.
+    :param form: one of ``FORMS``.
     :param title: and ``abstract``, where the text itself has none.
     :param cursor: before this character of ``text`` a citation belongs; within or beside a citation
         that one is meant.
-    :raises ManuscriptError: it cannot be read, marks no place, or the cursor stands in nothing that
+    :returns: without a cursor all places that the text marks; where it marks none, that at its end.
+    :raises ManuscriptError: it cannot be read, holds no word, or the cursor stands in nothing that
         is read.
     """
     inserted = cursor is not None and _citation_at(text, form, cursor) is None
@@ -55,8 +57,14 @@ def read_pasted(
     )
     manuscript = manuscript_of(draft)
     if cursor is None:
-        check_places(manuscript, NAME)
-        return Pasted(manuscript, draft.title)
+        if len(manuscript.places) or not manuscript.sentences:
+            check_places(manuscript, NAME)
+            return Pasted(manuscript, draft.title)
+        try:
+            end = len(text.partition(r"\end{document}")[0].rstrip())
+            return read_pasted(text, form, title, abstract, end)
+        except ManuscriptError:  # it ends in code, or the like
+            return Pasted(manuscript.at_end(), draft.title, 0)
     start, end = _citation_at(marked, form, cursor)
     number = next(
         (n for n, found in enumerate(manuscript.mentions) if _between(found, start, end)), None
@@ -106,13 +114,20 @@ _READERS: dict[str, Callable[[SourceText], Draft]] = {
     "text": _read_plain,
     "tex": _read_tex,
     "markdown": _read_markdown,
+    "org": org.read_org,
+    "rst": partial(rst.read_rst, configured=False),
+    "typst": partial(typst.read_typst, includes=False),
 }
+FORMS = tuple(_READERS)
+_CITATIONS = {"org": (org.CITE, org.REF), "rst": (rst.ROLE,), "typst": (typst.CITE,)}
 
 
 def _citation_at(text: str, form: str, cursor: int) -> tuple[int, int] | None:
     """Return [start, end) of the citation in or beside which the cursor stands."""
-    spans = find_places(text, in_text_keys=form == "markdown")
-    return next(((f.start, f.end) for f in spans if f.start <= cursor <= f.end), None)
+    found = find_places(text, in_text_keys=form in ("markdown", "typst"))
+    spans = [(one.start, one.end) for one in found]
+    spans += [match.span() for kind in _CITATIONS.get(form, ()) for match in kind.finditer(text)]
+    return next(((start, end) for start, end in spans if start <= cursor <= end), None)
 
 
 def _between(mention: Mention, start: int, end: int) -> bool:

@@ -34,7 +34,7 @@ _LITERAL = re.compile(
     r"``.+?``(?!`)|(?<!\w):(?!(?:foot)?cite)[\w:+.-]{1,40}:`[^`]+`|(?<![:`\w])`[^`\n]+`_{0,2}|https?://\S+"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++"
 )
-_ROLE = re.compile(r":((?:foot)?cite[a-z]{0,12}(?::[a-z]{1,12})?):`([^`<>]{0,2000})`")
+ROLE = re.compile(r":((?:foot)?cite[a-z]{0,12}(?::[a-z]{1,12})?):`([^`<>]{0,2000})`")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _NOUN_ROLES = ("t", "ts", "ct", "cts", "citet", "author", "authors")
 _KEYED = re.compile(r"\[([A-Za-z][\w.:+-]*)\]_(?!\w)")
@@ -46,8 +46,12 @@ _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=\S)([^*\n]{1,300}?)(?<=\S)\1(?![\
 _WITH_BRACKETS = Style(" [", "]_ [", "]_")
 
 
-def read_rst(source: SourceText) -> Draft:
-    """Return the draft in a file of reStructuredText."""
+def read_rst(source: SourceText, configured: bool = True) -> Draft:
+    """Return the draft in a file of reStructuredText.
+
+    :param configured: whether Sphinx's ``conf.py`` is looked for; a text that came over the network
+        has none.
+    """
     text, marks = plain_characters(source.text), Marks()
     lines = RstLines(text)
     literal = [*lines.dropped, *(match.span() for match in _LITERAL.finditer(text))]
@@ -55,7 +59,9 @@ def read_rst(source: SourceText) -> Draft:
     body = RstLines(marked)
     kept = _CODE.sub("", paragraphs("\n".join(body.kept)))
     plain = _TEXT.sub(lambda found: found[1] or found[2] or "", _ROLES.sub(r"\1", kept))
-    about = About(tuple(lines.files) or _configured(source.path), lines.printed)
+    about = About(
+        tuple(lines.files) or (_configured(source.path) if configured else ()), lines.printed
+    )
     return Draft(_EMPHASIS.sub(r"\2", plain), marks, body.title, "", about)
 
 
@@ -81,7 +87,7 @@ def _configured(path: Path) -> tuple[str, ...]:
 
 def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
     found: list[tuple[Found, Site | None]] = []
-    for match in _ROLE.finditer(text):
+    for match in ROLE.finditer(text):
         keyed = _BRACES.sub(lambda said: " " * len(said[0]), match[2])  # {see}key{p. 3}
         items = listed_keys(keyed, match.start(2))
         keys = tuple(key for _, _, key in items if key)

@@ -91,9 +91,12 @@ class Site:
         return _ESCAPES[self.escape](style.before + listed + style.behind)
 
     def frame(self) -> dict[str, str]:
-        """Return what stands before, between and behind the keys that are written."""
+        """Return what stands before, between and behind the keys that are written, and at each."""
         style = self.style
-        return {"before": style.before, "between": style.between, "behind": style.behind}
+        return {
+            **{"before": style.before, "between": style.between, "behind": style.behind},
+            "sign": style.of_key("k").removesuffix("k"),
+        }
 
 
 def among(

@@ -31,7 +31,7 @@ _LITERAL = re.compile(
     re.DOTALL,
 )
 _KEY = re.compile(r"(?<![\w@\\.])@([\w][\w:.-]*\w|\w|\?+)(?<![.:-])(\[[^\[\]]{0,80}\])?")
-_CITE = re.compile(r"#cite[pt]?\(\s*(?:<([^<>]+)>|label\(\s*\"([^\"]+)\"\s*\))([^()]{0,200})\)")
+CITE = re.compile(r"#cite[pt]?\(\s*(?:<([^<>]+)>|label\(\s*\"([^\"]+)\"\s*\))([^()]{0,200})\)")
 _LABEL = re.compile(r"<([A-Za-z_][\w:.-]*)>")
 _BIBLIOGRAPHY = re.compile(r"#bibliography\(\s*(\(?(?:[^()]*)\)?)")
 _NAME = re.compile(r'"([^"]+\.(?:bib|ya?ml|json))"')
@@ -41,9 +41,14 @@ _HEADING = re.compile(r"^=+[ \t]+(.*)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![\w*_])([*_])(?=\S)([^\n]{1,300}?)(?<=\S)\1(?![\w*_])")
 
 
-def read_typst(source: SourceText) -> Draft:
-    """Return the draft in a file of Typst."""
+def read_typst(source: SourceText, includes: bool = True) -> Draft:
+    """Return the draft in a file of Typst.
+
+    :param includes: whether files of ``#include`` are read; a text that came over the network names
+        none of ours.
+    """
     marks, about = Marks(), _TypstAbout()
+    about.num_read = 0 if includes else _MOST_FILES
     text = _read(source, source, marks, about, [])
     return Draft(text, marks, about.title, "", About(tuple(dict.fromkeys(about.files))))
 
@@ -85,9 +90,9 @@ def _read(
 
 
 def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
-    labels = {match[1] for match in _LABEL.finditer(_CITE.sub("", text))}
+    labels = {match[1] for match in _LABEL.finditer(CITE.sub("", text))}
     found: list[tuple[Found, Site | None]] = []
-    for match in _CITE.finditer(text):
+    for match in CITE.finditer(text):
         key = match[1] or match[2]
         noun = NOUN if re.search(r"\"(?:prose|author)\"", match[3]) else ""
         found.append((Found(*match.span(), (key,), noun), _site(source, match, key)))

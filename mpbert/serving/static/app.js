@@ -24,7 +24,7 @@ import {
   writeKey,
   writtenKeys,
 } from "./editor.js";
-import { formatOfName, onDrop, read, save } from "./files.js";
+import { documentType, ENDINGS, formatOfName, onDrop, read, save } from "./files.js";
 import { openMap } from "./map.js";
 import { forget, remember, remembered } from "./memory.js";
 
@@ -236,11 +236,11 @@ function tell(message) {
 async function take(files) {
   for (const one of files) {
     try {
-      if (!formatOfName(one.name)) throw new Error(`${one.name}: expected .tex, .md, .txt, .bib or .pdf.`);
-      if (formatOfName(one.name) === "pdf") {
-        await takePdf(one);
+      if (documentType(one.name)) {
+        await takeDocument(one);
         continue;
       }
+      if (!formatOfName(one.name)) throw new Error(`${one.name}: expected ${ENDINGS.join(", ")}.`);
       const found = await read(one);
       if (formatOfName(one.name) === "bib") await takeBibliography(found);
       else await takeText(found);
@@ -275,17 +275,20 @@ async function takeText(found) {
   beginAtStart(`${found.name}${legacy}`);
 }
 
-async function takePdf(one) {
+async function takeDocument(one) {
   tell(`Reading ${one.name} ...`);
-  const found = await postFile("api/pdf", one, "application/pdf").catch((error) => {
+  const found = await postFile("api/document", one, documentType(one.name)).catch((error) => {
     throw new Error(`${one.name}: ${error.message}`, { cause: error });
   });
   tell("");
-  const from = { name: one.name.replace(/\.pdf$/i, ".txt"), lineEnd: "\n" };
+  const from = { name: one.name.replace(/\.\w+$/, ".txt"), lineEnd: "\n" };
   if (!(await replaceText(one.name, found.text, from, "text"))) return;
   element("title").value = found.title;
   element("abstract").value = found.abstract;
-  beginAtStart(`${one.name}: ${found.places} citations became places.`);
+  const isWritten = !/\.(?:pdf|zip)$/i.test(one.name);
+  const way = isWritten ? ` To write into the file: mpbert cite INDEX ${one.name}` : "";
+  const number = found.places === 1 ? "1 citation became a place" : `${found.places} citations became places`;
+  beginAtStart(`${one.name}: ${number}.${way}`);
 }
 
 async function takeBibliography(found) {
@@ -298,9 +301,11 @@ async function takeBibliography(found) {
 
 element("open").onclick = () => element("files").click();
 element("files").onchange = () => take([...element("files").files]);
+element("files").accept = ENDINGS.join(",");
 onDrop(element("question"), take);
 element("save").onclick = () => {
-  const ending = { tex: "tex", markdown: "md", text: "txt" }[formatOf(element("format").value)];
+  const format = formatOf(element("format").value);
+  const ending = { tex: "tex", markdown: "md", text: "txt", org: "org", rst: "rst", typst: "typ" }[format];
   save(file.name || `text.${ending}`, text.value, file.lineEnd);
 };
 element("copy-all").onclick = () => copy(cited.pane());

@@ -91,11 +91,10 @@ export function writeKey(site, key, paperId) {
   follow();
   if (!site || site.isLost) return null;
   let { before, behind } = site;
-  const { between, start, end } = site;
-  const isPandoc = between !== ",";
-  const shown = isPandoc ? (SIMPLE_KEY.test(key) ? `@${key}` : `@{${key}}`) : key;
+  const { between, sign, start, end } = site;
+  const shown = sign && !SIMPLE_KEY.test(key) ? `${sign}{${key}}` : `${sign}${key}`;
   if (start === end && behind) {
-    if (start && ENDS_WORD.test(known[start - 1])) before = (isPandoc ? " " : "~") + before;
+    if (start && ENDS_WORD.test(known[start - 1])) before = (before.startsWith("\\") ? "~" : " ") + before;
     if (STARTS_WORD.test(known[end] ?? "")) behind += " ";
   }
   const replaced = known.slice(start, end);

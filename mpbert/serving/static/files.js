@@ -2,11 +2,42 @@
 
 const ENCODINGS = ["utf-8", "windows-1252"]; // the second reads anything
 
-const FORMATS = { tex: "tex", md: "markdown", markdown: "markdown", txt: "text", bib: "bib", pdf: "pdf" };
+const FORMATS = {
+  tex: "tex",
+  ltx: "tex",
+  md: "markdown",
+  markdown: "markdown",
+  qmd: "markdown",
+  rmd: "markdown",
+  org: "org",
+  rst: "rst",
+  typ: "typst",
+  txt: "text",
+  bib: "bib",
+};
+
+// What the server makes a text of: ending of a name -> content-type.
+const DOCUMENTS = {
+  pdf: "application/pdf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  odt: "application/vnd.oasis.opendocument.text",
+  ipynb: "application/x-ipynb+json",
+  lyx: "application/x-lyx",
+  zip: "application/zip",
+};
+
+export const ENDINGS = [...Object.keys(FORMATS), ...Object.keys(DOCUMENTS)].map((ending) => `.${ending}`);
+
+const endingOf = (name) => name.toLowerCase().split(".").pop();
 
 export function formatOfName(name) {
-  const ending = name.toLowerCase().split(".").pop();
+  const ending = endingOf(name);
   return Object.hasOwn(FORMATS, ending) ? FORMATS[ending] : null;
+}
+
+export function documentType(name) {
+  const ending = endingOf(name);
+  return Object.hasOwn(DOCUMENTS, ending) ? DOCUMENTS[ending] : null;
 }
 
 // Return the text of a file and how its lines end; a textarea knows one end of lines alone.

@@ -1,27 +1,13 @@
-"""A PDF file as a manuscript: its title, its abstract, and its text with a mark at each citation.
+"""A PDF file as a manuscript: title, abstract, and text with a mark at each citation."""
 
-``python -m mpbert.corpus.formats.pdf.manuscript FILE`` prints it as JSON. A server asks a process
-of its own for it, which has a limit of memory: PDFium is a large program in C++, and files come
-from anybody.
-"""
-
-import json
-import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.pdf.reader import PdfReader
-from mpbert.foundation.errors import MpbertError
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
 
 PLACE = "[CITATION]"
-_MOST_MEMORY = 2 << 30  # bytes of addresses, of the process
 
 
 @dataclass(frozen=True)
@@ -60,22 +46,3 @@ def _marked(sentences: Iterable[RawSentence]) -> str:
             text = f"{text[: marker.start]}{PLACE}{text[marker.end :]}"
         found.append(text)
     return " ".join(found)
-
-
-def main(path: Path) -> dict[str, object]:
-    """Return what is printed: the manuscript, or ``error``, one line that names no file."""
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-    try:
-        return asdict(read_manuscript(path))
-    except (MpbertError, MemoryError) as error:
-        return {"error": told(path, error)}
-
-
-def told(path: Path, error: Exception) -> str:
-    """Return one line that does not name the file, whose place is ours."""
-    return str(error).removeprefix(f"{path}: ") or "needs too much memory; send the text"
-
-
-if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]))))
