@@ -204,7 +204,7 @@ def test_a_failure_shows_no_traceback(client, recommender):
 def test_the_api_describes_every_answer_it_gives(client):
     described = client.get("/openapi.json").json()
     names = ("index", "recommend", "recommend-places", "papers", "bibtex", "map")
-    names += ("manuscript", "paper", "bibliography", "pdf")
+    names += ("manuscript", "paper", "bibliography", "document")
     assert set(described["paths"]) == {"/health", *(f"/api/{name}" for name in names)}
     for path in described["paths"].values():
         for operation in path.values():
