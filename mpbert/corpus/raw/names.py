@@ -3,7 +3,7 @@
 import re
 
 _BETWEEN = re.compile(r"(?:\s*,)?\s+and\s+|\s*;\s*", re.IGNORECASE)
-_OTHERS = re.compile(r"(?:^|,?\s+)(?:and\s+others|et\s+al\b\.?)$|^others$", re.IGNORECASE)
+_OTHERS = re.compile(r"(?:^|,?\s+)(?:and\s+others|et\s+al\b\.?)$", re.IGNORECASE)
 _MOST_FULL = 4
 _NAME = re.compile(r"(?:[^\W\d_a-z][\w'’]*[.-]?)+")  # Ann, B., J.-P., O'Neil
 _NO_NAME = re.compile(

@@ -125,7 +125,7 @@ def test_the_year_is_printed_or_in_the_name_and_never_that_of_the_file(lines, ma
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("Marcu et al. - 2000 - Title of it", ("Marcu", 2000, "Title of it")),
+        ("Marcu et al. - 2000 - Title of it", ("Marcu others", 2000, "Title of it")),
         (
             "Marcu and Wong - 2002 - A Joint, Good Model",
             ("Marcu Wong", 2002, "A Joint, Good Model"),
@@ -148,7 +148,11 @@ def test_the_name_of_a_file_tells_of_its_paper(name, expected):
     [
         ("D. Marcu*, K. Knight1 and Eduard Hovy2,3", "", ("D. Marcu", "K. Knight", "Eduard Hovy")),
         ("Daniel Marcu", "Wong - 2000 - A Study", ("Daniel Marcu",)),
-        ("Daniel Marcu William Wong", "Marcu et al. - 2002 - A Study", ("Marcu",)),  # two columns
+        (
+            "Daniel Marcu William Wong",
+            "Marcu et al. - 2002 - A Study",
+            ("Marcu", "others"),
+        ),  # 2 columns
         ("University of Southern California", "Marcu - 2000 - A Study", ("Marcu",)),
         ("Technical Report", "", ()),
         ("February 8, 1988", "", ()),

@@ -30,7 +30,8 @@ _MOST_WORDS = 4  # of a name
 class Named:
     """What a name says; empty or None where it does not.
 
-    :param authors: mostly last names alone.
+    :param authors: mostly last names alone; behind "et al." the last one is ``others``, as BibTeX
+        writes it.
     """
 
     authors: tuple[str, ...] = ()
@@ -52,4 +53,6 @@ def named(name: str) -> Named:
     authors = tuple(person for each in listed for person in persons(each))
     if any(len(author.split()) > _MOST_WORDS for author in authors):
         authors = ()
+    if authors and _OTHERS.search(found["author"]):
+        authors += ("others",)
     return Named(authors, int(found["year"]), found["title"].replace("_", " ").strip())
