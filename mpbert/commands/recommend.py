@@ -14,7 +14,7 @@ from mpbert.recommending.options import RANKERS, Options
 from mpbert.retrieval.stores.urls import checked_url, store_option
 
 if TYPE_CHECKING:  # what --help need not wait for
-    from mpbert.recommending.manuscripts.sentences import Manuscript
+    from mpbert.recommending.manuscripts.sentences import Draft, Manuscript
     from mpbert.recommending.places import PlaceAnswer
     from mpbert.recommending.recommender import Recommender
 
@@ -28,7 +28,8 @@ class Config:
     r"""Recommend papers for each \cite{...}, [CITATION], [?] or [@key] of a manuscript.
 
     Each citation is a place, asked with the clause in front of it. A manuscript that marks no place
-    is asked at its end; on a terminal you may name the sentence.
+    is asked at its end; on a terminal you may name the sentence. With --unmarked, sentences that
+    cite nothing are asked.
     """
 
     index: Path = positional("index", "index made by mpbert index or build-index")
@@ -49,6 +50,12 @@ class Config:
         False,
         "recommend papers for the whole manuscript, by its title and abstract, not for places",
     )
+    unmarked: bool = option(
+        False,
+        "recommend papers for sentences that probably need a citation and have none, the likeliest "
+        "first",
+    )
+    sentences: int = option(10, "such sentences at most, with --unmarked")
     keep_cited: bool = option(
         False,
         "also list papers that the place, or the whole manuscript, cites already; without it, they "
@@ -61,6 +68,11 @@ class Config:
         """Check what argparse cannot."""
         if self.top < 1:
             raise ConfigError(f"--top {self.top}; expected 1 or more")
+        if self.sentences < 1:
+            raise ConfigError(f"--sentences {self.sentences}; expected 1 or more")
+        if self.unmarked and (self.whole or self.keep_cited):
+            other = "--whole" if self.whole else "--keep-cited"
+            raise ConfigError(f"--unmarked {other}: found both; expected one of them")
         if self.store:
             checked_url(self.store)
 
@@ -73,6 +85,9 @@ def run(config: Config) -> None:
     """
     from mpbert.recommending.places import lines_of
 
+    if config.unmarked:
+        _print_unmarked(config)
+        return
     recommender, answers = _answers(config)
     if config.format == "json":
         print(json.dumps([a.as_json() for a in answers], indent=1, ensure_ascii=False))
@@ -84,7 +99,6 @@ def run(config: Config) -> None:
 
 def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     """Return the recommender, and its answer for each place or for the whole manuscript."""
-    from mpbert.recommending.bibliography import cited_papers, read_bibliography
     from mpbert.recommending.manuscripts.project import root_of
     from mpbert.recommending.places import PlaceRecommender, whole_answer
     from mpbert.recommending.recommender import Recommender
@@ -92,13 +106,8 @@ def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     file = root_of(config.manuscript)
     manuscript, sentences = _read(file, config.whole)
     recommender = Recommender(config.index, config.store)
-    keys = [key for place in manuscript.keys for key in place]
-    bibliography = read_bibliography(manuscript.about, file, keys)
-    known = cited_papers(recommender, bibliography, keys)
-    filters = [*config.filter, *([f"collection:{config.collection}"] if config.collection else [])]
-    options = Options(
-        config.top, config.year, ranker=config.ranker, since=config.since, filters=filters
-    )
+    keys, known = _known(recommender, manuscript, file)
+    options = _options(config)
     if config.whole:
         cited = dict.fromkeys(known[key] for key in keys if key in known)
         accepted = () if config.keep_cited else tuple(cited)
@@ -107,6 +116,61 @@ def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     places = PlaceRecommender(recommender, manuscript, known, config.keep_cited)
     numbers = range(len(manuscript.places))
     return recommender, [places.answer(number, options) for number in numbers]
+
+
+def _options(config: Config) -> Options:
+    filters = [*config.filter, *([f"collection:{config.collection}"] if config.collection else [])]
+    return Options(
+        config.top, config.year, ranker=config.ranker, since=config.since, filters=filters
+    )
+
+
+def _known(
+    recommender: "Recommender", manuscript: "Manuscript", file: Path
+) -> tuple[list[str], dict[str, str]]:
+    """Return the keys that a manuscript cites, and the papers of the index that it knows by key."""
+    from mpbert.recommending.bibliography import cited_papers, read_bibliography
+
+    keys = [key for place in manuscript.keys for key in place]
+    bibliography = read_bibliography(manuscript.about, file, keys)
+    return keys, cited_papers(recommender, bibliography, keys)
+
+
+def _print_unmarked(config: Config) -> None:
+    from mpbert.recommending.manuscripts.project import root_of
+    from mpbert.recommending.manuscripts.sentences import manuscript_of
+    from mpbert.recommending.recommender import Recommender
+    from mpbert.recommending.unmarked.finding import find_unmarked
+
+    file = root_of(config.manuscript)
+    draft, source = _draft(file)
+    manuscript = manuscript_of(draft)
+    if not manuscript.sentences:
+        raise ManuscriptError(f"{file}: holds no word; expected the text of a manuscript")
+    recommender = Recommender(config.index, config.store)
+    _, known = _known(recommender, manuscript, file)
+    most = config.sentences
+    found = find_unmarked(recommender, draft, source, known, most, _options(config))
+    if config.format == "json":
+        print(json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False))
+    elif config.format == "bibtex":
+        print("\n".join(_bibtex(recommender, [one.answer for one in found])))
+    elif found:
+        print("\n\n".join("\n".join(one.lines(config.year)) for one in found))
+    else:
+        print("every sentence cites, or is none of the text")
+
+
+def _draft(path: Path) -> "tuple[Draft, str]":
+    """Return the draft, and the text of the file; empty where it is no text."""
+    from mpbert.recommending.manuscripts.files import draft_at, draft_in, is_text
+    from mpbert.recommending.manuscripts.source_text import SourceText, read_source
+
+    if str(path) == "-":
+        source = SourceText(_STDIN, _read_stdin())
+        return draft_in(source), source.text
+    draft = draft_at(path)
+    return draft, read_source(path).text if is_text(path) else ""
 
 
 def _bibtex(recommender: "Recommender", answers: "list[PlaceAnswer]") -> list[str]:
@@ -129,13 +193,11 @@ def _read(path: Path, whole: bool) -> "tuple[Manuscript, list[str]]":
 
     :raises ManuscriptError: it cannot be read, or holds no word.
     """
-    from mpbert.recommending.manuscripts.files import draft_at, draft_in
     from mpbert.recommending.manuscripts.sentences import manuscript_of, whole_of, with_place
-    from mpbert.recommending.manuscripts.source_text import SourceText
 
     is_stdin = str(path) == "-"
     name = str(_STDIN if is_stdin else path)
-    draft = draft_in(SourceText(_STDIN, _read_stdin())) if is_stdin else draft_at(path)
+    draft, _ = _draft(path)
     manuscript = manuscript_of(draft)
     if whole:
         return manuscript, whole_of(draft, name)

@@ -28,6 +28,7 @@ COMMANDS = {
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "index": "a library of papers, with citations or without -> an index at once, no training",
     "answer": "corpus store and index -> ranked papers for every context, as the index answers",
+    "learn-unmarked": "raw corpora -> which sentences need a citation, learnt and measured",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "cite": "index, a manuscript and papers -> their citations in the text and its .bib",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
@@ -204,6 +205,12 @@ HELP = {
         "mpbert index library.bib runs/index/library",
         "papers in any format: BibTeX, CSL JSON, RIS, GROBID TEI, JSON Lines and all other readers",
         "an index: papers, words, citing sentences; with --encoder also vectors and a copy of it",
+    ),
+    "learn-unmarked": CommandHelp(
+        "mpbert learn-unmarked mpbert/recommending/unmarked/worthiness.safetensors",
+        "papers of the ACL and RFCs, raw",
+        "a file of coefficients, which recommend --unmarked has; on standard output how well they "
+        "tell sentences that cite, and how often the cited paper is found",
     ),
     "recommend": CommandHelp(
         "mpbert recommend runs/index/rfc datasets/rfc/example.txt --top 5",

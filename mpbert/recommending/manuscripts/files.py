@@ -58,6 +58,11 @@ def draft_at(path: Path) -> Draft:
     return draft_in(read_source(path))
 
 
+def is_text(path: Path) -> bool:
+    """Return whether a manuscript is a text, whose lines a reader may look up."""
+    return path.suffix.lower() in SUFFIXES and path.suffix.lower() not in _OF_FILE
+
+
 def manuscript_in(source: SourceText) -> Manuscript:
     """Return the manuscript in the text of a file.
 

@@ -1,0 +1,1 @@
+"""Sentences of a manuscript that need a citation and have none: citation worthiness."""
