@@ -96,8 +96,8 @@ MARKDOWN = [
     ("formula", MD, "So $x_{[?]}$ is [@a].", ["a | So x_{[?]} is."], None, ""),
     ("e-mail, address", MD, "Write to me@x.org, <https://x.org/@me> or https://x.org/@me [@a].",
      ["a | Write to me@x.org, https://x.org/@me or https://x.org/@me."], None, ""),
-    ("chunk", "a.Rmd", "```{r, fig.cap='x [@no]'}\ny <- '[@no]'\n```\nTrees [@a].", ["a | Trees."],
-     None, ""),
+    ("chunk", "a.Rmd", "```{r, fig.cap='Oaks [@b]'}\ny <- '[@no]'\n```\nTrees [@a].",
+     ["a | Trees.", "b | Oaks"], None, ""),
     ("decorator", "a.qmd", "```python\n@property\ndef f(): ...\n```\nTrees [@a].", ["a | Trees."],
      None, ""),
     ("HTML", MD, "<figure>\n<figcaption>A <b>tree</b> [@a]</figcaption>\n</figure>",
@@ -282,7 +282,116 @@ STRANGE_TEX = [
     ("keys over lines", TEX, 'Trees \\cite{a,\n  todo,\n  b} grow.',
      ["a,b | Trees grow."], 1, 'Trees \\cite{a,\n  K1,K2,\n  b} grow.'),
 ]  # fmt: skip
-ROWS = [*PLACEHOLDERS, *CLAUSES, *MARKDOWN, *TYPED, *THESES, *FORMS, *STRANGE_TEX]
+
+# what strangers to this table write in other forms
+STRANGE = [
+    ("paragraphs of a note", MD,
+     'Trees grow.[^n]\n\n[^n]: See @a, who\n    agree.\n\n    So does it [@todo].\n',
+     ["a | See they, who agree.", " | So does it."],
+     2,
+     'Trees grow.[^n]\n\n[^n]: See @a, who\n    agree.\n\n    So does it [@K1; @K2].\n'),
+    ("key in braces", MD, "Oaks [@{https://x.org/a?b=1}, p. 3].",
+     ["https://x.org/a?b=1 | Oaks."], 1, "Oaks [@{https://x.org/a?b=1}, p. 3; @K1; @K2]."),
+    ("prices", MD, r"Trees cost \$5 and $6 [@a]. See \$x\$ [@b].",
+     ["a | Trees cost $5 and $6.", "b | See x."],
+     1,
+     r"Trees cost \$5 and $6 [@a; @K1; @K2]. See \$x\$ [@b]."),
+    ("defined links", MD,
+     'Trees [cite] grow [@a]. Oaks [ref][x].\n\n[cite]: http://x.org\n[x]: http://y.org\n',
+     ["a | Trees cite grow."], None, ""),
+    ("note that is a place", MD, "Trees grow^[citation needed].",
+     [" | Trees grow."], 1, "Trees grow^[@K1; @K2]."),
+    ("list of references", MD,
+     'Trees [@a].\n\n# References\n\n- Smith, J. (2004). Trees. Journal.\n',
+     ["a | Trees."], None, ""),
+    ("caption of a chunk", "a.Rmd", '```{r, fig.cap="Trees [@a]"}\nx@y\n```\n',
+     ["a | Trees"], 1, '```{r, fig.cap="Trees [@a; @K1; @K2]"}\nx@y\n```\n'),
+    ("caption of a cell", "a.qmd", '```{python}\n#| fig-cap: "Trees [@todo]"\n@dec\n```\n',
+     [" | Trees"], 1, '```{python}\n#| fig-cap: "Trees [@K1; @K2]"\n@dec\n```\n'),
+    ("roles of MyST", MD,
+     'Trees {cite:p}`a,todo` and {cite:t}`b` grow.\n\n```{note}\nOaks {cite}`c`.\n```\n',
+     ["a | Trees and", "b | they grow.", "c | Oaks."],
+     1,
+     'Trees {cite:p}`a,K1,K2` and {cite:t}`b` grow.\n\n```{note}\nOaks {cite}`c`.\n```\n'),
+    ("figure of MyST", MD, '```{figure} x.png\n:name: f\n\nOaks {cite}`a`\n```\n',
+     ["a | Oaks"], None, ""),
+    ("environment of LaTeX", MD, '\\begin{table}\n\\caption{Oaks \\cite{a}}\n\\end{table}\n',
+     ["a | Oaks"], 1, '\\begin{table}\n\\caption{Oaks \\cite{a,K1,K2}}\n\\end{table}\n'),
+    ("abbreviation in front", MD, "In the U.S. [@a] trees grow. Oaks, etc. [@b] fall.",
+     ["a | In the U.S. trees grow.", "b | Oaks, etc. fall."],
+     1,
+     "In the U.S. [@a; @K1; @K2] trees grow. Oaks, etc. [@b] fall."),
+    ("possessive", MD, "@a's model grows.",
+     ["a | Their model grows."], None, ""),
+    ("locators", MD, "Trees [see @a, pp. 33-35 and *passim*; @todo, chap. 1].",
+     ["a | Trees."], 1, "Trees [see @a, pp. 33-35 and *passim*; @K1; @K2, chap. 1]."),
+    ("double brackets", MD, "Trees [[@a]] and oaks [[@b]] grow.",
+     ["a | Trees", "b | and oaks grow."], 2, "Trees [[@a]] and oaks [[@b; @K1; @K2]] grow."),
+    ("tables of HTML", MD, "<table><tr><td>Oak [@a]</td></tr></table>",
+     ["a | Oak"], 1, "<table><tr><td>Oak [@a; @K1; @K2]</td></tr></table>"),
+    ("definition", MD, 'Oak\n:   A tree [@todo].\n',
+     [" | Oak A tree."], 1, 'Oak\n:   A tree [@K1; @K2].\n'),
+    ("quotation", MD, '> Trees grow [@a]\n> and fall.',
+     ["a | Trees grow and fall."], 1, '> Trees grow [@a; @K1; @K2]\n> and fall.'),
+    ("indented code", MD, 'So:\n\n    @no\n    [@no]\n\nTrees [@a].',
+     ["a | Trees."], None, ""),
+    ("raw block", MD, '```{=latex}\n\\cite{no}\n```\nTrees [@a].',
+     ["a | Trees."], None, ""),
+    ("over lines", MD, 'Trees [@a;\n@b;\n @todo] grow.',
+     ["a,b | Trees grow."], 1, 'Trees [@a;\n@b;\n @K1; @K2] grow.'),
+    ("(citation)", TXT, "Trees grow (citation).",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("(cite Smith 2004)", TXT, "Trees grow (cite Smith 2004).",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("[citation: Smith]", TXT, "Trees grow [citation: Smith].",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("[cit.]", TXT, "Trees grow [cit.].",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("[source?]", TXT, "Trees grow [source?].",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("[REF1]", TXT, "Trees grow [REF1].",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("[cn]", TXT, "Trees grow [cn].",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("{{citation needed}}", TXT, "Trees grow {{citation needed}}.",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("(add ref)", TXT, "Trees grow (add ref).",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("[insert citation]", TXT, "Trees grow [insert citation].",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("==CITE==", TXT, "Trees grow ==CITE==.",
+     [" | Trees grow."], 1, "Trees grow [@K1; @K2]."),
+    ("(cite as: Smith)", TXT, "Trees grow (cite as: Smith).",
+     [], None, ""),
+    ("[Ref. 3]", TXT, "Trees grow [Ref. 3].",
+     [], None, ""),
+    ("[source]", TXT, "Trees grow [source].",
+     [], None, ""),
+    ("**REFERENCES**", TXT, "Trees grow **REFERENCES**.",
+     [], None, ""),
+    ("source within a line", "a.org", "Use src_python{x[@no]} or =[cite:@no]= for trees [cite:@a].",
+     ["a | Use or for trees."],
+     1,
+     "Use src_python{x[@no]} or =[cite:@no]= for trees [cite:@a;@K1;@K2]."),
+    ("list of references", "a.org", 'Trees [cite:@a].\n* References\n1. Smith. Trees.\n',
+     ["a | Trees."], None, ""),
+    ("note", "a.typ", "Trees#footnote[See @a.] grow. Oaks #todo[cite].",
+     [" | Oaks.", "a | See."], 2, "Trees#footnote[See @a @K1 @K2.] grow. Oaks #todo[cite]."),
+    ("content", "a.typ", "Trees #text(red)[cite] grow.",
+     [" | Trees grow."], 1, "Trees #text(red)[@K1 @K2] grow."),
+    ("table, note", "a.rst",
+     'Trees [#f]_.\n\n.. [#f] See :cite:t:`a`.\n\n.. list-table::\n\n   * - x '
+     ':cite:`{see}b{p. 3},todo`\n',
+     ["a | See they.", "b | x"],
+     2,
+     'Trees [#f]_.\n\n.. [#f] See :cite:t:`a`.\n\n.. list-table::\n\n   * - x '
+     ':cite:`{see}b{p. 3},K1,K2`\n'),
+    ("tag of a citation", "a.ipynb", '{"cells": [{"cell_type": "markdown", "source": "Trees <cite '
+     'data-cite=\\"a\\">(Smith)</cite>."}]}',
+     ["a | Trees."], 1, '{"cells": [{"cell_type": "markdown", "source": "Trees <cite '
+     'data-cite=\\"a,K1,K2\\">(Smith)</cite>."}]}'),
+]  # fmt: skip
+ROWS = [*PLACEHOLDERS, *CLAUSES, *MARKDOWN, *TYPED, *THESES, *FORMS, *STRANGE_TEX, *STRANGE]
 
 
 @pytest.mark.parametrize(
@@ -429,3 +538,20 @@ def test_definitions_of_packages_and_a_class_beside_the_manuscript_count(tmp_pat
     assert manuscript.sentences == ["As they say, trees grow."]
     change = text_change(manuscript.mentions[0].site, ["K1"]).after.decode()
     assert "\\by{a,K1}" in change
+
+
+def test_files_that_quarto_includes_are_read_and_written_to(tmp_path):
+    (tmp_path / "a.qmd").write_text("Trees [@a].\n\n{{< include _b.qmd >}}\n")
+    (tmp_path / "_b.qmd").write_text("---\ntitle: x\n---\nOaks [@todo]. {{< include _b.qmd >}}")
+    manuscript = read_manuscript_file(tmp_path / "a.qmd")
+    assert manuscript.keys[0] == ("a",) and manuscript.sentences[:2] == ["Trees.", "Oaks."]
+    change = text_change(manuscript.mentions[1].site, ["K1"])
+    assert change.path.name == "_b.qmd" and b"Oaks [@K1]." in change.after
+
+
+def test_a_list_of_references_under_a_plain_heading_is_no_text_of_libreoffice(tmp_path):
+    body = "Oaks [@a].|References|Smith, J. Trees. Journal.|Jones, K. Oaks [@b]."
+    paragraphs = "".join(f"<text:p>{part}</text:p>" for part in body.split("|"))
+    (tmp_path / "a.odt").write_bytes(archive({"content.xml": f"<office:body>{paragraphs}"}))
+    manuscript = read_manuscript_file(tmp_path / "a.odt")
+    assert "Journal." not in manuscript.sentences and manuscript.sentences[0] == "Oaks."

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.light import REFERENCES
 from mpbert.recommending.manuscripts.marks import MARK, Marks
 from mpbert.recommending.manuscripts.office import BY_NAME, OfficeText, members
 from mpbert.recommending.manuscripts.reference_fields import (
@@ -40,7 +41,6 @@ _RUN = Style(
     '<w:r><w:t xml:space="preserve"> (', "; ", ")</w:t></w:r>", BY_NAME.of_key, is_by_name=True
 )
 _HEADING = re.compile(r"(?i)heading|berschrift|titre|toc|title|caption$")
-_LIST = re.compile(r"(?i)\W*(?:references|bibliography|literature|works cited|literatur\w*)\W*")
 
 
 _SILENT = re.compile(r"ADDIN\s+(?:ZOTERO_BIBL|EN\.REFLIST|Mendeley Bib)|^\s*(?:TOC|BIBLIOGRAPHY)\b")
@@ -88,8 +88,8 @@ def _sentences(paragraphs: list[tuple[str, str]]) -> list[str]:
     kept, in_list = [], False
     for style, text in paragraphs:
         is_heading = bool(_HEADING.match(style))
-        if is_heading or _LIST.fullmatch(text):
-            in_list = bool(_LIST.fullmatch(text))
+        if is_heading or REFERENCES.fullmatch(text):
+            in_list = bool(REFERENCES.fullmatch(text))
         is_text = not is_heading and style not in ("Abstract", "Bibliography") and not in_list
         if (MARK.search(text) and style not in ("Title", "Abstract")) or is_text:
             kept.append(text)

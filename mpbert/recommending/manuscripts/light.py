@@ -11,11 +11,16 @@ from mpbert.recommending.manuscripts.marks import MARK
 HEADING = "\x02"  # begins a line that is a heading
 _LONGEST_FORMULA = 20  # characters
 _FORMULA = re.compile(
-    r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)([^$\n]{0,300}?)(?<=\S)\$(?!\d)|\\\(((?:(?!\\\().)*?)\\\)|\\\[(?:(?!\\\[).)*?\\\]"
+    r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)((?:\\.|[^\\$\n]){0,300}?)(?<=\S)\$(?!\d)|\\\(((?:(?!\\\().)*?)\\\)|\\\[(?:(?!\\\[).)*?\\\]"
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     re.DOTALL,
 )
-_ITEM = re.compile(r"^[ \t]*(?:[-+*•]|#?\d{0,3}[.)])[ \t]+", re.MULTILINE)
+# the heading above a list of references
+REFERENCES = re.compile(
+    r"(?i)\W*(?:[\d.]+\s)?(?:references|bibliography|literature|works cited|literatur\w*"
+    r"|r\u00e9f\u00e9rences|bibliographie)\W*"
+)
+_ITEM = re.compile(r"^[ \t]*(?:(?:[-+*•]|#?\d{0,3}[.)])[ \t]+)+", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(rf"^{HEADING}(.*)$", re.MULTILINE)
 
@@ -40,7 +45,15 @@ def paragraphs(text: str) -> str:
         cells = [cell.strip() for cell in match[1].split("|")]
         return f"\n\n{', '.join(filter(None, cells))}\n\n" if MARK.search(match[1]) else "\n\n"
 
-    return _ITEM.sub("\n\n", _ROW.sub(row, _HEADING.sub(heading, text)))
+    parts = re.split(rf"^(?={HEADING})", text, flags=re.MULTILINE)
+    kept = [part if MARK.search(part) else "\n\n" if _is_list(part) else part for part in parts]
+    return _ITEM.sub("\n\n", _ROW.sub(row, _HEADING.sub(heading, "".join(kept))))
+
+
+def _is_list(part: str) -> bool:
+    """Return whether a part of a text, with its heading, is a list of references."""
+    found = _HEADING.match(part)
+    return found is not None and REFERENCES.fullmatch(found[1]) is not None
 
 
 def taken_out(pattern: re.Pattern[str], text: str) -> tuple[str, list[str]]:

@@ -6,6 +6,8 @@ tags of HTML. Captions and notes stand behind the paragraph that holds them, or 
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,23 +17,41 @@ from markdown_it.token import Token
 
 from mpbert.foundation.errors import ManuscriptError
 from mpbert.foundation.option_files import load_yaml
+from mpbert.recommending.manuscripts.light import REFERENCES
 from mpbert.recommending.manuscripts.markdown_parts import literal_spans, plain_markdown
-from mpbert.recommending.manuscripts.marks import MARK, Marks, mark_places, plain_characters
+from mpbert.recommending.manuscripts.marks import (
+    MARK,
+    NOUN,
+    Found,
+    Marks,
+    find_places,
+    mark_found,
+    mark_places,
+    masked,
+    plain_characters,
+)
 from mpbert.recommending.manuscripts.sentences import About, Draft
-from mpbert.recommending.manuscripts.sites import site_in_text
-from mpbert.recommending.manuscripts.source_text import SourceText
+from mpbert.recommending.manuscripts.sites import RST, Site, among, listed_keys, site_in_text
+from mpbert.recommending.manuscripts.source_text import SourceText, read_included
 
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FORMULA = re.compile(r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)[^$\n]{0,200}?(?<=\S)\$(?!\d)", re.DOTALL)
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:?")
+_FORMULA = re.compile(
+    r"\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)(?:\\.|[^\\$\n]){0,200}?(?<=\S)\$(?!\d)", re.DOTALL
+)
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,200}\]:?")
+_ROLE = re.compile(r"\{cite(?::([a-z]{1,12}))?\}`([^`<>{}]{0,2000})`")  # of MyST
+_TAG = re.compile(r"<(cite|strong)\s+data-cite=\"([^\"\n]{1,500})\"\s*(?:/>|>[^<]{0,500}</\1>)")
+_INCLUDE = re.compile(r"\{\{<\s*include\s+(\S{1,300})\s*>\}\}")  # of Quarto
+_MOST_DEEP = 20  # files within files
 _LONGEST_FORMULA = 20  # characters
 
 
-def read_markdown(source: SourceText) -> Draft:
+def read_markdown(source: SourceText, includes: bool = True) -> Draft:
     """Return the draft in a Markdown text, with citations as pandoc writes them.
 
     Places are marked before the text is parsed, so that each is known in the file.
 
+    :param includes: whether files are read that Quarto includes.
     :raises ManuscriptError: the block at its head is no YAML.
     """
     marks = Marks()
@@ -44,17 +64,12 @@ def read_markdown(source: SourceText) -> Draft:
         for key in ("title", "abstract")
     )
     start = 0 if head is None else head.end()
-    body = mark_places(
-        text[start:],
-        marks,
-        in_text_keys=True,
-        site=lambda first, end: site_in_text(source, start + first, start + end),
-        literal=literal_spans(text[start:]),
-    )
+    body = _marked(source, start, marks, _MOST_DEEP if includes else 0)
     plain, apart = plain_markdown(body)
     tokens = parser.parse("\n\n".join([plain, *apart]))
     has_title_heading = not title and [token.tag for token in tokens].count("h1") == 2  # its ends
     paragraphs: list[str] = []
+    in_list = False  # of references
     row: list[str] = []  # cells of the row that is being read
     for before, token in pairwise(tokens):
         if token.type == "tr_close" and MARK.search("".join(row)):
@@ -65,16 +80,60 @@ def read_markdown(source: SourceText) -> Draft:
             continue
         captions: list[str] = []
         paragraph = _plain([token], captions)
+        is_heading = before.type == "heading_open"
+        if is_heading or REFERENCES.fullmatch(paragraph):
+            in_list = REFERENCES.fullmatch(paragraph) is not None
         if before.type in ("th_open", "td_open"):
             row.append(paragraph)
-        elif before.tag == "h1" and has_title_heading:
+        elif before.tag == "h1" and has_title_heading and not in_list:
             title = paragraph
-        elif before.type != "heading_open" or MARK.search(paragraph):
+        elif MARK.search("".join([paragraph, *captions])) or not (is_heading or in_list):
             paragraphs += [paragraph, *captions]
     named = about.get("bibliography", [])
     files = [named] if isinstance(named, str) else named if isinstance(named, list) else []
     known = About(tuple(name for name in files if isinstance(name, str)))
     return Draft("\n\n".join(paragraphs), marks, title, abstract, known)
+
+
+def _marked(source: SourceText, start: int, marks: Marks, depth: int) -> str:
+    """Return a text from ``start`` on with its places marked, and files that it includes in place.
+
+    :param depth: of files within files; at 0 none is included.
+    """
+    text = plain_characters(source.text)[start:]
+    literal = literal_spans(text)
+    found = [
+        (one, site_in_text(source, start + one.start, start + one.end))
+        for one in find_places(masked(text, literal), in_text_keys=True)
+    ]
+    found += _found_in_markup(source, text, start, literal)
+    marked = mark_found(text, marks, found)
+
+    def included(shortcode: re.Match[str]) -> str:
+        inner = read_included(source, [shortcode[1]]) if depth else None
+        if inner is None:
+            return ""
+        head = _HEAD.match(plain_characters(inner.text))
+        return _marked(inner, 0 if head is None else head.end(), marks, depth - 1)
+
+    return _INCLUDE.sub(included, marked)
+
+
+def _found_in_markup(
+    source: SourceText, text: str, start: int, literal: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Found, Site]]:
+    """Yield citations that are roles of MyST, or tags of notebooks."""
+    firsts = [first for first, _ in literal]
+    for pattern in (_ROLE, _TAG):
+        for match in pattern.finditer(text):
+            around = bisect_left(firsts, match.start()) - 1
+            if around >= 0 and literal[around][1] > match.start():
+                continue
+            items = listed_keys(match[2], start + match.start(2))
+            keys = tuple(key for _, _, key in items if key)
+            noun = NOUN if match[1] in ("t", "ts", "ct", "author") else ""
+            site = among(source, items, start + match.end(2), RST)
+            yield Found(*match.span(), keys, noun), site
 
 
 def _read_head(text: str, name: str) -> dict[str, Any]:

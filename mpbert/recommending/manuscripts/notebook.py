@@ -45,7 +45,7 @@ def read_notebook(source: SourceText) -> Draft:
         pieces.append("\n\n")
         places.append(np.full(2, -1))
     text = "".join(pieces)
-    draft = read_markdown(replace(source, text=text))
+    draft = read_markdown(replace(source, text=text), includes=False)
     at = np.concatenate([np.zeros(0, dtype=np.int64), *places, [len(source.text)]])
     moved = [_moved(mention, source, at) for mention in draft.marks.mentions]
     draft.marks.mentions[:] = moved

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
+from mpbert.recommending.manuscripts.light import REFERENCES
 from mpbert.recommending.manuscripts.marks import MARK, Marks
 from mpbert.recommending.manuscripts.office import BY_NAME, OfficeText, members
 from mpbert.recommending.manuscripts.reference_fields import field_references, unescaped_all
@@ -42,11 +43,13 @@ def read_odt(path: Path) -> Draft:
     texts = reader.office.marked(marks).split("\n\n")
     paragraphs = list(zip(reader.kinds, texts, strict=False))
     title = next((text for kind, text in paragraphs if kind == "Title"), "")
-    kept = [
-        text
-        for kind, text in paragraphs
-        if kind != "Title" and (kind != "text:h" or MARK.search(text))
-    ]
+    kept, in_list = [], False
+    for kind, text in paragraphs:
+        is_heading = kind == "text:h"
+        if is_heading or REFERENCES.fullmatch(text):
+            in_list = REFERENCES.fullmatch(text) is not None
+        if kind != "Title" and (MARK.search(text) or not (is_heading or in_list)):
+            kept.append(text)
     return Draft("\n\n".join(kept), marks, title, "", About((), reader.office.printed))
 
 

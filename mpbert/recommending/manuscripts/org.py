@@ -37,7 +37,8 @@ _LITERAL = re.compile(
     _DROPPED.pattern + r"|(?<=\[\[)(?!\w*cit)[^\[\]\n]+(?=\])|https?://[^\s\]]+"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})++"
     r"|(?<![\w=~])([=~])(?=\S)[^=~\n]{1,200}(?<=\S)\2(?!\w)"
-    r"|\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)[^$\n]{0,300}?(?<=\S)\$(?!\d)|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
+    r"|\bsrc_\w{1,20}(?:\[[^\[\]\n]*\])?\{[^{}\n]{0,300}\}"
+    r"|\$\$.*?\$\$|(?<![\\\w$])\$(?=\S)(?:\\.|[^\\$\n]){0,300}?(?<=\S)\$(?!\d)|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
     r"|\\begin\{(equation|align|gather|multline)(\*?)\}.*?\\end\{\3\4\}",
     _FLAGS,
 )
@@ -62,6 +63,10 @@ _LINES = re.compile(r"^[ \t]*#\+[^\n]*$|^-{5,}$", re.MULTILINE)
 _HEADING = re.compile(r"^\*+[ \t]+(?:TODO |DONE )?(.*?)(?:[ \t]+:[\w:@]+:)?$", re.MULTILINE)
 _LINK = re.compile(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
 _NOTE = re.compile(r"\[fn:[\w-]*(?::([^\[\]]*))?\]")
+_CODE = re.compile(
+    r"(?<![\w=~])([=~])(?=\S)[^=~\n]{1,200}(?<=\S)\1(?!\w)"
+    r"|\bsrc_\w{1,20}(?:\[[^\[\]\n]*\])?\{[^{}\n]{0,300}\}"
+)
 _EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_+=~])(?=\S)([^\n]{1,300}?)(?<=\S)\1(?![\w*/_+=~])")
 
 
@@ -76,7 +81,8 @@ def read_org(source: SourceText) -> Draft:
     files += [name for names in _BIBLIOGRAPHY.findall(text) for name in names.split(",")]
     text = _LINES.sub("\n\n", _CAPTION.sub(r"\n\n\1\n\n", text))
     text, notes = taken_out(_NOTE, _HEADING.sub(rf"{HEADING}\1", text))
-    text = _EMPHASIS.sub(r"\2", _LINK.sub(lambda link: link[1] or "", paragraphs(text)))
+    text = _LINK.sub(lambda link: link[1] or "", paragraphs(text))
+    text = _EMPHASIS.sub(r"\2", _CODE.sub("", text))
     about = About(tuple(dict.fromkeys(files)))
     title = dict(words).get("title", "")
     return Draft("\n\n".join([text, *notes]), marks, title, "\n\n".join(abstracts), about)

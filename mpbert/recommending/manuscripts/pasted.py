@@ -107,7 +107,7 @@ def _read_tex(source: SourceText) -> Draft:
 def _read_markdown(source: SourceText) -> Draft:
     from mpbert.recommending.manuscripts.markdown import read_markdown
 
-    return read_markdown(source)
+    return read_markdown(source, includes=False)
 
 
 _READERS: dict[str, Callable[[SourceText], Draft]] = {

@@ -20,7 +20,7 @@ from mpbert.recommending.manuscripts.marks import (
 )
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.sentences import About, Draft
-from mpbert.recommending.manuscripts.sites import TYPST, Site, site_in_text
+from mpbert.recommending.manuscripts.sites import TYPST, Site
 from mpbert.recommending.manuscripts.source_text import SourceText, read_included
 from mpbert.recommending.manuscripts.typst_code import without_code
 
@@ -32,6 +32,8 @@ _LITERAL = re.compile(
 )
 _KEY = re.compile(r"(?<![\w@\\.])@([\w][\w:.-]*\w|\w|\?+)(?<![.:-])(\[[^\[\]]{0,80}\])?")
 CITE = re.compile(r"#cite[pt]?\(\s*(?:<([^<>]+)>|label\(\s*\"([^\"]+)\"\s*\))([^()]{0,200})\)")
+_TODO = re.compile(r"#(?:todo|TODO|fixme|note)\Z")
+_APART = " \t\n[(.,;:~\"'"  # in front of brackets that are no argument
 _LABEL = re.compile(r"<([A-Za-z_][\w:.-]*)>")
 _BIBLIOGRAPHY = re.compile(r"#bibliography\(\s*(\(?(?:[^()]*)\)?)")
 _NAME = re.compile(r'"([^"]+\.(?:bib|ya?ml|json))"')
@@ -103,8 +105,11 @@ def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
     for one in find_places(text):
         shown = text[one.start : one.end]
         if not shown.startswith("\\") and not _KEY.search(shown):
-            site = site_in_text(source, one.start, one.end)
-            found.append((one, replace(site, style=TYPST)))
+            if note := _TODO.search(text, max(one.start - 20, 0), one.start):  # #todo[cite]
+                one = replace(one, start=note.start())
+            within = text[one.start - 1 : one.start] not in ("", *_APART) and shown[0] == "["
+            site = Site(source, one.start + within, one.end - within, TYPST)
+            found.append((one, site))
     return found
 
 

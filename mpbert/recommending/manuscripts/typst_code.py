@@ -28,7 +28,11 @@ def without_code(text: str, apart: list[str], depth: int = 0) -> str:
             closing = _closing(text, end)
             inner = text[end + 1 : closing]
             if text[end] == "[":
-                pieces.append(f" {without_code(inner, apart, depth + 1)} ")
+                said = without_code(inner, apart, depth + 1)
+                if call[0] == "#footnote":
+                    apart.append(said)
+                else:
+                    pieces.append(f" {said} ")
             elif text[end] == "(":
                 apart += [without_code(part, apart, depth + 1) for part in _contents(inner)]
             end = closing + 1
