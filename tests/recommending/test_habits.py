@@ -14,6 +14,7 @@ from mpbert.foundation.errors import ManuscriptError
 from mpbert.recommending.insertion import text_change
 from mpbert.recommending.manuscripts.files import read_manuscript_file
 from mpbert.recommending.manuscripts.project import root_of
+from mpbert.recommending.undoing import keep, last_insertion
 
 TEX, MD, TXT = "a.tex", "a.md", "a.txt"
 
@@ -410,6 +411,11 @@ def test_a_habit_is_read_and_written_as_its_author_means_it(
     if place is not None:
         change = text_change(manuscript.mentions[place - 1].site, ["K1", "K2"])
         assert change.after.decode() == written
+        keep(path, [change])
+        change.write()
+        (back,) = last_insertion(path)
+        back.write()
+        assert path.read_bytes() == text.encode()
 
 
 def archive(files):

@@ -30,7 +30,7 @@ _BARE = (
     r"\[CITATION\]|\[\?+\]"
     rf"|(?<!\])\[\s?(?:{_ANY_CASE}|{_WHAT}|{_LOUD}|(?i:sources?(?:\s(?:needed|missing)|\s?(?=\?))|cn)"
     r"|XXX+|TODO|-?@[?.]*)\s?[?!]*\](?![(:{])"
-    rf"|\((?:{_LOUD}|CIT(?:E|ATION)S|REF(?:ERENCE)?S?|XXX+|\?\?+|{_WHAT}"
+    rf"|(?<!\w)\((?:{_LOUD}|CIT(?:E|ATION)S|REF(?:ERENCE)?S?|XXX+|\?\?+|{_WHAT}"
     rf"|(?i:{_TASK}{_OF}|{_OF}\s(?:needed|missing|here)|cite|citation))\s?[?!]*\)"
     rf"|\((?i:{_OF})\s?[?!]+\)"
 )
