@@ -31,7 +31,9 @@ def paper_of(line: bytes) -> CleanPaper:
     rest["sections"] = np.array(rest["sections"], np.int16)
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
-    rest["published"] = Publication(*rest["published"])
+    rest["published"] = Publication(
+        *(tuple(value) if isinstance(value, list) else value for value in rest["published"])
+    )
     return CleanPaper(**rest)
 
 

@@ -74,10 +74,10 @@ def contents(output):
 
 COMMANDS = {
     "build-corpus": ("build-corpus", "papers.jsonl", "--valid-year=2011", "--test-year=2013"),
-    "binarize": ("binarize", "corpus_2", "--vocab-size=300", "--sentence-tokens=12"),
+    "binarize": ("binarize", "corpus", "--vocab-size=300", "--sentence-tokens=12"),
     "embed": ("embed", "binary", "encoder", "--device=cpu"),
-    "embed, exact matches": ("embed", "binary_2", "index_2/encoder", "--device=cpu"),
-    "retrieve, words": ("retrieve", "corpus_2", "--lexical=bm25", "--top=10"),
+    "embed, exact matches": ("embed", "binary", "index_2/encoder", "--device=cpu"),
+    "retrieve, words": ("retrieve", "corpus", "--lexical=bm25", "--top=10"),
     "retrieve, vectors": ("retrieve", "corpus", "--vectors=vectors", "--top=10"),
     "index": ("index", "papers.jsonl"),
 }
@@ -103,10 +103,10 @@ def test_inputs_by_url_are_copied_by_each_machine(engine, small_parts, tmp_path,
     at_machines = Path(os.environ["XDG_CACHE_HOME"])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     flags = ["--vocab-size=300", "--sentence-tokens=12"]
-    shutil.copytree(FORMATS / "corpus_2", tmp_path / "store" / "corpus_2")
-    urls = [f"file://{tmp_path}/store/{name}" for name in ("corpus_2", "binary")]
+    shutil.copytree(FORMATS / "corpus", tmp_path / "store" / "corpus")
+    urls = [f"file://{tmp_path}/store/{name}" for name in ("corpus", "binary")]
     assert main(["binarize", *urls, *flags, engine]) == 0
-    assert main(["binarize", str(FORMATS / "corpus_2"), str(tmp_path / "binary"), *flags]) == 0
+    assert main(["binarize", str(FORMATS / "corpus"), str(tmp_path / "binary"), *flags]) == 0
     found, expected = (contents(tmp_path / name) for name in ("store/binary", "binary"))
     assert {k: v for k, v in found.items() if k.suffix == ".npy"} == {
         k: v for k, v in expected.items() if k.suffix == ".npy"
@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_record_is_said_as_on_one_machine(engine, tmp_path,
 
 def test_an_address_without_a_cluster_is_refused_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    words = ["binarize", str(FORMATS / "corpus_2"), str(tmp_path / "out"), "--vocab-size=300"]
+    words = ["binarize", str(FORMATS / "corpus"), str(tmp_path / "out"), "--vocab-size=300"]
     assert main([*words, "--engine=ray://127.0.0.1:9"]) == 2
     said = capsys.readouterr().err
     assert "--engine ray://127.0.0.1:9: found no cluster (" in said.splitlines()[-1]

@@ -9,6 +9,7 @@ import pytest
 from mpbert.corpus import tables
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.links import link_papers
+from mpbert.corpus.published import Publication
 from mpbert.corpus.spill import sort_papers, stored_papers
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers
@@ -26,6 +27,7 @@ PAPER = CleanPaper(
     cited=[(1, ["a", "c"]), (2, ["a"])],
     references=("a", "\ud800"),
     split="test",
+    published=Publication(other_ids=("c",), labels=("tag:ä",)),
 )
 
 
