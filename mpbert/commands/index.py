@@ -257,8 +257,10 @@ def _report(config: Config, reader: str, tables: "IndexTables", counts: dict[str
     from mpbert.recommending.library import ENOUGH, told_counts, told_parts
 
     by = "words" if config.encoder == _WORDS else f"words and {config.encoder.name}"
+    records = counts["papers_read"]
+    of = f" of {records:,} records" if records != counts["papers"] else ""
     print(
-        f"{config.output}: {counts['papers']:,} papers read as {reader}, "
+        f"{config.output}: {counts['papers']:,} papers{of} read as {reader}, "
         f"{counts['citing_sentences']:,} sentences that cite them; ranked by {by}"
     )
     dropped = f"all that was dropped is counted in {config.output / MANIFEST}"
