@@ -257,7 +257,7 @@ def _report(config: Config, reader: str, tables: "IndexTables", counts: dict[str
     from mpbert.recommending.library import ENOUGH, told_counts, told_parts
 
     by = "words" if config.encoder == _WORDS else f"words and {config.encoder.name}"
-    records = counts["papers_read"]
+    records = counts["papers_read"] + counts.get("papers_with_the_id_of_an_earlier_one", 0)
     of = f" of {records:,} records" if records != counts["papers"] else ""
     print(
         f"{config.output}: {counts['papers']:,} papers{of} read as {reader}, "

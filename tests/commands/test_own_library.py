@@ -458,7 +458,7 @@ COPIES = (
 def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
     (tmp_path / "refs.bib").write_text(COPIES + "@misc{untitled, year=2001}")
     code, out, error = run("index", tmp_path / "refs.bib", tmp_path / "index")
-    assert code == 0 and ": 2 papers of 5 records read" in out
+    assert code == 0 and ": 2 papers of 6 records read" in out
     assert "copies of a paper in the same library, merged with it: 2\n" in out
     assert "kept with a title alone: 1\n" in out and "kept without a year: 1\n" in out  # the third
     assert "merged: 'second' with 'first', 'fourth' with 'first'\n" in error
@@ -505,4 +505,4 @@ def test_entries_of_one_paper_are_merged_and_both_keys_name_it(tmp_path, run):
 def test_other_papers_of_one_title_or_one_doi_stay_apart(one, other, tmp_path, run):
     (tmp_path / "refs.bib").write_text(f"@misc{{a, {one}}}\n@misc{{b, {other}}}\n")
     code, out, _ = run("index", tmp_path / "refs.bib", tmp_path / "index")
-    assert code == 0 and ": 2 papers of 5 records read" in out
+    assert code == 0 and ": 2 papers read" in out
