@@ -31,9 +31,8 @@ def paper_of(line: bytes) -> CleanPaper:
     rest["sections"] = np.array(rest["sections"], np.int16)
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
     rest["references"] = tuple(rest["references"])
-    rest["published"] = Publication(
-        *(tuple(value) if isinstance(value, list) else value for value in rest["published"])
-    )
+    *texts, other_ids, labels = rest["published"]
+    rest["published"] = Publication(*texts, tuple(other_ids), tuple(labels))
     return CleanPaper(**rest)
 
 
