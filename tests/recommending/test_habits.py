@@ -74,6 +74,8 @@ CLAUSES = [
     ("@key says", MD, "Trees grow [@a]. @b says so.", ["a | Trees grow.", "b | They says so."],
      None, ""),
     ("@key [p. 3]", MD, "As @a [p. 33] says, so.", ["a | As they says, so."], None, ""),
+    ("\\cite behind @key", MD, r"As @a [\cite{b2}] say.", ["a | As they say.", "b2 | As they say."],
+     2, r"As @a [\cite{b2,K1,K2}] say."),
     ("names in print", TXT, "Trees grow (Och, 2003). Och and Ney (2003) say so [?].",
      [" | say so."], None, ""),
 ]  # fmt: skip

@@ -25,7 +25,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 _PANDOC = re.compile(r"\[[^\[\]@]{0,200}-?@[^\[\]]{1,2000}\](?!\()")  # before "(" it is a link
 _IN_TEXT = re.compile(
     r"(?<![\w@\\/])-?@(?:\{([^{}\s]+)\}|(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?|\?{2,}))"
-    r"(?: \[[^\[\]@\n]{0,40}\d[^\[\]@\n]{0,40}\](?![(\[{]))?"
+    r"(?: \[[^\[\]@\n\\]{0,40}\d[^\[\]@\n\\]{0,40}\](?![(\[{]))?"
 )
 # what Quarto, pandoc-crossref and bookdown refer to within a text -> its noun
 _NOUNS = {
