@@ -2,6 +2,7 @@
 
 import itertools
 from contextlib import suppress
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ class Recommender:
 
     paper_ids, titles = ["a", "b/1", "c"], ["Title a", "Title b/1", "Title c"]
     keys, dois = ["a", "b/1", "c"], [None] * 3
+    row_of_other_id: ClassVar[dict[str, int]] = {}
     years, vectors = np.array([2001, 0, 2003]), np.eye(3, dtype=np.float32)
 
     def search_titles(self, query: str, top: int) -> list[IndexedPaper]:
