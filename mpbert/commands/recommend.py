@@ -99,6 +99,7 @@ def run(config: Config) -> None:
 
 def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     """Return the recommender, and its answer for each place or for the whole manuscript."""
+    from mpbert.recommending.bibliography import known_papers
     from mpbert.recommending.manuscripts.project import root_of
     from mpbert.recommending.places import PlaceRecommender, whole_answer
     from mpbert.recommending.recommender import Recommender
@@ -106,9 +107,9 @@ def _answers(config: Config) -> "tuple[Recommender, list[PlaceAnswer]]":
     file = root_of(config.manuscript)
     manuscript, sentences = _read(file, config.whole)
     recommender = Recommender(config.index, config.store)
-    keys, known = _known(recommender, manuscript, file)
-    options = _options(config)
+    known, options = known_papers(recommender, manuscript, file), _options(config)
     if config.whole:
+        keys = [key for place in manuscript.keys for key in place]
         cited = dict.fromkeys(known[key] for key in keys if key in known)
         accepted = () if config.keep_cited else tuple(cited)
         asked = dataclasses.replace(options, accepted=accepted)
@@ -125,18 +126,8 @@ def _options(config: Config) -> Options:
     )
 
 
-def _known(
-    recommender: "Recommender", manuscript: "Manuscript", file: Path
-) -> tuple[list[str], dict[str, str]]:
-    """Return the keys that a manuscript cites, and the papers of the index that it knows by key."""
-    from mpbert.recommending.bibliography import cited_papers, read_bibliography
-
-    keys = [key for place in manuscript.keys for key in place]
-    bibliography = read_bibliography(manuscript.about, file, keys)
-    return keys, cited_papers(recommender, bibliography, keys)
-
-
 def _print_unmarked(config: Config) -> None:
+    from mpbert.recommending.bibliography import known_papers
     from mpbert.recommending.manuscripts.project import root_of
     from mpbert.recommending.manuscripts.sentences import manuscript_of
     from mpbert.recommending.recommender import Recommender
@@ -148,8 +139,7 @@ def _print_unmarked(config: Config) -> None:
     if not manuscript.sentences:
         raise ManuscriptError(f"{file}: holds no word; expected the text of a manuscript")
     recommender = Recommender(config.index, config.store)
-    _, known = _known(recommender, manuscript, file)
-    most = config.sentences
+    known, most = known_papers(recommender, manuscript, file), config.sentences
     found = find_unmarked(recommender, draft, source, known, most, _options(config))
     if config.format == "json":
         print(json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False))
@@ -163,14 +153,13 @@ def _print_unmarked(config: Config) -> None:
 
 def _draft(path: Path) -> "tuple[Draft, str]":
     """Return the draft, and the text of the file; empty where it is no text."""
-    from mpbert.recommending.manuscripts.files import draft_at, draft_in, is_text
-    from mpbert.recommending.manuscripts.source_text import SourceText, read_source
+    from mpbert.recommending.manuscripts.files import draft_in, draft_with_text
+    from mpbert.recommending.manuscripts.source_text import SourceText
 
     if str(path) == "-":
         source = SourceText(_STDIN, _read_stdin())
         return draft_in(source), source.text
-    draft = draft_at(path)
-    return draft, read_source(path).text if is_text(path) else ""
+    return draft_with_text(path)
 
 
 def _bibtex(recommender: "Recommender", answers: "list[PlaceAnswer]") -> list[str]:

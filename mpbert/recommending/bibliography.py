@@ -20,7 +20,7 @@ from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.manuscripts.references import printed_references
-from mpbert.recommending.manuscripts.sentences import About
+from mpbert.recommending.manuscripts.sentences import About, Manuscript
 from mpbert.recommending.papers import IndexedPapers
 
 logger = logging.getLogger(__name__)
@@ -255,3 +255,12 @@ def cited_papers(
     """
     known = {key: OwnReference() for key in keys} | bibliography.references
     return PaperMatcher(recommender).paper_ids(known)
+
+
+def known_papers(index: IndexedPapers, manuscript: Manuscript, file: Path) -> dict[str, str]:
+    """Return key -> id, of the papers of an index that a manuscript cites or lists.
+
+    :param file: of the manuscript, beside which its bibliography is looked for.
+    """
+    keys = [key for place in manuscript.keys for key in place]
+    return cited_papers(index, read_bibliography(manuscript.about, file, keys), keys)

@@ -6,14 +6,17 @@ from typing import Unpack
 
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.answers import Recommendations
+from mpbert.recommending.bibliography import known_papers
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
-from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.files import draft_with_text, read_manuscript_file
+from mpbert.recommending.manuscripts.pasted import NAME, draft_of
 from mpbert.recommending.manuscripts.project import root_of
-from mpbert.recommending.manuscripts.sentences import whole_sentences, with_place
+from mpbert.recommending.manuscripts.sentences import manuscript_of, whole_sentences, with_place
 from mpbert.recommending.near import read_stored
 from mpbert.recommending.options import Options, Wanted
 from mpbert.recommending.places import PlaceRecommender, Places
+from mpbert.recommending.unmarked.finding import UnmarkedSentence, find_unmarked
 
 
 class Recommender(AnsweringIndex):
@@ -118,6 +121,30 @@ class Recommender(AnsweringIndex):
         for place in found:
             _warned(place.papers)
         return Places(found)
+
+    def find_unmarked(
+        self, manuscript: str | Path, sentences: int = 10, **options: Unpack[Wanted]
+    ) -> list[UnmarkedSentence]:
+        """Return sentences that probably need a citation and have none, the likeliest first.
+
+        >>> from mpbert import Recommender
+        >>> text = "It has been shown that hosts relay mail. We now say what we did."
+        >>> found = Recommender("runs/index/rfc").find_unmarked(text, sentences=1, top=3)
+        >>> found[0].line, found[0].answer.sentence, len(found[0].answer.papers)
+        (1, 'It has been shown that hosts relay mail.', 3)
+
+        :param manuscript: a ``Path`` is a file, as of :meth:`recommend_file`; a ``str`` a text.
+        :param sentences: at most.
+        :param options: as of :meth:`recommend`, for the papers of each.
+        :raises ManuscriptError: as of :meth:`recommend_file`.
+        """
+        file = root_of(manuscript) if isinstance(manuscript, Path) else Path(NAME)
+        if isinstance(manuscript, Path):
+            draft, text = draft_with_text(file)
+        else:
+            draft, text = draft_of(manuscript, "text"), manuscript
+        known = known_papers(self, manuscript_of(draft), file)
+        return find_unmarked(self, draft, text, known, sentences, Options(**options))
 
 
 def _warned(answer: Recommendations) -> Recommendations:

@@ -46,6 +46,7 @@ from mpbert.serving.messages import (
     ascii_line,
     one_line,
 )
+from mpbert.serving.missing import add_missing
 from mpbert.serving.paths import Paths
 from mpbert.serving.uploads import add_uploads
 from mpbert.serving.waiting import Queue
@@ -77,6 +78,7 @@ def create_app(
     queue, live = Queue(), index if isinstance(index, LiveIndex) else LiveIndex(Edition(index))
     _add_api(app, live, queue)
     add_manuscripts(app, live, queue.run)
+    add_missing(app, live, queue.run)
     add_uploads(app, limits)
     _add_pages(app, access.base)
     describe(app, bool(access.token), access.base)

@@ -1,52 +1,35 @@
 """Tools for an assistant: an index over the Model Context Protocol, by its official SDK."""
 
-import asyncio
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 import mpbert
-from mpbert.foundation.errors import ConfigError, MpbertError
+from mpbert.foundation.errors import ConfigError
 from mpbert.recommending.manuscripts.marks import PLACE
 from mpbert.recommending.manuscripts.sentences import manuscript_at, whole_sentences
 from mpbert.recommending.options import Options, Ranker
 from mpbert.recommending.rankers import AskedFor
 from mpbert.recommending.recommender import Recommender
-from mpbert.recommending.records import IndexedPaper
+from mpbert.serving.answered import (
+    READ_ONLY,
+    FoundPaper,
+    RecommendedPaper,
+    as_found,
+    recommended,
+    told,
+)
+from mpbert.serving.assistant_checks import add_checks
 from mpbert.serving.live import LiveIndex
-from mpbert.serving.messages import CitingSentenceMessage
 from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 
 _INSTRUCTIONS = (
     "Finds papers to cite, in one collection of papers on this machine. Ask recommend_papers with "
     f"a paragraph in which {PLACE} marks where the citation belongs, or recommend_for_paper with "
-    "title and abstract of a whole paper."
+    "title and abstract of a whole paper. missing_citations finds sentences that lack a citation."
 )
-_READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 RankedBy = Annotated[Ranker, Field(description="vectors, words, or both")]
-T = TypeVar("T")
-
-
-class FoundPaper(BaseModel):
-    """A paper of the collection."""
-
-    paper_id: str
-    title: str
-    authors: list[str]
-    year: int | None
-    doi: str | None
-    abstract: str
-
-
-class RecommendedPaper(FoundPaper):
-    """A paper to cite, and known sentences that cite it and are near the text."""
-
-    score: float = Field(description="larger is better; comparable within one answer only")
-    citing: list[CitingSentenceMessage]
 
 
 class RecommendedPapers(BaseModel):
@@ -63,25 +46,26 @@ class FoundPapers(BaseModel):
 
 
 def create_assistant(live: LiveIndex) -> MCPServer:
-    """Return the server of an index: four tools that read, and change nothing."""
+    """Return the server of an index: five tools that read, and change nothing."""
     server = MCPServer(
         "mpbert", instructions=_INSTRUCTIONS, version=mpbert.__version__, log_level="WARNING"
     )
 
     _add_places(server, live)
     _add_whole(server, live)
+    add_checks(server, live)
 
-    @server.tool(annotations=_READ_ONLY)
+    @server.tool(annotations=READ_ONLY)
     async def search_titles(
         query: Annotated[str, Field(description="words of a title, or how they begin")],
         top: Top = 10,
     ) -> FoundPapers:
         """Return papers whose titles hold all words of a query."""
         recommender = (await live.edition()).recommender
-        found = await _told(lambda: recommender.search_titles(query, top))
-        return FoundPapers(papers=[_found(paper) for paper in found])
+        found = await told(lambda: recommender.search_titles(query, top))
+        return FoundPapers(papers=[as_found(paper) for paper in found])
 
-    @server.tool(annotations=_READ_ONLY, structured_output=False)
+    @server.tool(annotations=READ_ONLY, structured_output=False)
     async def bibtex(
         paper_ids: Annotated[
             list[str], Field(min_length=1, max_length=MAX_TOP, description="ids of papers")
@@ -89,13 +73,13 @@ def create_assistant(live: LiveIndex) -> MCPServer:
     ) -> str:
         """Return papers of the collection as BibTeX entries, in the order of their ids."""
         recommender = (await live.edition()).recommender
-        return await _told(lambda: "\n\n".join(map(recommender.bibtex, paper_ids)))
+        return await told(lambda: "\n\n".join(map(recommender.bibtex, paper_ids)))
 
     return server
 
 
 def _add_places(server: MCPServer, live: LiveIndex) -> None:
-    @server.tool(annotations=_READ_ONLY)
+    @server.tool(annotations=READ_ONLY)
     async def recommend_papers(
         text: Annotated[
             str,
@@ -123,11 +107,11 @@ def _add_places(server: MCPServer, live: LiveIndex) -> None:
             )
             return _recommended(recommender, asked)
 
-        return await _told(act)
+        return await told(act)
 
 
 def _add_whole(server: MCPServer, live: LiveIndex) -> None:
-    @server.tool(annotations=_READ_ONLY)
+    @server.tool(annotations=READ_ONLY)
     async def recommend_for_paper(
         title: Annotated[str, Field(description="title of the paper")],
         abstract: Annotated[str, Field(description="abstract of the paper")] = "",
@@ -147,36 +131,9 @@ def _add_whole(server: MCPServer, live: LiveIndex) -> None:
             )
             return _recommended(recommender, asked)
 
-        return await _told(act)
-
-
-async def _told(act: Callable[[], T]) -> T:
-    """Return what an action returns, from another thread.
-
-    :raises ToolError: with the one line of wrong input; the assistant reads it.
-    """
-    try:
-        return await asyncio.to_thread(act)
-    except MpbertError as error:
-        raise ToolError(str(error)) from error
-
-
-def _found(paper: IndexedPaper) -> FoundPaper:
-    return FoundPaper(
-        paper_id=paper.paper_id,
-        title=paper.title,
-        authors=list(paper.authors),
-        year=paper.year,
-        doi=paper.doi,
-        abstract=paper.abstract,
-    )
+        return await told(act)
 
 
 def _recommended(recommender: Recommender, asked: AskedFor) -> RecommendedPapers:
     answer = recommender.answer(asked)
-    papers = []
-    for paper in answer:
-        about = _found(recommender.paper(paper.paper_id)).model_dump()
-        citing = [CitingSentenceMessage.model_validate(sentence) for sentence in paper.why.citing]
-        papers.append(RecommendedPaper(**about, score=paper.score, citing=citing))
-    return RecommendedPapers(papers=papers, warning=answer.warning)
+    return RecommendedPapers(papers=recommended(recommender, answer), warning=answer.warning)

@@ -43,6 +43,11 @@ First = Annotated[int, Field(ge=0, description="places before the first that is 
 Number = Annotated[int, Field(ge=1, le=MAX_PLACES, description="places to answer, at most")]
 
 
+Form = Annotated[
+    Literal["text", "tex", "markdown", "org", "rst", "typst"], Field(description="how text is read")
+]
+
+
 class ManuscriptQuestion(AskedText):
     r"""A manuscript with ``\cite{...}``, ``[CITATION]``, ``[?]`` or ``[@key]``, or a cursor."""
 
@@ -50,9 +55,7 @@ class ManuscriptQuestion(AskedText):
         json_schema_extra={"examples": [{"text": _TEXT, "format": "tex", "top": 3}]}
     )
 
-    format: Literal["text", "tex", "markdown", "org", "rst", "typst"] = Field(
-        "text", description="how text is read"
-    )
+    format: Form = "text"
     cursor: Annotated[int, Field(ge=0)] | None = Field(
         None,
         description="characters (code points) before the only place to answer; null: all that are "

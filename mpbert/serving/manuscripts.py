@@ -11,7 +11,7 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.bibliography import OwnReference, of_print, read_bibtex
 from mpbert.recommending.dois import doi_url
 from mpbert.recommending.manuscripts.pasted import Pasted, read_pasted, site_of
-from mpbert.recommending.manuscripts.sentences import whole_sentences
+from mpbert.recommending.manuscripts.sentences import Manuscript, whole_sentences
 from mpbert.recommending.options import Options
 from mpbert.recommending.places import HERE, PlaceAnswer, PlaceRecommender, whole_answer
 from mpbert.serving.description import problems
@@ -68,12 +68,14 @@ def _answered(edition: Edition, question: ManuscriptQuestion) -> ManuscriptAnswe
         question.text, question.format, question.title, question.abstract, question.cursor
     )
     manuscript = pasted.manuscript
-    places = PlaceRecommender(edition.recommender, manuscript, _known(edition, pasted, question))
+    places = PlaceRecommender(
+        edition.recommender, manuscript, known_in(edition, manuscript, question.keys)
+    )
     last = min(question.first + question.number, len(manuscript.places))
     numbers = range(question.first, last) if pasted.at_cursor is None else [pasted.at_cursor]
     found = []
     for number in numbers:
-        answer = places.answer(number, _options(question))
+        answer = places.answer(number, options_of(question))
         found.append(_place(edition, pasted, answer, question))
     milliseconds = 1000 * (time.perf_counter() - start)
     return ManuscriptAnswer(
@@ -87,23 +89,27 @@ def _answered(edition: Edition, question: ManuscriptQuestion) -> ManuscriptAnswe
 def _answered_whole(edition: Edition, question: WholeQuestion) -> WholeAnswer:
     start = time.perf_counter()
     sentences = whole_sentences(question.title, question.abstract)
-    options = replace(_options(question), accepted=question.accepted)
+    options = replace(options_of(question), accepted=question.accepted)
     answer = whole_answer(edition.recommender, sentences, options)
-    papers = [_card(edition, answer, paper) for paper in answer.papers]
+    papers = [card_of(edition, answer, paper) for paper in answer.papers]
     milliseconds = round(1000 * (time.perf_counter() - start), 1)
     return WholeAnswer(papers=papers, warning=answer.papers.warning, milliseconds=milliseconds)
 
 
-def _options(question: AskedManuscript) -> Options:
+def options_of(question: AskedManuscript) -> Options:
+    """Return what is wanted of each answer."""
     names = ("top", "year", "ranker", "since", "filters")
     return Options(**{name: getattr(question, name) for name in names})
 
 
-def _known(edition: Edition, pasted: Pasted, question: ManuscriptQuestion) -> dict[str, str]:
-    """Return key -> id of the papers that the manuscript knows."""
-    cited = {key: OwnReference() for keys in pasted.manuscript.keys for key in keys}
-    printed = {key: of_print(text) for key, text in pasted.manuscript.about.printed.items()}
-    told = {key: paper_id for key, paper_id in question.keys.items() if paper_id in edition.known}
+def known_in(edition: Edition, manuscript: Manuscript, told: dict[str, str]) -> dict[str, str]:
+    """Return key -> id of the papers that a manuscript knows.
+
+    :param told: the same, of its bibliography.
+    """
+    cited = {key: OwnReference() for keys in manuscript.keys for key in keys}
+    printed = {key: of_print(text) for key, text in manuscript.about.printed.items()}
+    told = {key: paper_id for key, paper_id in told.items() if paper_id in edition.known}
     return edition.matcher.paper_ids(cited | printed) | told
 
 
@@ -121,11 +127,12 @@ def _place(
         ],
         warning=answer.papers.warning,
         site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
-        papers=[_card(edition, answer, paper) for paper in answer.papers],
+        papers=[card_of(edition, answer, paper) for paper in answer.papers],
     )
 
 
-def _card(edition: Edition, answer: PlaceAnswer, paper: Any) -> PaperCard:
+def card_of(edition: Edition, answer: PlaceAnswer, paper: Any) -> PaperCard:
+    """Return a recommended paper with all that the index says of it."""
     whole, cited = edition.recommender.paper(paper.paper_id), answer.known(paper.paper_id)
     return PaperCard(
         **RecommendationMessage.model_validate(paper).model_dump(),

@@ -14,6 +14,7 @@ from mpbert.corpus.clean import clean_paper
 from mpbert.corpus.formats.rfc.reader import RfcReader
 from mpbert.corpus.records import RawPaper, RawSection
 from mpbert.recommending.manuscripts.sentences import Draft, manuscript_of
+from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.unmarked.features import DIMENSIONS, columns_of
 from mpbert.recommending.unmarked.labels import labelled
 from mpbert.recommending.unmarked.learning import learn, scored
@@ -194,6 +195,17 @@ def test_the_text_names_line_and_probability_and_bibtex_the_keys(recommend):
     assert len([line for line in out.splitlines() if line.startswith(("   1  ", "   2  "))]) == 2
     code, out, _ = recommend("--sentences", "1", "--format", "bibtex")
     assert code == 0 and out.startswith("% place 1: ")
+
+
+def test_python_reads_a_file_as_the_command_and_a_text(rfc_index, tmp_path, recommend):
+    _, out, _ = recommend("--format", "json", "--top", "3")
+    recommender = Recommender(rfc_index)
+    found = recommender.find_unmarked(tmp_path / "paper.tex", top=3)
+    assert json.loads(json.dumps([one.as_json() for one in found])) == json.loads(out)
+    text = "Mail is relayed [1]. It has been shown that hosts relay mail to others."
+    (one,) = recommender.find_unmarked(text, sentences=1, top=2, year=1990)
+    assert text[slice(*one.span)] == "It has been shown that hosts relay mail to others"
+    assert len(one.answer.papers) == 2 and all(p.year <= 1990 for p in one.answer.papers)
 
 
 def test_a_text_without_such_a_sentence_says_so(recommend):

@@ -22,6 +22,7 @@ from mpbert.serving.manuscript_messages import (
     WholeQuestion,
 )
 from mpbert.serving.messages import Answer, Problem, Question, Questions
+from mpbert.serving.missing import UnmarkedQuestion
 
 SECRET = {"Authorization": "Bearer secret"}
 
@@ -204,7 +205,7 @@ def test_a_failure_shows_no_traceback(client, recommender):
 def test_the_api_describes_every_answer_it_gives(client):
     described = client.get("/openapi.json").json()
     names = ("index", "recommend", "recommend-places", "papers", "bibtex", "map")
-    names += ("manuscript", "paper", "bibliography", "document")
+    names += ("manuscript", "paper", "bibliography", "document", "unmarked")
     assert set(described["paths"]) == {"/health", *(f"/api/{name}" for name in names)}
     for path in described["paths"].values():
         for operation in path.values():
@@ -225,7 +226,7 @@ def test_what_the_api_gives_as_examples_is_right(client):
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     models = {model.__name__: model for model in (Question, Questions, Answer)}
     models |= {"ManuscriptQuestion": ManuscriptQuestion, "BibliographyText": BibliographyText}
-    models["WholeQuestion"] = WholeQuestion
+    models |= {"WholeQuestion": WholeQuestion, "UnmarkedQuestion": UnmarkedQuestion}
     assert {name for name, schema in schemas.items() if "examples" in schema} == set(models)
     for name, model in models.items():
         for example in schemas[name]["examples"]:
@@ -234,6 +235,7 @@ def test_what_the_api_gives_as_examples_is_right(client):
         *(("recommend", "Question"), ("recommend-places", "Questions")),
         *(("manuscript", "ManuscriptQuestion"), ("bibliography", "BibliographyText")),
         ("paper", "WholeQuestion"),
+        ("unmarked", "UnmarkedQuestion"),
     ):
         asked = {**schemas[model]["examples"][0]}
         assert client.post(f"/api/{address}", json=asked).status_code == 200

@@ -38,15 +38,17 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
         found = await call("recommend_papers", text=text, top=1)
         at_end = await call("recommend_papers", text="Routers drop packets")
         whole = await call("recommend_for_paper", title="Routers", abstract="They drop.", top=1)
+        claim = "Mail is old [1]. It has been shown that routers drop packets. We thank all of you."
+        missing = await call("missing_citations", text=claim, sentences=1)
         titles = await call("search_titles", query="rout")
         entries = await call("bibtex", paper_ids=["routers", "names"])
         assert await asyncio.to_thread(main, ["add", str(library_index), mail]) == 0
         later = await call("recommend_papers", text="Hosts relay mail [CITATION].")
-        return tools, found, at_end, whole, titles, entries, later
+        return tools, found, at_end, whole, missing, titles, entries, later
 
-    tools, found, at_end, whole, titles, entries, later = asked(library_index, use)
+    tools, found, at_end, whole, missing, titles, entries, later = asked(library_index, use)
     names = {"recommend_papers", "recommend_for_paper", "search_titles", "bibtex"}
-    assert {tool.name for tool in tools} == names
+    assert {tool.name for tool in tools} == names | {"missing_citations"}
     assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
     (names,) = found["papers"]
     assert names.pop("score") > 0
@@ -54,6 +56,9 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
     assert names == {**about, "abstract": "Servers resolve names.", "citing": []}
     assert [paper["paper_id"] for paper in at_end["papers"]] == ["routers"]
     assert [paper["paper_id"] for paper in whole["papers"]] == ["routers"]
+    (lacking,) = missing["sentences"]
+    assert lacking["sentence"] == "It has been shown that routers drop packets."
+    assert [paper["paper_id"] for paper in lacking["papers"]] == ["routers"]
     assert [paper["title"] for paper in titles["papers"]] == ["Routers"]
     assert entries.startswith("@misc{routers,") and "\n\n@misc{names," in entries
     assert [paper["paper_id"] for paper in later["papers"]] == ["mail"]

@@ -120,6 +120,18 @@ def test_a_whole_paper_is_asked_for_by_its_title_and_abstract(page):
     assert page["#cited-papers span"].text.startswith(first) and page.text() == ""
 
 
+def test_a_sentence_that_lacks_a_citation_gets_one(page):
+    claim = "It has been shown that pages have a layout"
+    page.write(f"Faces are drawn \\cite{{emoji}}.\n{claim}. We now say what we did with it.")
+    page["#ask-missing"].click()
+    page.until_state("answered")
+    first, _ = page.all(".place h3")
+    assert first.text.startswith("Line 2: ") and "likely to need a citation" in first.text
+    accept(page, "Layout of pages")
+    assert f"{claim}~\\cite{{layout}}. We" in page.text()
+    assert len(page.all(".place")) == 2
+
+
 def test_all_marked_places_are_answered_each_with_its_list(page):
     page.ask_all(MARKED)
     assert [h.text for h in page.all(".place h3")] == [f"Place {n} of 3" for n in (1, 2, 3)]

@@ -58,9 +58,13 @@ def draft_at(path: Path) -> Draft:
     return draft_in(read_source(path))
 
 
-def is_text(path: Path) -> bool:
-    """Return whether a manuscript is a text, whose lines a reader may look up."""
-    return path.suffix.lower() in SUFFIXES and path.suffix.lower() not in _OF_FILE
+def draft_with_text(path: Path) -> tuple[Draft, str]:
+    """Return the draft in a file, and the text of the file; empty where it is no text.
+
+    :raises ManuscriptError: as of :func:`read_manuscript_file`.
+    """
+    draft = draft_at(path)
+    return draft, "" if path.suffix.lower() in _OF_FILE else read_source(path).text
 
 
 def manuscript_in(source: SourceText) -> Manuscript:

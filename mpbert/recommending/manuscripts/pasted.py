@@ -1,7 +1,7 @@
 """A manuscript that is being written: a text without a file, its places, that of the cursor."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -51,10 +51,7 @@ def read_pasted(
     """
     inserted = cursor is not None and _citation_at(text, form, cursor) is None
     marked = text[:cursor] + PLACE + text[cursor:] if inserted else text
-    draft = _READERS[form](SourceText(Path(NAME), marked))
-    draft = dataclasses.replace(
-        draft, title=draft.title or _as_draft(title), abstract=draft.abstract or _as_draft(abstract)
-    )
+    draft = draft_of(marked, form, title, abstract)
     manuscript = manuscript_of(draft)
     if cursor is None:
         if len(manuscript.places) or not manuscript.sentences:
@@ -79,6 +76,36 @@ def read_pasted(
     if inserted:
         manuscript = _without_inserted(manuscript, text, cursor)
     return Pasted(manuscript, draft.title, number)
+
+
+def draft_of(text: str, form: str, title: str = "", abstract: str = "") -> Draft:
+    """Return the draft of a text, all else as :func:`read_pasted`."""
+    draft = _READERS[form](SourceText(Path(NAME), text))
+    return dataclasses.replace(
+        draft, title=draft.title or _as_draft(title), abstract=draft.abstract or _as_draft(abstract)
+    )
+
+
+def sites_at(text: str, form: str, cursors: Sequence[int]) -> list[Site | None]:
+    """Return where keys are written for a new citation before each of some characters of a text.
+
+    None where nothing is read, as in a formula.
+
+    :param cursors: different ones.
+    """
+    marked, begins = text, {}
+    for earlier, cursor in sorted(enumerate(sorted(cursors)), reverse=True):
+        marked = marked[:cursor] + PLACE + marked[cursor:]
+        begins[cursor] = cursor + earlier * len(PLACE)
+    mentions = [
+        each for each in manuscript_of(draft_of(marked, form)).mentions if not each.is_fixed
+    ]
+    source, sites = SourceText(Path(NAME), text), []
+    for cursor, begin in ((cursor, begins[cursor]) for cursor in cursors):
+        here = (each.site for each in mentions if _between(each, begin, begin + len(PLACE)))
+        site = next(here, None)
+        sites.append(site and dataclasses.replace(site, source=source, start=cursor, end=cursor))
+    return sites
 
 
 def site_of(pasted: Pasted, number: int) -> Site | None:

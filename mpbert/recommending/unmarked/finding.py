@@ -39,11 +39,13 @@ class UnmarkedSentence:
     :param line: on which it begins, from 1; None where the file has no lines, or includes it.
     :param probability: that a sentence like it cites, in a paper that cites all that it should.
     :param answer: the papers for it; its place is the rank of the sentence.
+    :param span: [start, end) of its words in the text of the file; None as of ``line``.
     """
 
     line: int | None
     probability: float
     answer: PlaceAnswer
+    span: tuple[int, int] | None = None
 
     def lines(self, year: int | None) -> list[str]:
         """Return the text that ``recommend`` prints; a year leaves out papers of later ones."""
@@ -92,7 +94,7 @@ def find_unmarked(
         span = spans[number]
         line = None if span is None else source.count("\n", 0, span[0]) + 1
         answer = replace(answer, place=rank)
-        found.append(UnmarkedSentence(line, float(probabilities[number]), answer))
+        found.append(UnmarkedSentence(line, float(probabilities[number]), answer, span))
     return found
 
 

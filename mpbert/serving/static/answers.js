@@ -129,6 +129,28 @@ export async function askPaper(question) {
   }
 }
 
+// Ask which sentences lack a citation; each has its papers, and its end is a place.
+export async function askMissing(question) {
+  show("loading", "Searching…");
+  clearSites();
+  try {
+    const { sentences, milliseconds } = await send(question, false, "api/unmarked");
+    const items = sentences.map((one) => {
+      const site = addSite(one.site, question.text);
+      const where = one.line ? `Line ${one.line}: ` : "";
+      const heading = `${where}${Math.round(100 * one.probability)} % likely to need a citation`;
+      return placeItem({ ...one, heading, site, quote: site ? quoteAt(site) : [one.sentence], cited: [] });
+    });
+    places.replaceChildren(...items);
+    if (!items.length) return show("answered", "Every sentence cites, or is none of the text.");
+    for (const item of items.slice(1)) item.open = false;
+    show("answered", found(items, milliseconds));
+    focusOn(items[0], question.text);
+  } catch (error) {
+    if (error.name !== "AbortError") show("error", error.message);
+  }
+}
+
 function itemOf(place, asked, all, instead = null) {
   const site = addSite(place.site, asked);
   const quote = site ? quoteAt(site) : [place.sentence];

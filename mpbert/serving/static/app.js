@@ -3,6 +3,7 @@
 import {
   askAll,
   askAt,
+  askMissing,
   askPaper,
   complain,
   listen,
@@ -85,6 +86,11 @@ function askWhole() {
   const { title, abstract, top, year, ranker } = asked;
   if (title.trim() || abstract.trim()) return askPaper({ title, abstract, top, year, ranker });
   refuse(element("title"), "Title: give the title of your paper, its abstract, or both.");
+}
+
+function askForMissing() {
+  const asked = question();
+  if (asked) askMissing(asked);
 }
 
 async function accept(item) {
@@ -334,6 +340,7 @@ element("question").addEventListener("submit", (event) => {
 });
 element("ask-all").onclick = askEverywhere;
 element("ask-paper").onclick = askWhole;
+element("ask-missing").onclick = askForMissing;
 
 function route() {
   const isMap = location.hash === "#map";

@@ -1,0 +1,69 @@
+"""What tools for an assistant answer with, and how they refuse."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import BaseModel, Field
+
+from mpbert.foundation.errors import MpbertError
+from mpbert.recommending.answers import Recommendations
+from mpbert.recommending.recommender import Recommender
+from mpbert.recommending.records import IndexedPaper
+from mpbert.serving.messages import CitingSentenceMessage
+
+READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+T = TypeVar("T")
+
+
+class FoundPaper(BaseModel):
+    """A paper of the collection."""
+
+    paper_id: str
+    title: str
+    authors: list[str]
+    year: int | None
+    doi: str | None
+    abstract: str
+
+
+class RecommendedPaper(FoundPaper):
+    """A paper to cite, and known sentences that cite it and are near the text."""
+
+    score: float = Field(description="larger is better; comparable within one answer only")
+    citing: list[CitingSentenceMessage]
+
+
+async def told(act: Callable[[], T]) -> T:
+    """Return what an action returns, from another thread.
+
+    :raises ToolError: with the one line of wrong input; the assistant reads it.
+    """
+    try:
+        return await asyncio.to_thread(act)
+    except MpbertError as error:
+        raise ToolError(str(error)) from error
+
+
+def as_found(paper: IndexedPaper) -> FoundPaper:
+    """Return a paper as an assistant reads it."""
+    return FoundPaper(
+        paper_id=paper.paper_id,
+        title=paper.title,
+        authors=list(paper.authors),
+        year=paper.year,
+        doi=paper.doi,
+        abstract=paper.abstract,
+    )
+
+
+def recommended(recommender: Recommender, answer: Recommendations) -> list[RecommendedPaper]:
+    """Return the papers of an answer with what the index says of them."""
+    papers = []
+    for paper in answer:
+        about = as_found(recommender.paper(paper.paper_id)).model_dump()
+        citing = [CitingSentenceMessage.model_validate(sentence) for sentence in paper.why.citing]
+        papers.append(RecommendedPaper(**about, score=paper.score, citing=citing))
+    return papers
