@@ -25,7 +25,8 @@ from mpbert.recommending.papers import IndexedPapers
 
 logger = logging.getLogger(__name__)
 
-_READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ris.RisReader"}
+# ending of a file of references -> module and class that read it
+READERS = {".bib": "bibtex.BibtexReader", ".json": "csl.CslReader", ".ris": "ris.RisReader"}
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 _START = 8  # letters of a title by which it is looked up in print
 _NEAR = 1  # years between a preprint and what is printed
@@ -68,7 +69,7 @@ def read_bibliography(about: About, manuscript: Path, cited: Collection[str] = (
     :param cited: keys that it cites. Of a large file of BibTeX only entries of these are read.
     """
     found: dict[str, OwnReference] = {}
-    files = [_path_of(name, manuscript.parent) for name in about.bibliographies]
+    files = bibliography_files(about, manuscript)
     for path in files:
         if os.path.isfile(path):
             for key, reference in _of_file(path, cited):
@@ -85,9 +86,14 @@ def read_bibliography(about: About, manuscript: Path, cited: Collection[str] = (
     return OwnReferences(found, tuple(path for path in files if path.suffix.lower() == ".bib"))
 
 
+def bibliography_files(about: About, manuscript: Path) -> list[Path]:
+    """Return the files of references that a manuscript names, whether they are there or not."""
+    return [_path_of(name, manuscript.parent) for name in about.bibliographies]
+
+
 def _path_of(name: str, folder: Path) -> Path:
     suffix = os.path.splitext(name)[1].lower()
-    file = name if suffix in _READERS else f"{name}.bib"
+    file = name if suffix in READERS else f"{name}.bib"
     inside = file.lstrip("./")  # as an included file in a folder below names it
     found = next((each for each in (file, inside) if os.path.isfile(folder / each)), file)
     return Path(os.path.join(folder, found))
@@ -96,7 +102,7 @@ def _path_of(name: str, folder: Path) -> Path:
 def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnReference]]:
     """Yield the references of a file up to one that is broken."""
     try:
-        reader = _reader(path.suffix.lower())
+        reader = bibliography_reader(path.suffix.lower())
         if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
             records = reader.exports_in(path, _entries_of(read_text(path), cited))
         else:
@@ -123,15 +129,16 @@ def read_bibtex(text: str) -> tuple[dict[str, OwnReference], str]:
 
     :raises CorpusError: an entry has text that cannot be decoded.
     """
-    reader = _reader(".bib")
+    reader = bibliography_reader(".bib")
     found: dict[str, OwnReference] = {}
     for key, reference in _of_records(reader, reader.exports_in(Path("bibliography"), text)):
         found.setdefault(key, reference)
     return found, told_problems(reader.problems)
 
 
-def _reader(suffix: str) -> Any:
-    module, _, name = _READERS[suffix].partition(".")
+def bibliography_reader(suffix: str) -> Any:
+    """Return the reader of files with an ending of ``READERS``."""
+    module, _, name = READERS[suffix].partition(".")
     return getattr(importlib.import_module(f"mpbert.corpus.formats.{module}"), name)()
 
 

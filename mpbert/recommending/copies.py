@@ -27,13 +27,31 @@ def without_copies(
 ) -> list[CleanPaper]:
     """Return papers, each once, which cite each other so; a line of the log names the copies.
 
+    :param counts: receives how many copies were merged.
+    :param held: ids that are known already, which stay where a copy has another.
+    """
+    found, same = merged(papers, held)
+    counts["copies_merged_in_the_library"] += len(same)
+    if not same:
+        return found
+    for name, number in (_lacking(papers) - _lacking(found)).items():
+        counts[name] -= min(number, counts[name])  # what a copy has told
+    told = listed([f"{copy!r} with {first!r}" for copy, first in same.items()], _NAMED)
+    logger.warning("one paper each, merged: %s", told)
+    return [renamed(paper, same) for paper in found]
+
+
+def merged(
+    papers: Sequence[CleanPaper], held: Collection[str] = ()
+) -> tuple[list[CleanPaper], dict[str, str]]:
+    """Return papers, each once with the records of its copies, and id of each copy -> id of paper.
+
     Two records are copies where they have one title, no two DOIs, years that differ by one at most
     and a first author in common; or one DOI, and titles of which one begins the other: chapters
     with the DOI of their book have others. A short title, such as "Preface", needs one year and as
     many authors, and what one more number tells apart is a second part.
 
-    :param counts: receives how many copies were merged.
-    :param held: ids that are known already, which stay where a copy has another.
+    :param held: as of :func:`without_copies`.
     """
     kept: dict[str, CleanPaper] = {}
     known: dict[tuple[str, str], list[str]] = {}
@@ -55,15 +73,7 @@ def without_copies(
             ids = known.setdefault(each, [])
             paper_id = same.get(paper.paper_id, paper.paper_id)
             ids += [paper_id] * (paper_id not in ids)
-    counts["copies_merged_in_the_library"] += len(same)
-    found = [*kept.values(), *twice]
-    if not same:
-        return found
-    for name, number in (_lacking(papers) - _lacking(found)).items():
-        counts[name] -= min(number, counts[name])  # what a copy has told
-    told = listed([f"{copy!r} with {first!r}" for copy, first in same.items()], _NAMED)
-    logger.warning("one paper each, merged: %s", told)
-    return [renamed(paper, same) for paper in found]
+    return [*kept.values(), *twice], same
 
 
 def _lacking(papers: Sequence[CleanPaper]) -> Counter[str]:

@@ -58,17 +58,22 @@ class BibtexReader(ExportReader):
 
         :param file: its name, for messages.
         """
+        for line, record, _ in self.entries_in(file, text):
+            yield f"{file}:{line}: entry {record.key!r}", record
+
+    def entries_in(self, file: Path, text: str) -> Iterator[tuple[int, Export, Fields]]:
+        """Yield (line from 1, record, fields as they are written) of the same entries."""
         entries = list(_entries(file, text, self.problems))
         by_key: dict[str, Fields] = {}
         for _, _, key, fields in entries:
             by_key.setdefault(key.lower(), fields)
-        for place, kind, key, fields in entries:
+        for line, kind, key, fields in entries:
             parent = by_key.get(fields.get("crossref", "").lower(), {})
             names = (*_INHERITED, "author") if kind in _PARTS else _INHERITED
             inherited = {name: parent[name] for name in names if name in parent}
             if "title" in parent and not inherited.keys() & set(_VENUES):
                 inherited["booktitle"] = parent["title"]
-            yield place, _export(kind, key, inherited | fields)
+            yield line, _export(kind, key, inherited | fields), fields
 
     def decoded(self, text: str) -> str:
         """Return the text of LaTeX; formulas stay as they are written."""
@@ -82,8 +87,8 @@ class BibtexReader(ExportReader):
 
 def _entries(
     file: Path, text: str, problems: list[CorpusError]
-) -> Iterator[tuple[str, str, str, Fields]]:
-    """Yield (place, type, key, fields by small names) of all entries that are not broken.
+) -> Iterator[tuple[int, str, str, Fields]]:
+    """Yield (line, type, key, fields by small names) of all entries that are not broken.
 
     Of fields of one name the first counts.
 
@@ -113,7 +118,7 @@ def _entries(
             fields: Fields = {}
             for name, parts in found:
                 fields.setdefault(name.lower(), " ".join("".join(parts).split()))
-            yield f"{file}:{line}: entry {key!r}", command.lower(), key, fields
+            yield line, command.lower(), key, fields
 
 
 def _broken(file: Path, begun: int, error: Any) -> CorpusError:

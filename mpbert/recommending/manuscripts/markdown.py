@@ -30,7 +30,7 @@ from mpbert.recommending.manuscripts.marks import (
     masked,
     plain_characters,
 )
-from mpbert.recommending.manuscripts.sentences import About, Draft
+from mpbert.recommending.manuscripts.sentences import About, Draft, NamedKey
 from mpbert.recommending.manuscripts.sites import RST, Site, among, listed_keys, site_in_text
 from mpbert.recommending.manuscripts.source_text import SourceText, read_included
 
@@ -42,6 +42,7 @@ _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,200}\]:?")
 _ROLE = re.compile(r"\{cite(?::([a-z]{1,12}))?\}`([^`<>{}]{0,2000})`")  # of MyST
 _TAG = re.compile(r"<(cite|strong)\s+data-cite=\"([^\"\n]{1,500})\"\s*(?:/>|>[^<]{0,500}</\1>)")
 _INCLUDE = re.compile(r"\{\{<\s*include\s+(\S{1,300})\s*>\}\}")  # of Quarto
+_NOCITE = re.compile(r"@(\w(?:[\w:.#$%&+?<>~/-]*[\w/])?|\*)")
 _MOST_DEEP = 20  # files within files
 _LONGEST_FORMULA = 20  # characters
 
@@ -91,8 +92,19 @@ def read_markdown(source: SourceText, includes: bool = True) -> Draft:
             paragraphs += [paragraph, *captions]
     named = about.get("bibliography", [])
     files = [named] if isinstance(named, str) else named if isinstance(named, list) else []
-    known = About(tuple(name for name in files if isinstance(name, str)))
+    printed, keys = (
+        _references(about),
+        tuple(map(NamedKey, _NOCITE.findall(str(about.get("nocite", ""))))),
+    )
+    known = About(tuple(name for name in files if isinstance(name, str)), printed, keys)
     return Draft("\n\n".join(paragraphs), marks, title, abstract, known)
+
+
+def _references(about: dict[str, Any]) -> dict[str, str]:
+    """Return key -> title, of references in the head."""
+    listed = about.get("references")
+    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return {str(each["id"]): str(each.get("title", "")) for each in found if "id" in each}
 
 
 def _marked(source: SourceText, start: int, marks: Marks, depth: int) -> str:

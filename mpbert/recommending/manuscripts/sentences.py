@@ -4,6 +4,7 @@ import logging
 import re
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -30,15 +31,29 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?])\s*\Z")
 
 
 @dataclass(frozen=True)
+class NamedKey:
+    """A key that a manuscript cites, and where; None: in no file, or it is not known.
+
+    :param key: ``*`` stands for all of the bibliography.
+    """
+
+    key: str
+    path: Path | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
 class About:
     """What a file says of itself.
 
     :param bibliographies: files of references that it names, as it writes them.
     :param printed: references that it holds itself: key -> text.
+    :param keys: that are cited where no sentence is read, too; those of the places may be missing.
     """
 
     bibliographies: tuple[str, ...] = ()
     printed: dict[str, str] = field(default_factory=dict)
+    keys: tuple[NamedKey, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from pylatexenc.latex2text import (
@@ -44,6 +45,7 @@ from mpbert.recommending.manuscripts.marks import (
     noun_of,
     split_keys,
 )
+from mpbert.recommending.manuscripts.named_keys import named_keys
 from mpbert.recommending.manuscripts.references import about_tex
 from mpbert.recommending.manuscripts.sentences import Draft
 from mpbert.recommending.manuscripts.source_text import SourceText
@@ -119,7 +121,8 @@ def read_tex(source: SourceText, includes: bool = True) -> Draft:
             "\n\n".join([body, *converter.footnotes]),
         )
     )
-    return Draft(text, marks, title, abstract, about_tex(expanded.text))
+    about = replace(about_tex(expanded.text), keys=named_keys(marked, converter.citing))
+    return Draft(text, marks, title, abstract, about)
 
 
 def _quote(sign: re.Match[str]) -> str:

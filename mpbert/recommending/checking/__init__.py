@@ -1,0 +1,1 @@
+"""Checks what a finished manuscript cites: its bibliography, and how well each paper fits."""

@@ -1,0 +1,103 @@
+"""The entries of a manuscript's bibliographies, with the lines on which they stand."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.corpus.clean import CleanPaper, clean_paper
+from mpbert.corpus.raw.exports import Export, read_text
+from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.bibliography import READERS, bibliography_reader
+from mpbert.recommending.checking.findings import Finding
+
+_KEY = re.compile(r"@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=\"]+)\s*,")
+_NAMING = ("crossref", "xref", "xdata", "entryset", "related")  # fields that name entries
+# kinds of entries that are no works: settings of styles, and what others take fields from
+_NO_WORKS = frozenset("control ieeetranbstctl bstcontrol xdata set comment string preamble".split())
+_WHERE = re.compile(r"^.*?:(\d+): ")
+
+
+@dataclass(frozen=True)
+class BibEntry:
+    """An entry of a bibliography.
+
+    :param line: on which it begins, from 1; None where the file has no lines to look up.
+    :param paper: what it tells of a paper; None: it is none, or has no title.
+    :param aliases: other keys to cite it by; ``names`` keys of entries that it takes fields from.
+    """
+
+    key: str
+    path: Path
+    line: int | None = None
+    paper: CleanPaper | None = None
+    kind: str = ""
+    aliases: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_work(self) -> bool:
+        """Whether it is there to be cited."""
+        return self.kind not in _NO_WORKS
+
+
+def read_entries(paths: Sequence[Path]) -> tuple[list[BibEntry], list[Finding]]:
+    """Return the entries of files ``.bib``, ``.json`` of CSL and ``.ris``, and what is broken.
+
+    An entry that is broken is there by its key.
+
+    :param paths: that exist.
+    """
+    entries: list[BibEntry] = []
+    findings: list[Finding] = []
+    for path in paths:
+        suffix = path.suffix.lower()
+        reader = bibliography_reader(suffix if suffix in READERS else ".bib")
+        try:
+            found = list(_entries(reader, path))
+        except (CorpusError, OSError) as error:
+            findings.append(_broken(path, error))
+            continue
+        entries += found
+        findings += [_broken(path, problem) for problem in reader.problems]
+        if reader.problems:
+            known = {entry.key for entry in found}
+            entries += [entry for entry in _scanned(path) if entry.key not in known]
+    return entries, findings
+
+
+def _entries(reader: object, path: Path) -> Iterator[BibEntry]:
+    if not hasattr(reader, "entries_in"):
+        for place, record in reader.exports(path):
+            yield BibEntry(record.key, path, None, _paper(reader, place, record), record.kind)
+        return
+    for line, record, fields in reader.entries_in(path, read_text(path)):
+        aliases, names = _keys(fields, "ids"), _keys(fields, *_NAMING)
+        paper = _paper(reader, f"{path}:{line}", record)
+        yield BibEntry(record.key, path, line, paper, record.kind, aliases, names)
+
+
+def _paper(reader: object, place: str, record: Export) -> CleanPaper | None:
+    raw = reader.parse((place, record.key, record))
+    return raw and clean_paper(raw, Counter(), needs_year=False)
+
+
+def _keys(fields: dict[str, str], *names: str) -> tuple[str, ...]:
+    listed = (key.strip() for name in names for key in fields.get(name, "").split(","))
+    return tuple(filter(None, listed))
+
+
+def _scanned(path: Path) -> Iterator[BibEntry]:
+    """Yield all entries of a file by their keys alone."""
+    text = read_text(path)
+    for match in _KEY.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield BibEntry(match[2], path, line, kind=match[1].lower())
+
+
+def _broken(path: Path, error: Exception) -> Finding:
+    said = str(error)
+    where = _WHERE.match(said)
+    line = int(where[1]) if where else None
+    return Finding("broken-entry", path, line, said[where.end() :] if where else said)
