@@ -99,7 +99,7 @@ def test_the_wheel_says_what_it_is_and_needs(wheel):
     assert about["License-Expression"] == "MIT" and about["Version"] == mpbert.__version__
     assert about.get_payload().startswith("# mpbert")
     assert set(about.get_all("Provides-Extra")) == {
-        *("tables", "corpus", "pdf", "train", "baselines", "report", "mcp", "dev", "all"),
+        *("tables", "corpus", "pdf", "train", "baselines", "report", "lsp", "mcp", "dev", "all"),
         *("milvus", "pgvector", "ray", "s3", "servers", "words"),
     }
     needed = about.get_all("Requires-Dist")

@@ -32,7 +32,8 @@ LAYERS = [
 HEIGHT = {folder: height for height, layer in enumerate(LAYERS) for folder in layer}
 # what may be imported beside it: the parts of the foundation, in the order in which they build
 FOUNDATION = {
-    **{name: set() for name in ("arrays", "command_help", "errors")},
+    **{name: set() for name in ("arrays", "command_examples", "errors")},
+    "command_help": {"command_examples"},
     **{name: set() for name in ("ragged", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
     "growing_arrays": {"errors"},
@@ -97,7 +98,9 @@ PACKAGES = {
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
     "recommending": NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "yaml"},
     "api": NUMERIC,
-    "serving": {"fastapi", "mcp", "numpy", "pydantic", "starlette", "uvicorn"},
+    "serving": {
+        *("fastapi", "lsprotocol", "mcp", "numpy", "pydantic", "pygls", "starlette", "uvicorn"),
+    },
     "commands": NUMERIC | {"torch", "tokenizers", "yaml", "shtab"},
 }
 HEAVY = {"torch", "gensim", "fairseq", "lightgbm"}

@@ -12,7 +12,8 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpbert.foundation.command_help import BEGIN, COMMANDS, COMMON, EXIT_CODES, HELP
+from mpbert.foundation.command_examples import HELP
+from mpbert.foundation.command_help import BEGIN, COMMANDS, COMMON, EXIT_CODES
 from mpbert.foundation.config import CommandParser, positional
 from mpbert.foundation.errors import OutputError
 from mpbert.foundation.registry import Registry

@@ -19,6 +19,7 @@ EXTRAS = {
         *("fairseq", "fairseq_cli"),
     ),
     "baselines": ("gensim", "lightgbm", "llvmlite", "numba", "sentence_transformers"),
+    "lsp": ("pygls",),
     "mcp": ("mcp",),
     "milvus": ("pymilvus",),
     "pdf": ("pypdfium2",),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError, OutputError
-from mpbert.recommending.bibtex import bibtex_entry
+from mpbert.recommending.entries import NewEntries
 from mpbert.recommending.manuscripts.marks import Mention
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.manuscripts.sites import Site
@@ -17,8 +17,6 @@ from mpbert.recommending.manuscripts.source_text import UTF8, decoded
 from mpbert.recommending.papers import IndexedPapers
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_ENTRY_KEY = re.compile(r"^[ \t]*@[ \t]*\w+[ \t]*[{(]\s*([^\s,{}()]+)\s*,", re.MULTILINE)
-_NEW_KEY = re.compile(r"@\w+\{([^,]+),")
 
 
 @dataclass(frozen=True)
@@ -174,16 +172,14 @@ class EntryWriter:
     """Writes entries of papers behind those of a ``.bib``.
 
     :param path: of the file, which need not be there yet.
-    :param others: keys that are known to be those of other papers. A key of the file that is not
-        among them, because the file could not be read, is taken for that of the same paper.
+    :param others: as of :class:`NewEntries`.
     :raises ManuscriptError: it cannot be read.
     """
 
     def __init__(
         self, path: Path, recommender: IndexedPapers, others: Collection[str] = ()
     ) -> None:
-        self._path, self._recommender = path, recommender
-        self._others = {key.casefold() for key in others}
+        self._path = path
         try:
             self._before = path.read_bytes() if path.exists() else None
         except OSError as error:
@@ -195,43 +191,27 @@ class EntryWriter:
         except UnicodeDecodeError:
             self._encoding = "latin-1"
             text = data.decode(self._encoding)
-        self._taken = {key.casefold() for key in _ENTRY_KEY.findall(text)}
-        self._line_end = "\r\n" if b"\r\n" in data else "\n"
-        self._entries: list[str] = []
+        self._entries = NewEntries(text, recommender, others)
 
     def add(self, paper_id: str) -> str:
         """Add the entry of a paper that has none; return its key, which no other entry has."""
-        entry = self._recommender.bibtex(paper_id)
-        key = base = _NEW_KEY.match(entry)[1]
-        number = 1
-        if key.casefold() in self._taken - self._others:
-            return key
-        while key.casefold() in self._taken:
-            number += 1
-            key = f"{base}-{number}"
-        self._taken.add(key.casefold())
-        self._others.add(key.casefold())
-        self._entries.append(bibtex_entry(self._recommender.paper(paper_id), key))
-        return key
+        return self._entries.add(paper_id)
 
     def change(self) -> FileChange | None:
         """Return the change of the file: its bytes, and the entries behind; None without any.
 
         :raises ManuscriptError: its encoding lacks a letter of an entry.
         """
-        if not self._entries:
+        if not self._entries.added:
             return None
-        data = self._before or b""
-        gap = "" if not data else "\n" if data.endswith(b"\n") else "\n\n"
-        text = gap + "\n\n".join(self._entries) + "\n"
         try:
-            added = text.replace("\n", self._line_end).encode(self._encoding)
+            added = self._entries.added.encode(self._encoding)
         except UnicodeEncodeError as error:
             raise ManuscriptError(
                 f"{self._path}: is neither UTF-8 nor can it hold {error.object[error.start]!r}; "
                 f"save it as UTF-8"
             ) from error
-        return FileChange(self._path, self._before, data + added, self._encoding)
+        return FileChange(self._path, self._before, (self._before or b"") + added, self._encoding)
 
 
 def _lines(text: str) -> list[str]:

@@ -62,6 +62,12 @@ class IndexedPapers:
         keys: list[str] = self._columns["key"].tolist()
         return keys
 
+    @property
+    def authors(self) -> list[list[str]]:
+        """Authors of all papers, in the order of ``paper_ids``."""
+        authors: list[list[str]] = self._columns["authors"].tolist()
+        return authors
+
     @cached_property
     def row_of_other_id(self) -> dict[str, int]:
         """Rows by the ids of copies, such as a second key of a paper in its library."""
@@ -112,7 +118,15 @@ class IndexedPapers:
 
         :raises UnknownPaperError: the index does not hold it.
         """
-        return bibtex_entry(self.paper(paper_id), self._columns["key"][self.row_of(paper_id)])
+        return bibtex_entry(self.paper(paper_id), self.key_of(paper_id))
+
+    def key_of(self, paper_id: str) -> str:
+        """Return the key to cite a paper by, unique in the index.
+
+        :raises UnknownPaperError: the index does not hold it.
+        """
+        key: str = self._columns["key"][self.row_of(paper_id)]
+        return key
 
     def _doi(self, row: int) -> str | None:
         return doi_at(self._columns["published"], row) or doi_of(self.paper_ids[row])

@@ -9,7 +9,8 @@ import pytest
 
 from mpbert import cli
 from mpbert.commands import docs
-from mpbert.foundation.command_help import EXIT_CODES, HELP
+from mpbert.foundation.command_examples import HELP
+from mpbert.foundation.command_help import EXIT_CODES
 from mpbert.foundation.config import parse_config
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpbert.foundation.command_help import HELP
+from mpbert.foundation.command_examples import HELP
 from mpbert.foundation.extras import EXTRAS, missing_package
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +17,7 @@ FORMATS = ROOT / "tests" / "fixtures" / "formats"
 # a program that runs commands where no package of an extra can be imported
 _WITHOUT = """
 import contextlib, json, sys
-from mpbert.foundation.command_help import HELP
+from mpbert.foundation.command_examples import HELP
 from mpbert.foundation.errors import MissingPackageError
 from mpbert.foundation.extras import EXTRAS
 present = json.loads(sys.argv[2])

@@ -8,6 +8,7 @@ tags of HTML. Captions and notes stand behind the paragraph that holds them, or 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -58,7 +59,7 @@ def read_markdown(source: SourceText, includes: bool = True) -> Draft:
     marks = Marks()
     text = plain_characters(source.text)
     head = _HEAD.match(text)
-    about = {} if head is None else _read_head(head[1], str(source.path))
+    about = {} if head is None else read_head(head[1], str(source.path))
     parser = MarkdownIt("commonmark").enable("table")
     title, abstract = (
         mark_places(_plain(parser.parseInline(_text_of(about, key))), marks, in_text_keys=True)
@@ -90,13 +91,8 @@ def read_markdown(source: SourceText, includes: bool = True) -> Draft:
             title = paragraph
         elif MARK.search("".join([paragraph, *captions])) or not (is_heading or in_list):
             paragraphs += [paragraph, *captions]
-    named = about.get("bibliography", [])
-    files = [named] if isinstance(named, str) else named if isinstance(named, list) else []
-    printed, keys = (
-        _references(about),
-        tuple(map(NamedKey, _NOCITE.findall(str(about.get("nocite", ""))))),
-    )
-    known = About(tuple(name for name in files if isinstance(name, str)), printed, keys)
+    nocite = tuple(map(NamedKey, _NOCITE.findall(str(about.get("nocite", "")))))
+    known = About(bibliographies_of(about), _references(about), nocite)
     return Draft("\n\n".join(paragraphs), marks, title, abstract, known)
 
 
@@ -113,13 +109,7 @@ def _marked(source: SourceText, start: int, marks: Marks, depth: int) -> str:
     :param depth: of files within files; at 0 none is included.
     """
     text = plain_characters(source.text)[start:]
-    literal = literal_spans(text)
-    found = [
-        (one, site_in_text(source, start + one.start, start + one.end))
-        for one in find_places(masked(text, literal), in_text_keys=True)
-    ]
-    found += _found_in_markup(source, text, start, literal)
-    marked = mark_found(text, marks, found)
+    marked = mark_found(text, marks, _found(source, text, start))
 
     def included(shortcode: re.Match[str]) -> str:
         inner = read_included(source, [shortcode[1]]) if depth else None
@@ -129,6 +119,25 @@ def _marked(source: SourceText, start: int, marks: Marks, depth: int) -> str:
         return _marked(inner, 0 if head is None else head.end(), marks, depth - 1)
 
     return _INCLUDE.sub(included, marked)
+
+
+def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
+    """Return the citations of a file behind its YAML block, and where each stands."""
+    text = plain_characters(source.text)
+    head = _HEAD.match(text)
+    start = 0 if head is None else head.end()
+    moved = _found(source, text[start:], start)
+    return [(replace(f, start=f.start + start, end=f.end + start), site) for f, site in moved]
+
+
+def _found(source: SourceText, text: str, start: int) -> list[tuple[Found, Site | None]]:
+    """Return the citations of a text that begins at ``start`` of its file."""
+    literal = literal_spans(text)
+    found: list[tuple[Found, Site | None]] = [
+        (one, site_in_text(source, start + one.start, start + one.end))
+        for one in find_places(masked(text, literal), in_text_keys=True)
+    ]
+    return [*found, *_found_in_markup(source, text, start, literal)]
 
 
 def _found_in_markup(
@@ -148,7 +157,24 @@ def _found_in_markup(
             yield Found(*match.span(), keys, noun), site
 
 
-def _read_head(text: str, name: str) -> dict[str, Any]:
+def head_of(text: str) -> str:
+    """Return the YAML in the block at the head of a text; empty where there is none."""
+    head = _HEAD.match(text)
+    return "" if head is None else head[1]
+
+
+def bibliographies_of(about: dict[str, Any]) -> tuple[str, ...]:
+    """Return the files of references that a YAML block names."""
+    named = about.get("bibliography", [])
+    files = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+    return tuple(name for name in files if isinstance(name, str))
+
+
+def read_head(text: str, name: str) -> dict[str, Any]:
+    """Return what a YAML block says.
+
+    :raises ManuscriptError: it is none.
+    """
     try:
         about = load_yaml(text) or {}
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no such date

@@ -72,23 +72,31 @@ _EMPHASIS = re.compile(r"(?<![\w*/_+=~])([*/_+=~])(?=\S)([^\n]{1,300}?)(?<=\S)\1
 
 def read_org(source: SourceText) -> Draft:
     """Return the draft in a file of Org."""
-    text, marks = plain_characters(source.text), Marks()
-    literal = [match.span() for match in _LITERAL.finditer(text)]
-    text = mark_found(text, marks, _found(source, masked(text, literal)))
+    marks = Marks()
+    text = mark_found(plain_characters(source.text), marks, citations_in(source))
     text, abstracts = taken_out(_ABSTRACT, without_formulas(_DROPPED.sub("\n\n", text)))
     words = [(name.lower(), value) for name, value in _KEYWORD.findall(text)]
-    files = [value.strip('"') for name, value in words if name == "bibliography"]
-    files += [name for names in _BIBLIOGRAPHY.findall(text) for name in names.split(",")]
+    about = About(named_bibliographies(text))
     text = _LINES.sub("\n\n", _CAPTION.sub(r"\n\n\1\n\n", text))
     text, notes = taken_out(_NOTE, _HEADING.sub(rf"{HEADING}\1", text))
     text = _LINK.sub(lambda link: link[1] or "", paragraphs(text))
     text = _EMPHASIS.sub(r"\2", _CODE.sub("", text))
-    about = About(tuple(dict.fromkeys(files)))
     title = dict(words).get("title", "")
     return Draft("\n\n".join([text, *notes]), marks, title, "\n\n".join(abstracts), about)
 
 
-def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
+def named_bibliographies(text: str) -> tuple[str, ...]:
+    """Return the files of references that a text names."""
+    words = _KEYWORD.findall(text)
+    files = [value.strip('"') for name, value in words if name.lower() == "bibliography"]
+    files += [name for names in _BIBLIOGRAPHY.findall(text) for name in names.split(",")]
+    return tuple(dict.fromkeys(files))
+
+
+def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
+    """Return the citations of a file, and where each stands."""
+    text = plain_characters(source.text)
+    text = masked(text, [match.span() for match in _LITERAL.finditer(text)])
     found: list[tuple[Found, Site | None]] = []
     for match in CITE.finditer(text):
         start = match.start(2)

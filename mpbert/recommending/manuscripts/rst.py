@@ -54,8 +54,7 @@ def read_rst(source: SourceText, configured: bool = True) -> Draft:
     """
     text, marks = plain_characters(source.text), Marks()
     lines = RstLines(text)
-    literal = [*lines.dropped, *(match.span() for match in _LITERAL.finditer(text))]
-    marked = mark_found(text, marks, _found(source, masked(text, _apart(literal))))
+    marked = mark_found(text, marks, citations_in(source))
     body = RstLines(marked)
     kept = _CODE.sub("", paragraphs("\n".join(body.kept)))
     plain = _TEXT.sub(lambda found: found[1] or found[2] or "", _ROLES.sub(r"\1", kept))
@@ -63,6 +62,11 @@ def read_rst(source: SourceText, configured: bool = True) -> Draft:
         tuple(lines.files) or (_configured(source.path) if configured else ()), lines.printed
     )
     return Draft(_EMPHASIS.sub(r"\2", plain), marks, body.title, "", about)
+
+
+def named_bibliographies(text: str, path: Path) -> tuple[str, ...]:
+    """Return the files of references that a text names, or Sphinx's ``conf.py`` for it."""
+    return tuple(RstLines(plain_characters(text)).files) or _configured(path)
 
 
 def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -85,7 +89,11 @@ def _configured(path: Path) -> tuple[str, ...]:
     return ()
 
 
-def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
+def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
+    """Return the citations of a file, and where each stands."""
+    text = plain_characters(source.text)
+    literal = [*RstLines(text).dropped, *(match.span() for match in _LITERAL.finditer(text))]
+    text = masked(text, _apart(literal))
     found: list[tuple[Found, Site | None]] = []
     for match in ROLE.finditer(text):
         keyed = _BRACES.sub(lambda said: " " * len(said[0]), match[2])  # {see}key{p. 3}

@@ -12,8 +12,8 @@ from mpbert.recommending.manuscripts.placeholders import BARE_TEX
 from mpbert.recommending.manuscripts.sites import TEX, Site, among, listed_keys, site_of_keys
 from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
 
-_COMMAND_BEFORE = re.compile(r"\\(?:[A-Za-z@]*\*?|begin\{[^{}]*\})\Z")  # whose option it may be
-_LONGEST_NAME = 40
+COMMAND_BEFORE = re.compile(r"\\(?:[A-Za-z@]*\*?|begin\{[^{}]*\})\Z")  # whose option it may be
+LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def marked_tex(expanded: Traced, origins: Origins, marks: Marks) -> MarkedTex:
     parts, last = [], 0
     for match in BARE_TEX.finditer(expanded.text):
         start, end = match.span()
-        if _COMMAND_BEFORE.search(expanded.text, max(start - _LONGEST_NAME, 0), start):
+        if COMMAND_BEFORE.search(expanded.text, max(start - LONGEST_NAME, 0), start):
             continue
         mark = marks.add((), sites.site(start, end))
         parts += [expanded.slice(last, start), of_one_origin(mark, int(expanded.origins[start]))]

@@ -65,12 +65,10 @@ def _read(
 ) -> str:
     text = plain_characters(source.text)
     about.num_read += 1
-    for found in _BIBLIOGRAPHY.finditer(text):
-        about.files += _NAME.findall(found[1])
+    about.files += named_bibliographies(text)
     if not about.title and (title := _TITLE.search(text)):
         about.title = title[1] or title[2]
-    literal = [match.span() for match in _LITERAL.finditer(text)]
-    marked = mark_found(text, marks, _found(source, masked(text, literal)))
+    marked = mark_found(text, marks, citations_in(source))
     marked = _LITERAL.sub(lambda found: " " if found[0][0] != "h" else found[0], marked)
 
     def included(found: re.Match[str]) -> str:
@@ -91,7 +89,15 @@ def _read(
     return _EMPHASIS.sub(r"\2", paragraphs("\n\n".join([words, *apart])))
 
 
-def _found(source: SourceText, text: str) -> list[tuple[Found, Site | None]]:
+def named_bibliographies(text: str) -> tuple[str, ...]:
+    """Return the files of references that a text names."""
+    return tuple(name for found in _BIBLIOGRAPHY.findall(text) for name in _NAME.findall(found))
+
+
+def citations_in(source: SourceText) -> list[tuple[Found, Site | None]]:
+    """Return the citations of a file, and where each stands; cross-references too."""
+    text = plain_characters(source.text)
+    text = masked(text, [match.span() for match in _LITERAL.finditer(text)])
     labels = {match[1] for match in _LABEL.finditer(CITE.sub("", text))}
     found: list[tuple[Found, Site | None]] = []
     for match in CITE.finditer(text):

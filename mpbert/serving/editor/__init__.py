@@ -1,0 +1,1 @@
+"""A language server: what editors ask over the Language Server Protocol."""

@@ -1,0 +1,329 @@
+"""The language server, asked over the protocol by a client of pygls through a process."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+from lsprotocol import types as lsp
+
+from mpbert.cli import main
+from tests.serving.editing import ENVIRONMENT, edited
+
+NAMES = "names2003"
+PAPERS = [
+    ("routers2001", "Routers drop packets", ["Ada Lovelace"], 2001, "Routers drop packets."),
+    ("mail2002", "Relays of mail", ["Zoë Élan", "Bo Dahl"], 2002, "Hosts relay mail."),
+    (NAMES, "Names of hosts", ["Ada Lovelace", "Cy Roe"], 2003, "Servers resolve names."),
+    ("clocks2004", "Clocks that drift", ["Dee Poe"], 2004, "Servers set clocks."),
+]  # fmt: skip
+ENTRY = """@misc{names2003,
+  title = {{Names of hosts}},
+  author = {Ada Lovelace and Cy Roe},
+  year = {2003},
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("papers")
+    names = ("paper_id", "title", "authors", "year", "abstract")
+    papers = [(*about, [abstract]) for *about, abstract in PAPERS]
+    lines = [json.dumps(dict(zip(names, paper, strict=True))) for paper in papers]
+    (folder / "papers.jsonl").write_text("\n".join(lines))
+    assert main(["index", str(folder / "papers.jsonl"), str(folder / "index")]) == 0
+    return folder / "index"
+
+
+def text_and_cursor(marked):
+    return marked.replace("|", "", 1), marked.index("|")
+
+
+FORMS = {
+    "a.tex": (
+        "\\documentclass{article}\\begin{document}\\bibliography{refs}\n"
+        "Servers resolve names of hosts~\\cite{|}. More words.\n\\end{document}\n",
+        f"hosts~\\cite{{{NAMES}}}. More",
+    ),
+    "b.tex": (
+        "\\addbibresource{refs.bib}\nServers resolve names \\parencite[see][p. 3]{%\n  old, |}.\n",
+        f"[p. 3]{{%\n  old, {NAMES}}}.",
+    ),
+    "c.md": (
+        "---\nbibliography: refs.bib\n---\n\nServers resolve names [see @|; @old]. More.\n",
+        f"[see @{NAMES}; @old]. More",
+    ),
+    "d.qmd": (
+        "---\nbibliography: [refs.bib]\n---\n\n```{r}\nx@y\n```\n\nServers resolve names, as @|\n",
+        f"as @{NAMES}\n",
+    ),
+    "e.Rmd": (
+        "---\nbibliography: refs.bib\n---\nServers resolve names of hosts \\cite{nam|}.\n",
+        f"hosts \\cite{{{NAMES}}}.",
+    ),
+    "f.rst": (
+        "Servers resolve names of hosts :cite:p:`|`. More.\n\n.. bibliography:: refs.bib\n",
+        f"hosts :cite:p:`{NAMES}`. More",
+    ),
+    "g.org": (
+        "#+bibliography: refs.bib\n\nServers resolve names of hosts [cite:|]. More.\n",
+        f"hosts [cite:@{NAMES}]. More",
+    ),
+    "h.typ": (
+        '#bibliography("refs.bib")\nServers resolve names of hosts #cite(<|>). More.\n',
+        f"hosts #cite(<{NAMES}>). More",
+    ),
+    "i.typ": (
+        '#bibliography("refs.bib")\nServers resolve names of hosts @nam|. More.\n',
+        f"hosts @{NAMES}. More",
+    ),
+}  # fmt: skip
+
+
+def test_a_citation_is_completed_in_each_form_and_its_entry_added_once(index, tmp_path):
+    (tmp_path / "refs.bib").write_text("@misc{old,\n  title = {Old},\n}\n")
+
+    async def use(editor):
+        bib = (tmp_path / "refs.bib").as_uri()
+        for name, (marked, expected) in FORMS.items():
+            text, cursor = text_and_cursor(marked)
+            (tmp_path / name).write_text("not saved yet")
+            uri = editor.open(tmp_path / name, text, "plaintext")
+            best, *others = await editor.complete(uri, cursor)
+            assert best.label == "Names of hosts" and best.data == NAMES, name
+            assert best.detail == f"Lovelace and Roe, 2003 · {NAMES}"
+            assert "Ada Lovelace, Cy Roe" in best.documentation.value
+            assert "Servers resolve names." in best.documentation.value
+            assert (best.command is None) == (name != "a.tex"), name  # it has its entry then
+            assert NAMES not in {item.data for item in others}
+            await editor.choose(uri, best)
+            assert expected in editor.texts[uri] and len(editor.texts[uri]) - len(text) < 40, name
+            assert editor.texts[bib] == f"@misc{{old,\n  title = {{Old}},\n}}\n\n{ENTRY}"
+        assert (tmp_path / "refs.bib").read_text() == "@misc{old,\n  title = {Old},\n}\n"
+
+    edited(index, use)
+
+
+def test_what_is_typed_filters_by_author_title_or_year_among_all_papers(index, tmp_path):
+    async def use(editor):
+        uri = editor.open(tmp_path / "a.tex", "")
+        found = {}
+        for typed in ["", "lovelace", "Élan", "elan 2002", "lovelace2001", "Clock", "2004", "xyz"]:
+            text = f"Servers resolve names of hosts \\cite{{{typed}}}."
+            editor.write(uri, text)
+            items = await editor.complete(uri, text.index("}"))
+            assert all(item.filter_text.startswith(typed) for item in items)
+            found[typed] = [item.data for item in items]
+        outside = await editor.complete(uri, 3)
+        return found, outside
+
+    found, outside = edited(index, use)
+    assert found.pop("")[0] == NAMES
+    assert found == {
+        "lovelace": [NAMES, "routers2001"],
+        "Élan": ["mail2002"],
+        "elan 2002": ["mail2002"],
+        "lovelace2001": ["routers2001"],
+        "Clock": ["clocks2004"],
+        "2004": ["clocks2004"],
+        "xyz": [],
+    }
+    assert outside == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_places_are_counted_in_the_units_that_were_agreed_on(index, tmp_path, encoding):
+    marked = (
+        "First.\x0c Form\u2028 feeds.\n😀 «Ünï» servers resolve names \\cite{a😀, nam|es}. 😀\n"
+    )
+    text, cursor = text_and_cursor(marked)
+
+    async def use(editor):
+        uri = editor.open(tmp_path / "a.tex", text)
+        best, *_ = await editor.complete(uri, cursor)
+        await editor.choose(uri, best)
+        hover = await editor.client.text_document_hover_async(
+            lsp.HoverParams(lsp.TextDocumentIdentifier(uri), editor.position(uri, cursor))
+        )
+        return editor.texts[uri], hover
+
+    after, hover = edited(index, use, encoding)
+    assert after == text.replace("names}", f"{NAMES}}}")
+    unit = {"utf-8": 4, "utf-16": 2, "utf-32": 1}[encoding]
+    width = hover.range.end.character - hover.range.start.character
+    assert (width, unit > 0) == (len(NAMES), True)
+    assert hover.contents.value.startswith("Names of hosts\nAda Lovelace, Cy Roe\n2003")
+
+
+def test_without_a_bibliography_the_key_stands_alone_and_a_line_says_why(index, tmp_path):
+    async def use(editor):
+        text, cursor = text_and_cursor("Servers resolve names \\cite{|}.")
+        uri = editor.open(tmp_path / "a.tex", text)
+        await editor.choose(uri, (await editor.complete(uri, cursor))[0])
+        while not editor.messages:
+            await asyncio.sleep(0.05)
+        return list(editor.texts.values()), editor.messages
+
+    texts, messages = edited(index, use)
+    assert texts == [f"Servers resolve names \\cite{{{NAMES}}}."]
+    assert len(messages) == 1 and messages[0].startswith("a.tex: names no .bib, so names2003")
+
+
+def test_a_bibliography_that_is_named_and_not_there_is_made(index, tmp_path):
+    async def use(editor):
+        text, cursor = text_and_cursor("\\bibliography{new}Servers resolve names \\cite{|}.")
+        uri = editor.open(tmp_path / "a.tex", text)
+        await editor.choose(uri, (await editor.complete(uri, cursor))[0])
+        return editor.texts[(tmp_path / "new.bib").as_uri()]
+
+    assert edited(index, use) == ENTRY
+
+
+def test_entries_of_an_unsaved_buffer_and_changes_outside_count(index, tmp_path):
+    bib, main_file = tmp_path / "refs.bib", tmp_path / "a.tex"
+    bib.write_text("")
+    text, cursor = text_and_cursor("\\bibliography{refs}Servers resolve names \\cite{|}.")
+
+    async def keys(editor, uri):
+        items = await editor.complete(uri, cursor)
+        return {item.data: item.text_edit.new_text for item in items if item.command is None}
+
+    async def use(editor):
+        uri = editor.open(main_file, text)
+        found = [await keys(editor, uri)]
+        bib.write_bytes(b'@string{n = "Names of"}\r\n@misc{other, title = n # { hosts}}\r\n')
+        found.append(await keys(editor, uri))
+        buffer = editor.open(bib, "@misc{mine, title={Clocks that drift}}\r\n", "bibtex")
+        found.append(await keys(editor, uri))
+        await editor.choose(uri, (await editor.complete(uri, cursor))[0])
+        return found, editor.texts[buffer]
+
+    found, buffer = edited(index, use)
+    assert found == [{}, {NAMES: "other"}, {"clocks2004": "mine"}]
+    entry = ENTRY.replace("\n", "\r\n")
+    assert buffer == f"@misc{{mine, title={{Clocks that drift}}}}\r\n\r\n{entry}"
+
+
+THESIS = {
+    "main.tex": "\\documentclass{book}\\addbibresource{bib/refs.bib}\\begin{document}"
+    "\\input{parts/one}\\include{parts/two}\\end{document}",
+    "other.tex": "\\documentclass{book}\\bibliography{more}\\begin{document}"
+    "\\input{parts/one}\\end{document}",
+    "parts/one.tex": "Names \\citep{a}.\n% \\cite{mine}\n\\input{parts/three}",
+    "parts/two.tex": "Clocks \\cite{x,mine} drift.",
+    "parts/three.tex": "Again \\citet[p.~2]{mine}.",
+    "bib/refs.bib": "@misc{mine,\n  title = {Clocks that drift},\n  year = 2004\n}\n",
+    "more.bib": "@misc{names, title={Names of hosts}}\n",
+}
+
+
+def test_a_key_is_told_and_followed_through_all_files_of_all_roots(index, tmp_path):
+    for name, text in THESIS.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    async def use(editor):
+        async def ask(method, uri, part, kind, **more):
+            place = editor.position(uri, editor.texts[uri].index(part) + 1)
+            about = {"text_document": lsp.TextDocumentIdentifier(uri), "position": place}
+            return await getattr(editor.client, method)(kind(**about, **more))
+
+        three = editor.open(tmp_path / "parts" / "three.tex")
+        two = editor.open(
+            tmp_path / "parts" / "two.tex", "Unsaved.\n\nClocks \\cite{x,mine} drift."
+        )
+        hover = await ask("text_document_hover_async", three, "mine", lsp.HoverParams)
+        entry = await ask("text_document_definition_async", three, "mine", lsp.DefinitionParams)
+        context = {"context": lsp.ReferenceContext(True)}
+        uses = await ask(
+            "text_document_references_async", two, "mine", lsp.ReferenceParams, **context
+        )
+        unknown = await ask("text_document_hover_async", two, "x,", lsp.HoverParams)
+        nothing = await ask("text_document_hover_async", two, "Clocks", lsp.HoverParams)
+        one = editor.open(tmp_path / "parts" / "one.tex", "Servers resolve names \\cite{}.")
+        known = {
+            item.data: item.text_edit.new_text
+            for item in await editor.complete(one, len("Servers resolve names \\cite{"))
+        }
+        return hover, entry, uses, unknown, nothing, known
+
+    hover, entry, uses, unknown, nothing, known = edited(index, use)
+    told = hover.contents.value
+    assert told.startswith("Clocks that drift\nDee Poe\n2004\n\nServers set clocks.")
+    assert told.endswith("Also cited at:\n- two.tex:3: Clocks \\cite{x,mine} drift.")
+    assert entry.uri == (tmp_path / "bib" / "refs.bib").as_uri()
+    assert entry.range == lsp.Range(lsp.Position(0, 6), lsp.Position(0, 10))
+    found = {(use.uri.rpartition("/")[2], use.range.start.line) for use in uses}
+    assert found == {("two.tex", 2), ("three.tex", 0)}
+    assert "x: neither in a bibliography nor in the index." in unknown.contents.value
+    assert nothing is None
+    assert known[NAMES] == "names"  # of the other root's bibliography
+
+
+def test_no_buffer_and_no_request_ends_the_server(index, tmp_path):
+    texts = [
+        "\\cite{" * 3000,
+        "\\begin{verbatim}\\cite{",
+        "{" * 5000 + "\\cite{",
+        "\0\x1a\U000f0000 \\cite{\U000f0001",
+        "---\n: [\n---\n@",
+        "\\newcommand{\\a}{\\a\\a}\\a \\cite{",
+        "@misc{a, title={\\cite{",
+        "\\cite{\r\r\n",
+    ]
+
+    async def use(editor):
+        for number, text in enumerate(texts):
+            for suffix in (".tex", ".md", ".org", ".rst", ".typ", ".bib", ".unknown", ""):
+                uri = editor.open(tmp_path / f"{number}{suffix}", text, "latex")
+                document = lsp.TextDocumentIdentifier(uri)
+                for place in (lsp.Position(0, 6), lsp.Position(10**9, 0), lsp.Position(0, 10**9)):
+                    try:
+                        await editor.client.text_document_completion_async(
+                            lsp.CompletionParams(document, place)
+                        )
+                    except Exception as error:
+                        raise AssertionError((text[:30], suffix, place)) from error
+        document = lsp.TextDocumentIdentifier("file:///none/at/all.tex")
+        place = lsp.Position(0, 0)
+        client = editor.client
+        assert await client.text_document_hover_async(lsp.HoverParams(document, place)) is None
+        wrong = lsp.ExecuteCommandParams("mpbert.addEntry", [uri, "no such paper", "key"])
+        await client.workspace_execute_command_async(wrong)
+        uri = editor.open(tmp_path / "last.tex", "Servers resolve names \\cite{}.")
+        asked = [asyncio.ensure_future(editor.complete(uri, 28)) for _ in range(20)]
+        for number in range(1, 19):
+            client.cancel_request(lsp.CancelParams(client.protocol.msg_id or number))
+        editor.write(uri, "Changed: routers drop packets \\cite{}.")
+        await asyncio.gather(*asked, return_exceptions=True)
+        return (await editor.complete(uri, len("Changed: routers drop packets \\cite{")))[0].data
+
+    assert edited(index, use) == "routers2001"
+
+
+def test_an_index_that_changes_meanwhile_answers_as_it_is_then(index, tmp_path):
+    new = {"paper_id": "zebra", "title": "Zebras", "abstract": ["Zebras run."], "year": 2010}
+    (tmp_path / "new.jsonl").write_text(json.dumps(new))
+
+    async def use(editor):
+        uri = editor.open(tmp_path / "a.tex", "Servers resolve names \\cite{zebra}.")
+        before = await editor.complete(uri, len("Servers resolve names \\cite{zebra"))
+        words = ["add", str(index), str(tmp_path / "new.jsonl")]
+        assert await asyncio.to_thread(main, words) == 0
+        after = await editor.complete(uri, len("Servers resolve names \\cite{zebra"))
+        return before, [item.label for item in after]
+
+    assert edited(index, use) == ([], ["Zebras"])
+    assert main(["remove", str(index), "zebra"]) == 0
+
+
+def test_what_is_no_index_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "mpbert", "lsp", str(tmp_path)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT
+    )
+    assert (found.returncode, found.stdout) == (2, "")
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("mpbert lsp: ") and "expected an index" in line
