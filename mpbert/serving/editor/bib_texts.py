@@ -15,7 +15,7 @@ _MOST_KEPT = 50_000  # entries that are kept as read
 
 
 @dataclass(frozen=True)
-class BibEntry:
+class EntrySpan:
     """An entry.
 
     :param start: of its key in the text of its file; it ends at ``end``.
@@ -35,13 +35,13 @@ class BibEntries:
     :param strings: definitions of strings.
     """
 
-    entries: dict[str, BibEntry]
+    entries: dict[str, EntrySpan]
     strings: str
 
 
 def read_bibliographies(paths: tuple[Path, ...], texts: EditorTexts) -> BibEntries:
     """Return the entries of files; what is broken in one is left out."""
-    found: dict[str, BibEntry] = {}
+    found: dict[str, EntrySpan] = {}
     strings = []
     for path in paths:
         text = texts.text(path) or ""
@@ -52,7 +52,7 @@ def read_bibliographies(paths: tuple[Path, ...], texts: EditorTexts) -> BibEntri
             if kind == "string":
                 strings.append(whole)
             elif match[2] and kind not in ("preamble", "comment"):
-                found.setdefault(match[2], BibEntry(path, match[2], *match.span(2), whole))
+                found.setdefault(match[2], EntrySpan(path, match[2], *match.span(2), whole))
     return BibEntries(found, "\n".join(strings))
 
 
@@ -70,7 +70,7 @@ class EntryPapers:
             self._read(new, bibliography.strings)
         return matcher.paper_ids({key: self._known[e.text] for key, e in entries.items()})
 
-    def _read(self, entries: dict[str, BibEntry], strings: str) -> None:
+    def _read(self, entries: dict[str, EntrySpan], strings: str) -> None:
         while len(self._known) > _MOST_KEPT:
             self._known.popitem(last=False)
         try:
