@@ -96,7 +96,9 @@ PACKAGES = {
         "tantivy",
     },
     "experiments": NUMERIC | {"yaml", "tensorboard", "torch"},  # torch: whether there is a GPU
-    "recommending": NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "yaml"},
+    "recommending": {
+        *(NUMERIC | {"markdown_it", "pylatexenc", "safetensors", "sklearn", "watchdog", "yaml"}),
+    },
     "api": NUMERIC,
     "serving": {
         *("fastapi", "lsprotocol", "mcp", "numpy", "pydantic", "pygls", "starlette", "uvicorn"),

@@ -5,6 +5,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from mpbert.foundation.config import option, positional
 from mpbert.foundation.errors import ConfigError
@@ -21,6 +22,10 @@ class Config:
     """
 
     index: Path = positional("index", "index made by mpbert index or build-index")
+    watch: Optional[Path] = option(
+        None, "library to follow meanwhile, as mpbert watch does; its index is made if need be",
+        type=Path,
+    )  # fmt: skip
     host: str = option("127.0.0.1", "address to listen on; 0.0.0.0: all, then give a --token too")
     port: int = option(8000, "port to listen on; 0: any free one")
     workers: int = option(1, "processes; they share the index's files in memory")
@@ -68,6 +73,7 @@ def run(config: Config) -> None:
     """Serve until SIGTERM or Ctrl+C; requests that are running then are finished first.
 
     :raises ConfigError: the address cannot be listened on, or no header may hold the token.
+    :raises SystemExit: the index of a library cannot be made.
     """
     from mpbert.serving.guard import Access
     from mpbert.serving.limits import Limits
@@ -86,4 +92,12 @@ def run(config: Config) -> None:
         ),
         access=Access(token, origins=tuple(config.cors), base=checked_base(config.base_path)),
     )
-    serve(service, config.host, config.port, config.workers)
+    if config.watch is None:
+        return serve(service, config.host, config.port, config.workers)
+    from mpbert.recommending.following.beside import followed_beside, make_index
+    from mpbert.recommending.following.updating import Followed
+
+    followed = Followed(config.watch, config.index, store=config.store)
+    make_index(followed)
+    with followed_beside(followed):
+        serve(service, config.host, config.port, config.workers)

@@ -41,12 +41,13 @@ def parts_directory(output: Path, identity: str) -> Path:
 
 
 @contextmanager
-def claimed(output: Path) -> Iterator[None]:
+def claimed(output: Path, name: str = "lock", does: str = "writing it") -> Iterator[None]:
     """Let no other process claim the same output until the block or this process ends.
 
+    :param name: of the lock, ``does`` what its holder does, for the message.
     :raises OutputError: another process has claimed it.
     """
-    lock = beside(output, "lock")
+    lock = beside(output, name)
     try:
         if not lock.parent.exists():
             lock.parent.mkdir(parents=True, exist_ok=True)
@@ -60,9 +61,7 @@ def claimed(output: Path) -> Iterator[None]:
         except OSError:
             is_current = False  # it is locked, or was, and is gone
         if not is_current:
-            raise OutputError(
-                f"{output}: another process is writing it; wait until it ends, or end it"
-            )
+            raise OutputError(f"{output}: another process is {does}; wait until it ends, or end it")
         try:
             yield
         finally:

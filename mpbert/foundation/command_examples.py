@@ -178,6 +178,11 @@ HELP = {
         "an index, and what an editor tells on standard input of the texts that it has open",
         "answers on standard output, until its input ends; the editor writes all changes",
     ),
+    "watch": CommandHelp(
+        "mpbert watch tests/fixtures/bibtex/library.bib runs/index/library",
+        "a library that index reads, and its index, which is made first where there is none",
+        "into the index, in one step each time: papers that are new, changed or gone",
+    ),
     "add": CommandHelp(
         "mpbert add runs/index/rfc new-papers.jsonl",
         "an index, and papers in any format that build-corpus and index read",

@@ -34,6 +34,7 @@ COMMANDS = {
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "mcp": "index -> tools for an assistant over MCP: papers to cite, titles, BibTeX",
     "lsp": "index -> a language server for editors: papers to cite, entries, what a key is",
+    "watch": "library and its index -> the index follows the library while it is served",
     "add": "index and new papers -> the same index with them, without training",
     "remove": "index and ids -> the same index without these papers",
     "check": "outputs -> whether their files are as they were written",

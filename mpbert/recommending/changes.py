@@ -5,7 +5,7 @@ added and removed again leaves the same bytes.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 
 import numpy as np
@@ -115,16 +115,21 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
             f"{f', nor {len(unknown) - 1} more' if unknown[1:] else ''}; expected ids as recommend "
             f"prints them, nothing was removed"
         )
-    is_kept = np.array([paper_id not in gone for paper_id in ids])
-    if not is_kept.any():
+    if not own - gone:
         raise ConfigError(f"all {len(ids):,} papers would be removed; expected one to stay")
+    return without(tables, gone, counts)
+
+
+def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) -> IndexTables:
+    """Return the tables without papers, see :func:`removed`; they may be empty then."""
+    is_kept = np.array([i not in gone for i in tables.papers["paper_id"].tolist()], dtype=bool)
     kept = np.flatnonzero(is_kept)
     cites = is_kept[tables.contexts["citing_row"]]
     contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, cites)
     offsets, cited = tables.cited()
     citing = tables.contexts["citing_row"][row_numbers(np.diff(offsets))]
-    counts["papers_removed"] = len(gone)
-    counts["citations_by_others_removed"] = int((is_kept[citing] & ~is_kept[cited]).sum())
+    counts["papers_removed"] += int((~is_kept).sum())
+    counts["citations_by_others_removed"] += int((is_kept[citing] & ~is_kept[cited]).sum())
     papers = tables.papers.take(kept)
     matches = tables.matches
     if matches is not None:

@@ -59,6 +59,10 @@ class Reader(ABC):
         """
         return None
 
+    def content_of(self, record: object) -> object:
+        """Return what the paper of a record is made of: tuples, lists, dataclasses, paths."""
+        return record
+
     def read(self, path: "Source") -> "Iterator[RawPaper]":
         """Yield all papers, in the order of the records, in this process."""
         self.prepare(path)

@@ -51,7 +51,8 @@ class BibtexReader(ExportReader):
 
         A broken entry is left out, and noted in ``problems``.
         """
-        yield from self.exports_in(file, read_text(file))
+        text = self.texts.get(file)
+        yield from self.exports_in(file, read_text(file) if text is None else text)
 
     def exports_in(self, file: Path, text: str) -> Iterator[tuple[str, Export]]:
         """Yield the same of a text, which is all of a file or has empty lines for what is not read.

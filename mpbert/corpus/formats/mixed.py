@@ -126,6 +126,14 @@ class MixedReader(Reader):
             self._take_counts(reader)
         yield from waiting.items()
 
+    def paper_id_of(self, record: object) -> str | None:
+        """Return the id of the paper that several records tell of."""
+        return record[0]
+
+    def content_of(self, record: object) -> object:
+        """Return what each reader makes the paper of."""
+        return [self._readers[number][0].content_of(part) for number, part in record[1]]
+
     def parse(self, record: object) -> RawPaper | None:
         """Return the paper that several records tell of; None where none of them gives one.
 

@@ -11,7 +11,7 @@ import html
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -82,6 +82,7 @@ class ExportReader(Reader):
     :cvar has_keys: whether a key of a record is one to cite it by.
     :ivar problems: of records that are left out as broken, where a reader can go on behind one.
     :ivar attached: PDF files that records have attached, and the ids of these.
+    :ivar texts: see :class:`mpbert.corpus.raw.files.FileSet`.
     """
 
     default_splits = YearSplits(valid_year=2018, test_year=2020)
@@ -105,6 +106,7 @@ class ExportReader(Reader):
         self.linker = Linker()
         self.attached: dict[Path, str] = {}
         self.problems: list[CorpusError] = []
+        self.texts: Mapping[Path, str] = {}
 
     def prepare(self, path: Source) -> None:
         """Learn which papers there are, and the files that are attached to them.
@@ -146,9 +148,14 @@ class ExportReader(Reader):
         """Return the id of the paper of a record."""
         return record[1]
 
+    def content_of(self, record: object) -> object:
+        """Return a record without its place."""
+        return record[1:]
+
     def _identified(self, path: Source) -> Iterator[tuple[Path, str, str, Export]]:
         """Yield (file, place, paper id, record) of all records."""
         titles: dict[str, str] = {}  # of each id
+        self.texts = path.texts if isinstance(path, FileSet) else {}
         for file in walk(path, self.suffixes):
             for place, record in self.exports(file):
                 paper_id = _id_of(record, titles)

@@ -9,9 +9,9 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -29,10 +29,12 @@ class FileSet:
     """Some of the files of a folder, for readers that read file by file.
 
     :param files: in the folder or elsewhere, in the order of reading.
+    :param texts: what is read in place of what a file holds, such as a part of it.
     """
 
     folder: Path
     files: tuple[Path, ...]
+    texts: Mapping[Path, str] = field(default_factory=dict, hash=False)
 
 
 Source = Path | FileSet

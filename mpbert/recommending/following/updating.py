@@ -1,0 +1,159 @@
+"""An index is brought up to date with its library: by the records that differ, in one step."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.formats.mixed import MERGED
+from mpbert.corpus.raw.identifiers import normal_doi, normal_title
+from mpbert.foundation.errors import ConfigError
+from mpbert.recommending.arrivals import arrivals
+from mpbert.recommending.changes import with_arrivals, without
+from mpbert.recommending.copies import doi_of_paper
+from mpbert.recommending.directory import change_index, read_index
+from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
+from mpbert.recommending.following.noted import note, noted
+from mpbert.recommending.following.snapshots import BROKEN, snapshot_of
+from mpbert.recommending.library import reader_name
+from mpbert.recommending.near import check_reached, read_stored
+from mpbert.recommending.published import doi_at, published_of, rows_of_other_ids
+from mpbert.recommending.tables import IndexTables
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A library and its index.
+
+    :param reader: name of the library's reader; None: told from the files.
+    :param grobid: address of a service that reads PDF files; ``store`` URL of a store that proposes
+        papers; empty: none.
+    """
+
+    library: Path
+    index: Path
+    reader: str | None = None
+    grobid: str = ""
+    store: str = ""
+
+
+@dataclass(frozen=True)
+class Update:
+    """What came of it.
+
+    :param papers: in the index; ``added`` and what follows are numbers of papers.
+    :param broken: records that were left out, so that nothing was removed.
+    :param others: papers of the index that a library has not which is read for the first time.
+    """
+
+    papers: int
+    added: int
+    replaced: int
+    removed: int
+    broken: int
+    others: list[str]
+
+
+def update(followed: Followed) -> Update | None:
+    """Bring an index up to date with its library; None: no record has changed.
+
+    What goes is what was noted before and is gone, so papers that came from elsewhere stay. While
+    a record is broken nothing goes, since its id is not known.
+
+    :raises CorpusError: the library cannot be read.
+    :raises ConfigError: no paper would be left.
+    :raises OutputError: another process is changing the index, or the disk refuses it.
+    :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
+    """
+    index, library = followed.index, followed.library
+    reader = reader_name(library, followed.reader, Counter())
+    before = noted(index, library)
+    now = snapshot_of(library, reader, followed.grobid)
+    both = now.digests.keys() | before.keys()
+    differing = {each for each in both if now.digests.get(each) != before.get(each)}
+    if not differing:
+        return None
+    if followed.store:
+        check_reached(index, followed.store)
+    data = read_index(index)
+    ids = _with_copies(data.tables, differing)
+    counts: Counter[str] = Counter()
+    papers = now.read(ids & now.digests.keys(), counts)
+    if alike := _alike(data.tables, papers) & now.digests.keys() - ids:
+        ids |= _with_copies(data.tables, alike)
+        papers = now.read(ids & now.digests.keys(), counts := Counter())
+    gone = set() if counts[BROKEN] else ids - now.digests.keys()
+    change = _Change(papers, gone, reader in MERGED, counts)
+    encoder = encoder_of_index(index, data)
+    total = change_index(index, lambda tables: change(tables, encoder))
+    if followed.store:
+        read_stored(index, followed.store)
+    read = {paper.paper_id for paper in papers}
+    settled = read | gone if counts[BROKEN] else ids
+    digests = {i: d for i, d in before.items() if i not in settled}
+    digests |= {i: now.digests[i] for i in settled & now.digests.keys()}
+    note(index, library, digests)
+    names = ("papers_added", "papers_replaced", "papers_removed", BROKEN)
+    others = [] if before else change.absent
+    return Update(total["papers"], *(counts[name] for name in names), others)
+
+
+def _with_copies(tables: IndexTables, ids: Collection[str]) -> set[str]:
+    """Return ids, with those of records that are one paper with one of them."""
+    published = tables.papers["published"]
+    rows = rows_of_other_ids(published)
+    own = tables.papers["paper_id"].tolist()
+    found = set(ids)
+    copied = {rows[each] for each in ids if each in rows}
+    for row in {*rows.values()} if rows else ():
+        if row in copied or own[row] in ids:
+            found |= {own[row], *published_of(published[row]).other_ids}
+    return found
+
+
+def _alike(tables: IndexTables, papers: Sequence[CleanPaper]) -> set[str]:
+    """Return the ids of papers of an index that have the DOI or the title of one of these."""
+    dois = {normal_doi(doi_of_paper(paper) or "") for paper in papers} - {None}
+    titles = {normal_title(paper.title) or paper.title for paper in papers}
+    columns = (tables.papers[name] for name in ("paper_id", "title"))
+    rows = enumerate(zip(*(column.tolist() for column in columns), strict=True))
+    held = tables.papers["published"]
+    return {
+        paper_id
+        for row, (paper_id, title) in rows
+        if (normal_title(title) or title) in titles or normal_doi(doi_at(held, row) or "") in dois
+    }
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Tables to those without what is gone, with what is new or changed.
+
+    :param papers: of records that differ, and of their copies.
+    :param gone: ids of records that are no more.
+    :ivar absent: papers that are none of these.
+    """
+
+    papers: list[CleanPaper]
+    gone: Collection[str]
+    merges: bool
+    counts: Counter[str]
+    absent: list[str] = field(default_factory=list)
+
+    def __call__(
+        self, tables: IndexTables, encoder: IndexEncoder
+    ) -> tuple[IndexTables, dict[str, Any]]:
+        counts = self.counts
+        own = set(tables.papers["paper_id"].tolist())
+        kept = without(tables, own & self.gone, counts) if own & self.gone else tables
+        found = arrivals(kept, self.papers, counts, updates=True, merges=self.merges)
+        result = with_arrivals(kept, found, encoder, counts)
+        # what is a copy of another paper now
+        copies = {paper.paper_id for paper in self.papers}.intersection(found.absent)
+        result = without(result, copies, counts) if copies else result
+        self.absent[:] = (each for each in found.absent if each not in copies)
+        if not result.papers.num_rows:
+            raise ConfigError(f"all {len(own):,} papers would be removed; expected one to stay")
+        return result, {"command": "watch", **{name: n for name, n in sorted(counts.items()) if n}}
