@@ -16,6 +16,7 @@ from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, normal_title
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.copies import (
     doi_of_paper,
     filled,
@@ -24,7 +25,7 @@ from mpbert.recommending.copies import (
     without_copies,
 )
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.published import published_of
+from mpbert.recommending.published import doi_at, published_of
 from mpbert.recommending.tables import IndexTables, digest
 
 
@@ -136,10 +137,8 @@ class _Indexed:
         """Return the ids in the index of papers that are there under another one."""
         linker = CommonLinker()
         linker.begin()
-        values = self._papers["published"].tolist(), self._papers["title"].tolist()
-        for paper_id, value, title in zip(self._ids, *values, strict=True):
-            doi = published_of(value).doi or doi_of(paper_id)
-            linker.add(paper_id, Identifiers(doi=doi, title=title))
+        for paper_id, known in alike(self._papers, papers).items():
+            linker.add(paper_id, known)
         own = {paper.paper_id: paper for paper in papers if paper.paper_id in self.row_of}
         others = {paper.paper_id: paper for paper in papers if paper.paper_id not in own}
         for group in (own, others):
@@ -199,6 +198,22 @@ class _Indexed:
             references=(),
             published=published_of(about["published"]),
         )
+
+
+def alike(table: ColumnTable, papers: Sequence[CleanPaper]) -> dict[str, Identifiers]:
+    """Return what papers of an index are known by that have the DOI or the title of one of these.
+
+    :param table: (N,) rows of schema ``PAPERS``; the ids are in their order.
+    """
+    dois = {normal_doi(doi_of_paper(paper) or "") for paper in papers} - {None}
+    titles = {normal_title(paper.title) or paper.title.casefold() for paper in papers}
+    found: dict[str, Identifiers] = {}
+    columns = table["paper_id"].tolist(), table["title"].tolist()
+    for row, (paper_id, title) in enumerate(zip(*columns, strict=True)):
+        doi = doi_at(table["published"], row) or doi_of(paper_id)
+        if (normal_title(title) or title.casefold()) in titles or (doi and normal_doi(doi) in dois):
+            found[paper_id] = Identifiers(doi=doi, title=title)
+    return found
 
 
 def digest_of(paper: CleanPaper) -> bytes:

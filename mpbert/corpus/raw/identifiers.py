@@ -68,8 +68,10 @@ def normal_title(text: str) -> str | None:
 
     None for a title that is too short to mean one paper.
     """
-    plain = unicodedata.normalize("NFKD", _TAG.sub("", text))
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    plain = _TAG.sub("", text)
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain)
+        plain = "".join(c for c in plain if not unicodedata.combining(c))
     words = _WORD.findall(plain.casefold())
     joined = "".join(words)
     return joined if len(words) >= _LEAST_WORDS or len(joined) >= _LEAST_LETTERS else None

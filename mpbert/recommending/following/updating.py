@@ -1,25 +1,23 @@
 """An index is brought up to date with its library: by the records that differ, in one step."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.formats.mixed import MERGED
-from mpbert.corpus.raw.identifiers import normal_doi, normal_title
 from mpbert.foundation.errors import ConfigError
-from mpbert.recommending.arrivals import arrivals
+from mpbert.recommending.arrivals import alike, arrivals
 from mpbert.recommending.changes import with_arrivals, without
-from mpbert.recommending.copies import doi_of_paper
 from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.following.noted import note, noted
 from mpbert.recommending.following.snapshots import BROKEN, snapshot_of
 from mpbert.recommending.library import reader_name
 from mpbert.recommending.near import check_reached, read_stored
-from mpbert.recommending.published import doi_at, published_of, rows_of_other_ids
+from mpbert.recommending.published import published_of, rows_of_other_ids
 from mpbert.recommending.tables import IndexTables
 
 
@@ -71,8 +69,7 @@ def update(followed: Followed) -> Update | None:
     reader = reader_name(library, followed.reader, Counter())
     before = noted(index, library)
     now = snapshot_of(library, reader, followed.grobid)
-    both = now.digests.keys() | before.keys()
-    differing = {each for each in both if now.digests.get(each) != before.get(each)}
+    differing = {paper_id for paper_id, _ in now.digests.items() ^ before.items()}
     if not differing:
         return None
     if followed.store:
@@ -81,8 +78,8 @@ def update(followed: Followed) -> Update | None:
     ids = _with_copies(data.tables, differing)
     counts: Counter[str] = Counter()
     papers = now.read(ids & now.digests.keys(), counts)
-    if alike := _alike(data.tables, papers) & now.digests.keys() - ids:
-        ids |= _with_copies(data.tables, alike)
+    if more := alike(data.tables.papers, papers).keys() & now.digests.keys() - ids:
+        ids |= _with_copies(data.tables, more)
         papers = now.read(ids & now.digests.keys(), counts := Counter())
     gone = set() if counts[BROKEN] else ids - now.digests.keys()
     change = _Change(papers, gone, reader in MERGED, counts)
@@ -111,20 +108,6 @@ def _with_copies(tables: IndexTables, ids: Collection[str]) -> set[str]:
         if row in copied or own[row] in ids:
             found |= {own[row], *published_of(published[row]).other_ids}
     return found
-
-
-def _alike(tables: IndexTables, papers: Sequence[CleanPaper]) -> set[str]:
-    """Return the ids of papers of an index that have the DOI or the title of one of these."""
-    dois = {normal_doi(doi_of_paper(paper) or "") for paper in papers} - {None}
-    titles = {normal_title(paper.title) or paper.title for paper in papers}
-    columns = (tables.papers[name] for name in ("paper_id", "title"))
-    rows = enumerate(zip(*(column.tolist() for column in columns), strict=True))
-    held = tables.papers["published"]
-    return {
-        paper_id
-        for row, (paper_id, title) in rows
-        if (normal_title(title) or title) in titles or normal_doi(doi_at(held, row) or "") in dois
-    }
 
 
 @dataclass(frozen=True)
