@@ -327,3 +327,109 @@ def test_what_is_no_index_is_refused_in_one_line(tmp_path):
     assert (found.returncode, found.stdout) == (2, "")
     (line,) = found.stderr.splitlines()
     assert line.startswith("mpbert lsp: ") and "expected an index" in line
+
+
+MANUSCRIPT = (
+    "\\documentclass{article}\\bibliography{refs}\\begin{document}\n"
+    "Servers resolve names of hosts [CITATION]. Routers drop packets~\\cite{todo, mine} (REF).\n"
+    "% \\cite{hidden} [CITATION]\n"
+    "Clocks drift \\cite{clocks2004} and \\citep{nowhere,child}.\n"
+    "It has been shown in many studies that hosts relay mail between several networks.\n"
+    "\\end{document}\n"
+)
+BIB = (
+    "@misc{mine, title={Other}}\n@misc{idle, title={Idle}}\n@misc{parent, title={All}}\n"
+    "@misc{child, title={Part}, crossref={parent}, ids={also}}\n"
+)
+
+
+async def until(found, seconds=60):
+    """Wait until a function returns something."""
+    for _ in range(seconds * 20):
+        if value := found():
+            return value
+        await asyncio.sleep(0.05)
+    raise AssertionError("nothing came")
+
+
+def test_remarks_are_of_low_severity_and_can_be_switched_off(index, tmp_path):
+    (tmp_path / "refs.bib").write_text(BIB)
+
+    def told(editor, uri):
+        text = editor.texts[uri].split("\n")
+        return [
+            (d.code, text[d.range.start.line][d.range.start.character : d.range.end.character])
+            for d in editor.diagnostics.get(uri, [])
+        ]
+
+    async def use(editor):
+        uri = editor.open(tmp_path / "a.tex", MANUSCRIPT)
+        bib = editor.open(tmp_path / "refs.bib", language="bibtex")
+        await until(lambda: "unmarked" in dict(told(editor, uri)) and told(editor, bib))
+        found, unused = told(editor, uri), told(editor, bib)
+        assert {d.severity for d in editor.diagnostics[uri]} == {3, 4}
+        cited = MANUSCRIPT.replace("(REF).", "\\cite{idle}.").replace("drift", "drift a lot")
+        editor.write(uri, cited.replace("between several networks", "in networks \\cite{also}"))
+        await until(lambda: bib in editor.diagnostics and not editor.diagnostics[bib])
+        after = told(editor, uri)
+        settings = {"mpbert": {"unmarked": 0, "open_places": False, "undefined_keys": False}}
+        change = lsp.DidChangeConfigurationParams(settings)
+        editor.client.workspace_did_change_configuration(change)
+        await until(lambda: not editor.diagnostics[uri])
+        wrong = lsp.DidChangeConfigurationParams({"mpbert": {"unmarked": "many"}})
+        editor.client.workspace_did_change_configuration(wrong)
+        await until(lambda: editor.messages)
+        return found, unused, after, editor.messages
+
+    found, unused, after, messages = edited(index, use)
+    sentence = "It has been shown in many studies that hosts relay mail between several networks"
+    assert found == [
+        ("open-place", "[CITATION]"),
+        ("open-place", "\\cite{todo, mine}"),
+        ("open-place", "(REF)"),
+        ("undefined-key", "clocks2004"),
+        ("undefined-key", "nowhere"),
+        ("unmarked", sentence),
+    ]
+    assert unused == [("unused-entry", "idle")]
+    assert after == [each for each in found if each[1] not in ("(REF)", sentence)]
+    expected = "setting mpbert.unmarked is 'many'; expected a number of sentences, 0 for none"
+    assert messages == [expected]
+
+
+def test_actions_cite_one_of_the_papers_of_a_place_and_add_what_is_missing(index, tmp_path):
+    (tmp_path / "refs.bib").write_text(BIB)
+
+    async def use(editor):
+        uri = editor.open(tmp_path / "a.tex", MANUSCRIPT)
+        bib = (tmp_path / "refs.bib").as_uri()
+        diagnostics = await until(
+            lambda: (
+                [d for d in editor.diagnostics.get(uri, []) if d.code == "unmarked"]
+                and editor.diagnostics[uri]
+            )
+        )
+        found = {}
+        for each in diagnostics:
+            editor.write(uri, MANUSCRIPT)
+            editor.texts[bib] = BIB
+            context = lsp.CodeActionContext([each])
+            document = lsp.TextDocumentIdentifier(uri)
+            params = lsp.CodeActionParams(document, each.range, context)
+            actions = await editor.client.text_document_code_action_async(params)
+            if actions:
+                assert actions[0].is_preferred and [*actions[0].diagnostics] == [each]
+                editor.make(actions[0].edit)
+                text = MANUSCRIPT.split("\n")[each.range.start.line]
+                now = editor.texts[uri].split("\n")[each.range.start.line]
+                found[each.code, text] = actions[0].title, now, editor.texts[bib][len(BIB) :]
+        return list(found.values())
+
+    place, key, sentence = edited(index, use)
+    assert place[0] == "Cite Lovelace, 2001: Routers drop packets"  # the last of the line
+    assert place[1].endswith("\\cite{todo, mine} \\cite{routers2001}.")
+    assert key[0] == "Add the entry of Poe, 2004: Clocks that drift"
+    assert key[1] == "Clocks drift \\cite{clocks2004} and \\citep{nowhere,child}."
+    assert key[2].startswith("\n@misc{clocks2004,\n  title = {{Clocks that drift}},")
+    assert sentence[1].endswith("between several networks~\\cite{mail2002}.")
+    assert sentence[2].startswith("\n@misc{mail2002,")

@@ -87,7 +87,8 @@ def _citations_in_tex(source: SourceText) -> Citations:
             written = source.text[match.start() : match.end()]
             keys = [key for group in _BRACES.findall(written) for key in split_keys(group)]
             if not any(set(key) & set("#\\") for key in keys):  # in the definition of a command
-                one = Found(*match.span(), tuple(keys))
+                start = match.start() + written.startswith("~")
+                one = Found(start, match.end(), tuple(keys))
                 found.append((one, site_in_text(source, *match.span())))
     for match in BARE_TEX.finditer(text):
         if not COMMAND_BEFORE.search(text, max(match.start() - LONGEST_NAME, 0), match.start()):

@@ -23,7 +23,7 @@ _INCLUDED = {
     "typst": re.compile(r'#include\s+"([^"]+)"'),
 }
 _ROOT = re.compile(r"^%\s*!\s*T[eE]X\s+root\s*=\s*(\S.*?)\s*$", re.MULTILINE)
-_DOCUMENT = re.compile(r"^[^%\n]*\\documentclass", re.MULTILINE)
+_DOCUMENT = re.compile(r"^[^%\n]*\\(?:documentclass|begin\s*\{document\})", re.MULTILINE)
 
 
 def included_names(text: str, form: str) -> list[str]:

@@ -44,7 +44,7 @@ def _papers(state: ManuscriptState, typing: Typing) -> Iterator[tuple[IndexedPap
     recommender = state.questions.edition.recommender
     cited, span = state.paper_ids(typing.keys), (typing.start, typing.end)
     mask = state.questions.search.mask(typing.typed)
-    answer = state.questions.answer(state.buffer.text, state.buffer.form, span, cited, mask, _TOP)
+    answer = state.questions.answer(state.buffer.text, state.buffer.form, span, cited, _TOP, mask)
     found: list[Recommendation] = list(answer)
     for paper in found:
         yield recommender.paper(paper.paper_id), paper.reasons

@@ -42,7 +42,7 @@ class Desk:
         self._disk, self._projects = DiskTexts(), Projects()
         self._entries, self._uses = EntryPapers(), UsesReader()
         self._questions: PlaceQuestions | None = None
-        self._thread = ThreadPoolExecutor(1, "answers")
+        self._thread, self._slow_thread = (ThreadPoolExecutor(1, name) for name in ("fast", "slow"))
         self.client = Client(PositionEncodingKind.Utf16.value, ClientCapabilities())
 
     def open(self, document: TextDocumentItem) -> None:
@@ -67,12 +67,25 @@ class Desk:
         buffer = self._buffers.get(uri)
         return buffer if buffer is not None and buffer.form else None
 
-    async def answer(self, uri: str, act: Act[T], at_any_rate: bool = False) -> T | None:
+    @property
+    def manuscripts(self) -> list[str]:
+        """Addresses of the manuscripts that are open."""
+        return [uri for uri, buffer in self._buffers.items() if buffer.form]
+
+    @property
+    def others(self) -> list[Buffer]:
+        """Other texts that are open, such as bibliographies."""
+        return [buffer for buffer in self._buffers.values() if not buffer.form]
+
+    async def answer(
+        self, uri: str, act: Act[T], at_any_rate: bool = False, slowly: bool = False
+    ) -> T | None:
         """Return what a function says of the manuscript of a buffer, as it is now.
 
         A request that was cancelled, or whose text has changed, is dropped before it begins.
 
         :param at_any_rate: whether it is answered all the same where the text has changed.
+        :param slowly: whether it takes long, and other answers do not wait for it.
         """
         edition = await self._live.edition()
         buffer = self.buffer(uri)
@@ -90,4 +103,5 @@ class Desk:
             )
             return act(state)
 
-        return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+        thread = self._slow_thread if slowly else self._thread
+        return await asyncio.get_running_loop().run_in_executor(thread, run)

@@ -6,13 +6,16 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 import mpbert
-from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.errors import ConfigError, MpbertError
+from mpbert.serving.editor.acting import actions_at
 from mpbert.serving.editor.at_cursor import typing_at
 from mpbert.serving.editor.completing import ADD_ENTRY, completion_list
 from mpbert.serving.editor.desk import Desk
+from mpbert.serving.editor.diagnosing import Diagnoses
 from mpbert.serving.editor.edits import Client
 from mpbert.serving.editor.hovering import definition_at, hover_at, references_at
 from mpbert.serving.editor.manuscript_state import ManuscriptState
+from mpbert.serving.editor.settings import read_settings
 from mpbert.serving.live import LiveIndex
 
 _TRIGGERS = ["{", "@", ",", "<", "`", ":", ";", " "]
@@ -28,6 +31,7 @@ class CitationServer(LanguageServer):
         full = lsp.TextDocumentSyncKind.Full
         super().__init__("mpbert", mpbert.__version__, text_document_sync_kind=full)
         self.desk = Desk(live)
+        self.diagnoses = Diagnoses(self, self.desk)
 
 
 def create_language_server(live: LiveIndex) -> CitationServer:
@@ -37,31 +41,68 @@ def create_language_server(live: LiveIndex) -> CitationServer:
     server = CitationServer(live)
     _add_buffers(server)
     _add_answers(server)
-    _add_commands(server)
+    _add_changes(server)
     return server
 
 
 def _add_buffers(server: CitationServer) -> None:
+    desk, diagnoses = server.desk, server.diagnoses
+
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         encoding = server.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
-        server.desk.client = Client(getattr(encoding, "value", encoding), params.capabilities)
+        desk.client = Client(getattr(encoding, "value", encoding), params.capabilities)
+        set_up(params.initialization_options)
+
+    @server.feature(lsp.INITIALIZED)
+    async def initialized(params: lsp.InitializedParams) -> None:
+        workspace = desk.client.capabilities.workspace
+        watching = workspace and workspace.did_change_watched_files
+        if watching and watching.dynamic_registration:
+            bibs = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*.bib")])
+            watch = lsp.Registration("bib", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, bibs)
+            await server.client_register_capability_async(lsp.RegistrationParams([watch]))
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def did_change_configuration(params: lsp.DidChangeConfigurationParams) -> None:
+        set_up(params.settings)
+        for uri in desk.manuscripts:
+            diagnoses.look(uri, study=True)
+
+    def set_up(found: object) -> None:
+        try:
+            diagnoses.settings = read_settings(found)
+        except ConfigError as error:
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, str(error)))
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_files(params: lsp.DidChangeWatchedFilesParams) -> None:
+        for uri in desk.manuscripts:
+            diagnoses.look(uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
-        server.desk.open(params.text_document)
+        uri = params.text_document.uri
+        desk.open(params.text_document)
+        diagnoses.look(uri, study=True)
         # what a first answer would wait for
-        await server.desk.answer(params.text_document.uri, lambda state: state.key_of)
+        await desk.answer(uri, lambda state: state.key_of)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: lsp.DidChangeTextDocumentParams) -> None:
         document = params.text_document
         for change in params.content_changes[-1:]:
-            server.desk.change(document.uri, change.text, document.version)
+            desk.change(document.uri, change.text, document.version)
+        diagnoses.look(document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
+        diagnoses.look(params.text_document.uri, study=True)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.desk.close(params.text_document.uri)
+        desk.close(params.text_document.uri)
+        diagnoses.forget(params.text_document.uri)
 
 
 def _add_answers(server: CitationServer) -> None:
@@ -101,16 +142,29 @@ def _add_answers(server: CitationServer) -> None:
         return desk.client.lines(state.buffer.text).offset(params.position), desk.client
 
 
-def _add_commands(server: CitationServer) -> None:
+def _add_changes(server: CitationServer) -> None:
+    desk = server.desk
+    kinds = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix])
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, kinds)
+    async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
+        def act(state: ManuscriptState) -> list[lsp.CodeAction]:
+            lines = desk.client.lines(state.buffer.text)
+            span = lines.offset(params.range.start), lines.offset(params.range.end)
+            told = [each for each in params.context.diagnostics if each.source == "mpbert"]
+            return actions_at(state, span, told, desk.client)
+
+        return await desk.answer(params.text_document.uri, act)
+
     @server.command(ADD_ENTRY)
     async def add_entry(uri: str, paper_id: str, key: str) -> None:
         """Add the entry of a paper to the bibliography of a manuscript; the editor writes it."""
 
         def act(state: ManuscriptState) -> lsp.WorkspaceEdit | str:
-            return _entry_edit(state, server.desk.client, paper_id, key)
+            return _entry_edit(state, desk.client, paper_id, key)
 
         try:
-            edit = await server.desk.answer(uri, act, at_any_rate=True)
+            edit = await desk.answer(uri, act, at_any_rate=True)
         except MpbertError as error:
             edit = str(error)
         if isinstance(edit, lsp.WorkspaceEdit):

@@ -38,19 +38,21 @@ class PlaceQuestions:
         form: str,
         span: tuple[int, int],
         accepted: Sequence[str],
-        mask: np.ndarray,
         top: int,
+        mask: np.ndarray | None = None,
     ) -> Recommendations:
         """Return papers for a place, best first.
 
         :param span: [start, end) of the citation; what is typed there counts for nothing else.
         :param accepted: ids of papers that are cited there already.
-        :param mask: (N,) whether a paper may be among them.
+        :param mask: (N,) whether a paper may be among them; None: any.
         """
         asked = self._question(text, form, span, tuple(accepted))
         if asked is None:
             return Recommendations([])
-        options, allowed = replace(asked.options, top=top), asked.allowed & mask
+        options, allowed = replace(asked.options, top=top), asked.allowed
+        if mask is not None:
+            allowed = allowed & mask
         return self.edition.recommender.answer(replace(asked, options=options, allowed=allowed))
 
     def _question(

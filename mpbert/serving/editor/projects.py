@@ -95,7 +95,10 @@ class Projects:
         reached = {path: self._reached(path, texts, buffer.form) for path in candidates}
         holding = [path for path in candidates if buffer.path in reached[path]]
         below = {each for path in holding for each in reached[path][1:]}
-        return [path for path in holding if path not in below] or [buffer.path]
+        if holding:
+            return [path for path in holding if path not in below]
+        nearest = [path for path in candidates if path.parent == candidates[0].parent]
+        return [*nearest, buffer.path]  # a part that none includes yet
 
     def _reached(self, root: Path, texts: EditorTexts, form: str) -> list[Path]:
         """Return a root and the files that it includes, in the order of reading."""

@@ -1,5 +1,6 @@
 """Where the files of a manuscript cite: each citation, and each key of it."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,9 @@ from mpbert.recommending.manuscripts.marks import Found
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.sites import Site
 from mpbert.recommending.manuscripts.source_text import SourceText
+
+_APART = re.compile(r"[\s{}\[\]()<>,;@&`\"'|]+")
+_STOPS = ".:!?*_-"
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,13 @@ class FileUses:
     """What a file cites.
 
     :param open_places: citations that are still to be chosen, such as ``[CITATION]``.
+    :param words: all that may be a key, in small letters, wherever it stands.
     """
 
     source: SourceText
     keys: tuple[KeyUse, ...]
     open_places: tuple[tuple[Found, Site | None], ...]
+    words: frozenset[str]
 
 
 class UsesReader:
@@ -54,4 +60,6 @@ def _uses(source: SourceText, form: str) -> FileUses:
         keys += [KeyUse(source.path, *span) for span in known]
         if len(known) < len(spans) or not found.keys:
             open_places.append((found, site))
-    return FileUses(source, tuple(keys), tuple(open_places))
+    parts = _APART.split(source.text.casefold())
+    words = frozenset(each for part in parts for each in (part, part.strip(_STOPS)))
+    return FileUses(source, tuple(keys), tuple(open_places), words)

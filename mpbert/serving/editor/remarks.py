@@ -1,0 +1,102 @@
+"""What a manuscript in an editor still needs: citations to choose, keys without an entry, and more.
+
+All of it is told while one writes, but for sentences that lack a citation: these are looked for
+when a text is opened or saved.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpbert.recommending.manuscripts.pasted import draft_of
+from mpbert.recommending.options import Options
+from mpbert.recommending.unmarked.finding import find_unmarked
+from mpbert.serving.editor.manuscript_state import ManuscriptState
+
+OPEN, UNDEFINED, UNUSED, UNMARKED = "open-place", "undefined-key", "unused-entry", "unmarked"
+KINDS = {
+    OPEN: "places such as [CITATION], \\cite{todo} and (REF)",
+    UNDEFINED: "keys that no bibliography defines",
+    UNUSED: "entries that the manuscript cites nowhere",
+    UNMARKED: "sentences that probably need a citation",
+}
+_PRINTED = {
+    "tex": re.compile(r"\\bibitem\s*(?:\[[^\[\]]*\])?\s*\{([^{}]+)\}|\\entry\{([^{}]+)\}"),
+    "rst": re.compile(r"^\.\. \[([^\[\]]+)\]()", re.MULTILINE),
+    "markdown": re.compile(r"^[ \t]*-?[ \t]*id:[ \t]*[\"']?([\w:./-]+)()", re.MULTILINE),
+}
+_NAMING = re.compile(r"\b(?:crossref|xref|xdata|entryset|related|ids)\s*=\s*[{\"]([^{}\"]+)", re.I)
+_ALL = re.compile(r"\\nocite\{\s*\*\s*\}|(?<![\w@])@\*")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A remark on [start, end) of the text of a file."""
+
+    kind: str
+    path: Path
+    start: int
+    end: int
+    message: str
+    key: str = ""
+
+
+def remarks_on_buffer(state: ManuscriptState) -> Iterator[Remark]:
+    """Yield what a buffer still needs."""
+    uses, path = state.uses_of(state.buffer.path), state.buffer.path
+    for found, _ in uses.open_places:
+        yield Remark(OPEN, path, found.start, found.end, "a citation is to be chosen here")
+    entries = state.bibliography.entries
+    defined = {key.casefold() for key in entries} | _others(state)
+    if not defined:
+        return  # no bibliography is known
+    for use in uses.keys:
+        if use.key.casefold() not in defined:
+            paper_id = state.paper_id(use.key)
+            known = "" if paper_id is None else "; it is a paper of the index"
+            message = f"{use.key!r} is defined in no bibliography{known}"
+            yield Remark(UNDEFINED, path, use.start, use.end, message, use.key)
+
+
+def unused_entries(state: ManuscriptState) -> Iterator[Remark]:
+    """Yield the entries that the manuscript of a buffer cites nowhere, by any of its files."""
+    files = [state.texts.text(path) or "" for path in state.project.files]
+    if any(map(_ALL.search, files)):
+        return
+    used = {word for path in state.project.files for word in state.uses_of(path).words}
+    entries = state.bibliography.entries
+    used |= {key.casefold() for entry in entries.values() for key in _named_by(entry.text)}
+    for key, entry in entries.items():
+        names = {key.casefold(), *(each.casefold() for each in _named_by(entry.text))}
+        if used.isdisjoint(names if "ids" in entry.text else {key.casefold()}):
+            message = f"{key!r} is cited nowhere"
+            yield Remark(UNUSED, entry.path, entry.start, entry.end, message, key)
+
+
+def unmarked_sentences(state: ManuscriptState, most: int) -> Iterator[Remark]:
+    """Yield the sentences of a buffer that most probably need a citation and have none.
+
+    :raises ManuscriptError: the text cannot be read.
+    """
+    buffer, recommender = state.buffer, state.questions.edition.recommender
+    draft = draft_of(buffer.text, buffer.form)
+    for found in find_unmarked(recommender, draft, buffer.text, {}, most, Options(top=1)):
+        if found.span is not None:
+            message = f"this sentence may need a citation ({found.probability:.0%})"
+            yield Remark(UNMARKED, buffer.path, *found.span, message)
+
+
+def _others(state: ManuscriptState) -> set[str]:
+    """Return keys that are defined elsewhere than as an entry of a ``.bib``, in small letters."""
+    found = [key for entry in state.bibliography.entries.values() for key in _named_by(entry.text)]
+    pattern = _PRINTED.get(state.buffer.form)
+    for path in state.project.files if pattern else ():
+        keys = pattern.findall(state.texts.text(path) or "")
+        found += [first or second for first, second in keys]
+    return {key.strip().casefold() for key in found}
+
+
+def _named_by(entry: str) -> list[str]:
+    """Return keys that an entry names: other keys of its own, and entries that it belongs to."""
+    return [key.strip() for keys in _NAMING.findall(entry) for key in keys.split(",")]
