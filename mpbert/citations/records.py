@@ -20,7 +20,11 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class RawSentence:
-    """A sentence as a reader found it, markers included."""
+    """A sentence as a reader found it, markers included.
+
+    :param page: of a PDF file on which it begins, from 1; 0: not known.
+    """
 
     text: str
     markers: tuple[Marker, ...] = ()
+    page: int = 0

@@ -19,6 +19,8 @@ class CleanPaper:
 
     :param sections: section of each sentence: 0 is the abstract, the body counts from 1.
     :param cited: (position, ids that the sentence cites), for citing sentences in order.
+    :param pages: of a PDF file on which each sentence begins, from 1, 0 where it is not known;
+        empty: none is.
     """
 
     paper_id: str
@@ -34,6 +36,7 @@ class CleanPaper:
     references: tuple[str, ...]
     split: str | None = None
     published: Publication = Publication()
+    pages: tuple[int, ...] = ()
 
 
 def clean_paper(
@@ -70,6 +73,7 @@ def clean_paper(
         references=paper.references,
         split=paper.split,
         published=paper.published.with_texts(clean_characters),
+        pages=tuple(kept.pages) if any(kept.pages) else (),
     )
 
 
@@ -83,6 +87,7 @@ class _Sentences:
         self._paper_id, self._counts = paper_id, counts
         self.texts: list[str] = []
         self.sections: list[int] = []
+        self.pages: list[int] = []
         self.cited: list[tuple[int, list[str]]] = []
 
     def add(self, sentences: tuple[RawSentence, ...], section: int) -> None:
@@ -109,6 +114,7 @@ class _Sentences:
             self.cited.append((len(self.texts), ids))
         self.texts.append(text)
         self.sections.append(section)
+        self.pages.append(sentence.page)
 
 
 def _cut(paper_id: str, sentence: RawSentence) -> str:

@@ -11,7 +11,7 @@ from mpbert.corpus.published import Publication
 
 _FIELDS = (
     *("paper_id", "title", "year", "authors", "venue", "num_abstract", "sentences", "headings"),
-    *("cited", "references", "split"),
+    *("cited", "references", "split", "pages"),
 )
 _PUBLISHED = tuple(Publication.__dataclass_fields__)
 
@@ -30,7 +30,7 @@ def paper_of(line: bytes) -> CleanPaper:
     rest = json.loads(line)
     rest["sections"] = np.array(rest["sections"], np.int16)
     rest["cited"] = [(position, ids) for position, ids in rest["cited"]]
-    rest["references"] = tuple(rest["references"])
+    rest |= {name: tuple(rest[name]) for name in ("references", "pages")}
     *texts, other_ids, labels = rest["published"]
     rest["published"] = Publication(*texts, tuple(other_ids), tuple(labels))
     return CleanPaper(**rest)

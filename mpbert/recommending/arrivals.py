@@ -16,6 +16,7 @@ from mpbert.corpus.raw.identifiers import Identifiers, normal_doi, normal_title
 from mpbert.corpus.raw.linkage import CommonLinker
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.bodies import pages_of, sentences_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.copies import (
     doi_of_paper,
@@ -187,7 +188,8 @@ class _Indexed:
         about = self._papers.row(row)
         abstract = split_sentences(about["abstract"])
         body = "" if self._bodies is None else self._bodies["body"][row]
-        sentences = abstract + split_sentences(body)
+        sentences = abstract + sentences_of(body)
+        pages = pages_of(body)
         return CleanPaper(
             **{name: about[name] for name in ("paper_id", "title", "year", "authors", "venue")},
             num_abstract=len(abstract),
@@ -197,6 +199,7 @@ class _Indexed:
             cited=[],
             references=(),
             published=published_of(about["published"]),
+            pages=(0,) * len(abstract) + pages if pages else (),
         )
 
 

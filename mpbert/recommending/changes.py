@@ -15,6 +15,7 @@ from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, Arrivals, arrivals
+from mpbert.recommending.bodies import body_text
 from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
@@ -164,7 +165,7 @@ def _with_bodies(
     """Return the bodies of old and new papers in their order; None where the index has none."""
     if bodies is None:
         return None
-    texts = [" ".join(paper.sentences[paper.num_abstract :]) for paper in papers]
+    texts = [body_text(p.sentences[p.num_abstract :], p.pages[p.num_abstract :]) for p in papers]
     together = ColumnTable.joined([bodies.take(kept), table_of([texts], BODIES)])
     return together.take(order)
 

@@ -149,12 +149,14 @@ def filled(paper: CleanPaper, other: CleanPaper) -> tuple[CleanPaper, bool, bool
     moved = len(texts) - last.num_abstract
     cited = [(p, ids) for p, ids in first.cited if p < first.num_abstract]
     cited += [(p + moved, ids) for p, ids in last.cited if p >= last.num_abstract]
+    pages = _pages(first)[: len(texts)] + _pages(last)[last.num_abstract :]
     filled = replace(
         paper,
         num_abstract=len(texts),
         sentences=texts + rest,
         sections=np.zeros(len(texts) + len(rest), np.int16),
         cited=cited,
+        pages=pages if any(pages) else (),
     )
     return filled, takes_abstract, takes_body
 
@@ -167,6 +169,10 @@ def _is_title(abstract: Sequence[str], title: str) -> bool:
 def _parts(paper: CleanPaper) -> tuple[list[str], list[str]]:
     """Return the sentences of abstract and body."""
     return paper.sentences[: paper.num_abstract], paper.sentences[paper.num_abstract :]
+
+
+def _pages(paper: CleanPaper) -> tuple[int, ...]:
+    return paper.pages or (0,) * len(paper.sentences)
 
 
 def doi_of_paper(paper: CleanPaper) -> str | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.ragged import ranges
+from mpbert.recommending.bodies import body_text
 from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
@@ -57,7 +58,7 @@ def bodies_of(store: CorpusStore) -> ColumnTable:
     """Return the bodies of a corpus store."""
     first, ends = store.sentence_offsets[:-1] + store.num_abstract, store.sentence_offsets[1:]
     texts = [
-        " ".join(store.sentences.slice(start, end - start).to_pylist())
+        body_text(store.sentences.slice(start, end - start).to_pylist())
         for start, end in zip(first.tolist(), ends.tolist(), strict=True)
     ]
     return table_of([texts], BODIES)

@@ -58,8 +58,8 @@ class IndexTables:
     :param contexts: (C,) rows of schema ``CONTEXTS``.
     :param vectors: (N, D) float32 of length 1; zeros where a paper has no vector.
     :param matches: (N, V) weights of tokens; None: the encoder counts no exact matches.
-    :param bodies: (N,) rows of schema ``BODIES``, all sentences after the abstract as one text;
-        None: words of bodies are not searched.
+    :param bodies: (N,) rows of schema ``BODIES``, all sentences after the abstract as one text,
+        see :mod:`mpbert.recommending.bodies`; None: words of bodies are not searched.
     """
 
     papers: ColumnTable

@@ -1,6 +1,7 @@
 """The reader of PDF files: what is told of a paper, and files that tell of none."""
 
 import importlib.util
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from mpbert.corpus.formats.pdf.lines import SOFT_HYPHEN, Line, PdfError, Printed
 from mpbert.corpus.formats.pdf.reader import PdfReader
 from mpbert.corpus.formats.pdf.text import before_references, joined, mended, words_of
 from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.bodies import pages_of
+from mpbert.recommending.directory import read_index
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "pdf"
 
@@ -59,6 +62,20 @@ def test_pdf_files_become_an_index(tmp_path, capsys):
     for line in ("as broken: 1", "as encrypted: 1", "as scanned: 1"):
         assert f"left out {line}\n" in out
     assert "texts of 2" in out and "abstracts of 1" in out
+
+
+def test_an_index_knows_the_pages_of_sentences_also_where_papers_came_later(tmp_path):
+    for name in ("names", "queues"):
+        shutil.copy(FIXTURES / f"{name}.pdf", tmp_path / f"{name}.pdf")
+    whole, index = tmp_path / "whole", tmp_path / "index"
+    (tmp_path / "first").mkdir()
+    shutil.copy(FIXTURES / "names.pdf", tmp_path / "first")
+    assert main(["index", str(FIXTURES), str(whole)]) == 0
+    assert main(["index", str(tmp_path / "first"), str(index)]) == 0
+    assert main(["add", str(index), str(tmp_path / "queues.pdf")]) == 0
+    for path in (whole, index):
+        bodies = read_index(path).tables.bodies["body"].tolist()
+        assert list(map(pages_of, bodies)) == [(1,) * 4, (1,) * 5 + (2,) * 5]
 
 
 @pytest.mark.parametrize(

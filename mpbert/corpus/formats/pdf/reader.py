@@ -18,6 +18,7 @@ from mpbert.corpus.formats.pdf.text import (
     frames_of,
     joined,
     mended,
+    on_pages,
     sections_of_lines,
     sentences_of,
     without_frame,
@@ -76,8 +77,8 @@ class PdfReader(PaperFileReader):
         page, place = front.body_page
         frames = frames_of([_upright(lines) for lines in printed.pages])
         behind = [lines[place if not n else 0 :] for n, lines in enumerate(printed.pages[page:])]
-        own = chain.from_iterable(without_frame(_upright(lines), frames) for lines in behind)
-        lines = before_references([mended(line) for line in own])
+        pages = [list(map(mended, without_frame(_upright(lines), frames))) for lines in behind]
+        lines = before_references(list(chain.from_iterable(pages)))
         words = words_of(lines)
         abstract = joined([mended(line) for line in front.abstract], words)
         made = [
@@ -89,7 +90,7 @@ class PdfReader(PaperFileReader):
             title=mended(front.title) or _SEPARATORS.sub(" ", paper_id.rpartition("/")[2]),
             year=front.year,
             abstract=sentences_of([abstract], self.counts) if abstract else (),
-            sections=tuple(section for section in made if section.sentences),
+            sections=on_pages([each for each in made if each.sentences], pages, page + 1),
             authors=front.authors,
             published=Publication(doi=plain_doi(front.identifiers.doi or ""), id_is_key=False),
         )

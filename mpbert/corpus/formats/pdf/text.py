@@ -2,13 +2,17 @@
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.formats.pdf.lines import SOFT_HYPHEN
 from mpbert.corpus.raw.extracted_text import debris, goes_on, page_junk
 from mpbert.corpus.raw.spans import plain
+from mpbert.corpus.records import RawSection
 
 _REFERENCES = re.compile(
     r"\W*(?:\d{1,2}|[IVX]{1,4})?[.\s]*(?:references(?: and notes)?|bibliography|literature cited"
@@ -24,6 +28,7 @@ _SHORT = 0.75  # part of a usual line to which the last one of a paragraph reach
 _CUT = re.compile(rf"([^\W\d_]+){SOFT_HYPHEN}\s?([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+")
+_SIGNS = re.compile(r"[\W_]+")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 # accents that old fonts of TeX print as signs of their own, before the letter or, ¸, behind it
 _ACCENTS = {
@@ -126,6 +131,34 @@ def sentences_of(paragraphs: Sequence[str], counts: Counter[str]) -> tuple[RawSe
             else:
                 found.append(sentence)
     return tuple(found)
+
+
+def on_pages(
+    sections: Sequence[RawSection], pages: Sequence[Sequence[str]], first: int
+) -> tuple[RawSection, ...]:
+    """Return sections whose sentences know the page on which they begin.
+
+    A sentence is found by its letters and digits: by its signs it differs from the lines.
+
+    :param pages: lines of each page, as the sentences were made of them; ``first`` its number.
+    """
+    texts = [_letters("".join(lines)) for lines in pages]
+    whole, starts = "".join(texts), list(accumulate(map(len, texts), initial=0))[:-1]
+    place, made = 0, []
+    for section in sections:
+        sentences = []
+        for sentence in section.sentences:
+            own = _letters(sentence.text)
+            start = whole.find(own, place)
+            page = first + bisect_right(starts, place if start < 0 else start) - 1
+            place = place if start < 0 else start + len(own)
+            sentences.append(replace(sentence, page=page))
+        made.append(replace(section, sentences=tuple(sentences)))
+    return tuple(made)
+
+
+def _letters(text: str) -> str:
+    return _SIGNS.sub("", text)
 
 
 def _framed(line: str) -> str:

@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from mpbert.corpus.formats.base import READERS
@@ -16,6 +17,7 @@ from mpbert.corpus.formats.pdf.text import (
     before_references,
     frames_of,
     mended,
+    on_pages,
     sections_of_lines,
     sentences_of,
     without_frame,
@@ -94,14 +96,18 @@ class ZoteroReader(ExportReader):
             text = opened.read(MOST_TEXT).decode(errors="replace")
         pages = [list(filter(None, map(str.strip, page.split("\n")))) for page in text.split("\f")]
         frames = frames_of(pages)
-        printed = [line for page in pages for line in without_frame(page, frames)]
-        cut = [f"{line[:-1]}{SOFT_HYPHEN}" if line.endswith("-") else line for line in printed]
-        lines = before_references([mended(line) for line in cut])
+        pages = [[mended(_cut(line)) for line in without_frame(page, frames)] for page in pages]
+        lines = before_references(list(chain.from_iterable(pages)))
         found = [
             RawSection(heading, sentences_of(paragraphs, self.counts))
             for heading, paragraphs in sections_of_lines(lines, words_of(lines))
         ]
-        return [section for section in found if section.sentences]
+        found = [section for section in found if section.sentences]
+        return list(on_pages(found, pages, 1)) if len(pages) > 1 else found
+
+
+def _cut(line: str) -> str:
+    return f"{line[:-1]}{SOFT_HYPHEN}" if line.endswith("-") else line
 
 
 def _export(item: Item, folder: Path) -> ZoteroExport:
