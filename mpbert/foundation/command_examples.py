@@ -158,6 +158,18 @@ HELP = {
         "an index, and a manuscript in TeX, Markdown, JSON or plain text",
         "ranked papers for each place on standard output, and why",
     ),
+    "learn-checks": CommandHelp(
+        "mpbert learn-checks runs/corpus/rfc runs/index/rfc",
+        "corpus stores, and the indexes that build-index made of them",
+        "on standard output how well wrong citations are told; with --output a file of "
+        "coefficients, which check-citations has",
+    ),
+    "check-citations": CommandHelp(
+        "mpbert check-citations runs/index/rfc paper.tex",
+        "an index, a manuscript in any form that recommend reads, and its bibliography",
+        "on standard output doubtful citations, keys that are not defined, entries that are cited "
+        "nowhere or stand twice, and papers that are newer than the manuscript",
+    ),
     "cite": CommandHelp(
         "mpbert cite runs/index/rfc paper.tex --place 3 --papers RFC1191 RFC1981",
         "an index, and a manuscript in TeX, Markdown or plain text",

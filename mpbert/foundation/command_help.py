@@ -30,6 +30,8 @@ COMMANDS = {
     "answer": "corpus store and index -> ranked papers for every context, as the index answers",
     "learn-unmarked": "raw corpora -> which sentences need a citation, learnt and measured",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
+    "learn-checks": "corpora and their indexes -> what tells a wrong citation, learnt and measured",
+    "check-citations": "index and a finished manuscript -> what is wrong with its citations",
     "cite": "index, a manuscript and papers -> their citations in the text and its .bib",
     "serve": "index -> a page to write in, with papers to cite at the cursor, and an HTTP API",
     "mcp": "index -> tools for an assistant over MCP: papers to cite, titles, BibTeX",

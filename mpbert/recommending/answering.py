@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Unpack
 
 import numpy as np
@@ -10,12 +11,15 @@ import numpy as np
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.answers import Recommendations
+from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.language import shared
+from mpbert.recommending.learnt import COSINE
 from mpbert.recommending.lookup import Postings
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
+from mpbert.recommending.matching import cosines
 from mpbert.recommending.near import NearPapers
 from mpbert.recommending.options import Options, Wanted
 from mpbert.recommending.papers import IndexedPapers
@@ -25,6 +29,8 @@ from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import CitingSentence, Recommendation, Why
 from mpbert.recommending.words import Words
 
+WORDS, AROUND = "words", "around"  # what speaks for a paper, beside the cosine
+_AROUND = 10  # sentences on either side of a place
 _SHARED = 200  # papers among which scores are shared out
 _LEAST = 1e-12  # distance of two scores that differ
 
@@ -181,6 +187,36 @@ class AnsweringIndex(IndexedPapers):
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         """
         return self._ranker.rank(questions, allowed, top, ranker)
+
+    def evidence(self, question: Asked) -> dict[str, np.ndarray]:
+        """Return name to (N,) scores of all papers at a place, of what every index has.
+
+        ``words`` are scores by BM25, ``around`` those of a wider text, each word of which counts
+        ln(1 + times); ``cosine`` those by vectors where there are any.
+        """
+        place = question.sentence
+        wider = " ".join(question.sentences[max(place - _AROUND, 0) : place + _AROUND + 1])
+        columns, counts = self._words.counts(wider)
+        found = {
+            WORDS: self._words.bm25(*question.words, self.word_postings),
+            AROUND: self._words.bm25(columns, np.log1p(counts), self.word_postings),
+        }
+        if self.vectors.shape[1]:
+            asked = self._encoder.embed_manuscript(question.sentences, question.sentence)
+            found[COSINE] = cosines(self.vectors, asked)
+        return found
+
+    @cached_property
+    def says_more_than_titles(self) -> np.ndarray:
+        """(N,) whether more is known of a paper than its title: a text, or who cites it."""
+        tables, citing = self._data.tables, self._data.lookup.citing_offsets
+        titles: TextColumn = tables.papers["title"]
+        abstracts: TextColumn = tables.papers["abstract"]
+        found = (abstracts.lengths > titles.lengths + 1) | (np.diff(citing) > 0)
+        if tables.bodies is None:
+            return found
+        bodies: TextColumn = tables.bodies["body"]
+        return found | (bodies.lengths > 0)
 
     def read_ahead(self, manuscripts: Sequence[Manuscript]) -> None:
         """Read what questions on the first place of these will need, if that is faster together."""

@@ -16,8 +16,10 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
+from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import About, Manuscript
@@ -146,9 +148,13 @@ def _of_records(reader: Any, records: Iterator[Any]) -> Iterator[tuple[str, OwnR
     for place, record in records:
         paper = reader.parse((place, record.key, record))
         if paper is not None:
-            years = (paper.year,) if paper.year else ()
-            doi = paper.published.doi.lower()
-            yield record.key, OwnReference(normal_title(paper.title) or "", years, doi)
+            yield record.key, reference_of(paper)
+
+
+def reference_of(paper: RawPaper | CleanPaper) -> OwnReference:
+    """Return what an entry says of its paper."""
+    years = (paper.year,) if paper.year else ()
+    return OwnReference(normal_title(paper.title) or "", years, paper.published.doi.lower())
 
 
 def _entries_of(text: str, keys: Collection[str]) -> str:

@@ -62,6 +62,30 @@ def questions_of(
         yield recommender.questions_of_whole([paper.title, *paper.abstract], year)
 
 
+def index_of_corpus(store: CorpusStore, path: Path) -> Recommender:
+    """Return an index that build-index made of a corpus, which knows training contexts alone.
+
+    :raises IndexFormatError: it is another index: it may know what the contexts cite.
+    """
+    index = Recommender(path)
+    manifest = read_manifest(path)
+    is_changed = manifest["counts"]["generation"] > 1
+    knows_all = manifest["command"] != "build-index" or manifest["config"].get("all_contexts")
+    if knows_all or is_changed:
+        flag = " --all-contexts" if manifest["config"].get("all_contexts") else ""
+        made = "add or remove" if is_changed else f"mpbert {manifest['command']}{flag}"
+        raise IndexFormatError(
+            f"{path}: found an index that {made} wrote, which may know what the contexts cite; "
+            f"expected one as mpbert build-index made it"
+        )
+    if index.paper_ids != store.paper_ids:
+        raise IndexFormatError(
+            f"{path}: found an index of other papers than {store.path} holds; build one of "
+            f"this corpus with mpbert build-index"
+        )
+    return index
+
+
 class IndexSearch:
     """Ranks the papers of a corpus for its queries by the very code that answers questions.
 
@@ -72,22 +96,7 @@ class IndexSearch:
 
     def __init__(self, store: CorpusStore, path: Path, pool: str = "known") -> None:
         self._store, self._pool = store, pool
-        self._recommender = Recommender(path)
-        manifest = read_manifest(path)
-        is_changed = manifest["counts"]["generation"] > 1
-        knows_all = manifest["command"] != "build-index" or manifest["config"].get("all_contexts")
-        if knows_all or is_changed:
-            flag = " --all-contexts" if manifest["config"].get("all_contexts") else ""
-            made = "add or remove" if is_changed else f"mpbert {manifest['command']}{flag}"
-            raise IndexFormatError(
-                f"{path}: found an index that {made} wrote, which may know what the contexts cite; "
-                f"expected one as mpbert build-index made it"
-            )
-        if self._recommender.paper_ids != store.paper_ids:
-            raise IndexFormatError(
-                f"{path}: found an index of other papers than {store.path} holds; build one of "
-                f"this corpus with mpbert build-index"
-            )
+        self._recommender = index_of_corpus(store, path)
 
     def search(self, queries: Queries, split: str, k: int) -> Ranking:
         """Return the first k papers of each query; the paper that asks is no candidate.

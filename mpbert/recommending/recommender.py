@@ -1,12 +1,14 @@
 """The recommender: a place in a text -> ranked papers, and why."""
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.bibliography import known_papers
+from mpbert.recommending.checking.checking import CheckedManuscript, check_file
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.files import draft_with_text, read_manuscript_file
@@ -145,6 +147,32 @@ class Recommender(AnsweringIndex):
             draft, text = draft_of(manuscript, "text"), manuscript
         known = known_papers(self, manuscript_of(draft), file)
         return find_unmarked(self, draft, text, known, sentences, Options(**options))
+
+    def check_citations(
+        self,
+        path: str | Path,
+        bibliographies: Sequence[str | Path] = (),
+        year: int | None = None,
+    ) -> CheckedManuscript:
+        r"""Return which citations of a finished manuscript are doubtful, and what else is wrong.
+
+        >>> from pathlib import Path
+        >>> from mpbert import Recommender
+        >>> text = r"Path MTU discovery finds the size of packets \\cite{RFC1191,nobody}."
+        >>> _ = Path("mtu.tex").write_text(text + r"\\bibliography{mtu}")
+        >>> _ = Path("mtu.bib").write_text("@misc{RFC1191, title={Path MTU discovery}, year=1990}")
+        >>> found = Recommender("runs/index/rfc").check_citations("mtu.tex")
+        >>> [(one.key, one.rank, one.verdict) for one in found.citations]
+        [('RFC1191', 1, 'fits')]
+        >>> [(one.kind, one.line, one.key) for one in found.findings]
+        [('undefined-key', 1, 'nobody')]
+
+        :param path: as of :meth:`recommend_file`.
+        :param bibliographies: files to read instead of those that the manuscript names.
+        :param year: of the manuscript; None: that of its date, or today's.
+        :raises ManuscriptError: the file cannot be read.
+        """
+        return check_file(self, root_of(Path(path)), list(map(Path, bibliographies)), year)
 
 
 def _warned(answer: Recommendations) -> Recommendations:

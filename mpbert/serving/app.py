@@ -24,6 +24,7 @@ import mpbert
 from mpbert.foundation.errors import MpbertError, StoreUnavailableError
 from mpbert.recommending.recommender import Recommender
 from mpbert.retrieval.stores.base import RETRY_SECONDS
+from mpbert.serving.checks import add_checks_of_citations
 from mpbert.serving.description import DESCRIPTION, SUMMARY, describe, problems
 from mpbert.serving.direct import ADDRESS, DirectQuestions
 from mpbert.serving.docs_page import docs_page
@@ -79,6 +80,7 @@ def create_app(
     _add_api(app, live, queue)
     add_manuscripts(app, live, queue.run)
     add_missing(app, live, queue.run)
+    add_checks_of_citations(app, live, queue.run)
     add_uploads(app, limits)
     _add_pages(app, access.base)
     describe(app, bool(access.token), access.base)

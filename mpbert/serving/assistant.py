@@ -27,7 +27,8 @@ from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 _INSTRUCTIONS = (
     "Finds papers to cite, in one collection of papers on this machine. Ask recommend_papers with "
     f"a paragraph in which {PLACE} marks where the citation belongs, or recommend_for_paper with "
-    "title and abstract of a whole paper. missing_citations finds sentences that lack a citation."
+    "title and abstract of a whole paper. missing_citations finds sentences that lack a citation, "
+    "check_citations those that do not fit."
 )
 RankedBy = Annotated[Ranker, Field(description="vectors, words, or both")]
 
@@ -46,7 +47,7 @@ class FoundPapers(BaseModel):
 
 
 def create_assistant(live: LiveIndex) -> MCPServer:
-    """Return the server of an index: five tools that read, and change nothing."""
+    """Return the server of an index: six tools that read, and change nothing."""
     server = MCPServer(
         "mpbert", instructions=_INSTRUCTIONS, version=mpbert.__version__, log_level="WARNING"
     )

@@ -1,4 +1,4 @@
-"""Tools for an assistant that look at a whole manuscript: what it lacks."""
+"""Tools for an assistant that look at a whole manuscript: what it lacks, what it cites."""
 
 from typing import Annotated
 
@@ -7,7 +7,9 @@ from pydantic import BaseModel, Field
 
 from mpbert.recommending.options import Options
 from mpbert.serving.answered import READ_ONLY, RecommendedPaper, recommended, told
+from mpbert.serving.checks import CitationMessage, FindingMessage, checked_as_json
 from mpbert.serving.live import LiveIndex
+from mpbert.serving.manuscript_messages import Form
 from mpbert.serving.missing import Probability, Sentences
 from mpbert.serving.wanted import Filters, Since, Top, Year
 
@@ -25,6 +27,14 @@ class MissingCitations(BaseModel):
     """Sentences that probably need a citation, the likeliest first."""
 
     sentences: list[MissingCitation]
+
+
+class CheckedCitations(BaseModel):
+    """What a check found, doubtful citations first."""
+
+    citations: list[CitationMessage]
+    findings: list[FindingMessage]
+    unchecked: list[str] = Field(description="keys whose papers the collection does not hold")
 
 
 def add_checks(server: MCPServer, live: LiveIndex) -> None:
@@ -54,5 +64,20 @@ def add_checks(server: MCPServer, live: LiveIndex) -> None:
                 for one in recommender.find_unmarked(text, sentences, **wanted)
             ]
             return MissingCitations(sentences=found)
+
+        return await told(act)
+
+    @server.tool(annotations=READ_ONLY)
+    async def check_citations(
+        text: Annotated[str, Field(description="a manuscript, or a part of it")],
+        bibtex: Annotated[str, Field(description="its bibliography")] = "",
+        format: Form = "text",
+        year: Year = Options.year,
+    ) -> CheckedCitations:
+        """Find citations that do not fit their sentences, and keys and entries that are wrong."""
+        edition = await live.edition()
+
+        def act() -> CheckedCitations:
+            return CheckedCitations(**checked_as_json(edition, text, format, bibtex, year))
 
         return await told(act)

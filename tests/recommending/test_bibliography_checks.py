@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mpbert.recommending.checking.bibliography_checks import year_of_manuscript
-from mpbert.recommending.checking.checking import check_file
+from mpbert.recommending.checking.checking import check_bibliography
 from mpbert.recommending.checking.findings import KINDS
 
 BIB = """@string{ietf = "IETF"}
@@ -40,7 +40,7 @@ def found(tmp_path):
         (tmp_path / name).write_text(tex)
         if bib is not None:
             (tmp_path / "refs.bib").write_text(bib)
-        findings = check_file(tmp_path / name, **wanted)
+        findings = check_bibliography(tmp_path / name, **wanted)
         assert all(each.kind in KINDS and "\n" not in str(each) for each in findings)
         return {(f.kind, f.key): (Path(f.path).name, f.line, f.other_key) for f in findings}
 
@@ -116,7 +116,7 @@ def test_printed_references_define_keys(found):
 def test_a_finding_is_a_line_and_an_object_of_json(tmp_path):
     (tmp_path / "refs.bib").write_text(BIB)
     (tmp_path / "paper.tex").write_text(TEX)
-    finding = next(f for f in check_file(tmp_path / "paper.tex") if f.key == "mogol")
+    finding = next(f for f in check_bibliography(tmp_path / "paper.tex") if f.key == "mogol")
     assert str(finding).endswith(
         "paper.tex:7: error: 'mogol' is defined in no bibliography; did you mean 'mogul'? "
         "[undefined-key]"

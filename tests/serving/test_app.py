@@ -14,6 +14,7 @@ import mpbert
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
+from mpbert.serving.checks import CheckQuestion
 from mpbert.serving.guard import Access
 from mpbert.serving.limits import Limits
 from mpbert.serving.manuscript_messages import (
@@ -205,7 +206,7 @@ def test_a_failure_shows_no_traceback(client, recommender):
 def test_the_api_describes_every_answer_it_gives(client):
     described = client.get("/openapi.json").json()
     names = ("index", "recommend", "recommend-places", "papers", "bibtex", "map")
-    names += ("manuscript", "paper", "bibliography", "document", "unmarked")
+    names += ("manuscript", "paper", "bibliography", "document", "unmarked", "check")
     assert set(described["paths"]) == {"/health", *(f"/api/{name}" for name in names)}
     for path in described["paths"].values():
         for operation in path.values():
@@ -227,6 +228,7 @@ def test_what_the_api_gives_as_examples_is_right(client):
     models = {model.__name__: model for model in (Question, Questions, Answer)}
     models |= {"ManuscriptQuestion": ManuscriptQuestion, "BibliographyText": BibliographyText}
     models |= {"WholeQuestion": WholeQuestion, "UnmarkedQuestion": UnmarkedQuestion}
+    models["CheckQuestion"] = CheckQuestion
     assert {name for name, schema in schemas.items() if "examples" in schema} == set(models)
     for name, model in models.items():
         for example in schemas[name]["examples"]:
@@ -235,7 +237,7 @@ def test_what_the_api_gives_as_examples_is_right(client):
         *(("recommend", "Question"), ("recommend-places", "Questions")),
         *(("manuscript", "ManuscriptQuestion"), ("bibliography", "BibliographyText")),
         ("paper", "WholeQuestion"),
-        ("unmarked", "UnmarkedQuestion"),
+        *(("unmarked", "UnmarkedQuestion"), ("check", "CheckQuestion")),
     ):
         asked = {**schemas[model]["examples"][0]}
         assert client.post(f"/api/{address}", json=asked).status_code == 200

@@ -40,15 +40,19 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
         whole = await call("recommend_for_paper", title="Routers", abstract="They drop.", top=1)
         claim = "Mail is old [1]. It has been shown that routers drop packets. We thank all of you."
         missing = await call("missing_citations", text=claim, sentences=1)
+        entries = "@misc{a, title={Routers}, year=2001}"
+        checked = await call("check_citations", text="Mail \\cite{a, b}.", bibtex=entries)
         titles = await call("search_titles", query="rout")
         entries = await call("bibtex", paper_ids=["routers", "names"])
         assert await asyncio.to_thread(main, ["add", str(library_index), mail]) == 0
         later = await call("recommend_papers", text="Hosts relay mail [CITATION].")
-        return tools, found, at_end, whole, missing, titles, entries, later
+        return tools, found, at_end, whole, missing, checked, titles, entries, later
 
-    tools, found, at_end, whole, missing, titles, entries, later = asked(library_index, use)
+    tools, found, at_end, whole, missing, checked, titles, entries, later = asked(
+        library_index, use
+    )
     names = {"recommend_papers", "recommend_for_paper", "search_titles", "bibtex"}
-    assert {tool.name for tool in tools} == names | {"missing_citations"}
+    assert {tool.name for tool in tools} == names | {"missing_citations", "check_citations"}
     assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
     (names,) = found["papers"]
     assert names.pop("score") > 0
@@ -56,6 +60,8 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
     assert names == {**about, "abstract": "Servers resolve names.", "citing": []}
     assert [paper["paper_id"] for paper in at_end["papers"]] == ["routers"]
     assert [paper["paper_id"] for paper in whole["papers"]] == ["routers"]
+    assert [(one["kind"], one["key"]) for one in checked["findings"]] == [("undefined-key", "b")]
+    assert checked["unchecked"] == ["a", "b"]  # a short title tells no paper
     (lacking,) = missing["sentences"]
     assert lacking["sentence"] == "It has been shown that routers drop packets."
     assert [paper["paper_id"] for paper in lacking["papers"]] == ["routers"]

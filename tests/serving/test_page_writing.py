@@ -132,6 +132,22 @@ def test_a_sentence_that_lacks_a_citation_gets_one(page):
     assert len(page.all(".place")) == 2
 
 
+def test_keys_that_nothing_defines_are_told_and_the_line_is_gone_to(page):
+    page.write("Pages have a layout.\nFaces are drawn \\cite{emoji,emojy}.")
+    page["#check"].click()
+    page.until_state("answered")
+    assert page["#status"].text.startswith("0 citations, 0 doubtful; 0 findings; 1 key of")
+    page.ask(f"{LAYOUT}. End", len(LAYOUT))
+    accept(page, "Layout of pages")
+    page.write(page.text() + "\nFaces are drawn \\cite{layuot}.")
+    page["#check"].click()
+    page.until(lambda: page.all(".check"))
+    assert "'layuot' is defined in no bibliography; did you mean 'layout'?" in page[".check"].text
+    page[".check .line"].click()
+    start = page.text().index("\nFaces") + 1
+    assert page.run("return document.getElementById('text').selectionStart") == start
+
+
 def test_all_marked_places_are_answered_each_with_its_list(page):
     page.ask_all(MARKED)
     assert [h.text for h in page.all(".place h3")] == [f"Place {n} of 3" for n in (1, 2, 3)]

@@ -8,13 +8,14 @@ from datetime import date
 from pathlib import Path
 
 from mpbert.recommending.bibliography import bibliography_files
-from mpbert.recommending.checking.entries import BibEntry, read_entries
+from mpbert.recommending.checking.entries import BibEntry, entries_of_text, read_entries
 from mpbert.recommending.checking.findings import Finding
 from mpbert.recommending.copies import merged
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import Manuscript, NamedKey
 
+BIBTEX = Path("bibliography")  # what a text of BibTeX is called
 # come with LaTeX, and hold abbreviations of journals alone
 _ABBREVIATIONS = frozenset(["ieeeabrv", "ieeefull", "ieee_abrv", "abbrv", "aomalias"])
 _DATE = re.compile(
@@ -26,13 +27,14 @@ _DATE = re.compile(
 class WholeBibliography:
     """All that a manuscript's bibliographies say.
 
-    :param entries: of its files, in their order; ``printed`` keys that it or its ``.bbl`` prints.
+    :param entries: of its files, in their order.
+    :param printed: key -> text, of references that it or its ``.bbl`` prints.
     :param is_whole: whether no file is missing or broken.
     :param findings: about its files.
     """
 
     entries: list[BibEntry]
-    printed: frozenset[str]
+    printed: dict[str, str]
     is_whole: bool
     findings: list[Finding]
 
@@ -56,7 +58,16 @@ def read_whole(manuscript: Manuscript, file: Path, named: Sequence[Path] = ()) -
     beside = file.with_suffix(".bbl")
     if not entries and not printed and file.suffix.lower() == ".tex" and beside.is_file():
         printed = printed_references(beside.read_text("utf-8", "replace"))
-    return WholeBibliography(entries, frozenset(printed), not findings, [*findings, *broken])
+    return WholeBibliography(entries, printed, not findings, [*findings, *broken])
+
+
+def bibliography_in(manuscript: Manuscript, bibtex: str) -> WholeBibliography:
+    """Return the bibliography of a manuscript without a file.
+
+    :param bibtex: its entries; empty where there are none.
+    """
+    entries, broken = entries_of_text(bibtex, BIBTEX)
+    return WholeBibliography(entries, dict(manuscript.about.printed), True, broken)
 
 
 def all_keys(manuscript: Manuscript, file: Path) -> list[NamedKey]:
@@ -97,7 +108,7 @@ def bibliography_findings(
 
 def _undefined(keys: Sequence[NamedKey], found: WholeBibliography, file: Path) -> Iterator[Finding]:
     defined = {key for entry in found.entries for key in (entry.key, *entry.aliases)}
-    defined |= found.printed
+    defined |= set(found.printed)
     if not defined:
         return  # it has no bibliography that is known
     folded = {key.lower(): key for key in defined}

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.raw.exports import Export, read_text
@@ -12,6 +13,7 @@ from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.bibliography import READERS, bibliography_reader
 from mpbert.recommending.checking.findings import Finding
 
+OTHER_KINDS = READERS.keys() - {".bib"}
 _KEY = re.compile(r"@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=\"]+)\s*,")
 _NAMING = ("crossref", "xref", "xdata", "entryset", "related")  # fields that name entries
 # kinds of entries that are no works: settings of styles, and what others take fields from
@@ -52,33 +54,48 @@ def read_entries(paths: Sequence[Path]) -> tuple[list[BibEntry], list[Finding]]:
     entries: list[BibEntry] = []
     findings: list[Finding] = []
     for path in paths:
-        suffix = path.suffix.lower()
-        reader = bibliography_reader(suffix if suffix in READERS else ".bib")
         try:
-            found = list(_entries(reader, path))
+            if path.suffix.lower() in OTHER_KINDS:
+                found, broken = list(_of_other_kind(path)), []
+            else:
+                found, broken = entries_of_text(read_text(path), path)
         except (CorpusError, OSError) as error:
-            findings.append(_broken(path, error))
-            continue
+            found, broken = [], [_broken(path, error)]
         entries += found
-        findings += [_broken(path, problem) for problem in reader.problems]
-        if reader.problems:
-            known = {entry.key for entry in found}
-            entries += [entry for entry in _scanned(path) if entry.key not in known]
+        findings += broken
     return entries, findings
 
 
-def _entries(reader: object, path: Path) -> Iterator[BibEntry]:
-    if not hasattr(reader, "entries_in"):
-        for place, record in reader.exports(path):
-            yield BibEntry(record.key, path, None, _paper(reader, place, record), record.kind)
-        return
-    for line, record, fields in reader.entries_in(path, read_text(path)):
+def _of_other_kind(path: Path) -> Iterator[BibEntry]:
+    reader = bibliography_reader(path.suffix.lower())
+    for place, record in reader.exports(path):
+        yield BibEntry(record.key, path, None, _paper(reader, place, record), record.kind)
+
+
+def entries_of_text(text: str, name: Path) -> tuple[list[BibEntry], list[Finding]]:
+    """Return the entries of a text of BibTeX, and what is broken.
+
+    :param name: of the text.
+    """
+    reader = bibliography_reader(".bib")
+    try:
+        found = list(_of_bibtex(reader, text, name))
+    except CorpusError as error:
+        return [], [_broken(name, error)]
+    if reader.problems:
+        known = {entry.key for entry in found}
+        found += [entry for entry in _scanned(text, name) if entry.key not in known]
+    return found, [_broken(name, problem) for problem in reader.problems]
+
+
+def _of_bibtex(reader: Any, text: str, path: Path) -> Iterator[BibEntry]:
+    for line, record, fields in reader.entries_in(path, text):
         aliases, names = _keys(fields, "ids"), _keys(fields, *_NAMING)
         paper = _paper(reader, f"{path}:{line}", record)
         yield BibEntry(record.key, path, line, paper, record.kind, aliases, names)
 
 
-def _paper(reader: object, place: str, record: Export) -> CleanPaper | None:
+def _paper(reader: Any, place: str, record: Export) -> CleanPaper | None:
     raw = reader.parse((place, record.key, record))
     return raw and clean_paper(raw, Counter(), needs_year=False)
 
@@ -88,9 +105,8 @@ def _keys(fields: dict[str, str], *names: str) -> tuple[str, ...]:
     return tuple(filter(None, listed))
 
 
-def _scanned(path: Path) -> Iterator[BibEntry]:
-    """Yield all entries of a file by their keys alone."""
-    text = read_text(path)
+def _scanned(text: str, path: Path) -> Iterator[BibEntry]:
+    """Yield all entries of a text by their keys alone."""
     for match in _KEY.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         yield BibEntry(match[2], path, line, kind=match[1].lower())

@@ -1,6 +1,7 @@
 // Asking for places, and the lists that come back.
 
 import { postJson } from "./api.js";
+import { checkSections } from "./checks.js";
 import { addSite, clearSites, scrollToSite, toCharacters } from "./editor.js";
 import { placeItem, placeParts, showMore, showScore } from "./papers.js";
 
@@ -146,6 +147,19 @@ export async function askMissing(question) {
     for (const item of items.slice(1)) item.open = false;
     show("answered", found(items, milliseconds));
     focusOn(items[0], question.text);
+  } catch (error) {
+    if (error.name !== "AbortError") show("error", error.message);
+  }
+}
+
+// Check what the text cites, and its bibliography.
+export async function check(question) {
+  show("loading", "Checking…");
+  clearSites();
+  try {
+    const [sections, said] = checkSections(await send(question, false, "api/check"));
+    places.replaceChildren(...sections);
+    show("answered", said);
   } catch (error) {
     if (error.name !== "AbortError") show("error", error.message);
   }

@@ -5,6 +5,7 @@ import {
   askAt,
   askMissing,
   askPaper,
+  check,
   complain,
   listen,
   placesShown,
@@ -91,6 +92,13 @@ function askWhole() {
 function askForMissing() {
   const asked = question();
   if (asked) askMissing(asked);
+}
+
+function checkCitations() {
+  const asked = question();
+  if (!asked) return;
+  const { text: words, format, year } = asked;
+  check({ text: words, format, year, bibtex: cited.pane() });
 }
 
 async function accept(item) {
@@ -341,6 +349,7 @@ element("question").addEventListener("submit", (event) => {
 element("ask-all").onclick = askEverywhere;
 element("ask-paper").onclick = askWhole;
 element("ask-missing").onclick = askForMissing;
+element("check").onclick = checkCitations;
 
 function route() {
   const isMap = location.hash === "#map";

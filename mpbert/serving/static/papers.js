@@ -10,7 +10,7 @@ const WORDS = [
   [0, "weak"],
 ];
 
-function make(tag, className, ...children) {
+export function make(tag, className, ...children) {
   const made = document.createElement(tag);
   made.className = className;
   made.append(...children); // strings become text, never markup

@@ -1,0 +1,75 @@
+"""``check-citations``: an index and a finished manuscript -> what is wrong with its citations."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Optional
+
+from mpbert.foundation.config import option, positional
+from mpbert.foundation.errors import ConfigError, listed
+
+if TYPE_CHECKING:  # what --help need not wait for
+    from mpbert.recommending.checking.checking import CheckedManuscript
+
+FORMATS = ("json", "text")
+_NAMED = 5  # keys that are not checked
+
+
+@dataclass(frozen=True)
+class Config:
+    """Check what a finished manuscript cites, and its bibliography.
+
+    Told are citations whose paper does not fit the sentence, the most doubtful first; keys that no
+    bibliography defines; entries that are cited nowhere or are the same work; and papers that are
+    newer than the manuscript.
+    """
+
+    index: Path = positional("index", "index made by mpbert index or build-index")
+    manuscript: Path = positional(
+        "manuscript", "file that recommend reads, or a LaTeX project as a folder or .zip"
+    )
+    bib: list[Path] = option(
+        (), "bibliographies, instead of those that the manuscript names", nargs="+", type=Path
+    )
+    year: Optional[int] = option(
+        None, "of the manuscript; without it, that of its date, or today's"
+    )
+    least_sure: int = option(0, "also print so many citations that fit, the least sure first")
+    format: str = option("text", "what to print", choices=FORMATS)
+
+    def __post_init__(self) -> None:
+        """Check what argparse cannot."""
+        if self.least_sure < 0:
+            raise ConfigError(f"--least-sure {self.least_sure}; expected 0 or more")
+        for path in self.bib:
+            if not path.is_file():
+                raise ConfigError(f"--bib {path}: there is no such file; name a .bib")
+
+
+def run(config: Config) -> None:
+    """Print what was found.
+
+    :raises ManuscriptError: the manuscript cannot be read.
+    """
+    from mpbert.recommending.checking.checking import check_file
+    from mpbert.recommending.manuscripts.project import root_of
+    from mpbert.recommending.recommender import Recommender
+
+    file = root_of(config.manuscript)
+    found = check_file(Recommender(config.index), file, config.bib, config.year)
+    if config.format == "json":
+        print(json.dumps(found.as_json(), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(_lines(found, config.least_sure)))
+
+
+def _lines(found: "CheckedManuscript", least_sure: int) -> list[str]:
+    lines = list(map(str, found.findings))
+    fitting = [one for one in found.citations if one.verdict == "fits"]
+    lines += map(str, fitting[:least_sure])
+    doubtful, known = len(found.doubtful), len(found.citations)
+    lines.append(f"{known:,} citations of papers of the index, {doubtful:,} of them doubtful")
+    if found.unchecked:
+        named = listed(found.unchecked, _NAMED)
+        lines.append(f"papers that the index does not hold, not checked: {named}")
+    return lines
