@@ -70,15 +70,17 @@ def arrivals(
     counts: Counter[str],
     updates: bool = False,
     merges: bool = False,
+    drops_labels: bool = False,
 ) -> Arrivals:
     """Return what is to be done with papers.
 
     :param counts: receives what is there already, replaced and merged.
     :param updates: whether a paper whose record has changed replaces the old one.
     :param merges: whether papers with the DOI or the title of one of the index are that one.
+    :param drops_labels: whether a record that lacks a tag or a collection of the index has changed.
     :raises CorpusError: an id occurs twice; or is in the index with another record.
     """
-    known = _Indexed(tables)
+    known = _Indexed(tables, drops_labels)
     papers = without_copies(papers, counts, known.row_of)
     same = known.copies(papers) if merges else {}
     found = Arrivals()
@@ -128,8 +130,9 @@ class _Indexed:
     :ivar row_of: row of each id.
     """
 
-    def __init__(self, tables: IndexTables) -> None:
+    def __init__(self, tables: IndexTables, drops_labels: bool) -> None:
         self._papers, self._bodies = tables.papers, tables.bodies
+        self._drops_labels = drops_labels
         self._ids: list[str] = tables.papers["paper_id"].tolist()
         self.row_of = {paper_id: row for row, paper_id in enumerate(self._ids)}
         self._digests = tables.papers["digest"].tolist()
@@ -158,6 +161,8 @@ class _Indexed:
             return False
         held = published_of(self._papers["published"][row])
         held = replace(held, id_is_key=paper.published.id_is_key)
+        if self._drops_labels and not {*held.labels} <= {*paper.published.labels}:
+            return False
         return paper.published.filled(held) == held
 
     def replaced(self, row: int, paper: CleanPaper) -> Arrival:

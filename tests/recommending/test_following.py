@@ -2,6 +2,8 @@
 
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -252,3 +254,25 @@ def test_looks_tell_of_what_sqlite_has_not_yet_moved_into_its_file(tmp_path):
     assert look_at_library(tmp_path) == before
     (tmp_path / "zotero.sqlite-wal").write_bytes(b"more")
     assert look_at_library(tmp_path) != before
+
+
+def test_zotero_is_followed_with_its_tags_and_collections_while_it_writes(followed, tmp_path):
+    library = Path(shutil.copytree(FIXTURES / "zotero", tmp_path / "Zotero"))
+    made = followed(library)
+    assert update(made) is None
+    with closing(sqlite3.connect(library / "zotero.sqlite", isolation_level=None)) as zotero:
+        zotero.execute("PRAGMA journal_mode = WAL")
+        before = look_at_library(library)
+        zotero.execute(
+            "UPDATE itemDataValues SET value = 'Stamps' WHERE value LIKE 'Stamp%'"
+        )
+        zotero.execute("INSERT INTO tags VALUES (3, 'glue')")
+        zotero.execute("INSERT INTO itemTags VALUES (3, 3, 0)")
+        zotero.execute("DELETE FROM itemTags WHERE itemID = 1")
+        zotero.execute("DELETE FROM collectionItems WHERE itemID = 2")
+        zotero.execute("INSERT INTO deletedItems VALUES (4, '2024-01-01')")
+        assert look_at_library(library) != before
+        done = update(made)
+        assert (done.added, done.replaced, done.removed) == (0, 3, 1)
+        assert update(made) is None
+        assert_as_new(made, tmp_path)

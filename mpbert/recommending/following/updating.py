@@ -131,7 +131,7 @@ class _Change:
         counts = self.counts
         own = set(tables.papers["paper_id"].tolist())
         kept = without(tables, own & self.gone, counts) if own & self.gone else tables
-        found = arrivals(kept, self.papers, counts, updates=True, merges=self.merges)
+        found = arrivals(kept, self.papers, counts, True, self.merges, drops_labels=True)
         result = with_arrivals(kept, found, encoder, counts)
         # what is a copy of another paper now
         copies = {paper.paper_id for paper in self.papers}.intersection(found.absent)

@@ -105,3 +105,64 @@ def test_a_database_of_another_version_or_damaged_is_refused_in_one_line(change,
     with pytest.raises(CorpusError, match=message) as caught:
         list(READERS["zotero"]().read(path))
     assert "\n" not in str(caught.value)
+
+
+def execute(path, *commands):
+    with closing(sqlite3.connect(path)) as database:
+        for command, *values in commands:
+            database.execute(command, values)
+        database.commit()
+
+
+def test_groups_are_collections_and_collections_in_the_bin_are_none(library):
+    path = library / "zotero.sqlite"
+    execute(
+        path,
+        ("CREATE TABLE groups (groupID, libraryID, name)",),
+        ("CREATE TABLE deletedCollections (collectionID, dateDeleted)",),
+        ("INSERT INTO groups VALUES (9, 2, 'Stamps lab')",),
+        ("INSERT INTO deletedCollections VALUES (2, '2024-01-01')",),
+    )
+    items = {item.key: item.collections for item in read_items(path)}
+    assert (items["KEY00001"], items["KEY00003"]) == (["Thesis"], ["Stamps lab"])
+    papers = {paper.paper_id: paper for paper in ZoteroReader().read(library)}
+    assert papers["sticky"].published.labels == ("collection:Stamps lab",)
+
+
+def test_an_item_of_two_libraries_with_one_key_has_the_labels_of_both(library):
+    path = library / "zotero.sqlite"
+    execute(
+        path,
+        ("INSERT INTO items SELECT 8, itemTypeID, 1, 'KEY00008' FROM items WHERE itemID = 3",),
+        ("INSERT INTO itemData SELECT 8, fieldID, valueID FROM itemData WHERE itemID = 3",),
+        ("INSERT INTO collectionItems VALUES (1, 8)",),
+    )
+    papers = {paper.paper_id: paper for paper in ZoteroReader().read(library)}
+    assert papers["sticky"].published.labels == ("collection:Thesis",)
+    assert len(papers) == 4
+
+
+def test_the_text_of_a_pdf_file_counts_before_that_of_a_web_page(library):
+    path = library / "zotero.sqlite"
+    execute(
+        path,
+        ("INSERT INTO items SELECT 9, itemTypeID, 1, 'KEY00009' FROM items WHERE itemID = 12",),
+        ("INSERT INTO itemAttachments VALUES (9, 2, 1, 'text/html', 'storage:a.html')",),
+    )
+    page = library / "storage" / "KEY00009"
+    page.mkdir()
+    (page / ".zotero-ft-cache").write_text("A page that sells mailboxes.\n")
+    papers = {paper.paper_id: paper for paper in ZoteroReader().read(library)}
+    assert papers["boxes05"].sections[1].heading == "Introduction"
+
+
+def test_identifiers_in_fields_of_their_own_are_read(library):
+    path = library / "zotero.sqlite"
+    execute(
+        path,
+        ("INSERT INTO fields VALUES (90, 'PMID')",),
+        ("INSERT INTO itemDataValues VALUES (90, '777')",),
+        ("INSERT INTO itemData VALUES (3, 90, 90)",),
+    )
+    found = {record.key: record for _, record in ZoteroReader().exports(path)}
+    assert found["sticky"].known.pubmed == "777"

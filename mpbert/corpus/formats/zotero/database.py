@@ -44,7 +44,13 @@ _COLLECTIONS = """
         SELECT itemID, parentCollectionID FROM within JOIN collections USING (collectionID)
         WHERE parentCollectionID IS NOT NULL)
     SELECT itemID, collectionName FROM within JOIN collections USING (collectionID)
+    WHERE collectionID NOT IN (SELECT collectionID FROM deletedCollections)
     ORDER BY collectionName"""
+_GROUPS = "SELECT itemID, name FROM items JOIN main.groups USING (libraryID)"
+_LATER = {  # tables that some versions lack -> their columns
+    "deletedCollections": "collectionID",
+    "groups": "libraryID, name",
+}
 _KEY_IN_EXTRA = re.compile(r"^\s*(?:citation key|bibtex)\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -55,7 +61,7 @@ class Item:
     :param values: by names of fields.
     :param people: (role, family, given), in their order.
     :param files: (key of the attachment, its path as Zotero keeps it).
-    :param collections: that hold it, and those in which these are.
+    :param collections: that hold it, those in which these are, and the group that it is of.
     """
 
     key: str
@@ -76,13 +82,16 @@ def read_items(path: Path) -> list[Item]:
     """
     with _opened(path) as database:
         kinds = "SELECT name FROM sqlite_master WHERE type = 'table'"
-        missing = set(_TABLES) - {name for (name,) in database.execute(kinds)}
+        there = {name for (name,) in database.execute(kinds)}
+        missing = set(_TABLES) - there
         columns = {name for _, name, *_ in database.execute("PRAGMA table_info(itemAttachments)")}
         if missing or "parentItemID" not in columns:
             raise CorpusError(
                 f"{path}: found a database without {min(missing, default='parentItemID')}; expected"
                 f" that of Zotero 5 or later: open it with a current Zotero once"
             )
+        for name in _LATER.keys() - there:
+            database.execute(f"CREATE TABLE main.{name} ({_LATER[name]})")  # of the copy
         items = {number: Item(str(key), kind) for number, key, kind in database.execute(_ITEMS)}
         _fill(database, items)
     keys = _keys_of_better_bibtex(path)
@@ -100,7 +109,7 @@ def _fill(database: sqlite3.Connection, items: dict[int, Item]) -> None:
             items[number].values[name] = str(value)
     for query, name in (
         *((_PEOPLE, "people"), (_FILES, "files"), (_NOTES, "notes"), (_TAGS, "tags")),
-        (_COLLECTIONS, "collections"),
+        *((_COLLECTIONS, "collections"), (_GROUPS, "collections")),
     ):
         for number, *found in database.execute(query):
             if number in items:

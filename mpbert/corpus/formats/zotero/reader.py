@@ -6,7 +6,7 @@ text is read. Notes are the last section. Keys are those of Better BibTeX, or of
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -40,7 +40,8 @@ _KINDS = {  # types of Zotero -> those of CSL
 _TITLE = ("title", "caseName", "nameOfAct", "subject")
 _VENUE = (
     *("publicationTitle", "proceedingsTitle", "bookTitle", "conferenceName", "encyclopediaTitle"),
-    *("dictionaryTitle", "blogTitle", "websiteTitle", "university", "institution", "repository"),
+    *("dictionaryTitle", "blogTitle", "websiteTitle", "sessionTitle", "forumTitle", "programTitle"),
+    *("university", "institution", "repository"),
 )
 _DATE = ("date", "issueDate", "filingDate", "dateDecided", "dateEnacted")
 _NUMBER = ("issue", "number", "reportNumber")
@@ -76,7 +77,7 @@ class ZoteroReader(ExportReader):
 
         :raises CorpusError: the database cannot be read.
         """
-        for item in read_items(file):
+        for item in _joined(read_items(file)):
             yield f"{file}: item {item.key}", _export(item, file.parent)
 
     def parse(self, record: object) -> RawPaper | None:
@@ -110,11 +111,25 @@ def _cut(line: str) -> str:
     return f"{line[:-1]}{SOFT_HYPHEN}" if line.endswith("-") else line
 
 
+def _joined(items: Iterable[Item]) -> list[Item]:
+    """Return items; those of two libraries with one key and one title are one item."""
+    found: dict[tuple[str, str], Item] = {}
+    for item in items:
+        title = next(filter(None, map(item.values.get, _TITLE)), "")
+        first = found.setdefault((item.citation_key or item.key, title), item)
+        if first is not item:
+            for name in ("files", "notes", "tags", "collections"):
+                getattr(first, name).extend(getattr(item, name))
+    return list(found.values())
+
+
 def _export(item: Item, folder: Path) -> ZoteroExport:
     def of(*names: str) -> str:
         return next(filter(None, (item.values.get(name, "").strip() for name in names)), "")
 
-    keys = (key for key, _ in item.files if _KEY.fullmatch(key))
+    # a snapshot of a web page says less than the paper
+    files = [file for file in item.files if file[1].lower().endswith(".pdf")] or item.files
+    keys = (key for key, _ in files if _KEY.fullmatch(key))
     texts = [find_file(folder / "storage" / key, _CACHE, False) for key in keys]
     known = tuple(text for text in texts if text is not None)
     return ZoteroExport(
@@ -125,7 +140,7 @@ def _export(item: Item, folder: Path) -> ZoteroExport:
         authors=tuple(_authors(item)),
         venue=of(*_VENUE),
         doi=of("DOI") or _in_extra(of("extra"), "doi"),
-        files=() if known else tuple(_path(key, path) for key, path in item.files),
+        files=() if known else tuple(_path(key, path) for key, path in files),
         kind=kind_of(_KINDS.get(item.kind, item.kind)),
         volume=of("volume"),
         number=of(*_NUMBER),
@@ -135,8 +150,8 @@ def _export(item: Item, folder: Path) -> ZoteroExport:
         collections=tuple(item.collections),
         known=Identifiers(
             arxiv=of("archiveID") or _in_extra(of("extra"), "arxiv"),
-            pubmed=_in_extra(of("extra"), "pmid"),
-            pmc=_in_extra(of("extra"), "pmcid"),
+            pubmed=of("PMID") or _in_extra(of("extra"), "pmid"),
+            pmc=of("PMCID") or _in_extra(of("extra"), "pmcid"),
         ),
         text_files=known,
         notes=tuple(html.unescape(_TAG.sub(" ", note)).strip() for note in item.notes),
