@@ -263,9 +263,7 @@ def test_zotero_is_followed_with_its_tags_and_collections_while_it_writes(follow
     with closing(sqlite3.connect(library / "zotero.sqlite", isolation_level=None)) as zotero:
         zotero.execute("PRAGMA journal_mode = WAL")
         before = look_at_library(library)
-        zotero.execute(
-            "UPDATE itemDataValues SET value = 'Stamps' WHERE value LIKE 'Stamp%'"
-        )
+        zotero.execute("UPDATE itemDataValues SET value = 'Glue' WHERE value LIKE 'Stamp%'")
         zotero.execute("INSERT INTO tags VALUES (3, 'glue')")
         zotero.execute("INSERT INTO itemTags VALUES (3, 3, 0)")
         zotero.execute("DELETE FROM itemTags WHERE itemID = 1")
