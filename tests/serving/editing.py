@@ -4,6 +4,7 @@ Edits are made on bytes of the encoding that was agreed on, by code that shares 
 """
 
 import asyncio
+import json
 import os
 import sys
 from pathlib import Path
@@ -11,8 +12,24 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
+from mpbert.cli import main
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+NAMES = "names2003"
+PAPERS = [
+    ("routers2001", "Routers drop packets", ["Ada Lovelace"], 2001, "Routers drop packets."),
+    ("mail2002", "Relays of mail", ["Zoë Élan", "Bo Dahl"], 2002, "Hosts relay mail."),
+    (NAMES, "Names of hosts", ["Ada Lovelace", "Cy Roe"], 2003, "Servers resolve names."),
+    ("clocks2004", "Clocks that drift", ["Dee Poe"], 2004, "Servers set clocks."),
+]  # fmt: skip
+ENTRY = """@misc{names2003,
+  title = {{Names of hosts}},
+  author = {Ada Lovelace and Cy Roe},
+  year = {2003},
+}
+"""
+
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
@@ -130,6 +147,16 @@ class Editor:
         lines = text.split("\n")
         line = lines[position.line].encode(codec)[: position.character * unit].decode(codec)
         return sum(len(each) + 1 for each in lines[: position.line]) + len(line)
+
+
+def make_index(folder: Path) -> Path:
+    """Return an index of four papers in a folder."""
+    names = ("paper_id", "title", "authors", "year", "abstract")
+    papers = [(*about, [abstract]) for *about, abstract in PAPERS]
+    lines = [json.dumps(dict(zip(names, paper, strict=True))) for paper in papers]
+    (folder / "papers.jsonl").write_text("\n".join(lines))
+    assert main(["index", str(folder / "papers.jsonl"), str(folder / "index")]) == 0
+    return folder / "index"
 
 
 def lsp_path(uri: str) -> str:

@@ -9,32 +9,12 @@ import pytest
 from lsprotocol import types as lsp
 
 from mpbert.cli import main
-from tests.serving.editing import ENVIRONMENT, edited
-
-NAMES = "names2003"
-PAPERS = [
-    ("routers2001", "Routers drop packets", ["Ada Lovelace"], 2001, "Routers drop packets."),
-    ("mail2002", "Relays of mail", ["Zoë Élan", "Bo Dahl"], 2002, "Hosts relay mail."),
-    (NAMES, "Names of hosts", ["Ada Lovelace", "Cy Roe"], 2003, "Servers resolve names."),
-    ("clocks2004", "Clocks that drift", ["Dee Poe"], 2004, "Servers set clocks."),
-]  # fmt: skip
-ENTRY = """@misc{names2003,
-  title = {{Names of hosts}},
-  author = {Ada Lovelace and Cy Roe},
-  year = {2003},
-}
-"""
+from tests.serving.editing import ENTRY, ENVIRONMENT, NAMES, Editor, edited, make_index
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("papers")
-    names = ("paper_id", "title", "authors", "year", "abstract")
-    papers = [(*about, [abstract]) for *about, abstract in PAPERS]
-    lines = [json.dumps(dict(zip(names, paper, strict=True))) for paper in papers]
-    (folder / "papers.jsonl").write_text("\n".join(lines))
-    assert main(["index", str(folder / "papers.jsonl"), str(folder / "index")]) == 0
-    return folder / "index"
+    return make_index(tmp_path_factory.mktemp("papers"))
 
 
 def text_and_cursor(marked):
@@ -433,3 +413,27 @@ def test_actions_cite_one_of_the_papers_of_a_place_and_add_what_is_missing(index
     assert key[2].startswith("\n@misc{clocks2004,\n  title = {{Clocks that drift}},")
     assert sentence[1].endswith("between several networks~\\cite{mail2002}.")
     assert sentence[2].startswith("\n@misc{mail2002,")
+
+
+def test_two_editors_of_the_same_files_lose_nothing(index, tmp_path):
+    (tmp_path / "refs.bib").write_text("")
+    text, cursor = text_and_cursor("\\bibliography{refs}Servers resolve names \\cite{|}.")
+    (tmp_path / "a.tex").write_text(text)
+
+    async def use(first):
+        second = await Editor().start(index)
+        uris = [editor.open(tmp_path / "a.tex") for editor in (first, second)]
+        (best, *_), _ = [
+            await editor.complete(uri, cursor)
+            for editor, uri in zip((first, second), uris, strict=True)
+        ]
+        await first.choose(uris[0], best)
+        (tmp_path / "refs.bib").write_text(first.texts[(tmp_path / "refs.bib").as_uri()])
+        again = (await second.complete(uris[1], cursor))[0]
+        await second.choose(uris[1], again)
+        await second.stop()
+        return again.command, list(second.texts)
+
+    command, opened = edited(index, use)
+    assert command is None and opened == [(tmp_path / "a.tex").as_uri()]
+    assert (tmp_path / "refs.bib").read_text() == ENTRY
