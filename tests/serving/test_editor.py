@@ -437,3 +437,25 @@ def test_two_editors_of_the_same_files_lose_nothing(index, tmp_path):
     command, opened = edited(index, use)
     assert command is None and opened == [(tmp_path / "a.tex").as_uri()]
     assert (tmp_path / "refs.bib").read_text() == ENTRY
+
+
+def test_the_server_ends_when_it_is_told_to_and_when_its_editor_is_gone(index):
+    def message(method, **more):
+        body = json.dumps({"jsonrpc": "2.0", "method": method, **more}).encode()
+        return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+    begin = message("initialize", id=1, params={"capabilities": {}, "processId": None})
+    command = [sys.executable, "-m", "mpbert", "lsp", str(index)]
+    for said, code in [
+        (message("shutdown", id=2) + message("exit"), 0),
+        (message("exit"), 1),
+        (None, 0),
+    ]:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
+        server = subprocess.Popen(command, env=ENVIRONMENT, **pipes)
+        server.stdin.write(begin + (said or b""))
+        server.stdin.flush()
+        if said is None:
+            server.stdin.close()
+        assert server.wait(60) == code  # although its standard input is open
+        server.stdin.close()

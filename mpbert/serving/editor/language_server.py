@@ -1,6 +1,7 @@
 """The Language Server Protocol, by pygls: what an editor asks -> what answers it."""
 
 import logging
+import os
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -42,6 +43,7 @@ def create_language_server(live: LiveIndex) -> CitationServer:
     _add_buffers(server)
     _add_answers(server)
     _add_changes(server)
+    _add_end(server)
     return server
 
 
@@ -173,6 +175,19 @@ def _add_changes(server: CitationServer) -> None:
         elif edit:
             message = lsp.ShowMessageParams(lsp.MessageType.Info, edit)
             server.window_show_message(message)
+
+
+def _add_end(server: CitationServer) -> None:
+    told: list[None] = []  # whether the editor said that it is going to end the server
+
+    @server.feature(lsp.SHUTDOWN)
+    def shutdown(params: None) -> None:
+        told.append(None)
+
+    @server.feature(lsp.EXIT)
+    def end(params: None) -> None:
+        # a thread waits for standard input, which editors leave open; there is nothing to save
+        os._exit(0 if told else 1)
 
 
 def _entry_edit(
