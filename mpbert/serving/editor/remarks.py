@@ -49,7 +49,7 @@ def remarks_on_buffer(state: ManuscriptState) -> Iterator[Remark]:
         yield Remark(OPEN, path, found.start, found.end, "a citation is to be chosen here")
     entries = state.bibliography.entries
     defined = {key.casefold() for key in entries} | _others(state)
-    if not defined:
+    if not defined and all(state.texts.text(p) is None for p in state.project.bibliographies):
         return  # no bibliography is known
     for use in uses.keys:
         if use.key.casefold() not in defined:
