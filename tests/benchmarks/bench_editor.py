@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from mpbert.recommending.recommender import Recommender
 from tests.serving.editing import Editor
 
 SENTENCE = "\n\nWe translate with statistical phrase models \\cite{"
@@ -19,6 +20,7 @@ TYPED = ("koehn 2003", "parsing", "zhang", "2010", "translation models")
 
 async def main(index: Path, file: Path) -> None:
     editor = await Editor().start(index)
+    papers = len(Recommender(index))
     text = file.read_text(encoding="utf-8")
     uri = editor.open(file)
     place = text.index("\n\n", len(text) // 2)
@@ -31,6 +33,7 @@ async def main(index: Path, file: Path) -> None:
             found = await editor.complete(uri, len(before))
             seconds.append(time.perf_counter() - start)
             used.append(_processor_seconds(editor.client._server.pid))
+    print(f"index of {papers:,} papers, manuscript of {len(text):,} characters")
     first, *later = (1000 * each for each in seconds)
     print(f"first completion: {first:.0f} ms, of {len(found)} papers")
     print(f"{len(later)} later ones: median {statistics.median(later):.0f} ms, ", end="")
