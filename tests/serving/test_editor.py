@@ -459,3 +459,32 @@ def test_the_server_ends_when_it_is_told_to_and_when_its_editor_is_gone(index):
             server.stdin.close()
         assert server.wait(60) == code  # although its standard input is open
         server.stdin.close()
+
+
+CLOCK = "Clocks of hosts are synchronised by the precision time protocol PTP of IEEE 1588"
+CIPHER = "The advanced encryption standard is the cipher algorithm of the user security model"
+
+
+def test_a_citation_that_does_not_fit_is_told_and_found_again(rfc_archive, tmp_path):
+    words = ["index", str(rfc_archive), str(tmp_path / "index"), "--reader", "rfc"]
+    assert main(words) == 0
+    pause = "This was said. We now turn to something else. It is said as follows."
+    text = f"{CLOCK} \\cite{{RFC3826}}.\n{pause}\n{CIPHER} \\cite{{RFC3826}}."
+
+    async def use(editor):
+        def doubts():
+            told = editor.diagnostics.get(uri, ())
+            return [each for each in told if each.code == "doubtful-citation"]
+
+        uri = editor.open(tmp_path / "a.tex", text)
+        (doubt,) = await until(doubts)
+        editor.write(uri, f"More.\n\n{text}")
+        moved = await until(lambda: [each for each in doubts() if each.range.start.line])
+        return doubt, moved
+
+    doubt, moved = edited(tmp_path / "index", use)
+    assert doubt.severity == 3 and " does not fit this sentence: rank " in doubt.message
+    assert "Precision Time Protocol" in doubt.message.partition("; ")[2]  # which fits better
+    start = text.index("RFC3826")
+    assert doubt.range == lsp.Range(lsp.Position(0, start), lsp.Position(0, start + 7))
+    assert [each.range.start for each in moved] == [lsp.Position(2, start)]

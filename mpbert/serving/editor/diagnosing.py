@@ -12,23 +12,25 @@ from mpbert.foundation.errors import MpbertError
 from mpbert.serving.editor.desk import Desk
 from mpbert.serving.editor.manuscript_state import ManuscriptState
 from mpbert.serving.editor.remarks import (
+    DOUBTFUL,
     OPEN,
     UNDEFINED,
     UNMARKED,
     UNUSED,
     Remark,
     remarks_on_buffer,
-    unmarked_sentences,
+    studied,
     unused_entries,
 )
 from mpbert.serving.editor.settings import EditorSettings
 from mpbert.serving.editor.texts import real
 
 _PAUSE = 0.3  # seconds without a change
+_BEFORE = 40  # characters before a key by which it is found again
 _BEHIND = 12  # characters behind a sentence in which a citation belongs to it
 _SEVERITY = {
     **dict.fromkeys((OPEN, UNUSED, UNMARKED), lsp.DiagnosticSeverity.Hint),
-    UNDEFINED: lsp.DiagnosticSeverity.Information,
+    **dict.fromkeys((UNDEFINED, DOUBTFUL), lsp.DiagnosticSeverity.Information),
 }
 
 
@@ -71,7 +73,7 @@ class Diagnoses:
         await asyncio.sleep(_PAUSE)
         try:
             await self._tell(uri)
-            if uri in self._to_study and self.settings.unmarked:
+            if uri in self._to_study:
                 await self._study(uri)
                 await self._tell(uri)
         except MpbertError:  # as it is being written: a broken YAML block, an index that is gone
@@ -79,7 +81,7 @@ class Diagnoses:
 
     async def _study(self, uri: str) -> None:
         def act(state: ManuscriptState) -> tuple[str, list[Remark]]:
-            found = unmarked_sentences(state, self.settings.unmarked)
+            found = studied(state, self.settings.doubtful, self.settings.unmarked)
             return state.buffer.text, list(found)
 
         found = await self._desk.answer(uri, act, slowly=True)
@@ -118,8 +120,7 @@ class Diagnoses:
     ) -> tuple[list[lsp.Diagnostic], dict[Path, set[str]], int | None]:
         shown = {OPEN: self.settings.open_places, UNDEFINED: self.settings.undefined_keys}
         found = [remark for remark in remarks_on_buffer(state) if shown[remark.kind]]
-        if self.settings.unmarked:
-            found += self._still_there(state)
+        found += self._still_there(state)
         unused: dict[Path, set[str]] = {real(p): set() for p in state.project.bibliographies}
         for remark in unused_entries(state):
             unused[real(remark.path)].add(remark.key)
@@ -127,16 +128,19 @@ class Diagnoses:
         return self._diagnostics(state, path, found), unused, state.buffer.version
 
     def _still_there(self, state: ManuscriptState) -> list[Remark]:
-        """Return what was studied of sentences that stand there still, without a citation."""
+        """Return what was found of sentences and keys that stand there still."""
         old, remarks = self._studied.get(state.buffer.uri, ("", []))
         uses, text = state.uses_of(state.buffer.path), state.buffer.text
         cited = [use.start for use in uses.keys] + [place.start for place, _ in uses.open_places]
         found = []
         for remark in remarks:
-            start = text.find(old[remark.start : remark.end])
-            end = start + remark.end - remark.start
-            if start >= 0 and not any(start <= place <= end + _BEHIND for place in cited):
-                found.append(replace(remark, start=start, end=end))
+            before = min(_BEFORE, remark.start) if remark.kind == DOUBTFUL else 0
+            at = text.find(old[remark.start - before : remark.end])
+            start, end = at + before, at + before + remark.end - remark.start
+            lacks = remark.kind == UNMARKED
+            if at < 0 or (lacks and any(start <= place <= end + _BEHIND for place in cited)):
+                continue
+            found.append(replace(remark, start=start, end=end))
         return found
 
     def _diagnostics(

@@ -1,7 +1,7 @@
 """What a manuscript in an editor still needs: citations to choose, keys without an entry, and more.
 
-All of it is told while one writes, but for sentences that lack a citation: these are looked for
-when a text is opened or saved.
+All of it is told while one writes, but for doubtful citations and sentences that lack one: these
+are looked for when a text is opened or saved.
 """
 
 import re
@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mpbert.recommending.checking.bibliography_checks import year_of_manuscript
+from mpbert.recommending.checking.citations import CheckedCitation, checked_citations
 from mpbert.recommending.manuscripts.pasted import draft_of
+from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_of
 from mpbert.recommending.options import Options
 from mpbert.recommending.unmarked.finding import find_unmarked
 from mpbert.serving.editor.manuscript_state import ManuscriptState
+from mpbert.serving.editor.uses import read_uses
 
-OPEN, UNDEFINED, UNUSED, UNMARKED = "open-place", "undefined-key", "unused-entry", "unmarked"
-KINDS = {
-    OPEN: "places such as [CITATION], \\cite{todo} and (REF)",
-    UNDEFINED: "keys that no bibliography defines",
-    UNUSED: "entries that the manuscript cites nowhere",
-    UNMARKED: "sentences that probably need a citation",
-}
+OPEN, UNDEFINED, UNUSED = "open-place", "undefined-key", "unused-entry"
+DOUBTFUL, UNMARKED = "doubtful-citation", "unmarked"
 _PRINTED = {
     "tex": re.compile(r"\\bibitem\s*(?:\[[^\[\]]*\])?\s*\{([^{}]+)\}|\\entry\{([^{}]+)\}"),
     "rst": re.compile(r"^\.\. \[([^\[\]]+)\]()", re.MULTILINE),
@@ -74,17 +73,44 @@ def unused_entries(state: ManuscriptState) -> Iterator[Remark]:
             yield Remark(UNUSED, entry.path, entry.start, entry.end, message, key)
 
 
-def unmarked_sentences(state: ManuscriptState, most: int) -> Iterator[Remark]:
-    """Yield the sentences of a buffer that most probably need a citation and have none.
+def studied(state: ManuscriptState, doubtful: bool, unmarked: int) -> Iterator[Remark]:
+    """Yield what takes longer to find in a buffer.
 
+    :param doubtful: whether to look for citations that do not fit their sentences.
+    :param unmarked: sentences that probably lack a citation, at most.
     :raises ManuscriptError: the text cannot be read.
     """
     buffer, recommender = state.buffer, state.questions.edition.recommender
     draft = draft_of(buffer.text, buffer.form)
-    for found in find_unmarked(recommender, draft, buffer.text, {}, most, Options(top=1)):
+    if doubtful:
+        yield from _doubtful(state, manuscript_of(draft))
+    if not unmarked:
+        return
+    for found in find_unmarked(recommender, draft, buffer.text, {}, unmarked, Options(top=1)):
         if found.span is not None:
             message = f"this sentence may need a citation ({found.probability:.0%})"
             yield Remark(UNMARKED, buffer.path, *found.span, message)
+
+
+def _doubtful(state: ManuscriptState, manuscript: Manuscript) -> Iterator[Remark]:
+    buffer, recommender = state.buffer, state.questions.edition.recommender
+    uses = read_uses(buffer.source, buffer.form).keys
+    known = {use.key: paper_id for use in uses if (paper_id := state.paper_id(use.key))}
+    year = year_of_manuscript(buffer.text)
+    for one in checked_citations(recommender, manuscript, buffer.path, known, year):
+        if one.verdict == "doubtful":
+            line = buffer.text.count
+            near = [use for use in uses if use.key == one.key]
+            use = min(near, key=lambda use: abs(line("\n", 0, use.start) + 1 - (one.line or 0)))
+            yield Remark(DOUBTFUL, use.path, use.start, use.end, _doubt(one), one.key)
+
+
+def _doubt(one: CheckedCitation) -> str:
+    said = (
+        f"{one.title!r} does not fit this sentence: rank {one.rank:,} of {one.papers:,}, "
+        f"probability {one.probability:.2f}"
+    )
+    return said if one.better is None else f"{said}; {one.better.title!r} fits better"
 
 
 def _others(state: ManuscriptState) -> set[str]:

@@ -13,12 +13,14 @@ class EditorSettings:
     :param open_places: whether places such as ``[CITATION]`` are remarked on.
     :param undefined_keys: whether keys are that no bibliography defines.
     :param unused_entries: whether entries are that the manuscript cites nowhere.
+    :param doubtful: whether citations are whose papers do not fit their sentences.
     :param unmarked: how many sentences are that probably lack a citation; 0 for none.
     """
 
     open_places: bool = True
     undefined_keys: bool = True
     unused_entries: bool = True
+    doubtful: bool = True
     unmarked: int = 10
 
 

@@ -48,11 +48,12 @@ class UsesReader:
         """Return what a file cites."""
         known = self._read.get(path)
         if known is None or known.source.text != text:
-            known = self._read[path] = _uses(SourceText(path, text), form)
+            known = self._read[path] = read_uses(SourceText(path, text), form)
         return known
 
 
-def _uses(source: SourceText, form: str) -> FileUses:
+def read_uses(source: SourceText, form: str) -> FileUses:
+    """Return what a file cites."""
     keys, open_places = [], []
     for found, site in citations_in(source, form):
         spans = key_spans(source, found)
