@@ -11,7 +11,6 @@ import numpy as np
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.answers import Recommendations
-from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.features import PaperFeatures
@@ -210,13 +209,11 @@ class AnsweringIndex(IndexedPapers):
     def says_more_than_titles(self) -> np.ndarray:
         """(N,) whether more is known of a paper than its title: a text, or who cites it."""
         tables, citing = self._data.tables, self._data.lookup.citing_offsets
-        titles: TextColumn = tables.papers["title"]
-        abstracts: TextColumn = tables.papers["abstract"]
-        found = (abstracts.lengths > titles.lengths + 1) | (np.diff(citing) > 0)
-        if tables.bodies is None:
-            return found
-        bodies: TextColumn = tables.bodies["body"]
-        return found | (bodies.lengths > 0)
+        title, abstract = (np.diff(tables.papers[name].offsets) for name in ("title", "abstract"))
+        found: np.ndarray = (abstract > title + 1) | (np.diff(citing) > 0)
+        return (
+            found if tables.bodies is None else found | (np.diff(tables.bodies["body"].offsets) > 0)
+        )
 
     def read_ahead(self, manuscripts: Sequence[Manuscript]) -> None:
         """Read what questions on the first place of these will need, if that is faster together."""
