@@ -86,14 +86,14 @@ def _lines(
     from mpbert.recommending.checking.learning import POOLS, told
 
     yield (
-        f"{'corpus':<8} {'known':<8}{'library':>8}  {'learnt of':<11}{'citations':>9}"
+        f"{'corpus':<8} {'known':<10}{'library':>8}  {'learnt of':<11}{'citations':>9}"
         f"{'AUROC':>13}{'first 10':>12}{'doubtful':>12}{'found':>12}{'error':>8}"
     )
     for path, examples in tests.items():
         for kind, libraries in examples.items():
             for size, library in zip(POOLS, libraries, strict=True):
                 for way, doubts in ways.items():
-                    about = f"{path.name:<8} {kind:<8}{size or 'all':>8}  {way:<11}"
+                    about = f"{path.name:<8} {kind:<10}{size or 'all':>8}  {way:<11}"
                     yield about + _numbers(told(doubts[path][kind], library))
 
 

@@ -191,7 +191,7 @@ class AnsweringIndex(IndexedPapers):
         """Return name to (N,) scores of all papers at a place, of what every index has.
 
         ``words`` are scores by BM25, ``around`` those of a wider text, each word of which counts
-        ln(1 + times); ``cosine`` those by vectors where there are any.
+        ln(1 + times); ``cosine`` those by vectors that were learnt from this library.
         """
         place = question.sentence
         wider = " ".join(question.sentences[max(place - _AROUND, 0) : place + _AROUND + 1])
@@ -200,20 +200,20 @@ class AnsweringIndex(IndexedPapers):
             WORDS: self._words.bm25(*question.words, self.word_postings),
             AROUND: self._words.bm25(columns, np.log1p(counts), self.word_postings),
         }
-        if self.vectors.shape[1]:
+        if self.vectors.shape[1] and not self._data.is_foreign:
             asked = self._encoder.embed_manuscript(question.sentences, question.sentence)
             found[COSINE] = cosines(self.vectors, asked)
         return found
 
     @cached_property
-    def says_more_than_titles(self) -> np.ndarray:
-        """(N,) whether more is known of a paper than its title: a text, or who cites it."""
+    def knowledge(self) -> np.ndarray:
+        """(N,) what is known of a paper: 0 its title, 1 an abstract, 2 its text or who cites it."""
         tables, citing = self._data.tables, self._data.lookup.citing_offsets
         title, abstract = (np.diff(tables.papers[name].offsets) for name in ("title", "abstract"))
-        found: np.ndarray = (abstract > title + 1) | (np.diff(citing) > 0)
-        return (
-            found if tables.bodies is None else found | (np.diff(tables.bodies["body"].offsets) > 0)
-        )
+        more: np.ndarray = np.diff(citing) > 0
+        if tables.bodies is not None:
+            more |= np.diff(tables.bodies["body"].offsets) > 0
+        return np.where(more, 2, (abstract > title + 1).astype(int))
 
     def read_ahead(self, manuscripts: Sequence[Manuscript]) -> None:
         """Read what questions on the first place of these will need, if that is faster together."""

@@ -21,6 +21,8 @@ from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
 from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
+from mpbert.recommending.hayagriva import SUFFIXES as HAYAGRIVA
+from mpbert.recommending.hayagriva import read_hayagriva
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import About, Manuscript
 from mpbert.recommending.papers import IndexedPapers
@@ -95,7 +97,7 @@ def bibliography_files(about: About, manuscript: Path) -> list[Path]:
 
 def _path_of(name: str, folder: Path) -> Path:
     suffix = os.path.splitext(name)[1].lower()
-    file = name if suffix in READERS else f"{name}.bib"
+    file = name if suffix in (*READERS, *HAYAGRIVA) else f"{name}.bib"
     inside = file.lstrip("./")  # as an included file in a folder below names it
     found = next((each for each in (file, inside) if os.path.isfile(folder / each)), file)
     return Path(os.path.join(folder, found))
@@ -104,6 +106,11 @@ def _path_of(name: str, folder: Path) -> Path:
 def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnReference]]:
     """Yield the references of a file up to one that is broken."""
     try:
+        if path.suffix.lower() in HAYAGRIVA:
+            for key, (title, date) in read_hayagriva(path).items():
+                years = tuple(map(int, _YEAR.findall(date)))
+                yield key, OwnReference(normal_title(title) or "", years)
+            return
         reader = bibliography_reader(path.suffix.lower())
         if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
             records = reader.exports_in(path, _entries_of(read_text(path), cited))

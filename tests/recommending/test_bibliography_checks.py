@@ -113,6 +113,19 @@ def test_printed_references_define_keys(found):
     }
 
 
+def test_typst_with_references_in_yaml(found, tmp_path):
+    (tmp_path / "refs.yml").write_text(
+        "smtp:\n  type: article\n  title: Simple mail\n  date: 1982\nunused: {title: A, type: book}"
+    )
+    typst = 'Mail is relayed @smtp. It is slow @smpt.\n#bibliography("refs.yml")'
+    assert found(tex=typst, name="paper.typ", bib=None) == {
+        ("undefined-key", "smpt"): ("paper.typ", 1, "smtp"),
+        ("unused-entry", "unused"): ("refs.yml", None, ""),
+    }
+    (tmp_path / "refs.yml").write_text("- a\n- b")
+    assert ("broken-entry", "") in found(tex=typst, name="paper.typ", bib=None)
+
+
 def test_a_finding_is_a_line_and_an_object_of_json(tmp_path):
     (tmp_path / "refs.bib").write_text(BIB)
     (tmp_path / "paper.tex").write_text(TEX)

@@ -184,7 +184,7 @@ def test_the_measuring_command_writes_what_it_learnt(rfc_corpus, rfc_index, tmp_
     pair, file = [str(rfc_corpus), str(rfc_index)], tmp_path / "doubt.json"
     assert main(["learn-checks", *pair, "--contexts", "100", "--output", str(file)]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split()[:3] == ["corpus", "known", "library"] and len(rows) == 9
+    assert head.split()[:3] == ["corpus", "known", "library"] and len(rows) == 12
     assert set(read_doubts(file)) == set(FEATURES)
     assert main(["learn-checks", pair[0]]) == 2
     assert main(["learn-checks", *pair, "--contexts", "1"]) == 2

@@ -116,7 +116,7 @@ def _undefined(keys: Sequence[NamedKey], found: WholeBibliography, file: Path) -
         if each.key == "*" or each.key in defined:
             continue
         other = folded.get(each.key.lower(), "")
-        near = [other] if other else difflib.get_close_matches(each.key, defined, 1, 0.8)
+        near = [other] if other else difflib.get_close_matches(each.key, defined, 1, 0.75)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         where = "" if found.is_whole else " of those that could be read"
         message = f"{each.key!r} is defined in no bibliography{where}{hint}"

@@ -10,8 +10,10 @@ import numpy as np
 from mpbert.foundation.progress import progress
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.checking.doubt import read_doubts
-from mpbert.recommending.checking.standing import TEXTS, TITLES, VECTORS, standing
+from mpbert.recommending.checking.standing import ABSTRACTS, TEXTS, TITLES, VECTORS, standing
+from mpbert.recommending.learnt import COSINE
 from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.questions import Asked
 
 _LEAST = 0.5  # probability of a paper that fits
 _OTHERS = 3  # first papers that may fit better
@@ -96,8 +98,7 @@ def checked_citations(
 class _Checker:
     def __init__(self, index: AnsweringIndex, key_of: dict[str, str], year: int) -> None:
         self._index, self._key_of, self._doubts = index, key_of, read_doubts()
-        self._may_be, self._says_more = index.years <= year, index.says_more_than_titles
-        self._kind = VECTORS if index.vectors.shape[1] else TEXTS
+        self._may_be = index.years <= year
 
     def checked(
         self, manuscript: Manuscript, number: int, file: Path, known: Mapping[str, str]
@@ -119,9 +120,7 @@ class _Checker:
         ranked = self._index.rank([question], allowed, len(allowed)).rows[0]
         others = ranked[pool[ranked]]
         asked = np.concatenate([rows, others[:_OTHERS]])
-        features = standing(self._index.evidence(question), pool, asked)
-        more, less = (1 - self._doubts[k].probabilities(features) for k in (self._kind, TITLES))
-        fits = np.where(self._says_more[asked], more, less)
+        fits = self._fits(question, pool, asked)
         site = mention.site
         where = (site.source.path, site.line) if site else (file, None)
         sentence = manuscript.sentences[manuscript.places[number]]
@@ -133,6 +132,14 @@ class _Checker:
                 *(key, known[key], self._index.titles[row], *where, sentence),
                 *(int(rank) + 1, int(np.count_nonzero(pool)) + 1, fit, better),
             )
+
+    def _fits(self, question: Asked, pool: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the (M,) probabilities that papers belong at a place."""
+        evidence = self._index.evidence(question)
+        kinds = (TITLES, ABSTRACTS, VECTORS if COSINE in evidence else TEXTS)
+        features = standing(evidence, pool, rows)
+        doubts = [self._doubts[kind].probabilities(features) for kind in kinds]
+        return 1 - np.choose(self._index.knowledge[rows], doubts)
 
     def _better(self, rows: np.ndarray, fits: np.ndarray) -> BetterPaper | None:
         if not len(fits) or fits.max() < _LEAST:

@@ -12,8 +12,10 @@ from mpbert.corpus.raw.exports import Export, read_text
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.bibliography import READERS, bibliography_reader
 from mpbert.recommending.checking.findings import Finding
+from mpbert.recommending.hayagriva import SUFFIXES as HAYAGRIVA
+from mpbert.recommending.hayagriva import read_hayagriva
 
-OTHER_KINDS = READERS.keys() - {".bib"}
+_OTHER_KINDS = {*READERS, *HAYAGRIVA} - {".bib"}
 _KEY = re.compile(r"@[ \t]*(\w+)[ \t]*[{(]\s*([^\s,{}()=\"]+)\s*,")
 _NAMING = ("crossref", "xref", "xdata", "entryset", "related")  # fields that name entries
 # kinds of entries that are no works: settings of styles, and what others take fields from
@@ -45,7 +47,8 @@ class BibEntry:
 
 
 def read_entries(paths: Sequence[Path]) -> tuple[list[BibEntry], list[Finding]]:
-    """Return the entries of files ``.bib``, ``.json`` of CSL and ``.ris``, and what is broken.
+    """Return the entries of files ``.bib``, ``.json`` of CSL, ``.ris`` and ``.yml``, and what is
+    broken.
 
     An entry that is broken is there by its key.
 
@@ -55,7 +58,7 @@ def read_entries(paths: Sequence[Path]) -> tuple[list[BibEntry], list[Finding]]:
     findings: list[Finding] = []
     for path in paths:
         try:
-            if path.suffix.lower() in OTHER_KINDS:
+            if path.suffix.lower() in _OTHER_KINDS:
                 found, broken = list(_of_other_kind(path)), []
             else:
                 found, broken = entries_of_text(read_text(path), path)
@@ -67,6 +70,9 @@ def read_entries(paths: Sequence[Path]) -> tuple[list[BibEntry], list[Finding]]:
 
 
 def _of_other_kind(path: Path) -> Iterator[BibEntry]:
+    if path.suffix.lower() in HAYAGRIVA:
+        yield from (BibEntry(key, path) for key in read_hayagriva(path))
+        return
     reader = bibliography_reader(path.suffix.lower())
     for place, record in reader.exports(path):
         yield BibEntry(record.key, path, None, _paper(reader, place, record), record.kind)

@@ -9,8 +9,8 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.checking.doubt import WRONG, Doubt, columns_of
-from mpbert.recommending.checking.standing import TEXTS, TITLES, VECTORS
-from mpbert.recommending.checking.swapping import NEAR, UNIFORM, of_titles, swaps_of
+from mpbert.recommending.checking.standing import ABSTRACTS, TEXTS, TITLES, VECTORS
+from mpbert.recommending.checking.swapping import NEAR, UNIFORM, swaps_of, thin_index
 
 POOLS = (None, 300, 60)  # papers of a library
 _DRAWS = 20  # times that one citation in twenty is exchanged
@@ -48,8 +48,11 @@ def examples_of(
     :param most: contexts, about.
     """
     rich = swaps_of(store, index, split, index.vectors, most, pools)
-    poor = swaps_of(store, of_titles(store), split, index.vectors, most, pools)
-    return {VECTORS: rich, TEXTS: rich, TITLES: poor}
+    titles, abstracts = (
+        swaps_of(store, thin_index(store, has), split, index.vectors, most, pools)
+        for has in (False, True)
+    )
+    return {TITLES: titles, ABSTRACTS: abstracts, TEXTS: rich, VECTORS: rich}
 
 
 def learn(kind: str, corpora: Iterable[Examples]) -> Doubt:

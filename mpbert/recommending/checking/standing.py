@@ -7,7 +7,7 @@ library of 60 papers as in one of 60,000:
     share_s(d) = s(d) / max s,    height(d) = (cos(d) - mean cos) / standard deviation of cos
 
 ``words`` is BM25 of the words at the place, over all that the index searches; ``around`` that of
-ten sentences on either side; ``cos`` the cosine of the vectors, if there are any.
+ten sentences on either side; ``cos`` the cosine of vectors that were learnt from the library.
 """
 
 import numpy as np
@@ -19,9 +19,12 @@ COLUMNS = (
     *("place by words", "share of words", "ln pool", "place around", "share around"),
     *("place by cosine", "height of cosine"),
 )
-# what is known of a paper, its title alone or more -> the columns that count
-TITLES, TEXTS, VECTORS = "titles", "texts", "vectors"
-FEATURES = {TITLES: COLUMNS[:5], TEXTS: COLUMNS[:3], VECTORS: (*COLUMNS[:3], *COLUMNS[5:])}
+# what is known of a paper: its title; an abstract; its text or who cites it; all this with vectors
+TITLES, ABSTRACTS, TEXTS, VECTORS = KINDS = ("titles", "abstracts", "texts", "vectors")
+FEATURES = {  # the columns that count
+    **{TITLES: COLUMNS[:5], ABSTRACTS: COLUMNS[:5]},
+    **{TEXTS: COLUMNS[:3], VECTORS: (*COLUMNS[:3], *COLUMNS[5:])},
+}
 
 
 def standing(evidence: dict[str, np.ndarray], pool: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -95,10 +95,11 @@ def _swapped(
         yield pool, np.array([row, rng.choice(library), near])
 
 
-def of_titles(store: CorpusStore) -> AnsweringIndex:
-    """Return an index of the titles of a corpus alone: what a file of BibTeX often becomes."""
+def thin_index(store: CorpusStore, has_abstracts: bool) -> AnsweringIndex:
+    """Return an index of titles, or of these and abstracts, alone, as files of BibTeX become."""
     papers = papers_of(store)
-    papers = papers.with_columns({"abstract": papers["title"]})
+    if not has_abstracts:
+        papers = papers.with_columns({"abstract": papers["title"]})
     vectors = np.zeros((papers.num_rows, 0), dtype=np.float32)
     tables = IndexTables(papers, empty_table(CONTEXTS), vectors)
     return AnsweringIndex(data_of(tables, 1, 1, fuses=False), NoEncoder())
