@@ -113,6 +113,13 @@ def test_printed_references_define_keys(found):
     }
 
 
+def test_org_and_its_citations_that_print_nothing(found):
+    org = "#+bibliography: refs.bib\n\nMail [cite:@smtp] is old [cite/n:@unused;@none].\n"
+    keys = found(tex=org, name="paper.org", year=2020)
+    assert ("unused-entry", "unused") not in keys and ("unused-entry", "later") in keys
+    assert keys[("undefined-key", "none")][:2] == ("paper.org", 3)
+
+
 def test_typst_with_references_in_yaml(found, tmp_path):
     (tmp_path / "refs.yml").write_text(
         "smtp:\n  type: article\n  title: Simple mail\n  date: 1982\nunused: {title: A, type: book}"

@@ -66,7 +66,7 @@ def check_file(
     manuscript = manuscript_of(draft)
     bibliography = read_whole(manuscript, file, bibliographies)
     year = year_of_manuscript(text) if year is None else year
-    return checked(index, manuscript, bibliography, file, year)
+    return checked(index, manuscript, bibliography, file, year, shows_progress=True)
 
 
 def check_bibliography(
@@ -103,6 +103,7 @@ def checked(
     bibliography: WholeBibliography,
     file: Path,
     year: int,
+    shows_progress: bool = False,
 ) -> CheckedManuscript:
     """Check a manuscript that was read, with its bibliography.
 
@@ -110,7 +111,7 @@ def checked(
     """
     keys = all_keys(manuscript, file)
     known = _known(index, manuscript, bibliography)
-    citations = checked_citations(index, manuscript, file, known, year)
+    citations = checked_citations(index, manuscript, file, known, year, shows_progress)
     doubtful = [_finding(one) for one in citations if one.verdict == "doubtful"]
     findings = bibliography_findings(keys, bibliography, file, year)
     unchecked = dict.fromkeys(one.key for one in keys if one.key not in known and one.key != "*")

@@ -1,6 +1,6 @@
 """How well each cited paper fits its sentence: its rank, its probability, and a better paper."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -74,7 +74,12 @@ class CheckedCitation:
 
 
 def checked_citations(
-    index: AnsweringIndex, manuscript: Manuscript, file: Path, known: Mapping[str, str], year: int
+    index: AnsweringIndex,
+    manuscript: Manuscript,
+    file: Path,
+    known: Mapping[str, str],
+    year: int,
+    shows_progress: bool = False,
 ) -> list[CheckedCitation]:
     """Return the citations whose papers an index holds, doubtful ones first.
 
@@ -87,11 +92,10 @@ def checked_citations(
         return []
     key_of = {paper_id: key for key, paper_id in reversed(known.items())}
     checker = _Checker(index, key_of, year)
-    found = [
-        one
-        for number in progress(range(len(manuscript.places)), "check citations", "citation")
-        for one in checker.checked(manuscript, number, file, known)
-    ]
+    numbers: Iterable[int] = range(len(manuscript.places))
+    if shows_progress:
+        numbers = progress(numbers, "check citations", "place")
+    found = [one for number in numbers for one in checker.checked(manuscript, number, file, known)]
     return sorted(found, key=lambda one: one.probability)
 
 

@@ -45,9 +45,11 @@ class Marks:
     """The places of one manuscript, in the order in which they were found.
 
     :ivar mentions: of each place what stands there already.
+    :ivar unprinted: citations that print nothing, as those of ``nocite``, which are no places.
     """
 
     mentions: list["Mention"] = field(default_factory=list)
+    unprinted: list["Mention"] = field(default_factory=list)
 
     def add(
         self, keys: tuple[str, ...] = (), site: Site | None = None, is_noun: bool = False
@@ -171,6 +173,8 @@ def mark_found(text: str, marks: Marks, found: Iterable[tuple[Found, Site | None
         word = one.noun
         if one.is_place:
             word = marks.add(one.keys, site, bool(one.noun))
+        elif one.keys and not one.noun:
+            marks.unprinted.append(Mention(one.keys, site))
         pieces += [text[last : one.start], gap, word]
         last = one.end
     return "".join([*pieces, text[last:]])

@@ -113,7 +113,13 @@ def manuscript_of(draft: Draft) -> Manuscript:
                     mentions += [(number, draft.marks.mention_at(mark)) for mark in marks]
                 found += _each_once(mentions)
     numbers = np.array([number for number, _ in found], dtype=np.int64)
-    return Manuscript(sentences, numbers, [mention for _, mention in found], draft.about)
+    unprinted = [
+        NamedKey(key, *((one.site.source.path, one.site.line) if one.site else ()))
+        for one in draft.marks.unprinted
+        for key in one.keys
+    ]
+    about = replace(draft.about, keys=(*draft.about.keys, *unprinted))
+    return Manuscript(sentences, numbers, [mention for _, mention in found], about)
 
 
 def manuscript_at(text: str, place: int | None, title: str = "", abstract: str = "") -> Manuscript:
