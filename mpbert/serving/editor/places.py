@@ -16,7 +16,7 @@ from mpbert.recommending.rankers import AskedFor
 from mpbert.serving.editor.search import PaperSearch
 from mpbert.serving.live import Edition
 
-_BEFORE, _BEHIND = 4000, 1500  # characters around a place that are read
+_BEFORE, _BEHIND = 3000, 1000  # characters around a place that are read
 _PARAGRAPH = re.compile(r"\n[ \t]*\r?\n")
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 _MOST_KEPT = 16

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from mpbert.foundation.errors import ManuscriptError
@@ -86,6 +87,7 @@ class EditorTexts:
         return Path(os.path.abspath(path)).as_uri() if buffer is None else buffer.uri
 
 
+@lru_cache(maxsize=1 << 14)  # one completion asks for hundreds
 def real(path: Path) -> Path:
-    """Return a path without links."""
+    """Return a path without links, as they are when it is first asked for."""
     return Path(os.path.realpath(path))
