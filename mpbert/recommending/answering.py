@@ -19,6 +19,7 @@ from mpbert.recommending.learnt import COSINE
 from mpbert.recommending.lookup import Postings
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.matching import cosines
+from mpbert.recommending.named_authors import NamedAuthors
 from mpbert.recommending.near import NearPapers
 from mpbert.recommending.options import Options, Wanted
 from mpbert.recommending.papers import IndexedPapers
@@ -28,7 +29,7 @@ from mpbert.recommending.reasons import Reasons
 from mpbert.recommending.records import CitingSentence, Recommendation, Why
 from mpbert.recommending.words import Words
 
-WORDS, AROUND = "words", "around"  # what speaks for a paper, beside the cosine
+WORDS, AROUND, NAMED = "words", "around", "named"  # what speaks for a paper, beside the cosine
 _AROUND = 10  # sentences on either side of a place
 _SHARED = 200  # papers among which scores are shared out
 _LEAST = 1e-12  # distance of two scores that differ
@@ -191,19 +192,25 @@ class AnsweringIndex(IndexedPapers):
         """Return name to (N,) scores of all papers at a place, of what every index has.
 
         ``words`` are scores by BM25, ``around`` those of a wider text, each word of which counts
-        ln(1 + times); ``cosine`` those by vectors that were learnt from this library.
+        ln(1 + times); ``cosine`` those by vectors that were learnt from this library. ``named`` is
+        1 where the sentence names an author of the paper.
         """
         place = question.sentence
         wider = " ".join(question.sentences[max(place - _AROUND, 0) : place + _AROUND + 1])
         columns, counts = self._words.counts(wider)
         found = {
             WORDS: self._words.bm25(*question.words, self.word_postings),
+            NAMED: self._named_authors.named(question.sentences[place]),
             AROUND: self._words.bm25(columns, np.log1p(counts), self.word_postings),
         }
         if self.vectors.shape[1] and not self._data.is_foreign:
             asked = self._encoder.embed_manuscript(question.sentences, question.sentence)
             found[COSINE] = cosines(self.vectors, asked)
         return found
+
+    @cached_property
+    def _named_authors(self) -> NamedAuthors:
+        return NamedAuthors(self.authors)
 
     @cached_property
     def knowledge(self) -> np.ndarray:

@@ -158,8 +158,8 @@ class Recommender(AnsweringIndex):
 
         >>> from pathlib import Path
         >>> from mpbert import Recommender
-        >>> text = r"Path MTU discovery finds the size of packets \\cite{RFC1191,nobody}."
-        >>> _ = Path("mtu.tex").write_text(text + r"\\bibliography{mtu}")
+        >>> text = r"Path MTU discovery finds the size of packets \cite{RFC1191,nobody}."
+        >>> _ = Path("mtu.tex").write_text(text + r"\bibliography{mtu}")
         >>> _ = Path("mtu.bib").write_text("@misc{RFC1191, title={Path MTU discovery}, year=1990}")
         >>> found = Recommender("runs/index/rfc").check_citations("mtu.tex")
         >>> [(one.key, one.rank, one.verdict) for one in found.citations]

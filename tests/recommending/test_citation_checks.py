@@ -11,6 +11,7 @@ from mpbert.recommending.checking.checking import check_file, check_text
 from mpbert.recommending.checking.doubt import Doubt, read_doubts, write_doubts
 from mpbert.recommending.checking.learning import examples_of, learn, told
 from mpbert.recommending.checking.standing import COLUMNS, FEATURES, TEXTS, TITLES, standing
+from mpbert.recommending.named_authors import NamedAuthors
 
 CLOCK = "Clocks of hosts are synchronised by the precision time protocol PTP of IEEE 1588"
 CIPHER = "The advanced encryption standard is the cipher algorithm of the user security model"
@@ -41,6 +42,7 @@ def test_places_shares_and_heights_by_pencil():
     evidence = {
         "words": words,
         "around": words[::-1],
+        "named": np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
         "cosine": np.array([0.1, 0.3, 0.5, 0.7, 0.9], dtype=np.float32),
     }
     pool = np.array([True, False, True, True, True])  # paper 1 is cited
@@ -54,30 +56,31 @@ def test_places_shares_and_heights_by_pencil():
     heights = np.array([0.1, 0.5, 0.7, 0.9])
     height = (0.3 - heights.mean()) / heights.std()
     assert found["height of cosine"] == pytest.approx(height, rel=1e-4)
+    assert found["author named"] == 1 and other[-1] == 0
     # one is better, one is as good, and itself does not count
     assert other[0] == pytest.approx(np.log((1 + 1 / 2 + 1) / 5))
 
 
 def test_without_vectors_and_without_others_there_are_numbers_too():
-    evidence = {"words": np.zeros(2), "around": np.zeros(2)}
+    evidence = dict.fromkeys(("words", "around", "named"), np.zeros(2))
     found = standing(evidence, np.array([False, False]), np.array([0]))
     assert found.shape == (1, len(COLUMNS)) and np.isfinite(found).all()
 
 
 def test_a_doubt_by_pencil_and_its_file(tmp_path):
-    doubt = Doubt(TEXTS, np.array([1.0, -2.0, 0.5]), -1.0)
-    features = np.arange(7.0)[None]
-    assert doubt.probabilities(features)[0] == pytest.approx(1 / (1 + np.exp(2.0)))
+    doubt = Doubt(TEXTS, np.array([1.0, -2.0, 0.5, 0.25]), -1.0)
+    features = np.arange(8.0)[None]  # columns 0, 1, 2 and 7 count
+    assert doubt.probabilities(features)[0] == pytest.approx(1 / (1 + np.exp(0.25)))
     write_doubts(tmp_path / "doubt.json", {TEXTS: doubt})
     again = read_doubts(tmp_path / "doubt.json")[TEXTS]
-    assert again.bias == -1.0 and again.weights.tolist() == [1.0, -2.0, 0.5]
+    assert again.bias == -1.0 and again.weights.tolist() == [1.0, -2.0, 0.5, 0.25]
 
 
 def test_the_shipped_coefficients_doubt_a_paper_that_is_worse():
     doubts = read_doubts()
     assert set(doubts) == set(FEATURES)
-    good = np.array([[-6.0, 1.0, 6.0, -6.0, 1.0, -6.0, 4.0]])
-    bad = np.array([[-0.3, 0.0, 6.0, -0.3, 0.0, -0.3, -1.0]])
+    good = np.array([[-6.0, 1.0, 6.0, -6.0, 1.0, -6.0, 4.0, 1.0]])
+    bad = np.array([[-0.3, 0.0, 6.0, -0.3, 0.0, -0.3, -1.0, 0.0]])
     for doubt in doubts.values():
         assert doubt.probabilities(bad) > 3 * doubt.probabilities(good)
 
@@ -106,6 +109,26 @@ def test_later_papers_are_no_better_ones(recommender):
     assert early.better.paper_id == "RFC8173" and early.papers < 120
     # one that is later itself is checked all the same
     assert fit_of(recommender, CLOCK, "RFC8575", year=2018).rank == 1
+
+
+def test_authors_are_named_by_their_last_names():
+    papers = [
+        ["L. Gr. Ixaru"],
+        ["Schrödinger, Erwin"],
+        ["X. Li", "van der Berg, J."],
+        ["Knuth (Ed.)"],
+    ]
+    authors = NamedAuthors(papers)
+    assert authors.named("In Ixaru's book and by Schrodinger.").tolist() == [1, 1, 0, 0]
+    assert authors.named("Li and ixaru go to the Berg with Knuth.").tolist() == [0, 0, 1, 1]
+    assert authors.named("Bergen, Erwin, Ed").tolist() == [0, 0, 0, 0]
+
+
+def test_a_sentence_that_names_an_author_is_less_doubtful(recommender):
+    plain = fit_of(recommender, CLOCK, "RFC3826")
+    (name,) = {author.split()[-1] for author in recommender.paper("RFC3826").authors[:1]}
+    named = fit_of(recommender, f"{name} says that clocks of hosts are synchronised", "RFC3826")
+    assert named.probability > plain.probability
 
 
 def test_what_cannot_be_judged_is_not(recommender):
@@ -168,7 +191,7 @@ def test_learning_tells_exchanged_citations(store, rfc_index):
 
 
 def test_measures_by_pencil():
-    doubt = Doubt(TEXTS, np.array([1.0, 0.0, 0.0]), 0.0)
+    doubt = Doubt(TEXTS, np.array([1.0, 0.0, 0.0, 0.0]), 0.0)
     citations = np.zeros((100, 3, len(COLUMNS)))
     citations[:, 0, 0], citations[:, 1, 0], citations[:, 2, 0] = -2.0, 2.0, -2.0
     found = told(doubt, citations)

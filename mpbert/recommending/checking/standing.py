@@ -7,23 +7,24 @@ library of 60 papers as in one of 60,000:
     share_s(d) = s(d) / max s,    height(d) = (cos(d) - mean cos) / standard deviation of cos
 
 ``words`` is BM25 of the words at the place, over all that the index searches; ``around`` that of
-ten sentences on either side; ``cos`` the cosine of vectors that were learnt from the library.
+ten sentences on either side; ``cos`` the cosine of vectors that were learnt from the library. It
+counts, too, whether the sentence names an author of the paper.
 """
 
 import numpy as np
 
-from mpbert.recommending.answering import AROUND, WORDS
+from mpbert.recommending.answering import AROUND, NAMED, WORDS
 from mpbert.recommending.learnt import COSINE
 
 COLUMNS = (
     *("place by words", "share of words", "ln pool", "place around", "share around"),
-    *("place by cosine", "height of cosine"),
+    *("place by cosine", "height of cosine", "author named"),
 )
 # what is known of a paper: its title; an abstract; its text or who cites it; all this with vectors
 TITLES, ABSTRACTS, TEXTS, VECTORS = KINDS = ("titles", "abstracts", "texts", "vectors")
 FEATURES = {  # the columns that count
-    **{TITLES: COLUMNS[:5], ABSTRACTS: COLUMNS[:5]},
-    **{TEXTS: COLUMNS[:3], VECTORS: (*COLUMNS[:3], *COLUMNS[5:])},
+    **dict.fromkeys((TITLES, ABSTRACTS), (*COLUMNS[:5], COLUMNS[7])),
+    **{TEXTS: (*COLUMNS[:3], COLUMNS[7]), VECTORS: (*COLUMNS[:3], *COLUMNS[5:])},
 }
 
 
@@ -40,6 +41,7 @@ def standing(evidence: dict[str, np.ndarray], pool: np.ndarray, rows: np.ndarray
         best = float(evidence[name][pool].max(initial=0.0))
         found[:, column] = _places(evidence[name], pool, rows)
         found[:, column + 1] = evidence[name][rows] / max(best, 1e-9)
+    found[:, 7] = evidence[NAMED][rows]
     if COSINE in evidence and size:
         cosine, others = evidence[COSINE], evidence[COSINE][pool]
         found[:, 5] = _places(cosine, pool, rows)

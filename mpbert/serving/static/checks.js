@@ -31,7 +31,7 @@ function citationItem(one) {
   const item = make(
     "li",
     isDoubtful ? "check doubtful" : "check",
-    make("p", "head", lineButton(one.line), " ", make("code", "", one.key), ` ${verdict}`),
+    make("p", "", lineButton(one.line), " ", make("code", "", one.key), ` ${verdict}`),
     make("blockquote", "", one.sentence),
     make("p", "by", `${one.title} · ${place}`),
   );
