@@ -31,6 +31,7 @@ _NOT_READ = re.compile(
     rf"|\\begin\{{({'|'.join(map(re.escape, sorted(LITERAL)))})\}}.*?\\end\{{\2\}}",
     re.DOTALL,
 )
+_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 Citations = list[tuple[Found, Site | None]]
 _CITATIONS = {
@@ -51,10 +52,12 @@ def citations_in(source: SourceText, form: str) -> Citations:
 
     Commands that a manuscript defines are not followed, nor files that it includes.
     """
+    kept: Citations = []
     found = _CITATIONS.get(form, _citations_in_tex)(source)
-    return sorted(
-        (each for each in found if each[0].is_place), key=lambda each: (each[0].start, each[0].end)
-    )
+    for one, site in sorted(found, key=lambda each: (each[0].start, -each[0].end)):
+        if not kept or one.start >= kept[-1][0].end:  # as mark_found
+            kept.append((one, site))
+    return [each for each in kept if each[0].is_place]
 
 
 def key_spans(source: SourceText, found: Found) -> list[tuple[int, int, str]]:
@@ -63,8 +66,8 @@ def key_spans(source: SourceText, found: Found) -> list[tuple[int, int, str]]:
     if "@" in text:
         keys = PANDOC_KEY.finditer(text)
         spans = [(*key.span(1 if key[1] else 2), key[1] or key[2]) for key in keys]
-    elif "{" in text:
-        groups = _BRACES.finditer(text)
+    elif text.startswith("\\"):
+        groups = _BRACES.finditer(_COMMENT.sub(lambda found: " " * len(found[0]), text))
         spans = [span for group in groups for span in listed_keys(group[1], group.start(1))]
     else:
         spans, end = [], len(text)

@@ -122,7 +122,7 @@ class Diagnoses:
         found = [remark for remark in remarks_on_buffer(state) if shown[remark.kind]]
         found += self._still_there(state)
         unused: dict[Path, set[str]] = {real(p): set() for p in state.project.bibliographies}
-        for remark in unused_entries(state):
+        for remark in unused_entries(state) if self._desk.others else ():
             unused[real(remark.path)].add(remark.key)
         path = state.buffer.path
         return self._diagnostics(state, path, found), unused, state.buffer.version

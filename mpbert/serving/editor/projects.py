@@ -7,6 +7,7 @@ several roots.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from mpbert.recommending.manuscripts.forms import form_of
@@ -114,6 +115,13 @@ class Projects:
             inner = (_included(name, folders, root.suffix, texts) for name in names)
             waiting += reversed([file for file in inner if file is not None])
         return list(found)
+
+
+def texts_below(folder: Path, form: str) -> Iterator[Path]:
+    """Yield the texts of a form in a folder and those below; some hundreds are looked into."""
+    for parent, below, names in islice(os.walk(folder), _MOST_FILES):
+        below[:] = sorted(name for name in below if not name.startswith((".", "node_modules")))
+        yield from (real(Path(parent, name)) for name in names if form_of(Path(name)) == form)
 
 
 def _included(name: str, folders: tuple[Path, ...], suffix: str, texts: EditorTexts) -> Path | None:

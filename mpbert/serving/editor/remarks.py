@@ -16,6 +16,7 @@ from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_of
 from mpbert.recommending.options import Options
 from mpbert.recommending.unmarked.finding import find_unmarked
 from mpbert.serving.editor.manuscript_state import ManuscriptState
+from mpbert.serving.editor.projects import texts_below
 from mpbert.serving.editor.uses import read_uses
 
 OPEN, UNDEFINED, UNUSED = "open-place", "undefined-key", "unused-entry"
@@ -59,11 +60,15 @@ def remarks_on_buffer(state: ManuscriptState) -> Iterator[Remark]:
 
 
 def unused_entries(state: ManuscriptState) -> Iterator[Remark]:
-    """Yield the entries that the manuscript of a buffer cites nowhere, by any of its files."""
-    files = [state.texts.text(path) or "" for path in state.project.files]
-    if any(map(_ALL.search, files)):
+    """Yield the entries that neither the manuscript of a buffer cites, nor a text below its folder.
+
+    A manuscript may include files by commands of its own.
+    """
+    root, form = state.project.files[0], state.buffer.form
+    files = dict.fromkeys([*state.project.files, *texts_below(root.parent, form)])
+    if any(_ALL.search(state.texts.text(path) or "") for path in files):
         return
-    used = {word for path in state.project.files for word in state.uses_of(path).words}
+    used = {word for path in files for word in state.uses_of(path).words}
     entries = state.bibliography.entries
     used |= {key.casefold() for entry in entries.values() for key in _named_by(entry.text)}
     for key, entry in entries.items():
