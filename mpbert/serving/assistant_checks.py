@@ -5,9 +5,10 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel, Field
 
+from mpbert.recommending.checking.checking import check_text
 from mpbert.recommending.options import Options
 from mpbert.serving.answered import READ_ONLY, RecommendedPaper, recommended, told
-from mpbert.serving.checks import CitationMessage, FindingMessage, checked_as_json
+from mpbert.serving.checks import CitationMessage, FindingMessage, as_messages
 from mpbert.serving.live import LiveIndex
 from mpbert.serving.manuscript_messages import Form
 from mpbert.serving.missing import Probability, Sentences
@@ -75,9 +76,10 @@ def add_checks(server: MCPServer, live: LiveIndex) -> None:
         year: Year = Options.year,
     ) -> CheckedCitations:
         """Find citations that do not fit their sentences, and keys and entries that are wrong."""
-        edition = await live.edition()
+        recommender = (await live.edition()).recommender
 
         def act() -> CheckedCitations:
-            return CheckedCitations(**checked_as_json(edition, text, format, bibtex, year))
+            found = check_text(recommender, text, format, bibtex, year)
+            return CheckedCitations(**as_messages(found))
 
         return await told(act)

@@ -1,23 +1,29 @@
 """An address for a check of what a finished manuscript cites, and of its bibliography."""
 
 import time
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
 from mpbert.recommending.checking.bibliography_checks import BIBTEX
-from mpbert.recommending.checking.checking import check_text
+from mpbert.recommending.checking.checking import CheckedManuscript, check_text
 from mpbert.recommending.checking.findings import Severity
 from mpbert.serving.description import problems
 from mpbert.serving.live import Edition, LiveIndex
-from mpbert.serving.manuscript_messages import Form
+from mpbert.serving.manuscript_messages import First, Form
 from mpbert.serving.manuscripts import Run
 from mpbert.serving.messages import PaperId, Text
 from mpbert.serving.wanted import Year
 
 _TEXT = r"Path MTU discovery prevents fragmentation \cite{mogul}. Others differ \cite{none}."
 _BIBTEX = "@misc{mogul, title={Path MTU discovery}, year=1990}"
+
+
+MAX_CHECKED = 100
+CheckedPlaces = Annotated[
+    int, Field(ge=1, le=MAX_CHECKED, description="places to check, at most; findings are of all")
+]
 
 
 class CheckQuestion(BaseModel):
@@ -33,6 +39,8 @@ class CheckQuestion(BaseModel):
     format: Form = "text"
     bibtex: Text = Field("", description="its entries; keys that are ids of papers need none")
     year: Year = None
+    first: First = 0
+    number: CheckedPlaces = MAX_CHECKED
 
 
 class BetterMessage(BaseModel):
@@ -79,6 +87,7 @@ class CheckAnswer(BaseModel):
     citations: list[CitationMessage]
     findings: list[FindingMessage]
     unchecked: list[str] = Field(description="keys whose papers the index does not hold")
+    num_places: int = Field(description="of the whole manuscript")
     milliseconds: float = Field(description="time to check, without waiting")
 
 
@@ -96,16 +105,18 @@ def add_checks_of_citations(app: FastAPI, live: LiveIndex, run: Run) -> None:
 
 def _answered(edition: Edition, question: CheckQuestion) -> CheckAnswer:
     start = time.perf_counter()
-    found = checked_as_json(edition, **question.model_dump())
+    places = slice(question.first, question.first + question.number)
+    asked = (question.text, question.format, question.bibtex, question.year)
+    checked = check_text(edition.recommender, *asked, places)
     milliseconds = round(1000 * (time.perf_counter() - start), 1)
-    return CheckAnswer(**found, milliseconds=milliseconds)
+    return CheckAnswer(
+        **as_messages(checked), num_places=checked.num_places, milliseconds=milliseconds
+    )
 
 
-def checked_as_json(
-    edition: Edition, text: str, format: str, bibtex: str, year: int | None
-) -> dict[str, Any]:
+def as_messages(checked: CheckedManuscript) -> dict[str, Any]:
     """Return what a check of a text found, as messages name it."""
-    found = check_text(edition.recommender, text, format, bibtex, year).as_json()
+    found = checked.as_json()
     for finding in found["findings"]:
         is_entry = finding.pop("path") == str(BIBTEX)
         finding["file"] = "bibliography" if is_entry else "manuscript"

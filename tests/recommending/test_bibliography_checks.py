@@ -106,6 +106,14 @@ def test_markdown_with_a_list_of_references_in_its_head(found):
     }
 
 
+def test_in_verbatim_text_nothing_is_cited_and_many_wrong_keys_are_told(found):
+    opened = "\\begin{verbatim}\\cite{code}\\end{verbatim}\\begin{comment}\\cite{old}"
+    keys = ",".join(f"nobody{number}" for number in range(3000))
+    entries = "".join(f"@misc{{key{n}, title={{Title {n}}}}}\n" for n in range(300))
+    tex = f"Mail \\cite{{{keys}}}.\n\\bibliography{{refs}}\n{opened}"
+    assert len(found(tex=tex, bib=entries)) == 3000 + 300
+
+
 def test_printed_references_define_keys(found):
     tex = "Mail \\cite{a} is \\cite{b}.\n\\begin{thebibliography}{9}\\bibitem{a} A. Title. 1990."
     assert found(tex=tex + "\\end{thebibliography}", bib=None) == {

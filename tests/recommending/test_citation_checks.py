@@ -131,6 +131,16 @@ def test_a_sentence_that_names_an_author_is_less_doubtful(recommender):
     assert named.probability > plain.probability
 
 
+def test_a_manuscript_is_checked_in_parts(recommender):
+    text = f"{CLOCK} \\cite{{RFC8575}}. {PAUSE} {CIPHER} \\cite{{RFC3826}}."
+    whole = check_text(recommender, text)
+    parts = [check_text(recommender, text, places=slice(n, n + 1)) for n in range(2)]
+    assert {part.num_places for part in parts} == {2}
+    found = [one for part in parts for one in part.citations]
+    assert sorted(found, key=lambda one: one.probability) == whole.citations
+    assert [one.key for one in found] == ["RFC8575", "RFC3826"]
+
+
 def test_what_cannot_be_judged_is_not(recommender):
     text = "Жжжж аааа \\cite{RFC3826}. Жжжж \\cite{none}."
     found = check_text(recommender, text)

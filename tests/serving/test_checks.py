@@ -56,6 +56,8 @@ def test_it_answers_as_the_recommender(words_client):
     assert one == {
         key: value for key, value in expected.citations[0].as_json().items() if key != "path"
     }
+    rest = ask(client, text=text, first=1)
+    assert rest["citations"] == [] and rest["num_places"] == 2
     assert one["verdict"] in ("fits", "doubtful") and found["unchecked"] == ["none"]
 
 

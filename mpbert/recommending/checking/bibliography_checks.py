@@ -18,6 +18,7 @@ from mpbert.recommending.manuscripts.sentences import Manuscript, NamedKey
 BIBTEX = Path("bibliography")  # what a text of BibTeX is called
 # come with LaTeX, and hold abbreviations of journals alone
 _ABBREVIATIONS = frozenset(["ieeeabrv", "ieeefull", "ieee_abrv", "abbrv", "aomalias"])
+_HINTS = 20  # keys for which one that is nearly the same is looked for
 _DATE = re.compile(
     r"(?:\\date\s*\{|^date:|^#\+date:)[^\n}]{0,80}?(?<!\d)((?:19|20)\d\d)", re.M | re.I
 )
@@ -111,16 +112,17 @@ def _undefined(keys: Sequence[NamedKey], found: WholeBibliography, file: Path) -
     defined |= set(found.printed)
     if not defined:
         return  # it has no bibliography that is known
-    folded = {key.lower(): key for key in defined}
-    for each in keys:
-        if each.key == "*" or each.key in defined:
-            continue
-        other = folded.get(each.key.lower(), "")
-        near = [other] if other else difflib.get_close_matches(each.key, defined, 1, 0.75)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+    near = {key.lower(): key for key in reversed(sorted(defined))}
+    wrong = [each for each in keys if each.key != "*" and each.key not in defined]
+    for key in [key for key in dict.fromkeys(e.key for e in wrong) if key.lower() not in near][
+        :_HINTS
+    ]:
+        near[key.lower()] = next(iter(difflib.get_close_matches(key, defined, 1, 0.75)), "")
+    for each in wrong:
+        other = near.get(each.key.lower(), "")
+        hint = f"; did you mean {other!r}?" if other else ""
         where = "" if found.is_whole else " of those that could be read"
         message = f"{each.key!r} is defined in no bibliography{where}{hint}"
-        other = near[0] if near else ""
         yield Finding("undefined-key", each.path or file, each.line, message, each.key, other)
 
 

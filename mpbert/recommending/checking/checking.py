@@ -1,10 +1,11 @@
 """A check of a whole manuscript: its bibliography, and how well each cited paper fits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mpbert.foundation.progress import progress
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.bibliography import OwnReference, PaperMatcher, of_print, reference_of
 from mpbert.recommending.checking.bibliography_checks import (
@@ -29,11 +30,13 @@ class CheckedManuscript:
     :param citations: whose papers the index holds, doubtful ones first.
     :param findings: all that is to be looked at: of citations the doubtful ones.
     :param unchecked: keys whose papers the index does not hold.
+    :param num_places: of the manuscript.
     """
 
     citations: list[CheckedCitation]
     findings: list[Finding]
     unchecked: list[str]
+    num_places: int
 
     @property
     def doubtful(self) -> list[CheckedCitation]:
@@ -66,7 +69,8 @@ def check_file(
     manuscript = manuscript_of(draft)
     bibliography = read_whole(manuscript, file, bibliographies)
     year = year_of_manuscript(text) if year is None else year
-    return checked(index, manuscript, bibliography, file, year, shows_progress=True)
+    numbers = progress(range(len(manuscript.places)), "check citations", "place")
+    return checked(index, manuscript, bibliography, file, year, numbers)
 
 
 def check_bibliography(
@@ -84,17 +88,24 @@ def check_bibliography(
 
 
 def check_text(
-    index: AnsweringIndex, text: str, form: str = "text", bibtex: str = "", year: int | None = None
+    index: AnsweringIndex,
+    text: str,
+    form: str = "text",
+    bibtex: str = "",
+    year: int | None = None,
+    places: slice = slice(None),
 ) -> CheckedManuscript:
     """Check a manuscript that is a text; no file is read.
 
     :param form: one of :data:`mpbert.recommending.manuscripts.pasted.FORMS`.
     :param bibtex: entries of its bibliography; ``year`` as of :func:`check_file`.
+    :param places: whose citations are checked.
     """
     manuscript = manuscript_of(draft_of(text, form))
     bibliography = bibliography_in(manuscript, bibtex)
     year = year_of_manuscript(text) if year is None else year
-    return checked(index, manuscript, bibliography, Path(NAME), year)
+    numbers = range(len(manuscript.places))[places]
+    return checked(index, manuscript, bibliography, Path(NAME), year, numbers)
 
 
 def checked(
@@ -103,19 +114,22 @@ def checked(
     bibliography: WholeBibliography,
     file: Path,
     year: int,
-    shows_progress: bool = False,
+    numbers: Iterable[int],
 ) -> CheckedManuscript:
     """Check a manuscript that was read, with its bibliography.
 
     :param file: of the manuscript; ``year`` of it.
+    :param numbers: of the places to check.
     """
     keys = all_keys(manuscript, file)
     known = _known(index, manuscript, bibliography)
-    citations = checked_citations(index, manuscript, file, known, year, shows_progress)
+    citations = checked_citations(index, manuscript, file, known, year, numbers)
     doubtful = [_finding(one) for one in citations if one.verdict == "doubtful"]
     findings = bibliography_findings(keys, bibliography, file, year)
     unchecked = dict.fromkeys(one.key for one in keys if one.key not in known and one.key != "*")
-    return CheckedManuscript(citations, [*doubtful, *findings], list(unchecked))
+    return CheckedManuscript(
+        citations, [*doubtful, *findings], list(unchecked), len(manuscript.places)
+    )
 
 
 def _known(

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mpbert.foundation.progress import progress
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.checking.doubt import read_doubts
 from mpbert.recommending.checking.standing import ABSTRACTS, TEXTS, TITLES, VECTORS, standing
@@ -79,7 +78,7 @@ def checked_citations(
     file: Path,
     known: Mapping[str, str],
     year: int,
-    shows_progress: bool = False,
+    numbers: Iterable[int],
 ) -> list[CheckedCitation]:
     """Return the citations whose papers an index holds, doubtful ones first.
 
@@ -87,14 +86,12 @@ def checked_citations(
 
     :param known: key -> id, of papers of the index.
     :param year: of the manuscript; a later paper is not cited instead.
+    :param numbers: of the places to check.
     """
     if not any(key in known for keys in manuscript.keys for key in keys):
         return []
     key_of = {paper_id: key for key, paper_id in reversed(known.items())}
     checker = _Checker(index, key_of, year)
-    numbers: Iterable[int] = range(len(manuscript.places))
-    if shows_progress:
-        numbers = progress(numbers, "check citations", "place")
     found = [one for number in numbers for one in checker.checked(manuscript, number, file, known)]
     return sorted(found, key=lambda one: one.probability)
 

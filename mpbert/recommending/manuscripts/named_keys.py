@@ -20,10 +20,8 @@ _MORE = frozenset("nocite fullnocite bibentry citefield citename citelist bstctl
 _NO_KEYS = frozenset(["citetext"])
 _COMMAND = re.compile(r"\\([A-Za-z]*[Cc]ite[A-Za-z]*|bibentry)(?![A-Za-z@])\*?")
 _UNREAD = re.compile(
-    r"(?<!\\)(?:\\\\)*%[^\n]*|\\verb\*?([^\w\s*])[^\n]*?\1"
-    r"|\\begin\{(verbatim\*?|Verbatim|comment|filecontents\*?|lstlisting|minted)\}.*?\\end\{\2\}"
-    r"|\\end\{document\}.*",
-    re.DOTALL,
+    r"(?<!\\)(?:\\\\)*%[^\n]*|\\verb\*?([^\w\s*])[^\n]*?\1|\\(begin|end)"
+    r"\{(verbatim\*?|Verbatim|comment|filecontents\*?|lstlisting|minted|document)\}"
 )
 _OPTION = r"\s{0,3}(?:\[(?:[^\[\]{}]|\{[^{}]*\}){0,500}\]|\([^()]{0,200}\)|<[^<>]{0,200}>)"
 _OPTIONS = re.compile(rf"(?:{_OPTION}){{0,4}}\s{{0,3}}")
@@ -36,7 +34,7 @@ def named_keys(marked: MarkedTex, citing: Collection[str]) -> tuple[NamedKey, ..
 
     :param citing: commands that cite, beside those that are known.
     """
-    text = masked(marked.text, [match.span() for match in _UNREAD.finditer(marked.text)])
+    text = masked(marked.text, list(_unread(marked.text)))
     commands = (ALL_COMMANDS | _MORE | set(citing)) - _NO_KEYS
     found = []
     for match in _COMMAND.finditer(text):
@@ -46,6 +44,23 @@ def named_keys(marked: MarkedTex, citing: Collection[str]) -> tuple[NamedKey, ..
         for key in _keys_behind(text, match.end(), match[1]):
             found.append(NamedKey(key, *(where or (None, None))))
     return tuple(found)
+
+
+def _unread(text: str) -> Iterator[tuple[int, int]]:
+    """Yield [start, end) of comments, verbatim text, and what stands behind the document."""
+    opened, start = "", 0
+    for match in _UNREAD.finditer(text):
+        kind, name = match[2], match[3]
+        if opened:
+            if kind == "end" and name == opened:
+                yield start, match.end()
+                opened = ""
+        elif name is None:
+            yield match.span()
+        elif (kind == "end") == (name == "document"):
+            opened, start = name, match.start()
+    if opened:
+        yield start, len(text)
 
 
 def _keys_behind(text: str, place: int, command: str) -> Iterator[str]:

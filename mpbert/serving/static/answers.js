@@ -9,6 +9,7 @@ const element = (id) => document.getElementById(id);
 const text = element("text");
 const places = element("places");
 const AT_ONCE = 4; // places of one request, so that the first come soon
+const CHECKED_AT_ONCE = 25; // places of one request
 const MOST_QUOTED = 100; // characters of an abstract
 const NARROW = matchMedia("(width < 60rem)");
 const WAITING = "body, #text, #question button, h2"; // where the focus is after asking
@@ -157,7 +158,17 @@ export async function check(question) {
   show("loading", "Checking…");
   clearSites();
   try {
-    const [sections, said] = checkSections(await send(question, false, "api/check"));
+    const found = { citations: [], milliseconds: 0 };
+    for (let first = 0, all = 1; first < all; first += CHECKED_AT_ONCE) {
+      const part = await send({ ...question, first, number: CHECKED_AT_ONCE }, false, "api/check");
+      found.milliseconds += part.milliseconds;
+      found.citations.push(...part.citations);
+      const others = part.findings.filter(({ kind }) => kind !== "doubtful-citation");
+      Object.assign(found, { findings: others, unchecked: part.unchecked });
+      all = part.num_places;
+      advance(Math.min(first + CHECKED_AT_ONCE, all), all);
+    }
+    const [sections, said] = checkSections(found);
     places.replaceChildren(...sections);
     show("answered", said);
   } catch (error) {

@@ -53,17 +53,17 @@ function list(heading, items) {
   return part;
 }
 
-// answer: of api/check -> sections, and one line that sums it up
+// what was found, without doubtful citations among the findings -> sections, and one line that sums it up
 export function checkSections({ citations, findings, unchecked, milliseconds }) {
+  citations.sort((one, other) => one.probability - other.probability);
   const doubtful = citations.filter(({ verdict }) => verdict === "doubtful").length;
-  const others = findings.filter(({ kind }) => kind !== "doubtful-citation");
   const sections = [];
-  if (others.length) sections.push(list("Keys and entries", others.map(findingItem)));
+  if (findings.length) sections.push(list("Keys and entries", findings.map(findingItem)));
   if (citations.length) {
     const heading = citations.length > MOST ? `The ${MOST} most doubtful citations` : "Citations";
     sections.push(list(heading, citations.slice(0, MOST).map(citationItem)));
   }
   const left = unchecked.length ? `; ${count(unchecked.length, "key")} of papers that are not here` : "";
-  const said = `${count(citations.length, "citation")}, ${doubtful} doubtful; ${count(others.length, "finding")}`;
+  const said = `${count(citations.length, "citation")}, ${doubtful} doubtful; ${count(findings.length, "finding")}`;
   return [sections, `${said}${left}, in ${Math.ceil(milliseconds)} ms`];
 }
