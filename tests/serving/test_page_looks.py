@@ -20,6 +20,12 @@ PICTURED = (
     "Operators often find that large packets vanish on tunnelled paths. Path MTU Discovery is "
     "recommended to prevent fragmentation, since a datagram that loses one fragment is lost whole."
 )
+CITING = (
+    "Path MTU discovery prevents the fragmentation of packets \\cite{RFC1191}.\n"
+    "Hosts relay mail by the simple mail transfer protocol \\cite{RFC2460}.\n"
+    "Keys are exchanged by the Internet key exchange protocol \\cite{layuot}.\n"
+    "It has been shown that large packets vanish on tunnelled paths. We say so."
+)
 MARKED = "Markup attacks pages [CITATION]. Faces are characters \\cite{}."
 
 
@@ -85,6 +91,14 @@ def test_no_state_has_a_fault_that_axe_finds(page, size, scheme):
     check("accepted")
     page.ask_all(MARKED)
     check("all places")
+    page.write(CITING)
+    page["#ask-missing"].click()
+    page.until(lambda: "likely to need" in page["#places"].text)
+    page.until_state("answered")
+    check("missing citations")
+    page["#check"].click()
+    page.until(lambda: page.all(".check"))
+    check("checked")
     page["#forget"].click()
     check("asked whether to forget")
     page.press(Keys.ESCAPE)
@@ -177,6 +191,11 @@ def take_pictures(page, folder):
     page.ask(PICTURED, PICTURED.index(", since"))
     page.accept()
     picture(page, folder, "answered")
+    page.write(CITING)
+    page["#check"].click()
+    page.until(lambda: page.all(".check"))
+    picture(page, folder, "checked")
+    page.write(PICTURED)
     page.run("location.hash = '#map'")
     page.until(lambda: page["#legend"].text)
     picture(page, folder, "map")
