@@ -13,6 +13,7 @@ from mpbert.methods.rankings import Ranking
 from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.evidence import Evidence
 from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.language import shared
 from mpbert.recommending.learnt import COSINE
@@ -26,7 +27,7 @@ from mpbert.recommending.papers import IndexedPapers
 from mpbert.recommending.questions import Asked, around, question_at, questions_of_whole
 from mpbert.recommending.rankers import AskedFor, PaperRanker
 from mpbert.recommending.reasons import Reasons
-from mpbert.recommending.records import CitingSentence, Recommendation, Why
+from mpbert.recommending.records import CitingSentence, Passage, Recommendation, Why
 from mpbert.recommending.words import Words
 
 WORDS, AROUND, NAMED = "words", "around", "named"  # what speaks for a paper, beside the cosine
@@ -49,6 +50,7 @@ class AnsweringIndex(IndexedPapers):
         self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
         self._ranker = PaperRanker(data, encoder, self._words, self._years, near)
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
+        self._evidence = Evidence(data)
 
     @property
     def vectors(self) -> np.ndarray:
@@ -155,7 +157,9 @@ class AnsweringIndex(IndexedPapers):
         rows, scores = rows[rows >= 0], scores[rows >= 0]
         citing = self._reasons.citing(rows, asked.words)
         shares = _shares(ranking.scores[0][ranking.rows[0] >= 0])[:top]
-        found = zip(rows.tolist(), scores.tolist(), shares.tolist(), citing, strict=True)
+        passages = self._evidence.passages(rows, asked.words)
+        about = citing, passages
+        found = zip(rows.tolist(), scores.tolist(), shares.tolist(), *about, strict=True)
         accepted = asked.questions[0].accepted
         return Recommendations(
             [self._recommendation(*one, accepted) for one in found], asked.warning
@@ -242,9 +246,10 @@ class AnsweringIndex(IndexedPapers):
         score: float,
         share: float,
         citing: tuple[CitingSentence, ...],
+        passage: Passage | None,
         accepted: np.ndarray,
     ) -> Recommendation:
-        why = Why(citing, self._reasons.companions(row, accepted))
+        why = Why(citing, self._reasons.companions(row, accepted), passage)
         return Recommendation(**self.shown(row), score=score, why=why, share=share)
 
 

@@ -192,6 +192,8 @@ def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
         lines.append(f"{rank:>4}  {paper.score:.4f}  {paper.paper_id}  {paper.title} ({about})")
         if cited := answer.known(paper.paper_id):
             lines.append(f"        {_SAID[cited.cited]} as {cited.key}")
+        if passage := paper.why.evidence:
+            lines.append(f"        it says, {passage.place}: {passage.text}")
         for citing in paper.why.citing[:1]:
             lines.append(f"        {citing.citing_id}, {citing.similarity:.2f}: {citing.text}")
         if paper.why.companions:

@@ -1,6 +1,7 @@
 """What a recommender answers with."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from mpbert.corpus.published import Publication
 
@@ -41,6 +42,28 @@ class CitingSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentence of a recommended paper that shares most with the place.
+
+    :param where: ``abstract`` or ``body``.
+    :param page: of the PDF file on which it begins, from 1; None: not known.
+    :param words: those that the place has too, in small letters, in their order.
+    :param score: larger is better; comparable among the papers of one answer.
+    """
+
+    text: str
+    where: Literal["abstract", "body"]
+    page: int | None
+    words: tuple[str, ...]
+    score: float
+
+    @property
+    def place(self) -> str:
+        """Where it stands, in words."""
+        return self.where if self.page is None else f"page {self.page}"
+
+
+@dataclass(frozen=True, slots=True)
 class Companion:
     """A paper that is cited in the same sentences as a recommended one.
 
@@ -58,12 +81,14 @@ class Companion:
 class Why:
     """Reasons for a recommendation; both lists may be empty.
 
+    :param evidence: passage of the paper itself; None: no sentence of it shares enough.
     :param citing: nearest citing sentences, most similar first.
     :param companions: papers cited together with it: accepted ones first, then by count.
     """
 
     citing: tuple[CitingSentence, ...] = ()
     companions: tuple[Companion, ...] = ()
+    evidence: Passage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +113,8 @@ class Recommendation:
     @property
     def reasons(self) -> list[str]:
         """What ``why`` says, as lines."""
-        lines = [f"{c.citing_id} cites it, {c.similarity:.2f}: {c.text}" for c in self.why.citing]
+        passage = self.why.evidence
+        lines = [f"it says, {passage.place}: {passage.text}"] if passage else []
+        lines += [f"{c.citing_id} cites it, {c.similarity:.2f}: {c.text}" for c in self.why.citing]
         together = ", ".join(f"{c.paper_id} ({c.count})" for c in self.why.companions)
         return [*lines, f"cited together with {together}"] if together else lines

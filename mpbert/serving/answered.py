@@ -12,7 +12,7 @@ from mpbert.foundation.errors import MpbertError
 from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.records import IndexedPaper
-from mpbert.serving.messages import CitingSentenceMessage
+from mpbert.serving.reason_messages import CitingSentenceMessage, PassageMessage, WhyMessage
 
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 T = TypeVar("T")
@@ -30,9 +30,10 @@ class FoundPaper(BaseModel):
 
 
 class RecommendedPaper(FoundPaper):
-    """A paper to cite, and known sentences that cite it and are near the text."""
+    """A paper to cite, its passage that supports the text, and known sentences that cite it."""
 
     score: float = Field(description="larger is better; comparable within one answer only")
+    evidence: PassageMessage | None
     citing: list[CitingSentenceMessage]
 
 
@@ -64,6 +65,7 @@ def recommended(recommender: Recommender, answer: Recommendations) -> list[Recom
     papers = []
     for paper in answer:
         about = as_found(recommender.paper(paper.paper_id)).model_dump()
-        citing = [CitingSentenceMessage.model_validate(sentence) for sentence in paper.why.citing]
-        papers.append(RecommendedPaper(**about, score=paper.score, citing=citing))
+        why = WhyMessage.model_validate(paper.why)
+        reasons = {"evidence": why.evidence, "citing": why.citing}
+        papers.append(RecommendedPaper(**about, score=paper.score, **reasons))
     return papers

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from mpbert.foundation.errors import printable
 from mpbert.recommending.options import Options, Ranker
+from mpbert.serving.reason_messages import WHY, FromRecords, PaperId, WhyMessage
 from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 
 MAX_PLACES = 50  # of a text, in one request
@@ -27,7 +28,6 @@ Text = Annotated[str, AfterValidator(as_text)]
 UnsharedLanguage = Annotated[
     str, Field(description="a line where the index shares no language with the place; else empty")
 ]
-PaperId = Annotated[str, Field(description="id of a paper of the index")]
 
 
 _ASKED = {
@@ -38,19 +38,6 @@ _ASKED = {
 }
 
 
-_CITING = {
-    "text": "Path MTU discovery finds the largest packet that a path takes.",
-    "citing_id": "RFC4821",
-    "citing_title": "Packetization Layer Path MTU Discovery",
-    "citing_year": 2007,
-    "similarity": 0.52,
-}
-_COMPANION = {
-    "paper_id": "RFC1981",
-    "title": "Path MTU Discovery for IP version 6",
-    "count": 4,
-    "is_accepted": False,
-}
 _PAPER = {
     "paper_id": "RFC1191",
     "title": "Path MTU discovery",
@@ -59,7 +46,7 @@ _PAPER = {
     "doi": "10.17487/RFC1191",
     "score": 31.4,
     "share": 0.82,
-    "why": {"citing": [_CITING], "companions": [_COMPANION]},
+    "why": WHY,
 }
 _ANSWER = {"papers": [_PAPER], "warning": "", "milliseconds": 12.3}
 
@@ -136,11 +123,7 @@ def check_place(place: int, text: str) -> None:
         raise ValueError(f"place is {place}, beyond the text's {len(text)} characters")
 
 
-class _FromRecords(BaseModel):
-    model_config = ConfigDict(from_attributes=True)  # the recommender's records have these names
-
-
-class PaperMessage(_FromRecords):
+class PaperMessage(FromRecords):
     """A paper of the index."""
 
     paper_id: PaperId
@@ -148,32 +131,6 @@ class PaperMessage(_FromRecords):
     authors: list[str]
     year: int | None
     doi: str | None = Field(description="null where neither its record nor its id tells one")
-
-
-class CitingSentenceMessage(_FromRecords):
-    """A known sentence that cites the paper and is near the question."""
-
-    text: str
-    citing_id: str = Field(description="the paper that says it")
-    citing_title: str
-    citing_year: int | None
-    similarity: float = Field(description="cosine of words; larger is closer")
-
-
-class CompanionMessage(_FromRecords):
-    """A paper that known sentences cite together with the recommended one."""
-
-    paper_id: PaperId
-    title: str
-    count: int = Field(description="sentences that cite both")
-    is_accepted: bool = Field(description="whether it was accepted at this place")
-
-
-class WhyMessage(_FromRecords):
-    """What speaks for a paper."""
-
-    citing: list[CitingSentenceMessage]
-    companions: list[CompanionMessage]
 
 
 class RecommendationMessage(PaperMessage):

@@ -78,9 +78,10 @@ def test_reasons_are_texts_of_citing_sentences_and_companions(recommender):
     found = recommender.recommend(TEXT, top=20)
     assert any(paper.reasons for paper in found)
     for reasons, why in ((paper.reasons, paper.why) for paper in found):
-        assert len(reasons) == len(why.citing) + bool(why.companions)
-        if why.citing:
-            assert reasons[0].endswith(f": {why.citing[0].text}")
+        passages = [] if why.evidence is None else [why.evidence]
+        assert len(reasons) == len(passages) + len(why.citing) + bool(why.companions)
+        for line, reason in zip(reasons, [*passages, *why.citing], strict=False):
+            assert line.endswith(f": {reason.text}")
         if why.companions:
             assert reasons[-1].startswith(f"cited together with {why.companions[0].paper_id} (")
 

@@ -111,7 +111,21 @@ export function showMore(item, isFull) {
   button.setAttribute("aria-expanded", String(isFull));
 }
 
-function why({ citing, companions }) {
+// The passage of the paper itself, with the words marked that the place has too.
+function passageItem({ text, where, page, words }) {
+  const known = new Set(words);
+  const parts = text.split(/([\p{L}\p{N}]+)/u);
+  const shown = parts.map((part) => (known.has(part.toLowerCase()) ? make("mark", "", part) : part));
+  const place = page === null ? where : `page ${page}`;
+  return make(
+    "blockquote",
+    "passage",
+    make("p", "", ...shown),
+    make("footer", "", `This paper, ${place}`),
+  );
+}
+
+function why({ evidence, citing, companions }) {
   const accepted = companions.filter((companion) => companion.is_accepted);
   const parts = [];
   if (accepted.length) parts.push(`cited together with ${accepted.length} accepted`);
@@ -134,6 +148,10 @@ function why({ citing, companions }) {
     together.append(make("ul", "", ...items));
     if (accepted.length) reasons.unshift(together);
     else reasons.push(together);
+  }
+  if (evidence) {
+    reasons.unshift(passageItem(evidence));
+    parts.unshift(evidence.page === null ? "a passage" : `a passage on page ${evidence.page}`);
   }
   if (!reasons.length) return { summary: "", reasons };
   return { summary: `Why: ${parts.join(", ") || "cited together with others"}`, reasons };
