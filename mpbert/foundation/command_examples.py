@@ -158,6 +158,11 @@ HELP = {
         "an index, and a manuscript in TeX, Markdown, JSON or plain text",
         "ranked papers for each place on standard output, and why",
     ),
+    "measure-evidence": CommandHelp(
+        "mpbert measure-evidence runs/index/rfc runs/corpus/rfc --read 50",
+        "an index, and the corpus store that build-index made it of",
+        "on standard output a table of Markdown, and passages to read",
+    ),
     "learn-checks": CommandHelp(
         "mpbert learn-checks runs/corpus/rfc runs/index/rfc",
         "corpus stores, and the indexes that build-index made of them",

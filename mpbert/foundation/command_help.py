@@ -29,6 +29,7 @@ COMMANDS = {
     "index": "a library of papers, with citations or without -> an index at once, no training",
     "answer": "corpus store and index -> ranked papers for every context, as the index answers",
     "learn-unmarked": "raw corpora -> which sentences need a citation, learnt and measured",
+    "measure-evidence": "index and corpus store -> how well its passages tell what is cited",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",
     "learn-checks": "corpora and their indexes -> what tells a wrong citation, learnt and measured",
     "check-citations": "index and a finished manuscript -> what is wrong with its citations",

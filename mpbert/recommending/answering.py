@@ -157,7 +157,7 @@ class AnsweringIndex(IndexedPapers):
         rows, scores = rows[rows >= 0], scores[rows >= 0]
         citing = self._reasons.citing(rows, asked.words)
         shares = _shares(ranking.scores[0][ranking.rows[0] >= 0])[:top]
-        passages = self._evidence.passages(rows, asked.words)
+        passages = self.passages(rows, asked.words)
         about = citing, passages
         found = zip(rows.tolist(), scores.tolist(), shares.tolist(), *about, strict=True)
         accepted = asked.questions[0].accepted
@@ -225,6 +225,12 @@ class AnsweringIndex(IndexedPapers):
         if tables.bodies is not None:
             more |= np.diff(tables.bodies["body"].offsets) > 0
         return np.where(more, 2, (abstract > title + 1).astype(int))
+
+    def passages(
+        self, rows: np.ndarray, words: tuple[np.ndarray, np.ndarray]
+    ) -> list[Passage | None]:
+        """Return what :class:`mpbert.recommending.evidence.Evidence` finds in papers."""
+        return self._evidence.passages(rows, words)
 
     def read_ahead(self, manuscripts: Sequence[Manuscript]) -> None:
         """Read what questions on the first place of these will need, if that is faster together."""

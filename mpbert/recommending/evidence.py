@@ -59,13 +59,13 @@ class Evidence:
         weights = (1 + np.log(counts)) * idf(holding, number)
         return columns[is_content], weights[is_content]
 
-    def _text(self, row: int) -> "_Text":
+    def _text(self, row: int) -> "_PaperText":
         """Return abstract and body; an abstract that is the title alone tells nothing."""
         abstract, title = self._papers["abstract"][row], self._papers["title"][row]
         sentences = [] if abstract.rstrip(".") == title.rstrip(".") else split_sentences(abstract)
         first = "".join(f"{sentence}\n" for sentence in sentences)
         body = b"" if self._bodies is None else self._body(row)
-        return _Text(characters_of(b"".join((first.encode(), body, b"\n"))), len(sentences))
+        return _PaperText(characters_of(b"".join((first.encode(), body, b"\n"))), len(sentences))
 
     def _body(self, row: int) -> bytes:
         column = self._bodies["body"]
@@ -75,7 +75,7 @@ class Evidence:
         return "\n".join(split_sentences(body.decode())).encode()  # of an older index
 
 
-class _Text:
+class _PaperText:
     """Abstract and body of a paper.
 
     :param characters: (C,) of all sentences, with an end behind each.

@@ -57,7 +57,10 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
     (names,) = found["papers"]
     assert names.pop("score") > 0
     about = {"paper_id": "names", "title": "Names", "authors": [], "year": 2003, "doi": None}
-    assert names == {**about, "abstract": "Servers resolve names.", "citing": []}
+    assert names == {**about, "abstract": "Servers resolve names.", "citing": []} | {
+        "evidence": names["evidence"]
+    }
+    assert names["evidence"]["text"] == "Servers resolve names."
     assert [paper["paper_id"] for paper in at_end["papers"]] == ["routers"]
     assert [paper["paper_id"] for paper in whole["papers"]] == ["routers"]
     assert [(one["kind"], one["key"]) for one in checked["findings"]] == [("undefined-key", "b")]
