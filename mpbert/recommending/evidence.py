@@ -114,9 +114,9 @@ def _best(
     shares = np.zeros((sum(sizes), len(weights)), dtype=bool)
     shares[sentences, np.concatenate([which for _, which in found])] = True
     sentences, which = np.divmod(np.flatnonzero(shares), len(weights))
-    scores = np.bincount(sentences, weights[which], len(shares))
     lengths = np.concatenate([np.diff(each, prepend=0) for each in ends])
-    scores /= np.sqrt(np.maximum(lengths, _SHORT))
+    sums = np.bincount(sentences, weights[which], len(shares))
+    scores = sums / np.sqrt(np.maximum(lengths, _SHORT))
     scores[np.bincount(sentences, minlength=len(shares)) < min(_LEAST, len(weights))] = 0
     of_each = np.split(scores, firsts[1:])
     best = [int(np.argmax(own)) for own in of_each]
