@@ -13,6 +13,7 @@ from mpbert.cli import main
 from mpbert.corpus.clean import clean_paper
 from mpbert.corpus.formats.rfc.reader import RfcReader
 from mpbert.corpus.records import RawPaper, RawSection
+from mpbert.recommending.manuscripts.marks import Marks
 from mpbert.recommending.manuscripts.sentences import Draft, manuscript_of
 from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.unmarked.features import DIMENSIONS, columns_of
@@ -227,7 +228,7 @@ def test_a_manuscript_without_its_citations_gets_them_back_above_chance(rfc_arch
         key=lambda p: sum(bool(s.markers) for section in p.sections for s in section.sentences),
     )
     made = labels_of(paper)
-    body = manuscript_of(Draft("\n\n".join(made.texts), None)).sentences
+    body = manuscript_of(Draft("\n\n".join(made.texts), Marks())).sentences
     cites = {text for text, label in zip(made.texts, made.labels, strict=True) if label}
     probabilities = read_worthiness().probabilities(body)
     is_citing = np.array([sentence in cites for sentence in body])
