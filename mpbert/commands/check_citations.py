@@ -68,7 +68,7 @@ def _lines(found: "CheckedManuscript", least_sure: int) -> list[str]:
     fitting = [one for one in found.citations if one.verdict == "fits"]
     lines += map(str, fitting[:least_sure])
     doubtful, known = len(found.doubtful), len(found.citations)
-    lines.append(f"{known:,} citations of papers of the index, {doubtful:,} of them doubtful")
+    lines.append(f"citations of papers of the index: {known:,}, of them doubtful: {doubtful:,}")
     if found.unchecked:
         named = listed(found.unchecked, _NAMED)
         lines.append(f"papers that the index does not hold, not checked: {named}")

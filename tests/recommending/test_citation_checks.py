@@ -177,7 +177,7 @@ def test_the_command_prints_lines_and_json(words_index, tmp_path, capsys):
     assert main(["check-citations", str(words_index), str(paper)]) == 0
     first, summary, unknown = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{paper}:1: warning: 'RFC3826' (") and "fits better" in first
-    assert summary == "1 citations of papers of the index, 1 of them doubtful"
+    assert summary == "citations of papers of the index: 1, of them doubtful: 1"
     assert unknown.endswith("not checked: none")
     paper.write_text(f"{CLOCK} \\cite{{RFC8575}}.")
     assert main(["check-citations", str(words_index), str(paper), "--least-sure", "1"]) == 0
