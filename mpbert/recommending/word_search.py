@@ -13,6 +13,7 @@ import numpy as np
 _NONE = np.zeros(16, np.uint8)  # letters behind the last, which are read with it
 _LOWS, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # bits of each byte
 _FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd, so they mix
+_FACTOR = np.uint32(0x9E3779B1)
 _ASCII = bytes(ord(c.lower()) if c.isalnum() else 0 for c in map(chr, range(128))) + bytes(128)
 
 
@@ -42,8 +43,8 @@ class WordSearch:
         keys = _keys(*_eights(letters, starts))
         self._order = np.argsort(keys)
         self._keys = keys[self._order]
-        self._may_begin = np.zeros(1 << 16, dtype=bool)  # words, by their first two letters
-        self._may_begin[_windows(letters, "<u2")[starts]] = True
+        self._may_begin = np.zeros(1 << 16, dtype=bool)
+        self._may_begin[_beginnings(letters, starts)] = True
 
     def find(self, texts: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return for each text where words begin that are a form, and the numbers of the forms.
@@ -64,7 +65,7 @@ class WordSearch:
     def _likely(self, text: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Return (W,) where words begin that may be a form, and 16 letters of each."""
         letters, starts = _letters_of(text)
-        starts = starts[self._may_begin[_windows(letters, "<u2")[starts]]]
+        starts = starts[self._may_begin[_beginnings(letters, starts)]]
         return starts, _eights(letters, starts)
 
 
@@ -77,6 +78,13 @@ def _letters_of(characters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     letters = np.concatenate([_NONE[:1], own, _NONE])
     is_word = letters != 0
     return letters[1:], np.flatnonzero(is_word[1:] > is_word[:-1])
+
+
+def _beginnings(letters: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return (W,) from 0 to 65,535, the same for words with the same first three letters."""
+    fours = _windows(letters, "<u4")[starts]
+    first = np.where(fours & np.uint32(0xFF00), fours << np.uint32(8), fours << np.uint32(24))
+    return first * _FACTOR >> np.uint32(16)
 
 
 def _eights(letters: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
