@@ -22,7 +22,7 @@ from mpbert.serving.editor.positions import Lines
 from mpbert.serving.editor.telling import told_paper
 
 ADD_ENTRY = "mpbert.addEntry"
-_TOP = 20  # papers of a list
+_TOP = 12  # papers of a list
 _LONGEST = 80  # characters of a title
 
 

@@ -102,7 +102,8 @@ def _doubtful(state: ManuscriptState, manuscript: Manuscript) -> Iterator[Remark
     uses = read_uses(buffer.source, buffer.form).keys
     known = {use.key: paper_id for use in uses if (paper_id := state.paper_id(use.key))}
     year = year_of_manuscript(buffer.text)
-    for one in checked_citations(recommender, manuscript, buffer.path, known, year):
+    every = range(len(manuscript.places))
+    for one in checked_citations(recommender, manuscript, buffer.path, known, year, every):
         if one.verdict == "doubtful":
             line = buffer.text.count
             near = [use for use in uses if use.key == one.key]
