@@ -13,6 +13,7 @@ from mpbert.foundation.command_help import BEGIN, COMMANDS
 from mpbert.foundation.config import parse_config
 from mpbert.foundation.errors import (
     ConfigError,
+    FindingsError,
     MpbertError,
     OutputError,
     RowsFailedError,
@@ -26,7 +27,11 @@ from mpbert.foundation.logs import is_json, take_style, written
 from mpbert.foundation.objects import local_copies
 
 logger = logging.getLogger(__name__)
-_CODES: dict[type[MpbertError], int] = {RowsFailedError: 3, StoppedError: 143}
+_CODES: dict[type[MpbertError], int] = {
+    FindingsError: 3,
+    RowsFailedError: 3,
+    StoppedError: 143,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
 from mpbert.foundation.config import option, positional
-from mpbert.foundation.errors import ConfigError, listed
+from mpbert.foundation.errors import ConfigError, FindingsError, listed
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.recommending.checking.checking import CheckedManuscript
 
-FORMATS = ("json", "text")
+FORMATS = ("github", "json", "sarif", "text")
+SEVERITIES = ("error", "warning", "note")
+NO_INDEX = Path("-")
 _NAMED = 5  # keys that are not checked
 
 
@@ -24,7 +26,9 @@ class Config:
     newer than the manuscript.
     """
 
-    index: Path = positional("index", "index made by mpbert index or build-index")
+    index: Path = positional(
+        "index", "index made by mpbert index or build-index; -: none, keys and entries alone"
+    )
     manuscript: Path = positional(
         "manuscript", "file that recommend reads, or a LaTeX project as a folder or .zip"
     )
@@ -35,7 +39,12 @@ class Config:
         None, "of the manuscript; without it, that of its date, or today's"
     )
     least_sure: int = option(0, "also print so many citations that fit, the least sure first")
-    format: str = option("text", "what to print", choices=FORMATS)
+    format: str = option(
+        "text", "what to print; github: annotations of a workflow", choices=FORMATS
+    )
+    fail_on: Optional[str] = option(
+        None, "end with exit code 3 where something as severe is found", choices=SEVERITIES
+    )
 
     def __post_init__(self) -> None:
         """Check what argparse cannot."""
@@ -50,17 +59,38 @@ def run(config: Config) -> None:
     """Print what was found.
 
     :raises ManuscriptError: the manuscript cannot be read.
+    :raises FindingsError: something was found that ``--fail-on`` names.
     """
-    from mpbert.recommending.checking.checking import check_file
+    from mpbert.recommending.checking.reports import github, sarif
     from mpbert.recommending.manuscripts.project import root_of
-    from mpbert.recommending.recommender import Recommender
 
     file = root_of(config.manuscript)
-    found = check_file(Recommender(config.index), file, config.bib, config.year)
+    found = _checked(config, file)
     if config.format == "json":
         print(json.dumps(found.as_json(), indent=1, ensure_ascii=False))
+    elif config.format == "sarif":
+        print(json.dumps(sarif(found.findings, file.parent), indent=1, ensure_ascii=False))
+    elif config.format == "github":
+        print("".join(f"{line}\n" for line in github(found.findings, file.parent)), end="")
     else:
         print("\n".join(_lines(found, config.least_sure)))
+    if config.fail_on:
+        severe = SEVERITIES[: SEVERITIES.index(config.fail_on) + 1]
+        if number := sum(finding.severity in severe for finding in found.findings):
+            raise FindingsError(f"{config.manuscript}: {number:,} findings ({' or '.join(severe)})")
+
+
+def _checked(config: Config, file: Path) -> "CheckedManuscript":
+    from mpbert.recommending.checking.checking import (
+        CheckedManuscript,
+        check_bibliography,
+        check_file,
+    )
+    from mpbert.recommending.recommender import Recommender
+
+    if config.index == NO_INDEX:
+        return CheckedManuscript([], check_bibliography(file, config.bib, config.year), [])
+    return check_file(Recommender(config.index), file, config.bib, config.year)
 
 
 def _lines(found: "CheckedManuscript", least_sure: int) -> list[str]:

@@ -55,7 +55,7 @@ EXIT_CODES = {
         "wrong input, or no memory left: one line says where, what was found, what was expected, "
         "what to do"
     ),
-    3: "make-rows: some rows failed, the others were made",
+    3: "make-rows: some rows failed, the others were made; check-citations: --fail-on applies",
     130: "interrupted; what is finished stays, and a training says what it goes on from",
     141: "standard output was closed by its reader, such as head; the rest was not printed",
     143: "ended by SIGTERM; what is finished stays, a training goes on when it is started again",
@@ -70,8 +70,10 @@ COMMON = {
 def exit_codes(command: str) -> dict[int, str]:
     """Return what the exit codes of a command mean."""
     codes = {code: text for code, text in EXIT_CODES.items() if code != 3}
-    if command == "make-rows":
-        codes[3] = EXIT_CODES[3].partition(": ")[2]
+    for part in EXIT_CODES[3].split("; "):
+        name, _, text = part.partition(": ")
+        if name == command:
+            codes[3] = text
     return dict(sorted(codes.items()))
 
 

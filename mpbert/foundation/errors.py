@@ -37,6 +37,10 @@ class RowsFailedError(MpbertError):
     """Some rows of the report could not be made, and the others were; exit code 3."""
 
 
+class FindingsError(MpbertError):
+    """A check found what it was told to fail on, and printed it; exit code 3."""
+
+
 class StoppedError(MpbertError):
     """SIGTERM ended the work at a place from which it goes on when started again; exit code 143."""
 
