@@ -98,6 +98,8 @@ def _lines(found: "CheckedManuscript", least_sure: int) -> list[str]:
     fitting = [one for one in found.citations if one.verdict == "fits"]
     lines += map(str, fitting[:least_sure])
     doubtful, known = len(found.doubtful), len(found.citations)
+    if not known and not found.unchecked:
+        return lines or ["nothing was found"]
     lines.append(f"citations of papers of the index: {known:,}, of them doubtful: {doubtful:,}")
     if found.unchecked:
         named = listed(found.unchecked, _NAMED)
