@@ -89,7 +89,7 @@ def _checked(config: Config, file: Path) -> "CheckedManuscript":
     from mpbert.recommending.recommender import Recommender
 
     if config.index == NO_INDEX:
-        return CheckedManuscript([], check_bibliography(file, config.bib, config.year), [])
+        return CheckedManuscript([], check_bibliography(file, config.bib, config.year), [], 0)
     return check_file(Recommender(config.index), file, config.bib, config.year)
 
 
