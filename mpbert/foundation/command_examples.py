@@ -147,6 +147,16 @@ HELP = {
         "papers in any format: BibTeX, CSL JSON, RIS, GROBID TEI, JSON Lines and all other readers",
         "an index: papers, words, citing sentences; with --encoder also vectors and a copy of it",
     ),
+    "learn-confidence": CommandHelp(
+        "mpbert learn-confidence mpbert/recommending/confidence",
+        "corpus stores of the ACL and of the RFCs",
+        "the coefficients that come with mpbert, and a Markdown table on standard output",
+    ),
+    "measure-confidence": CommandHelp(
+        "mpbert measure-confidence runs/corpus/rfc runs/index/rfc",
+        "a corpus store, and the index that build-index made of it",
+        "Markdown on standard output; with --plot a picture",
+    ),
     "learn-unmarked": CommandHelp(
         "mpbert learn-unmarked mpbert/recommending/unmarked/worthiness.safetensors",
         "papers of the ACL and RFCs, raw",

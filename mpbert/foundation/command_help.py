@@ -28,6 +28,8 @@ COMMANDS = {
     "build-index": "corpus store, encoder and vectors -> an index that recommends by itself",
     "index": "a library of papers, with citations or without -> an index at once, no training",
     "answer": "corpus store and index -> ranked papers for every context, as the index answers",
+    "learn-confidence": "corpora -> how sure answers of a library without training are",
+    "measure-confidence": "corpus store and index -> how far its probabilities come true",
     "learn-unmarked": "raw corpora -> which sentences need a citation, learnt and measured",
     "measure-evidence": "index and corpus store -> how well its passages tell what is cited",
     "recommend": "index and a manuscript -> ranked papers for each place, and why",

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Unpack
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from mpbert.foundation.errors import ConfigError
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.answers import Recommendations
+from mpbert.recommending.best import fused
+from mpbert.recommending.confidence.judging import Judge
+from mpbert.recommending.confidence.signs import FIRST
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.evidence import Evidence
@@ -32,8 +36,6 @@ from mpbert.recommending.words import Words
 
 WORDS, AROUND, NAMED = "words", "around", "named"  # what speaks for a paper, beside the cosine
 _AROUND = 10  # sentences on either side of a place
-_SHARED = 200  # papers among which scores are shared out
-_LEAST = 1e-12  # distance of two scores that differ
 
 
 class AnsweringIndex(IndexedPapers):
@@ -51,6 +53,8 @@ class AnsweringIndex(IndexedPapers):
         self._ranker = PaperRanker(data, encoder, self._words, self._years, near)
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
         self._evidence = Evidence(data)
+        about = data.tables.papers["title"], data.lookup, self._words
+        self._judge = Judge(*about, data.places, data.wholes)
 
     @property
     def vectors(self) -> np.ndarray:
@@ -152,18 +156,45 @@ class AnsweringIndex(IndexedPapers):
     def answer(self, asked: AskedFor) -> Recommendations:
         """Return the papers for a question, best first, each with its reasons."""
         top, ranker = asked.options.top, asked.options.ranker
-        ranking = self._ranker.rank(asked.questions, asked.allowed, top, ranker, asked.estimate)
-        rows, scores = ranking.rows[0, :top], ranking.scores[0, :top]
-        rows, scores = rows[rows >= 0], scores[rows >= 0]
-        citing = self._reasons.citing(rows, asked.words)
-        shares = _shares(ranking.scores[0][ranking.rows[0] >= 0])[:top]
-        passages = self.passages(rows, asked.words)
-        about = citing, passages
-        found = zip(rows.tolist(), scores.tolist(), shares.tolist(), *about, strict=True)
+        about = asked.allowed, max(top, FIRST), ranker, asked.estimate
+        rankings = self._ranker.rankings(asked.questions, *about)
+        ranking = fused(rankings, len(asked.allowed))
+        rows, scores = ranking.rows[0], ranking.scores[0]
+        scores = scores[rows >= 0]
+        first = rows[rows >= 0][: max(top, FIRST)]
+        citing = self._reasons.citing(first, asked.words)
+        sure = None
+        if ranker == "both" and len(rankings) == 1 and len(first):
+            signs = self._judge.signs(scores, first, citing, asked.questions)
+            sure = self._judge.of(signs, asked.questions[0].is_of_whole)
+        of_papers = [None] * top if sure is None else sure[0].round(3).tolist()
         accepted = asked.questions[0].accepted
-        return Recommendations(
-            [self._recommendation(*one, accepted) for one in found], asked.warning
-        )
+        about = citing, self.passages(first[:top], asked.words), of_papers
+        found = first.tolist(), scores.tolist(), *about
+        papers = [
+            self._recommendation(*one, accepted) for one in islice(zip(*found, strict=False), top)
+        ]
+        return Recommendations(papers, asked.warning, *(sure or ())[1:])
+
+    def signs(
+        self,
+        questions: Sequence[Asked],
+        rows: np.ndarray,
+        scores: np.ndarray,
+        kept: np.ndarray,
+        is_learnt: bool | None = None,
+    ) -> np.ndarray:
+        """Return the (K, 13) signs of the first papers of a ranking that was learnt.
+
+        :param rows: (M,) ranked papers, with their ``scores``, descending; ``kept`` places of those
+            that the library shall hold.
+        :param is_learnt: whether scores were learnt; None: where the index learnt any.
+        """
+        words, first = questions[0].words, rows[kept[:FIRST]]
+        if questions[0].is_of_whole:
+            words = self._words.counts(" ".join(questions[0].sentences[: len(questions)]))
+        citing = self._reasons.citing(first, words)
+        return self._judge.signs(scores[kept], first, citing, questions, is_learnt)
 
     def questions_of_whole(self, sentences: Sequence[str], year: int | None) -> list[Asked]:
         """Return the questions of a whole paper by the sentences of its title and abstract."""
@@ -190,7 +221,7 @@ class AnsweringIndex(IndexedPapers):
         :param questions: that of the place, or those of a whole paper.
         :param allowed: (N,) whether a paper may be ranked; one that was accepted may not.
         """
-        return self._ranker.rank(questions, allowed, top, ranker)
+        return fused(self._ranker.rankings(questions, allowed, top, ranker), len(allowed))
 
     def evidence(self, question: Asked) -> dict[str, np.ndarray]:
         """Return name to (N,) scores of all papers at a place, of what every index has.
@@ -250,21 +281,10 @@ class AnsweringIndex(IndexedPapers):
         self,
         row: int,
         score: float,
-        share: float,
         citing: tuple[CitingSentence, ...],
         passage: Passage | None,
+        probability: float | None,
         accepted: np.ndarray,
     ) -> Recommendation:
         why = Why(citing, self._reasons.companions(row, accepted), passage)
-        return Recommendation(**self.shown(row), score=score, why=why, share=share)
-
-
-def _shares(scores: np.ndarray) -> np.ndarray:
-    """Return where scores lie between that of the last paper, at most the 200th, and the best.
-
-    :param scores: (M,) descending.
-    """
-    if not len(scores) or scores[0] == scores[-1]:
-        return np.ones(len(scores))
-    last = scores[:_SHARED][-1]
-    return (np.maximum(scores - last, 0) / max(scores[0] - last, _LEAST)).round(3)
+        return Recommendation(**self.shown(row), score=score, why=why, probability=probability)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 20  # records of a table that is printed
 _NARROWEST = 20  # characters of a title in it
-_RIGHT = {"rank", "score", "year"}  # columns of numbers
+_RIGHT = {"rank", "score", "likely", "year"}  # columns of numbers
 
 T = TypeVar("T")
 
@@ -81,26 +81,53 @@ class Recommendations(Records[Recommendation]):
     >>> len(found), found[0].score >= found[1].score, [paper.year is None for paper in found]
     (3, True, [False, False, False])
     >>> print(found)
-    rank    score  paper_id  title ...
+    rank    score  likely  paper_id  title ...
 
     :ivar warning: a line where the text seems to be in another language than the papers; else
         empty.
+    :ivar holds: P(the library holds what belongs here); None where it is not known.
+    :ivar fits: whether that is enough for the list to be of use; None where it is not known.
     """
 
-    columns = ("rank", "score", "paper_id", "title", "authors", "year")
+    columns = ("rank", "score", "likely", "paper_id", "title", "authors", "year")
 
-    def __init__(self, papers: Sequence[Recommendation], warning: str = "") -> None:
+    def __init__(
+        self,
+        papers: Sequence[Recommendation],
+        warning: str = "",
+        holds: float | None = None,
+        fits: bool | None = None,
+    ) -> None:
         super().__init__(papers.__getitem__, range(len(papers)))
-        self.warning = warning
+        self.warning, self.holds, self.fits = warning, holds, fits
 
     def cells(self, number: int) -> tuple[str, ...]:
         """Return the cells of a paper by its number, from 0."""
         paper = self._at(number)
-        return f"{number + 1}", f"{paper.score:.4f}", *cells_of(paper)
+        of_ranking = f"{number + 1}", f"{paper.score:.4f}", as_percent(paper.probability)
+        return *of_ranking, *cells_of(paper)
+
+    def judgement(self) -> dict[str, str | float | bool | None]:
+        """Return warning, holds and fits, by their names."""
+        return {"warning": self.warning, "holds": self.holds, "fits": self.fits}
+
+    @property
+    def doubt(self) -> str:
+        """A line where nothing in the library fits well; else empty."""
+        if self.fits is not False or self.holds is None:
+            return ""
+        return (
+            f"nothing in this library fits well: {as_percent(self.holds)} likely that it holds "
+            f"what belongs here"
+        )
 
     def notes(self) -> list[str]:
-        """Return how many papers are not shown, and the warning."""
-        return super().notes() + ([f"warning: {self.warning}"] if self.warning else [])
+        """Return how many papers are not shown, and the cautions."""
+        return [*super().notes(), *self.cautions()]
+
+    def cautions(self) -> list[str]:
+        """Return lines that say why the list may be of no use; none where it may be of use."""
+        return list(filter(None, [self.doubt, self.warning and f"warning: {self.warning}"]))
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return the papers as a table of pandas, by rank, from 1.
@@ -108,20 +135,28 @@ class Recommendations(Records[Recommendation]):
         >>> from mpbert import Recommender
         >>> found = Recommender("runs/index/rfc").recommend("Names are resolved by servers")
         >>> list(found.to_pandas().columns)
-        ['paper_id', 'title', 'authors', 'year', 'score', 'reasons', 'why']
+        ['paper_id', 'title', 'authors', 'year', 'score', 'probability', 'reasons', 'why']
 
         ``authors`` and ``reasons`` are lists, an unknown ``year`` is NA, and
-        ``attrs["warning"]`` is the warning.
+        ``attrs`` have ``warning``, ``holds`` and ``fits``.
 
         :raises MissingPackageError: pandas is not installed.
         """
         pd = imported("pandas")
-        names = ("paper_id", "title", "authors", "year", "score", "reasons", "why")
+        names = (
+            *("paper_id", "title", "authors", "year", "score", "probability"),
+            *("reasons", "why"),
+        )
         rows = [[getattr(paper, name) for name in names] for paper in self]
         table = pd.DataFrame(rows, pd.RangeIndex(self._numbers, name="rank") + 1, names)
         table["authors"] = [list(paper.authors) for paper in self]
-        table.attrs["warning"] = self.warning
-        return table.astype({"year": "Int32", "score": "float64"})
+        table.attrs |= self.judgement()
+        return table.astype({"year": "Int32", "score": "float64", "probability": "float64"})
+
+
+def as_percent(probability: float | None) -> str:
+    """Return a probability as a person reads it; a dash where it is not known."""
+    return "-" if probability is None else f"{100 * probability:.0f} %"
 
 
 def cells_of(paper: Recommendation | IndexedPaper) -> tuple[str, str, str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.linear_fusion import rounded_weights
 from mpbert.recommending.learnt import AGE, CITATIONS, LearntWeights
+from mpbert.recommending.questions import Asked
 from mpbert.recommending.signals import own_signals
 
 _DEPTH = 100  # candidates of each feature
@@ -24,6 +25,7 @@ class Examples:
     :param features: of each question: name to (M,) values of its candidates.
     :param signals: of each question: (M, ...) of :func:`own_signals`, float32.
     :param gold: of each question: (M,) shares of its cited papers, 0 for the others.
+    :param asked: the questions, several of a whole paper.
     """
 
     has_signals: bool = False
@@ -31,12 +33,20 @@ class Examples:
     features: list[dict[str, np.ndarray]] = field(default_factory=list)
     signals: list[np.ndarray] = field(default_factory=list)
     gold: list[np.ndarray] = field(default_factory=list)
+    asked: list[list[Asked]] = field(default_factory=list)
 
-    def add(self, found: dict[str, np.ndarray], allowed: np.ndarray, cited: np.ndarray) -> None:
+    def add(
+        self,
+        asked: list[Asked],
+        found: dict[str, np.ndarray],
+        allowed: np.ndarray,
+        cited: np.ndarray,
+    ) -> None:
         """Add the candidates of a question, of the features of all papers.
 
         :param allowed: (N,) which papers may be candidates; ``cited`` rows of those to be found.
         """
+        self.asked.append(asked)
         rows = _candidates(found, allowed)
         is_cited = np.isin(rows, cited)
         self.rows.append(rows)

@@ -10,6 +10,9 @@ several papers, a random one is taken as accepted, and the others are sought. Th
 rank the first papers of the fusion anew: :mod:`mpbert.recommending.tree_learning`.
 """
 
+import importlib.util
+from functools import partial
+
 import numpy as np
 
 from mpbert.corpus.queries import Queries, fixed_sample
@@ -18,6 +21,8 @@ from mpbert.corpus.years import were_there
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
+from mpbert.recommending.confidence.coefficients import Confidence
+from mpbert.recommending.confidence.learning import KnownAnswers, learn_confidence
 from mpbert.recommending.contexts import questions_of
 from mpbert.recommending.examples import Examples
 from mpbert.recommending.learnt import COMPANIONS, FEATURES, LearntWeights
@@ -50,9 +55,10 @@ def learn(recommender: AnsweringIndex, store: CorpusStore, task: str) -> tuple[L
     if fusion is None:
         return None, f"no weights: no paper that {of} cite is a candidate"
     if reason:
-        return Learnt(fusion), reason
-    trees, remark = learn_trees(plain, fusion, queries, recommender.features.known)
-    return Learnt(fusion, trees), remark
+        trees, remark, scores = None, reason, list(map(fusion.scores, plain.features))
+    else:
+        trees, remark, scores = learn_trees(plain, fusion, queries, recommender.features.known)
+    return Learnt(fusion, trees, _confidence(recommender, plain, scores)), remark
 
 
 def queries_to_learn_from(store: CorpusStore, task: str) -> Queries:
@@ -80,15 +86,35 @@ def _examples(
     plain, accepting = Examples(with_signals), Examples()
     asked, rng = questions_of(recommender, store, queries), named_rng(1, "accepted papers")
     for number in progress(range(len(queries)), "learn to rank", "question"):
-        found, year = recommender.features.of_all(next(asked)), int(queries.years[number])
+        questions, year = next(asked), int(queries.years[number])
+        found = recommender.features.of_all(questions)
         allowed = were_there(store.years, year)
         allowed[queries.citing_rows[number]] = False
         cited = queries.cited(number)
-        plain.add(found, allowed, cited)
+        plain.add(questions, found, allowed, cited)
         if len(cited) > 1:
             place = int(rng.integers(len(cited)))
             allowed[cited[place]] = False
             companions = recommender.features.companions(cited[place : place + 1])
             others = np.delete(cited, place)
-            accepting.add({**found, COMPANIONS: companions}, allowed, others)
+            accepting.add(questions, {**found, COMPANIONS: companions}, allowed, others)
     return plain, accepting
+
+
+def _confidence(
+    recommender: AnsweringIndex, examples: Examples, scores: list[np.ndarray]
+) -> Confidence | None:
+    """Return how sure answers are; None where there are no examples, or no scikit-learn.
+
+    :param scores: of each question (M,) of its candidates, by what did not learn from it.
+    """
+    if importlib.util.find_spec("sklearn") is None:
+        return None
+    answers = KnownAnswers()
+    for number in progress(range(len(scores)), "learn how sure answers are", "question"):
+        ranked = np.argsort(-scores[number], kind="stable")
+        rows, values = examples.rows[number][ranked], scores[number][ranked]
+        asked, is_cited = examples.asked[number], examples.gold[number][ranked] > 0
+        signs_of = partial(recommender.signs, asked, rows, values, is_learnt=True)
+        answers.add_all(signs_of, is_cited)
+    return learn_confidence(answers)

@@ -19,6 +19,7 @@ from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.tree_arrays import ARRAYS, typed_arrays
 from mpbert.methods.lambdamart.tree_masks import TreeMasks
 from mpbert.methods.rankings import Ranking
+from mpbert.recommending.confidence.coefficients import Confidence, read_confidence
 from mpbert.recommending.learnt import LearntWeights, read_fusion
 from mpbert.recommending.signals import DEPTH, fused_signals, own_signals, signal_names
 
@@ -111,10 +112,12 @@ class Learnt:
     """What an index learnt to rank by: for places, or for whole papers.
 
     :param trees: over the first papers of the fusion; None: the fusion alone ranks.
+    :param confidence: how sure answers are; None: too little was there to learn it from.
     """
 
     fusion: LearntWeights
     trees: LearntTrees | None = None
+    confidence: Confidence | None = None
 
     def write(self, folder: Path, of: str) -> None:
         """Write the files into a folder that exists.
@@ -122,8 +125,9 @@ class Learnt:
         :param of: ``PLACES`` or ``WHOLES``.
         """
         self.fusion.write(folder, of)
-        if self.trees is not None:
-            self.trees.write(folder, of)
+        for part in (self.trees, self.confidence):
+            if part is not None:
+                part.write(folder, of)
 
 
 def read_learnt(folder: Path, known: Sequence[str], of: str) -> Learnt | None:
@@ -134,4 +138,6 @@ def read_learnt(folder: Path, known: Sequence[str], of: str) -> Learnt | None:
     :raises IndexFormatError: a file is damaged, or reads what the index lacks.
     """
     fusion = read_fusion(folder, known, of)
-    return None if fusion is None else Learnt(fusion, read_trees(folder, known, of))
+    if fusion is None:
+        return None
+    return Learnt(fusion, read_trees(folder, known, of), read_confidence(folder, of))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mpbert.foundation.extras import imported
 from mpbert.recommending.answering import AnsweringIndex
-from mpbert.recommending.answers import Recommendations, Records
+from mpbert.recommending.answers import Recommendations, Records, as_percent
 from mpbert.recommending.manuscripts.sentences import Manuscript
 from mpbert.recommending.options import Options
 
@@ -74,7 +74,7 @@ class PlaceAnswer:
             cited = self.known(paper["paper_id"])
             paper |= {"cited": cited and cited.cited, "cited_as": cited and cited.key}
         is_whole = found.pop("is_whole")  # it stands last
-        return {**found, "warning": self.papers.warning, "is_whole": is_whole}
+        return {**found, **self.papers.judgement(), "is_whole": is_whole}
 
 
 class Places(Records[PlaceAnswer]):
@@ -173,8 +173,7 @@ def whole_answer(index: AnsweringIndex, sentences: Sequence[str], options: Optio
 
 def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     """Return the text for one place; a year leaves out the papers of later ones."""
-    lines, warning = [answer.head], answer.papers.warning
-    lines += [f"  warning: {warning}"] if warning else []
+    lines = [answer.head, *(f"  {line}" for line in answer.papers.cautions())]
     shown = {paper.paper_id for paper in answer.papers}
     lines += [
         f"  already cited here: {cited.paper_id} as {cited.key}"
@@ -189,7 +188,8 @@ def lines_of(answer: PlaceAnswer, year: int | None) -> list[str]:
     for rank, paper in enumerate(answer.papers, start=1):
         authors = ", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else "")
         about = ", ".join(part for part in (authors, str(paper.year or "")) if part)
-        lines.append(f"{rank:>4}  {paper.score:.4f}  {paper.paper_id}  {paper.title} ({about})")
+        numbers = f"{rank:>4}  {paper.score:.4f}  {as_percent(paper.probability):>4}"
+        lines.append(f"{numbers}  {paper.paper_id}  {paper.title} ({about})")
         if cited := answer.known(paper.paper_id):
             lines.append(f"        {_SAID[cited.cited]} as {cited.key}")
         if passage := paper.why.evidence:

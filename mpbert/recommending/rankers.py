@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.methods.rankings import Ranking, fuse_reciprocal
+from mpbert.methods.rankings import Ranking
+from mpbert.recommending.best import beside, beside_these, best_of, within
 from mpbert.recommending.companions import companion_scores
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
@@ -18,13 +19,9 @@ from mpbert.recommending.options import Options
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.signals import DEPTH
 from mpbert.recommending.words import Words
-from mpbert.retrieval.ranking import at_most_kth, top_k
 from mpbert.vectors.matches import TokenWeights
 
 _DEPTH = 200  # papers of each ranking that are fused
-# of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
-# and of the ACL, with an encoder of the other corpus and with MiniLM
-_FOREIGN = 0.5
 _TOGETHER = 4  # questions of which one product costs less than as many single ones
 
 
@@ -113,15 +110,15 @@ class PaperRanker:
         each = zip(vectors, found, weighed, strict=True)
         return [Estimate(vector, row, slack, of_tokens) for vector, row, of_tokens in each]
 
-    def rank(
+    def rankings(
         self,
         questions: Sequence[Asked],
         allowed: np.ndarray,
         top: int,
         ranker: str,
         estimate: Estimate | None = None,
-    ) -> Ranking:
-        """Return the best papers, ``top`` of them or more.
+    ) -> list[Ranking]:
+        """Return the best papers, ``top`` of them or more; of several rankings, to be fused.
 
         :param questions: as of :class:`AskedFor`, like ``allowed``; all accept the same papers.
         :param estimate: of a single question for the learnt fusion; it changes the time that it
@@ -138,10 +135,8 @@ class PaperRanker:
         if len(accepted) and (learnt is None or COMPANIONS not in learnt.fusion.weights):
             scores = companion_scores(self._lookup, accepted, len(allowed))
             if (may_rank := allowed & (scores > 0)).any():
-                rankings.append(_ranking(scores, may_rank, depth))
-        if len(rankings) == 1:
-            return rankings[0]
-        return fuse_reciprocal(rankings, len(allowed))
+                rankings.append(best_of(scores, may_rank, depth))
+        return rankings
 
     def _averaged(
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
@@ -158,7 +153,7 @@ class PaperRanker:
                 *(known if name != "words" else [], allowed_here, depth),
             )
             may_rank = allowed_here & (scores > 0) if name == "words" else allowed_here
-            rankings.append(_ranking(scores, may_rank, depth))
+            rankings.append(best_of(scores, may_rank, depth))
         return rankings
 
     def _estimated(
@@ -170,16 +165,16 @@ class PaperRanker:
         scores = fusion.scores(found)
         # the first papers are among those whose score may reach the last of the first
         slack = abs(fusion.weights[COSINE]) * estimate.slack
-        rows = _within(np.where(allowed, scores, -np.inf), depth, 2 * slack)
+        rows = within(np.where(allowed, scores, -np.inf), depth, 2 * slack)
         found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
         scores[rows] = fusion.scores({name: values[rows] for name, values in found.items()})
-        fused = _ranking(scores[rows], np.ones(len(rows), dtype=bool), depth)
+        fused = best_of(scores[rows], np.ones(len(rows), dtype=bool), depth)
         fused = Ranking(rows[fused.rows], fused.scores)
         if self._places.trees is None:
             return fused
         # trees read where the first papers stand among all by their cosines
         first = fused.first(DEPTH).rows[0]
-        rows = _beside_these(found[COSINE], first, allowed, estimate.slack)
+        rows = beside_these(found[COSINE], first, allowed, estimate.slack)
         found[COSINE][rows] = cosines(self._vectors[rows], estimate.vector)
         return self._reranked(question, found, fused, scores, allowed)
 
@@ -199,7 +194,7 @@ class PaperRanker:
             return fusion.scores(found)
 
         total = settled(scores, known, allowed, depth)
-        return self._reranked(questions[0], found, _ranking(total, allowed, depth), total, allowed)
+        return self._reranked(questions[0], found, best_of(total, allowed, depth), total, allowed)
 
     def _reranked(
         self,
@@ -243,58 +238,10 @@ class PaperRanker:
                     return {"fused": lambda: matches + values}
                 words = self._words.bm25(*question.words, self._lookup.words)
                 nears = [] if near is None else [near]
-                return {"fused": _beside(words, lambda: matches + values, nears, allowed)}
+                return {"fused": beside(words, lambda: matches + values, nears, allowed)}
             values = self._vectors @ vector if near is None else near.values
             found["dense"] = lambda: values
         if ranker != "dense":
             words = self._words.bm25(*question.words, self._lookup.words)
             found["words"] = lambda: words
         return found
-
-
-def _beside(
-    words: np.ndarray, encoder: Callable[[], np.ndarray], nears: Sequence[Near], allowed: np.ndarray
-) -> Callable[[], np.ndarray]:
-    """Return what computes (N,) scores by words and by an encoder that was trained elsewhere.
-
-    :param words: (N,) scores by words; ``encoder`` computes those of the encoder, at ``nears``.
-    :param allowed: (N,) whether a paper may be ranked.
-    """
-    first = settled(encoder, nears, allowed, 1)  # the best is exact
-    best = [scores[allowed].max(initial=0.0) or 1.0 for scores in (words, first)]
-    return lambda: words / best[0] + _FOREIGN * encoder() / best[1]
-
-
-def _within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
-    """Return, ascending, rows whose scores are less than the ``depth``-th by no more, and others.
-
-    :param scores: (N,); -inf of what may not be ranked.
-    """
-    depth = min(depth, len(scores))
-    last = at_most_kth(scores, depth)
-    return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
-
-
-def _beside_these(
-    values: np.ndarray, first: np.ndarray, allowed: np.ndarray, slack: float
-) -> np.ndarray:
-    """Return allowed rows whose value may be above or below one of the first, or may be the best.
-
-    :param values: (N,), off by ``slack`` at most; those of the rows ``first`` are exact.
-    """
-    asked = np.sort(values[first].astype(np.float64))
-    best = values[allowed].max(initial=-np.inf) - 2 * slack
-    rows = np.flatnonzero(allowed & (values >= min(best, asked.min(initial=np.inf) - slack)))
-    here = values[rows].astype(np.float64)
-    place = np.searchsorted(asked, here - slack)  # of the first that is not below
-    is_beside = np.append(asked, np.inf)[place] <= here + slack
-    return rows[is_beside | (here >= best)]
-
-
-def _ranking(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
-    """Return the best allowed papers of one question, ties by row."""
-    num_allowed = np.count_nonzero(allowed)
-    if not num_allowed:
-        return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
-    scores = np.where(allowed, scores, -np.inf).astype(np.float64, copy=False)
-    return Ranking(*top_k(scores[None], min(depth, num_allowed), np.array([-1])))

@@ -96,9 +96,9 @@ class Recommendation:
     """A ranked paper.
 
     :param score: larger is better; comparable within one answer alone.
-    :param share: of the distance from the last ranked paper, at most the 200th, to the best:
-        1 for the best.
     :param doi: None where it is not known.
+    :param probability: P(the paper is cited here); it means the same in every answer. None: not
+        known, of another ranker than ``both``, of lists fused by ranks, and of an older index.
     """
 
     paper_id: str
@@ -107,8 +107,8 @@ class Recommendation:
     year: int | None
     score: float
     why: Why = field(default_factory=Why)
-    share: float = 1.0
     doi: str | None = None
+    probability: float | None = None
 
     @property
     def reasons(self) -> list[str]:

@@ -13,6 +13,7 @@ import importlib.util
 import numpy as np
 
 from mpbert.corpus.queries import Queries
+from mpbert.foundation.ragged import row_numbers
 from mpbert.methods.lambdamart.related import KnownCitations
 from mpbert.methods.lambdamart.tree_arrays import arrays_of
 from mpbert.methods.lambdamart.tree_masks import TreeMasks
@@ -50,19 +51,22 @@ def why_not(number: int, queries: str) -> str:
 
 def learn_trees(
     examples: Examples, weights: LearntWeights, queries: Queries, known: KnownCitations
-) -> tuple[LearntTrees | None, str]:
+) -> tuple[LearntTrees | None, str, list[np.ndarray]]:
     """Return the trees, and what they bring; None where that may be chance.
 
     :param examples: of the queries, with signals; ``weights`` that they taught.
+    :returns: beside them of each query (M,) scores of its candidates by what did not learn from it.
     """
     teaches = np.array([gold.any() for gold in examples.gold])
     num_folds = min(_FOLDS, len(np.unique(queries.citing_rows[teaches])))
     if num_folds < 2:
-        return None, "no trees: what is cited is among the candidates of one validation paper alone"
+        said = "no trees: what is cited is among the candidates of one validation paper alone"
+        return None, said, list(map(weights.scores, examples.features))
     folds = folds_by_paper(queries.citing_rows, teaches, num_folds)
     names = [name for name in weights.weights if name != COMPANIONS]
-    lists = _lists(examples, names, folds, queries.years, known)
-    papers, lists = queries.citing_rows[lists.teach], lists.that_teach()
+    held_out = _held_out(examples, names, folds)
+    whole = _lists(examples, held_out, folds, queries.years, known)
+    papers, lists = queries.citing_rows[whole.teach], whole.that_teach()
     found = {settings: cross_validated(lists, settings) for settings in _SETTINGS}
     after = {settings: precisions(lists, scores) for settings, (_, scores) in found.items()}
     best = max(after, key=lambda settings: after[settings].mean())
@@ -73,11 +77,15 @@ def learn_trees(
         f"{100 * before.mean():.2f} without, standard error {100 * error:.2f}"
     )
     if gain <= _ERRORS * error:
-        return None, f"no trees: the gain may be chance, {said}"
-    trees = arrays_of(grown(lists, best, found[best][0]))
+        return None, f"no trees: the gain may be chance, {said}", held_out
+    grown_trees = grown(lists, best, found[best][0])
+    trees = arrays_of(grown_trees)
     signals = tuple(signal_names(list(examples.features[0])))
     made = LearntTrees(TreeMasks(trees), signals)
-    return made, f"{len(trees):,} trees of {best.leaves} leaves: {said}"
+    scores = whole.start + grown_trees.predict(whole.features)  # that lists without gold taught
+    scores[whole.teach[row_numbers(whole.lengths)]] = found[best][1]
+    _take_in(held_out, whole.lengths, scores)
+    return made, f"{len(trees):,} trees of {best.leaves} leaves: {said}", held_out
 
 
 def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float]:
@@ -93,26 +101,47 @@ def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float
     return mean, float(np.sqrt((of_papers**2).sum()) / len(values))
 
 
-def _lists(
-    examples: Examples,
-    names: list[str],
-    folds: np.ndarray,
-    years: np.ndarray,
-    known: KnownCitations,
-) -> Lists:
-    """Return the first papers of each question by weights that were learnt on other folds.
+def _held_out(examples: Examples, names: list[str], folds: np.ndarray) -> list[np.ndarray]:
+    """Return of each query (M,) scores by weights that were learnt on other folds.
 
-    :param names: of features with weights.
-    :param folds: (Q,) of the questions; ``years`` (Q,) of their manuscripts, 0 where none is known.
+    :param names: of features with weights; ``folds`` (Q,) of the queries.
     """
     fusions = {
         fold: LearntWeights(examples.weights(names, taught=folds != fold), 0)
         for fold in np.unique(folds).tolist()
     }
+    each = zip(folds.tolist(), examples.features, strict=True)
+    return [fusions[fold].scores(found) for fold, found in each]
+
+
+def _take_in(scores: list[np.ndarray], lengths: np.ndarray, better: np.ndarray) -> None:
+    """Put other scores in place of those of the first papers of each query.
+
+    :param lengths: (Q,) how many these are; ``better`` query after query, best before.
+    """
+    for own, of_first in zip(scores, np.split(better, np.cumsum(lengths)[:-1]), strict=True):
+        own[_first(own)] = of_first
+
+
+def _first(scores: np.ndarray) -> np.ndarray:
+    return np.argsort(-scores, kind="stable")[:DEPTH]
+
+
+def _lists(
+    examples: Examples,
+    held_out: list[np.ndarray],
+    folds: np.ndarray,
+    years: np.ndarray,
+    known: KnownCitations,
+) -> Lists:
+    """Return the first papers of each question by scores of what did not learn from it.
+
+    :param held_out: of each question (M,) scores of its candidates.
+    :param folds: (Q,) of the questions; ``years`` (Q,) of their manuscripts, 0 where none is known.
+    """
     features, is_cited, start, lengths = [], [], [], []
-    for number, fold in enumerate(folds.tolist()):
-        scores = fusions[fold].scores(examples.features[number])
-        first = np.argsort(-scores, kind="stable")[:DEPTH]
+    for number, scores in enumerate(held_out):
+        first = _first(scores)
         rows, year = examples.rows[number][first], int(years[number]) or known.last_year
         fused = fused_signals(rows, scores[first], known, year)
         features.append(np.column_stack([examples.signals[number][first], fused]))

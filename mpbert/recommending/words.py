@@ -22,16 +22,24 @@ class Words:
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
-        columns = self._columns_of(text)
+        columns = self.stems(text)
         return np.unique(columns[columns >= 0], return_counts=True)
 
     def frequencies(self, text: str) -> np.ndarray:
         """Return (T,) parts of the papers that hold each word of a text; 0 for an unknown one."""
-        columns, offsets = self._columns_of(text), self._lookup.word_offsets
-        holding = offsets[columns + 1] - offsets[np.maximum(columns, 0)]
-        return np.where(columns >= 0, holding, 0) / self.num_papers
+        return self.frequencies_of(self.stems(text))
 
-    def _columns_of(self, text: str) -> np.ndarray:
+    def frequencies_of(self, stems: np.ndarray) -> np.ndarray:
+        """Return the same of (T,) columns of stems; -1 is an unknown one."""
+        offsets = self._lookup.word_offsets
+        holding = offsets[stems + 1] - offsets[np.maximum(stems, 0)]
+        return np.where(stems >= 0, holding, 0) / self.num_papers
+
+    def weights(self, columns: np.ndarray, counts: np.ndarray | int = 1) -> np.ndarray:
+        """Return (U,) idf of known stems times how often each counts."""
+        return self._lookup.idf[columns] * counts
+
+    def stems(self, text: str) -> np.ndarray:
         """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
         return np.array([self._columns.get(stem(word), -1) for word in words(text)], np.int64)
 

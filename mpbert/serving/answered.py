@@ -33,6 +33,7 @@ class RecommendedPaper(FoundPaper):
     """A paper to cite, its passage that supports the text, and known sentences that cite it."""
 
     score: float = Field(description="larger is better; comparable within one answer only")
+    probability: float | None = Field(description="that it is cited here; null: not known")
     evidence: PassageMessage | None
     citing: list[CitingSentenceMessage]
 
@@ -67,5 +68,6 @@ def recommended(recommender: Recommender, answer: Recommendations) -> list[Recom
         about = as_found(recommender.paper(paper.paper_id)).model_dump()
         why = WhyMessage.model_validate(paper.why)
         reasons = {"evidence": why.evidence, "citing": why.citing}
-        papers.append(RecommendedPaper(**about, score=paper.score, **reasons))
+        numbers = {"score": paper.score, "probability": paper.probability}
+        papers.append(RecommendedPaper(**about, **numbers, **reasons))
     return papers

@@ -44,11 +44,10 @@ from mpbert.serving.messages import (
     Text,
     Titles,
     Top,
-    ascii_line,
-    one_line,
 )
 from mpbert.serving.missing import add_missing
 from mpbert.serving.paths import Paths
+from mpbert.serving.refusals import ascii_line, one_line
 from mpbert.serving.uploads import add_uploads
 from mpbert.serving.waiting import Queue
 
@@ -157,7 +156,7 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
         for place in questions.places:  # other requests have their turn in between
             one = {**asked, "place": place}
             answer, milliseconds = await queue.recommend(recommender, one)
-            found.append({"place": place, "papers": list(answer), "warning": answer.warning})
+            found.append({"place": place, "papers": list(answer), **answer.judgement()})
             total += milliseconds
         return _as_json({"places": found, "milliseconds": round(total, 1)})
 
@@ -199,7 +198,7 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
 async def _answer(edition: Edition, queue: Queue, question: Question) -> Response:
     asked = question.model_dump()
     answer, milliseconds = await queue.recommend(edition.recommender, asked)
-    found = {"papers": list(answer), "warning": answer.warning}
+    found = {"papers": list(answer), **answer.judgement()}
     return _as_json({**found, "milliseconds": round(milliseconds, 1)})
 
 

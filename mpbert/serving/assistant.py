@@ -22,6 +22,7 @@ from mpbert.serving.answered import (
 )
 from mpbert.serving.assistant_checks import add_checks
 from mpbert.serving.live import LiveIndex
+from mpbert.serving.messages import Judgement
 from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 
 _INSTRUCTIONS = (
@@ -33,11 +34,10 @@ _INSTRUCTIONS = (
 RankedBy = Annotated[Ranker, Field(description="vectors, words, or both")]
 
 
-class RecommendedPapers(BaseModel):
-    """Papers to cite, best first."""
+class RecommendedPapers(Judgement):
+    """Papers to cite, best first. Where ``fits`` is false, say so, and recommend none."""
 
     papers: list[RecommendedPaper]
-    warning: str = Field(description="a line where text and collection share no language")
 
 
 class FoundPapers(BaseModel):
@@ -137,4 +137,4 @@ def _add_whole(server: MCPServer, live: LiveIndex) -> None:
 
 def _recommended(recommender: Recommender, asked: AskedFor) -> RecommendedPapers:
     answer = recommender.answer(asked)
-    return RecommendedPapers(papers=recommended(recommender, answer), warning=answer.warning)
+    return RecommendedPapers(papers=recommended(recommender, answer), **answer.judgement())

@@ -8,10 +8,10 @@ from mpbert.serving.messages import (
     MAX_PLACES,
     AskedManuscript,
     AskedText,
+    Judgement,
     PaperId,
     RecommendationMessage,
     Text,
-    UnsharedLanguage,
     check_place,
 )
 from mpbert.serving.wanted import MAX_TOP
@@ -111,7 +111,7 @@ class PaperCard(RecommendationMessage):
     cited_as: str | None = Field(description="its key in the manuscript")
 
 
-class ManuscriptPlace(BaseModel):
+class ManuscriptPlace(Judgement):
     """Recommended papers for one sentence that cites, best first."""
 
     place: int = Field(description="its number, from 1")
@@ -119,7 +119,6 @@ class ManuscriptPlace(BaseModel):
     keys: list[str] = Field(description="keys that stand there already")
     cited: list[CitedMessage]
     site: SiteMessage | None = Field(description="null: no key can be written there")
-    warning: UnsharedLanguage = ""
     papers: list[PaperCard]
 
 
@@ -132,11 +131,10 @@ class ManuscriptAnswer(BaseModel):
     milliseconds: float = Field(description="time to read and rank, without waiting")
 
 
-class WholeAnswer(BaseModel):
+class WholeAnswer(Judgement):
     """Papers to read for a whole paper, best first."""
 
     papers: list[PaperCard]
-    warning: UnsharedLanguage = ""
     milliseconds: float = Field(description="time to read and rank, without waiting")
 
 

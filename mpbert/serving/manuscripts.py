@@ -93,7 +93,7 @@ def _answered_whole(edition: Edition, question: WholeQuestion) -> WholeAnswer:
     answer = whole_answer(edition.recommender, sentences, options)
     papers = [card_of(edition, answer, paper) for paper in answer.papers]
     milliseconds = round(1000 * (time.perf_counter() - start), 1)
-    return WholeAnswer(papers=papers, warning=answer.papers.warning, milliseconds=milliseconds)
+    return WholeAnswer(papers=papers, milliseconds=milliseconds, **answer.papers.judgement())
 
 
 def options_of(question: AskedManuscript) -> Options:
@@ -125,7 +125,7 @@ def _place(
         cited=[
             CitedMessage(key=c.key, paper_id=c.paper_id) for c in answer.cited if c.cited == HERE
         ],
-        warning=answer.papers.warning,
+        **answer.papers.judgement(),
         site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
         papers=[card_of(edition, answer, paper) for paper in answer.papers],
     )

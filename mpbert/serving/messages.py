@@ -1,10 +1,9 @@
 """What the API reads and answers; the descriptions stand in its OpenAPI document."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from mpbert.foundation.errors import printable
 from mpbert.recommending.options import Options, Ranker
 from mpbert.serving.reason_messages import WHY, FromRecords, PaperId, WhyMessage
 from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
@@ -45,10 +44,10 @@ _PAPER = {
     "year": 1990,
     "doi": "10.17487/RFC1191",
     "score": 31.4,
-    "share": 0.82,
+    "probability": 0.64,
     "why": WHY,
 }
-_ANSWER = {"papers": [_PAPER], "warning": "", "milliseconds": 12.3}
+_ANSWER = {"papers": [_PAPER], "warning": "", "holds": 0.81, "fits": True, "milliseconds": 12.3}
 
 
 class AskedManuscript(BaseModel):
@@ -137,28 +136,36 @@ class RecommendationMessage(PaperMessage):
     """A recommended paper."""
 
     score: float = Field(description="larger is better; comparable within one answer only")
-    share: float = Field(
-        description="of the distance from the last ranked paper, at most the 200th, to the best"
+    probability: float | None = Field(
+        description="that it is cited here, the same in every answer; null: not known"
     )
     why: WhyMessage
 
 
-class Answer(BaseModel):
+class Judgement(BaseModel):
+    """How far a list of papers can be relied upon."""
+
+    warning: UnsharedLanguage = ""
+    holds: float | None = Field(
+        None, description="probability that the library holds what belongs here; null: not known"
+    )
+    fits: bool | None = Field(None, description="false: nothing in this library fits well")
+
+
+class Answer(Judgement):
     """Recommended papers, best first."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_ANSWER]})
 
     papers: list[RecommendationMessage]
-    warning: UnsharedLanguage = ""
     milliseconds: float = Field(description="time to rank, without waiting")
 
 
-class PlaceMessage(BaseModel):
+class PlaceMessage(Judgement):
     """Recommended papers for one place, best first."""
 
     place: int = Field(description="characters (code points) before the place")
     papers: list[RecommendationMessage]
-    warning: UnsharedLanguage = ""
 
 
 class Answers(BaseModel):
@@ -221,34 +228,3 @@ class Problem(BaseModel):
     """Why there is no answer."""
 
     error: str = Field(description="one line: what was found, what was expected")
-
-
-def one_line(errors: list[Any]) -> str:
-    """Return what pydantic found as one line of ASCII: the first error, and how many more."""
-    first, more = errors[0], len(errors) - 1
-    where = ".".join(map(str, first["loc"][1:]))  # the first part is "body" or "query"
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "json_invalid":
-        where, message = "", f"the body is no JSON: {first['ctx']['error']}"
-    elif isinstance(first["input"], bytes):
-        where, message = "", "the body is not said to be JSON; send content-type: application/json"
-    elif first["type"] not in ("missing", "value_error"):
-        message = f"{message}; found {_shown(first['input'])}"
-    line = ascii_line(f"{where}: {message}" if where else message)
-    return f"{line} (and {more} more)" if more else line
-
-
-def ascii_line(message: str) -> str:
-    """Return a message as one line of ASCII."""
-    return printable(message).encode("ascii", "backslashreplace").decode()
-
-
-def _shown(value: object) -> str:
-    """Return a value as one short piece of ASCII; texts and numbers may be very long."""
-    if isinstance(value, str):
-        return ascii(value[:40]) + ("..." if len(value) > 40 else "")
-    if value is None or isinstance(value, (bool, float)):
-        return repr(value)
-    if isinstance(value, int):
-        return repr(value) if abs(value) < 10**20 else "a very large integer"
-    return {"list": "a list", "dict": "an object"}.get(type(value).__name__, "bytes")

@@ -13,7 +13,7 @@ from mpbert.serving.description import problems
 from mpbert.serving.live import Edition, LiveIndex
 from mpbert.serving.manuscript_messages import Form, Keys, PaperCard, SiteMessage
 from mpbert.serving.manuscripts import Run, card_of, known_in, options_of
-from mpbert.serving.messages import AskedText, UnsharedLanguage
+from mpbert.serving.messages import AskedText, Judgement
 
 MAX_SENTENCES = 50
 Sentences = Annotated[
@@ -33,14 +33,13 @@ class UnmarkedQuestion(AskedText):
     keys: Keys
 
 
-class UnmarkedMessage(BaseModel):
+class UnmarkedMessage(Judgement):
     """A sentence that cites nothing, and papers for it, best first."""
 
     line: int | None = Field(description="on which it begins, from 1; null: it was not found again")
     probability: Probability
     sentence: str
     site: SiteMessage | None = Field(description="its end; null: no key can be written there")
-    warning: UnsharedLanguage = ""
     papers: list[PaperCard]
 
 
@@ -79,7 +78,7 @@ def _answered(edition: Edition, question: UnmarkedQuestion) -> UnmarkedAnswer:
             probability=round(one.probability, 4),
             sentence=one.answer.sentence,
             site=site and SiteMessage(start=site.start, end=site.end, **site.frame()),
-            warning=one.answer.papers.warning,
+            **one.answer.papers.judgement(),
             papers=[card_of(edition, one.answer, paper) for paper in one.answer.papers],
         )
         sentences.append(message)

@@ -50,18 +50,18 @@ def paper(title, *authors):
 
 
 def test_a_table_fits_the_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("COLUMNS", "68")
     found = Recommendations(
         [paper("Routing" * 20, "A. One", "B. Two", "C. Three"), paper("路由\n", "D")]
     )
     assert str(found).splitlines() == [
-        "rank    score  paper_id  title                 authors                year",
-        "   1  12.3457  RFC140    RoutingRoutingRouti…  A. One, B. Two et al.  2001",
-        "   2  12.3457  RFC3      路由\\n                D                      2001",
+        "rank    score  likely  paper_id  title                 authors                year",
+        "   1  12.3457       -  RFC140    RoutingRoutingRouti…  A. One, B. Two et al.  2001",
+        "   2  12.3457       -  RFC3      路由\\n                D                      2001",
     ]
     every = Recommendations([paper("A title")] * 25, "another language")
     assert str(every).splitlines()[20:] == [
-        "  20  12.3457  RFC7      A title           2001",
+        "  20  12.3457       -  RFC7      A title           2001",
         "... 5 more",
         "warning: another language",
     ]

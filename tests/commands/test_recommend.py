@@ -58,7 +58,7 @@ def test_json_has_papers_and_reasons_for_each_place(recommend, rfc_index):
     known = set(Recommender(rfc_index).paper_ids)
     for place in places:
         assert [set(paper) for paper in place["papers"]] == [
-            {"paper_id", "title", "authors", "year", "doi", "score", "why", "share"}
+            {"paper_id", "title", "authors", "year", "doi", "score", "why", "probability"}
             | {"cited", "cited_as"}
         ] * 20
         assert {paper["paper_id"] for paper in place["papers"]} <= known

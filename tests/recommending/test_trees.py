@@ -226,7 +226,9 @@ def test_trees_are_kept_where_their_gain_is_no_chance(helps):
     weights = LearntWeights(dict.fromkeys(names, 1.0), 150)
     none = np.zeros(0, dtype=np.int64)
     known = KnownCitations(np.zeros(1, dtype=np.int64), none, none, none, 20)
-    trees, remark = tree_learning.learn_trees(examples, weights, contexts, known)
+    trees, remark, held_out = tree_learning.learn_trees(examples, weights, contexts, known)
+    firsts = [gold[np.argmax(scores)] for gold, scores in zip(examples.gold, held_out, strict=True)]
+    assert (np.mean(firsts) > 0.4) == helps
     assert (trees is not None) == helps
     assert remark.startswith("no trees: the gain may be chance") != helps
     assert "MAP@10 of held-out queries" in remark
@@ -318,8 +320,9 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     assert data.places.trees.signals[-4:] == tuple(RELATED)
     weights = [name for name in data.places.fusion.weights if name != "companions"]
     folds = np.arange(len(contexts)) % 2
+    held_out = tree_learning._held_out(plain, weights, folds)
     known = recommender.features.known
-    lists = tree_learning._lists(plain, weights, folds, contexts.years, known)
+    lists = tree_learning._lists(plain, held_out, folds, contexts.years, known)
     assert lists.features.shape == (lists.lengths.sum(), len(data.places.trees.signals))
     learnt_elsewhere = plain.weights(weights, taught=folds == 1)
     scores = sum(w * plain.features[0][name] for name, w in learnt_elsewhere.items())

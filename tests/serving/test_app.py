@@ -45,7 +45,7 @@ def test_a_question_reaches_the_recommender_with_its_defaults(client, recommende
     (paper,) = answer.json()["papers"]
     why = {"evidence": None, "citing": [], "companions": []}
     expected = {"paper_id": "a", "title": "Title a", "authors": ["A. Author"], "year": None}
-    assert paper == {**expected, "doi": None, "score": 0.5, "share": 1.0, "why": why}
+    assert paper == {**expected, "doi": None, "score": 0.5, "probability": None, "why": why}
     assert answer.json()["milliseconds"] >= 0
 
 

@@ -55,7 +55,8 @@ def test_an_assistant_finds_papers_titles_and_bibtex(library_index, mail):
     assert {tool.name for tool in tools} == names | {"missing_citations", "check_citations"}
     assert all(tool.description and tool.annotations.read_only_hint for tool in tools)
     (names,) = found["papers"]
-    assert names.pop("score") > 0
+    assert names.pop("score") > 0 and 0 < names.pop("probability") < 1
+    assert 0 < found["holds"] < 1 and found["fits"] in (True, False)
     about = {"paper_id": "names", "title": "Names", "authors": [], "year": 2003, "doi": None}
     assert names == {**about, "abstract": "Servers resolve names.", "citing": []} | {
         "evidence": names["evidence"]

@@ -81,10 +81,10 @@ def test_places_come_in_parts(planted):
     assert [part[0] for part in parts[:4]] == whole and parts[4] == []
 
 
-def test_a_paper_tells_its_share_of_the_best_and_what_is_known_of_it(planted):
+def test_a_paper_tells_what_is_known_of_it(planted):
     (place,) = ask(planted, number=1, keys={"my": "layout", "gone": "unknown"})["places"]
-    shares = [paper["share"] for paper in place["papers"]]
-    assert shares[0] == 1 and shares == sorted(shares, reverse=True) and 0 <= shares[-1] < 1
+    # lists that are fused by ranks have no probabilities
+    assert {paper["probability"] for paper in place["papers"]} == {place["holds"], None}
     papers = {paper["paper_id"]: paper for paper in place["papers"]}
     assert (papers["layout"]["cited"], papers["layout"]["cited_as"]) == ("listed", "my")
     assert (papers["attack"]["cited"], papers["attack"]["cited_as"]) == ("elsewhere", "attack")

@@ -2,12 +2,12 @@
 
 const MAX_AUTHORS = 3;
 const AROUND = 60; // characters shown on either side of the place
-// share of the best score -> what a person reads
+// probability that a paper is cited here -> what a person reads
 const WORDS = [
-  [0.75, "strong"],
-  [0.5, "good"],
-  [0.25, "fair"],
-  [0, "weak"],
+  [0.6, "very likely"],
+  [0.3, "likely"],
+  [0.1, "possible"],
+  [0, "unlikely"],
 ];
 
 export function make(tag, className, ...children) {
@@ -44,7 +44,7 @@ export function placeParts(text, start, end) {
 
 let made = 0; // elements have distinct ids
 
-// place: {heading, quote, cited, warning, papers}
+// place: {heading, quote, cited, warning, holds, fits, papers}
 export function placeItem(place) {
   const item = fromTemplate("place-template");
   const heading = item.querySelector("h3");
@@ -55,8 +55,11 @@ export function placeItem(place) {
   const here = item.querySelector(".here");
   here.hidden = !place.cited.length;
   here.textContent = `Cited here: ${place.cited.map(({ key }) => key).join(", ")}`;
-  item.querySelector(".warning").hidden = !place.warning;
-  item.querySelector(".warning").textContent = place.warning;
+  const held = `${Math.round(100 * place.holds)} % likely that it holds what belongs here`;
+  const doubt = place.fits === false && `Nothing in this library fits well: ${held}.`;
+  const warnings = [place.warning, doubt].filter(Boolean);
+  item.querySelector(".warning").hidden = !warnings.length;
+  item.querySelector(".warning").textContent = warnings.join(" ");
   const list = item.querySelector("ol");
   list.setAttribute("aria-labelledby", heading.id);
   list.append(...place.papers.map(paperItem));
@@ -92,14 +95,18 @@ function paperItem(paper) {
   return item;
 }
 
-// Show the word for a score, on demand with its numbers.
+// Show the word for a probability, on demand with its numbers.
 export function showScore(item, isExact) {
-  const { score, share } = item.paper;
+  const { score, probability } = item.paper;
   const button = item.querySelector(".score");
-  const word = share >= 0.995 ? "best" : WORDS.find(([least]) => share >= least)[1];
-  const numbers = `${Math.round(100 * share)} % of the best, score ${score.toPrecision(3)}`;
-  button.querySelector(".word").textContent = isExact ? `${word}: ${numbers}` : word;
-  button.querySelector(".bar > span").style.width = `${Math.round(100 * share)}%`;
+  const percent = `${Math.round(100 * probability)} %`;
+  const word = probability === null ? "not rated" : WORDS.find(([least]) => probability >= least)[1];
+  const numbers = probability === null ? "" : `${percent} likely to be cited here, `;
+  button.querySelector(".word").textContent = isExact
+    ? `${word}: ${numbers}score ${score.toPrecision(3)}`
+    : word;
+  button.querySelector(".bar").hidden = probability === null;
+  button.querySelector(".bar > span").style.width = percent;
   button.setAttribute("aria-expanded", String(isExact));
 }
 

@@ -1,0 +1,66 @@
+"""The best of all papers by scores, some of which may be off a little."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mpbert.methods.rankings import Ranking, fuse_reciprocal
+from mpbert.recommending.near import Near, settled
+from mpbert.retrieval.ranking import at_most_kth, top_k
+
+# of an encoder that was trained elsewhere, beside words: chosen on validation contexts of the RFCs
+# and of the ACL, with an encoder of the other corpus and with MiniLM
+_FOREIGN = 0.5
+
+
+def beside(
+    words: np.ndarray, encoder: Callable[[], np.ndarray], nears: Sequence[Near], allowed: np.ndarray
+) -> Callable[[], np.ndarray]:
+    """Return what computes (N,) scores by words and by an encoder that was trained elsewhere.
+
+    :param words: (N,) scores by words; ``encoder`` computes those of the encoder, at ``nears``.
+    :param allowed: (N,) whether a paper may be ranked.
+    """
+    first = settled(encoder, nears, allowed, 1)  # the best is exact
+    best = [scores[allowed].max(initial=0.0) or 1.0 for scores in (words, first)]
+    return lambda: words / best[0] + _FOREIGN * encoder() / best[1]
+
+
+def within(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
+    """Return, ascending, rows whose scores are less than the ``depth``-th by no more, and others.
+
+    :param scores: (N,); -inf of what may not be ranked.
+    """
+    depth = min(depth, len(scores))
+    last = at_most_kth(scores, depth)
+    return np.flatnonzero((scores >= last - slack) & (scores > -np.inf))
+
+
+def beside_these(
+    values: np.ndarray, first: np.ndarray, allowed: np.ndarray, slack: float
+) -> np.ndarray:
+    """Return allowed rows whose value may be above or below one of the first, or may be the best.
+
+    :param values: (N,), off by ``slack`` at most; those of the rows ``first`` are exact.
+    """
+    asked = np.sort(values[first].astype(np.float64))
+    best = values[allowed].max(initial=-np.inf) - 2 * slack
+    rows = np.flatnonzero(allowed & (values >= min(best, asked.min(initial=np.inf) - slack)))
+    here = values[rows].astype(np.float64)
+    place = np.searchsorted(asked, here - slack)  # of the first that is not below
+    is_beside = np.append(asked, np.inf)[place] <= here + slack
+    return rows[is_beside | (here >= best)]
+
+
+def best_of(scores: np.ndarray, allowed: np.ndarray, depth: int) -> Ranking:
+    """Return the best allowed papers of one question, ties by row."""
+    num_allowed = np.count_nonzero(allowed)
+    if not num_allowed:
+        return Ranking(np.zeros((1, 0), dtype=np.int64), np.zeros((1, 0)))
+    scores = np.where(allowed, scores, -np.inf).astype(np.float64, copy=False)
+    return Ranking(*top_k(scores[None], min(depth, num_allowed), np.array([-1])))
+
+
+def fused(rankings: Sequence[Ranking], num_papers: int) -> Ranking:
+    """Return the only ranking of one question, or several fused by reciprocal ranks."""
+    return rankings[0] if len(rankings) == 1 else fuse_reciprocal(rankings, num_papers)

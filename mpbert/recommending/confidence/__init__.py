@@ -1,0 +1,1 @@
+"""How sure an answer is: of each paper, and of the library."""

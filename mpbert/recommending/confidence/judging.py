@@ -1,0 +1,76 @@
+"""How sure an index is of its answers."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from mpbert.recommending.confidence.coefficients import SHIPPED, read_confidence
+from mpbert.recommending.confidence.signs import signs_of, signs_of_answer
+from mpbert.recommending.learnt import PLACES, WHOLES
+from mpbert.recommending.learnt_trees import Learnt
+from mpbert.recommending.lookup import Lookup
+from mpbert.recommending.questions import Asked
+from mpbert.recommending.records import CitingSentence
+from mpbert.recommending.words import Words
+
+_TITLES = 1 << 14  # that are remembered by their stems, 200 bytes each
+
+
+class Judge:
+    """Tells how sure answers of an index are: by what it learnt, else by what comes with mpbert.
+
+    :param titles: (N,) of papers.
+    :param places: what the index learnt for places, ``wholes`` for whole papers; None: nothing.
+    """
+
+    def __init__(
+        self,
+        titles: Sequence[str],
+        lookup: Lookup,
+        words: Words,
+        places: Learnt | None,
+        wholes: Learnt | None,
+    ) -> None:
+        self._titles, self._words = titles, words
+        self._title = lru_cache(_TITLES)(self._stems_of_title)
+        self._number_citing = np.diff(lookup.citing_offsets)
+        self._is_learnt = places is not None
+        learnt = places and places.confidence, wholes and wholes.confidence
+        if not self._is_learnt:
+            learnt = read_confidence(SHIPPED, PLACES), read_confidence(SHIPPED, WHOLES)
+        self._places, self._wholes = learnt
+
+    def _stems_of_title(self, row: int) -> np.ndarray:
+        stems = np.unique(self._words.stems(self._titles[row]))
+        return stems[stems >= 0]
+
+    def signs(
+        self,
+        scores: np.ndarray,
+        rows: np.ndarray,
+        citing: Sequence[Sequence[CitingSentence]],
+        questions: Sequence[Asked],
+        is_learnt: bool | None = None,
+    ) -> np.ndarray:
+        """Return the (K, 13) signs of the first papers of an answer.
+
+        :param scores: (M,) of all ranked papers, descending; ``rows`` (K,) of the first of them.
+        :param citing: of each of the K papers, the known sentences nearest to the place.
+        :param is_learnt: whether scores were learnt; None: where the index learnt any.
+        """
+        is_learnt = self._is_learnt if is_learnt is None else is_learnt
+        about = citing, self._number_citing[rows], list(map(self._title, rows.tolist()))
+        return signs_of(scores, *about, questions, self._words, is_learnt)
+
+    def of(self, signs: np.ndarray, is_of_whole: bool) -> tuple[np.ndarray, float, bool] | None:
+        """Return (K,) P(this paper is cited here), P(the library holds one), whether it fits.
+
+        :param signs: (K, 13), of one paper at least.
+        :returns: None: the index learnt to rank and not how sure it is.
+        """
+        learnt = self._wholes if is_of_whole else self._places
+        if learnt is None:
+            return None
+        holds = learnt.of_library(signs_of_answer(signs))
+        return learnt.of_papers(signs, holds), holds, holds >= learnt.threshold
