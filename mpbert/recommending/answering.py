@@ -4,7 +4,6 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from typing import Unpack
 
 import numpy as np
@@ -53,8 +52,7 @@ class AnsweringIndex(IndexedPapers):
         self._ranker = PaperRanker(data, encoder, self._words, self._years, near)
         self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
         self._evidence = Evidence(data)
-        about = data.tables.papers["title"], data.lookup, self._words
-        self._judge = Judge(*about, data.places, data.wholes)
+        self._judge = Judge(data, self._words)
 
     @property
     def vectors(self) -> np.ndarray:
@@ -156,12 +154,14 @@ class AnsweringIndex(IndexedPapers):
     def answer(self, asked: AskedFor) -> Recommendations:
         """Return the papers for a question, best first, each with its reasons."""
         top, ranker = asked.options.top, asked.options.ranker
-        about = asked.allowed, max(top, FIRST), ranker, asked.estimate
-        rankings = self._ranker.rankings(asked.questions, *about)
+        depth = max(top, FIRST)
+        rankings = self._ranker.rankings(
+            asked.questions, asked.allowed, depth, ranker, asked.estimate
+        )
         ranking = fused(rankings, len(asked.allowed))
         rows, scores = ranking.rows[0], ranking.scores[0]
         scores = scores[rows >= 0]
-        first = rows[rows >= 0][: max(top, FIRST)]
+        first = rows[rows >= 0][:depth]
         citing = self._reasons.citing(first, asked.words)
         sure = None
         if ranker == "both" and len(rankings) == 1 and len(first):
@@ -169,11 +169,9 @@ class AnsweringIndex(IndexedPapers):
             sure = self._judge.of(signs, asked.questions[0].is_of_whole)
         of_papers = [None] * top if sure is None else sure[0].round(3).tolist()
         accepted = asked.questions[0].accepted
-        about = citing, self.passages(first[:top], asked.words), of_papers
-        found = first.tolist(), scores.tolist(), *about
-        papers = [
-            self._recommendation(*one, accepted) for one in islice(zip(*found, strict=False), top)
-        ]
+        passages = self.passages(first[:top], asked.words)
+        each = zip(first.tolist(), scores.tolist(), citing, passages, of_papers, strict=False)
+        papers = [self._recommendation(*one, accepted) for one in each]
         return Recommendations(papers, asked.warning, *(sure or ())[1:])
 
     def signs(

@@ -7,9 +7,8 @@ import numpy as np
 
 from mpbert.recommending.confidence.coefficients import SHIPPED, read_confidence
 from mpbert.recommending.confidence.signs import signs_of, signs_of_answer
+from mpbert.recommending.directory import IndexData
 from mpbert.recommending.learnt import PLACES, WHOLES
-from mpbert.recommending.learnt_trees import Learnt
-from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.records import CitingSentence
 from mpbert.recommending.words import Words
@@ -20,25 +19,17 @@ _TITLES = 1 << 14  # that are remembered by their stems, 200 bytes each
 class Judge:
     """Tells how sure answers of an index are: by what it learnt, else by what comes with mpbert.
 
-    :param titles: (N,) of papers.
-    :param places: what the index learnt for places, ``wholes`` for whole papers; None: nothing.
+    :param words: of the index, ``data`` what it holds.
     """
 
-    def __init__(
-        self,
-        titles: Sequence[str],
-        lookup: Lookup,
-        words: Words,
-        places: Learnt | None,
-        wholes: Learnt | None,
-    ) -> None:
-        self._titles, self._words = titles, words
+    def __init__(self, data: IndexData, words: Words) -> None:
+        self._titles, self._words = data.tables.papers["title"], words
         self._title = lru_cache(_TITLES)(self._stems_of_title)
-        self._number_citing = np.diff(lookup.citing_offsets)
-        self._is_learnt = places is not None
-        learnt = places and places.confidence, wholes and wholes.confidence
+        self._number_citing = np.diff(data.lookup.citing_offsets)
+        self._is_learnt = data.places is not None
+        learnt = [each and each.confidence for each in (data.places, data.wholes)]
         if not self._is_learnt:
-            learnt = read_confidence(SHIPPED, PLACES), read_confidence(SHIPPED, WHOLES)
+            learnt = [read_confidence(SHIPPED, of) for of in (PLACES, WHOLES)]
         self._places, self._wholes = learnt
 
     def _stems_of_title(self, row: int) -> np.ndarray:
