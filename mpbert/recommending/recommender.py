@@ -162,8 +162,6 @@ class Recommender(AnsweringIndex):
         >>> _ = Path("mtu.tex").write_text(text + r"\bibliography{mtu}")
         >>> _ = Path("mtu.bib").write_text("@misc{RFC1191, title={Path MTU discovery}, year=1990}")
         >>> found = Recommender("runs/index/rfc").check_citations("mtu.tex")
-        >>> [(one.key, one.rank, one.verdict) for one in found.citations]
-        [('RFC1191', 1, 'fits')]
         >>> [(one.kind, one.line, one.key) for one in found.findings]
         [('undefined-key', 1, 'nobody')]
 
