@@ -96,7 +96,8 @@ def test_neovim_completes_inserts_and_undoes_to_the_byte(editor, tmp_path):
     editor.type(":edit part.tex<CR>")
     editor.complete("GoServers resolve names 😀 \\cite{<C-x><C-o>")
     items = editor.ask("map(complete_info(['items']).items, {_, v -> [v.word, v.abbr, v.menu]})")
-    assert items[0] == [NAMES, "Names of hosts", f"Lovelace and Roe, 2003 · {NAMES}"]
+    assert items[0][:2] == [NAMES, "Names of hosts"]
+    assert items[0][2].startswith(f"{NAMES} · Lovelace and Roe, 2003 · ")
     editor.type("<C-y>}.<Esc>")
     editor.until(lambda: editor.ask("bufexists('refs.bib')") == 1)
     added = f"{BIB}\n\n{ENTRY}".rstrip("\n")

@@ -13,6 +13,7 @@ from lsprotocol.types import (
     TextEdit,
 )
 
+from mpbert.recommending.answers import as_percent
 from mpbert.recommending.bibtex import citation_text
 from mpbert.recommending.entries import NewEntries
 from mpbert.recommending.records import IndexedPaper, Recommendation
@@ -33,21 +34,27 @@ def completion_list(state: ManuscriptState, typing: Typing, lines: Lines) -> Com
     """
     entries = state.new_entries()
     items = [
-        _item(state, entries, typing, lines, rank, paper, reasons)
-        for rank, (paper, reasons) in enumerate(_papers(state, typing))
+        _item(state, entries, typing, lines, rank, *found)
+        for rank, found in enumerate(_papers(state, typing))
     ]
     return CompletionList(is_incomplete=True, items=items)
 
 
-def _papers(state: ManuscriptState, typing: Typing) -> Iterator[tuple[IndexedPaper, list[str]]]:
-    """Yield papers and what speaks for each: ranked ones, then others that what was typed means."""
+def _papers(
+    state: ManuscriptState, typing: Typing
+) -> Iterator[tuple[IndexedPaper, list[str], float | None]]:
+    """Yield papers, what speaks for each, and the probability that it belongs there.
+
+    Ranked ones come first, then others that what was typed may mean.
+    """
     recommender = state.questions.edition.recommender
     cited, span = state.paper_ids(typing.keys), (typing.start, typing.end)
     mask = state.questions.search.mask(typing.typed)
     answer = state.questions.answer(state.buffer.text, state.buffer.form, span, cited, _TOP, mask)
     found: list[Recommendation] = list(answer)
     for paper in found:
-        yield recommender.paper(paper.paper_id), paper.reasons
+        reasons = [*filter(None, [answer.doubt]), *paper.reasons]
+        yield recommender.paper(paper.paper_id), reasons, paper.probability
     if mask.all():
         return
     shown = {paper.paper_id for paper in found} | set(cited)
@@ -57,7 +64,7 @@ def _papers(state: ManuscriptState, typing: Typing) -> Iterator[tuple[IndexedPap
         paper = recommender.paper_at(row)
         if paper.paper_id not in shown:
             shown.add(paper.paper_id)
-            yield paper, []
+            yield paper, [], None
 
 
 def _item(
@@ -68,18 +75,21 @@ def _item(
     rank: int,
     paper: IndexedPaper,
     reasons: list[str],
+    probability: float | None,
 ) -> CompletionItem:
     known = state.key_of.get(paper.paper_id)
     key = known or entries.key(paper.paper_id)
     start, written = typing.written(key)
     said = citation_text(paper)
+    if probability is not None:
+        said = f"{said} · {as_percent(probability)}"
     title = paper.title if len(paper.title) <= _LONGEST else f"{paper.title[:_LONGEST]}…"
     arguments = [state.buffer.uri, paper.paper_id, key]
     return CompletionItem(
         label=title,
         label_details=CompletionItemLabelDetails(description=said),
         kind=CompletionItemKind.Reference,
-        detail=f"{said} · {key}",
+        detail=f"{key} · {said}",
         documentation=MarkupContent(MarkupKind.PlainText, told_paper(paper, reasons)),
         preselect=rank == 0,
         sort_text=f"{rank:04}",
