@@ -5,8 +5,8 @@
 weights of tokens, too, token after token: ``match_*.npy``. An index of a library (``mpbert index``)
 may have no encoder. One that learnt to fuse (``mpbert build-index``) holds ``weights.json``, the
 words of fields apart, those of known contexts, and ``trees.safetensors`` where trees rank better;
-``weights.whole.json`` and ``trees.whole.safetensors`` where it learnt from whole papers. Both hold
-bodies.
+``weights.whole.json`` and ``trees.whole.safetensors`` where it learnt from whole papers; for each,
+``confidence.json`` or ``confidence.whole.json`` tells how sure answers are. Both hold bodies.
 ``manifest.json`` says which generation G is in force; it is replaced in one step, so a change that
 is killed leaves the index as it was, see :mod:`mpbert.recommending.changes`.
 """
