@@ -55,8 +55,8 @@ export function placeItem(place) {
   const here = item.querySelector(".here");
   here.hidden = !place.cited.length;
   here.textContent = `Cited here: ${place.cited.map(({ key }) => key).join(", ")}`;
-  const held = `${Math.round(100 * place.holds)} % likely that it holds what belongs here`;
-  const doubt = place.fits === false && `Nothing in this library fits well: ${held}.`;
+  const held = `${Math.round(100 * place.holds)} %`;
+  const doubt = place.fits === false && `Nothing in this library fits well (${held} likely).`;
   const warnings = [place.warning, doubt].filter(Boolean);
   item.querySelector(".warning").hidden = !warnings.length;
   item.querySelector(".warning").textContent = warnings.join(" ");
@@ -106,7 +106,7 @@ export function showScore(item, isExact) {
     ? `${word}: ${numbers}score ${score.toPrecision(3)}`
     : word;
   button.querySelector(".bar").hidden = probability === null;
-  button.querySelector(".bar > span").style.width = percent;
+  button.querySelector(".bar > span").style.width = `${100 * probability}%`;
   button.setAttribute("aria-expanded", String(isExact));
 }
 
