@@ -1,12 +1,14 @@
 """Tools for an assistant: an index over the Model Context Protocol, by its official SDK."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
-from pydantic import BaseModel, Field
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.types import CallToolResult, InputRequiredResult
+from pydantic import BaseModel, Field, ValidationError
 
 import mpbert
-from mpbert.foundation.errors import ConfigError
+from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.recommending.manuscripts.marks import PLACE
 from mpbert.recommending.manuscripts.sentences import manuscript_at, whole_sentences
 from mpbert.recommending.options import Options, Ranker
@@ -23,6 +25,7 @@ from mpbert.serving.answered import (
 from mpbert.serving.assistant_checks import add_checks
 from mpbert.serving.live import LiveIndex
 from mpbert.serving.messages import Judgement
+from mpbert.serving.refusals import one_line
 from mpbert.serving.wanted import MAX_TOP, Filters, Since, Top, Year
 
 _INSTRUCTIONS = (
@@ -46,9 +49,28 @@ class FoundPapers(BaseModel):
     papers: list[FoundPaper]
 
 
+class Assistant(MCPServer):
+    """A server that says in one line what is wrong with the arguments of a tool."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Any = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Return what a tool answers.
+
+        :raises ToolError: with one line, which the assistant reads.
+        """
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(cause := error.__cause__, ValidationError):
+                raise
+            wrong = [{**each, "loc": ("arguments", *each["loc"])} for each in cause.errors()]
+            raise ToolError(f"{name}: {one_line(wrong)}") from cause
+
+
 def create_assistant(live: LiveIndex) -> MCPServer:
-    """Return the server of an index: six tools that read, and change nothing."""
-    server = MCPServer(
+    """Return the server of an index: tools and papers that are read, and change nothing."""
+    server = Assistant(
         "mpbert", instructions=_INSTRUCTIONS, version=mpbert.__version__, log_level="WARNING"
     )
 
@@ -65,6 +87,15 @@ def create_assistant(live: LiveIndex) -> MCPServer:
         recommender = (await live.edition()).recommender
         found = await told(lambda: recommender.search_titles(query, top))
         return FoundPapers(papers=[as_found(paper) for paper in found])
+
+    @server.resource("paper://{paper_id}", mime_type="application/json")
+    async def paper(paper_id: str) -> str:
+        """Return a paper of the collection, with its abstract."""
+        recommender = (await live.edition()).recommender
+        try:
+            return as_found(recommender.paper(paper_id)).model_dump_json()
+        except UnknownPaperError as error:
+            raise ResourceNotFoundError(str(error)) from error
 
     @server.tool(annotations=READ_ONLY, structured_output=False)
     async def bibtex(

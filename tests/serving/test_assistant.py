@@ -1,12 +1,15 @@
 """Tools for an assistant, asked by the SDK's own client through a process."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 
 from mpbert.cli import main
 
@@ -83,18 +86,33 @@ def test_wrong_questions_of_an_assistant_are_told_in_one_line(library_index):
             await client.call_tool("recommend_papers", {"text": "..."}),
             await client.call_tool("recommend_for_paper", {"title": " "}),
             await client.call_tool("recommend_papers", {"text": "Names", "top": 0}),
+            await client.call_tool("recommend_papers", {}),
         ]
         assert all(answer.is_error for answer in wrong)
         right = await client.call_tool("bibtex", {"paper_ids": ["names"]})
         assert not right.is_error
         return [answer.content[0].text for answer in wrong]
 
-    unknown, twice, empty, no_paper, top = asked(library_index, use)
+    unknown, twice, empty, no_paper, top, no_text = asked(library_index, use)
     assert "no paper 'none' among the 2 of the index" in unknown and "\n" not in unknown
     assert "found 2 times [CITATION]; expected one" in twice
     assert "\n" not in empty
     assert "expected a title, an abstract, or both" in no_paper and "\n" not in no_paper
-    assert "greater than or equal to 1" in top
+    assert top == ("recommend_papers: top: Input should be greater than or equal to 1; found 0")
+    assert no_text == "recommend_papers: text: Field required"
+
+
+def test_papers_are_resources(library_index):
+    async def use(client):
+        (template,) = (await client.list_resource_templates()).resource_templates
+        (content,) = (await client.read_resource("paper://names")).contents
+        with pytest.raises(MCPError, match="no paper 'none' among the 2 of the index"):
+            await client.read_resource("paper://none")
+        return template.uri_template, json.loads(content.text)
+
+    template, paper = asked(library_index, use)
+    assert template == "paper://{paper_id}"
+    assert (paper["title"], paper["abstract"]) == ("Names", "Servers resolve names.")
 
 
 def test_what_is_no_index_is_refused_in_one_line(tmp_path):
