@@ -38,7 +38,8 @@ def executed(rfc_archive, tmp_path_factory):
 def test_papers_are_recommended_measured_and_drawn(executed):
     text, num_pictures = executed
     assert num_pictures == 3
-    assert len(re.findall(r"^ +\d +-?\d+\.\d{4}  RFC\d+ +\S.* \d{4}$", text, re.MULTILINE)) == 5
+    row = r"^ +\d +-?\d+\.\d{4} +(?:\d+ %|-)  RFC\d+ +\S.* \d{4}$"
+    assert len(re.findall(row, text, re.MULTILINE)) == 5
     assert re.search(r"^RFC\d+ cites it, 0\.\d\d: \S", text, re.MULTILINE)
     recalls = re.findall(r"^(token_bag|bm25) +0 +(\d+\.\d\d) \[", text, re.MULTILINE)
     assert len(recalls) == 6  # of three subsets

@@ -41,6 +41,8 @@ def _as_record(paper: RawPaper, suffix: str) -> dict[str, object]:
     names = ("title", "year", "authors", "venue", "abstract", "sections")
     record = {name: value for name, value in asdict(paper).items() if name in names}
     for sentences in (record["abstract"], *(each["sentences"] for each in record["sections"])):
+        for sentence in sentences:
+            del sentence["page"]  # JSON Lines has none
         for marker in (marker for sentence in sentences for marker in sentence["markers"]):
             marker["cited_ids"] = [f"{cited}{suffix}" for cited in marker["cited_ids"]]
     ids = {"paper_id": paper.paper_id + suffix}
