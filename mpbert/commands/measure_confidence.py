@@ -34,7 +34,7 @@ class Config:
 def run(config: Config) -> None:
     """Print a Markdown table; write the picture.
 
-    :raises ConfigError: the index learnt no confidence.
+    :raises ConfigError: the index learnt no confidence, or no folder is there for the picture.
     :raises IndexFormatError: it is an index of other papers, or it may know the answers.
     """
     from mpbert.corpus.queries import fixed_sample
@@ -43,8 +43,13 @@ def run(config: Config) -> None:
     from mpbert.recommending.confidence.measuring import COVERAGES, HEAD, cells_of, measured
     from mpbert.recommending.contexts import index_of_corpus
     from mpbert.recommending.directory import read_index
+    from mpbert.recommending.learning import LEAST
 
     check_installed("sklearn")
+    if config.plot is not None and not config.plot.parent.is_dir():
+        raise ConfigError(
+            f"{config.plot}: found no folder {config.plot.parent}; expected one, make it first"
+        )
     check_inputs([path for path in (config.corpus, config.index, config.foreign) if path])
     store = CorpusStore(config.corpus)
     index = index_of_corpus(store, config.index)
@@ -52,7 +57,7 @@ def run(config: Config) -> None:
     if places is None or places.confidence is None:
         raise ConfigError(
             f"{config.index}: found no coefficients of confidence; expected an index that learnt "
-            f"them from {50} validation contexts or more, build it again with mpbert build-index"
+            f"them from {LEAST} validation contexts or more, build it again with mpbert build-index"
         )
     foreign = []
     if config.foreign is not None:

@@ -468,3 +468,32 @@ def test_answers_load_neither_pandas_nor_lightgbm(grown):
     run = [sys.executable, "-c", _ANSWERS, str(grown)]
     found = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert found.stdout == "\n", found.stderr[-2000:]
+
+
+def test_how_sure_answers_are_is_learnt_with_the_trees_and_measured(grown, words, tmp_path, capsys):
+    confidence = read_index(grown).places.confidence
+    assert confidence.queries == read_index(grown).places.fusion.queries
+    # its own contexts hold no unknown word, so that comes from what mpbert brings
+    assert confidence.library.weights["known"] > 0
+    corpus, picture = str(words[0]), tmp_path / "plot.png"
+    command = ["measure-confidence", corpus, str(grown), "--foreign", corpus, "--questions", "30"]
+    assert main([*command, "--plot", str(picture)]) == 0
+    table = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if "|" in line]
+    assert table[0][0] == "| questions" and int(table[2][0].strip("| ")) == 30
+    assert all(0 <= float(cell.strip("| ")) <= 1 for cell in table[2][1:])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main([*command, "--plot", str(tmp_path / "none" / "plot.png")]) == 2
+    assert "found no folder" in capsys.readouterr().err
+    assert main([*command[:-1], "0"]) == 2
+
+
+def test_confidence_of_libraries_that_learnt_nothing_is_learnt(words, tmp_path, capsys):
+    corpus = str(words[0])
+    command = ["learn-confidence", str(tmp_path), "--acl", corpus, "--rfc", corpus]
+    assert main([*command, "--questions", "40"]) == 0
+    out = capsys.readouterr().out
+    rows = [line for line in out.splitlines() if line.startswith(("| acl", "| rfc"))]
+    assert len(rows) == 2 * 16 and sum("100 papers" in row for row in rows) == 16
+    for of in ("", ".whole"):
+        assert set(json.loads((tmp_path / f"confidence{of}.json").read_text())["first"]["weights"])
+    assert main(["learn-confidence", str(tmp_path / "none")]) == 2

@@ -1,4 +1,4 @@
-"""KnownAnswers whose papers are known, of an index and of parts of it."""
+"""Answers whose papers are known, of an index and of parts of it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -64,10 +64,11 @@ def answers_to_measure(
     """
     answers, by_paper = KnownAnswers(), _cited_by_paper(store.queries(split, "global"))
     for questions, allowed, cited, citing in _asked(index, store, queries, part):
-        rows, _ = _ranked(index, questions, allowed)
+        rows, scores = _ranked(index, questions, allowed)
         if not len(rows):
             continue
-        answers.add_whole(_signs(index, questions, allowed), np.isin(rows, cited))
+        signs = index.signs(questions, rows, scores, np.arange(len(rows)))
+        answers.add_whole(signs, np.isin(rows, cited))
         for kind, left_out in ((WITHOUT_CITED, cited), (WITHOUT_ALL, by_paper.get(citing, cited))):
             left = allowed.copy()
             left[left_out] = False
