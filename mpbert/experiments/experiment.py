@@ -47,7 +47,10 @@ class Variant:
     @property
     def pretraining(self) -> str:
         """The name of the pretraining that it starts from; empty: none."""
-        return self.row.pretrained and self.row.pretrained + self.kind_of_sentences
+        tuned = [name for name in (self.row.tunes_sentences,) if name]
+        tuned += [f"seed-{self.seed}"] if tuned and self.seed > 1 else []
+        name = "-".join([self.row.pretrained, *tuned])
+        return self.row.pretrained and name + self.kind_of_sentences
 
 
 RECIPES = Path(__file__).parent / "recipes"  # configurations that the package brings

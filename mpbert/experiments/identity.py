@@ -80,7 +80,9 @@ def check_row(experiment: Experiment, name: str) -> None:
     if "row" in row.training:
         _check_held_out(row, experiment, str(row.training["row"]))
     if row.method == PAIRS and row.start:
-        _check_tuned(experiment, row)
+        _check_tuned(experiment, row, "start", row.start)
+    if row.tunes_sentences:
+        _check_tuned(experiment, row, "sentences", row.tunes_sentences)
     for stage, config in (("finetune", row.config), ("pretrain", row.pretrained)):
         file = experiment.config_file(stage, config)
         if config and not file.is_file():
@@ -134,16 +136,16 @@ def _check_index(row: Row, settings: Settings) -> None:
             raise ConfigError(f"row {row.name}: {INDEX} has no {key}; leave it out")
 
 
-def _check_tuned(experiment: Experiment, row: Row) -> None:
-    """Check that the row which another starts from leaves a fine-tuned transformer."""
-    start = experiment.rows[row.start]
-    settings = experiment.variant(row.start).settings
+def _check_tuned(experiment: Experiment, row: Row, key: str, name: str) -> None:
+    """Check that the row which a key of another names leaves a fine-tuned transformer."""
+    start = experiment.rows[name]
+    settings = experiment.variant(name).settings
     methods = [EMBEDDERS[start.method]] if start.method in EMBEDDERS.names() else []
     methods += [RERANKERS[PAIRS]] if start.method == PAIRS else []
     made = [from_settings(each, setting_words(settings), start.method) for each in methods]
     if not any(getattr(each, "model", "") and getattr(each, "epochs", 0) for each in made):
         raise ConfigError(
-            f"row {row.name}: start is {row.start}, which leaves no transformer; expected a row of "
+            f"row {row.name}: {key} is {name}, which leaves no transformer; expected a row of "
             f"method transformer, sbert or {PAIRS} that is fine-tuned"
         )
 

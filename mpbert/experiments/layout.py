@@ -26,8 +26,9 @@ class Layout:
         return self.root / "encoders" / corpus / f"{config}-pretrained"
 
     def sentence_vectors(self, corpus: str, model: str, kind: str = "") -> Path:
-        """Return the vectors that a pretrained encoder, a name or a folder, gives sentences.
+        """Return the vectors that an encoder gives sentences.
 
+        :param model: its name or folder, or the row that fine-tunes it.
         :param kind: ending of the name, where the sentences are not those that most rows read.
         """
         return self.root / "sentences" / corpus / f"{Path(model).name}{kind}"

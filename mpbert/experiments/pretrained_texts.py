@@ -53,7 +53,7 @@ def _ready_made(row: Row, settings: Settings) -> str:
     """Return the name of the model of a row that was trained elsewhere; empty: there is none."""
     families = [family for family in (EMBEDDERS, RERANKERS) if row.method in family.names()]
     if row.method == MODEL:
-        return row.sentences
+        return "" if row.tunes_sentences else row.sentences
     if row.vectors or not families:
         return ""
     made = from_settings(families[0][row.method], setting_words(settings), row.method)

@@ -41,7 +41,8 @@ A row of our own model::
     config: token_bag                     # finetune/configs/token_bag.yaml
     pretrained: tiny                      # optional: starts from pretrain/configs/tiny.yaml
     start: token_bag                      # or from the encoder of another row, of the same seed
-    sentences: sentence-transformers/...  # optional: encoder whose sentence vectors it reads
+    sentences: sentence-transformers/...  # optional: encoder whose sentence vectors it reads, or
+    sentences: minilm_finetuned           # the row that fine-tunes it, of the same seed
     settings: {objective: mpt-tgt}        # optional: go over those of the configuration
     readings: 5                           # optional: its vectors are means of so many readings
     vocab_size_on: {rfc: 8000}            # optional: tokens of the tokenizer on some corpora
@@ -109,8 +110,8 @@ class Row:
     :param pretrained: of our model: name of that of pretraining; empty: it starts from nothing.
     :param start: of our model: row from whose encoder it starts; of linear maps: row whose vectors
         are mapped; empty: none.
-    :param sentences: of our model: pretrained encoder whose vectors of sentences it reads, a name
-        or a folder; empty: none.
+    :param sentences: of our model: encoder whose vectors of sentences it reads: a name or a folder,
+        with a slash, or a row that fine-tunes one; empty: none.
     :param readings: of our model: random readings of each text whose vectors are averaged.
     :param vocab_size_on: of our model: corpus to tokens of the tokenizer there.
     :param space: what tuning may try: name of a setting to its values.
@@ -169,12 +170,16 @@ class Row:
         return Path(self.run.replace(SPLIT, split)) if is_of_split else None
 
     @property
+    def tunes_sentences(self) -> str:
+        """The row that fine-tunes the encoder of its sentences; empty: none does."""
+        return "" if "/" in self.sentences else self.sentences
+
+    @property
     def needs(self) -> list[str]:
-        """Names of the rows that it takes runs or vectors of."""
+        """Names of the rows that it takes runs, vectors or encoders of."""
         learnt_from = [str(self.training.get(key, "")) for key in ("vectors", "row")]
-        return list(
-            dict.fromkeys(filter(None, [*self.inputs, self.vectors, *learnt_from, self.start]))
-        )
+        taken = [*self.inputs, self.vectors, *learnt_from, self.start, self.tunes_sentences]
+        return list(dict.fromkeys(filter(None, taken)))
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,13 @@ def _training_steps(experiment: Experiment, variant: Variant, vectors: Path) -> 
 
 def _stored_sentences(experiment: Experiment, variant: Variant, tuned: int = 0) -> Step:
     """Return the step that stores vectors of sentences, and with tuned layers what enters these."""
-    model, corpus = variant.row.sentences, experiment.corpus
-    kind = variant.kind_of_sentences + (f"-tuned-{tuned}" if tuned else "")
-    output = experiment.layout.sentence_vectors(corpus.name, model, kind)
+    name = model = variant.row.sentences
+    if variant.row.tunes_sentences:
+        made = experiment.needed(name, variant.seed)
+        name, model = made.name, str(experiment.vectors(made) / "model")
+    corpus, kind = experiment.corpus, variant.kind_of_sentences
+    kind += f"-tuned-{tuned}" if tuned else ""
+    output = experiment.layout.sentence_vectors(corpus.name, name, kind)
     words = ["embed-sentences", corpus, model, output]
     words += ["--parts", "abstract", "body", "citing"] if variant.kind_of_sentences else []
     words += _flags("--tuned-layers", [tuned or None])

@@ -271,6 +271,22 @@ def test_a_row_may_start_from_another_and_read_vectors_of_sentences():
     ]
 
 
+def test_a_row_may_read_sentences_by_an_encoder_that_another_row_fine_tunes():
+    bag = {**OURS, "config": "token_bag", "settings": {}}
+    ours = {**LEVELS, "settings": {}, "start": "bag", "sentences": "t"}
+    del ours["pretrained_on"]
+    experiment = _experiment(bag=bag, t=TUNED, ours=ours)
+    assert experiment.rows["ours"].needs == ["bag", "t"]
+    _, embedded, pretrained, *others = _words(experiment, "ours", seed=2)
+    stored = "out/sentences/rfc/t-seed-2"
+    assert embedded == f"embed-sentences data/rfc out/vectors/rfc/t-seed-2/model {stored}"
+    assert "out/encoders/rfc/documents-t-seed-2-pretrained" in pretrained
+    assert [stored in line for line in [pretrained, *others]] == [True, True, True, False]
+    untrained = {**TUNED, "settings": {"model": "a/b", "epochs": 0}}
+    with pytest.raises(ConfigError, match="row ours: sentences is t, which leaves no transformer"):
+        check_row(_experiment(bag=bag, t=untrained, ours=ours), "ours")
+
+
 def test_levels_that_read_bodies_have_vectors_and_a_pretraining_of_their_own():
     levels = {**LEVELS, "settings": {"contextual_roles": "body,abstract,citing"}}
     _, embedded, pretrained, *others = _words(_experiment(ours=levels), "ours")
