@@ -454,7 +454,16 @@ def _match(rfc_corpus: Path, rfc_binary: Path, out: Path, level: Path | None) ->
             *(rfc_binary, made.encoder, made.vectors, stored), splits=["test"], device="cpu"
         )
     )
-    build_index.run(build_index.Config(rfc_corpus, made.encoder, made.vectors, made.index))
+    with pytest.MonkeyPatch.context() as patch:
+        keep_levels(patch)
+        build_index.run(build_index.Config(rfc_corpus, made.encoder, made.vectors, made.index))
+
+
+def keep_levels(patch: pytest.MonkeyPatch) -> None:
+    """Let an index keep levels that learnt nothing."""
+    from mpbert.recommending import level_choice
+
+    patch.setattr(level_choice, "levels_help", lambda *_: (True, ""))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """``build-index``: corpus store, encoder and vectors -> an index that recommends by itself."""
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
@@ -10,6 +11,7 @@ from mpbert.foundation.manifest import check_inputs, is_finished, output_directo
 
 if TYPE_CHECKING:  # what --help need not wait for
     from mpbert.corpus.store import CorpusStore
+    from mpbert.recommending.answering import AnsweringIndex
     from mpbert.recommending.directory import IndexData
     from mpbert.recommending.tables import IndexTables
 
@@ -111,18 +113,25 @@ def _learnt(
 
     There are no remarks where the corpus has too little to learn from.
     """
-    from mpbert.recommending.answering import AnsweringIndex
     from mpbert.recommending.directory import data_of
-    from mpbert.recommending.learning import can_learn, learn
-    from mpbert.recommending.reading import EncoderReader
+    from mpbert.recommending.learning import can_learn, examples_of, learn, queries_to_learn_from
 
-    fuses = can_learn(store)
-    data = data_of(tables, config.readings, config.seed, fuses)
-    if not fuses:
-        return data, {}
-    reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
-    recommender = AnsweringIndex(data, reader)
-    places, of_places = learn(recommender, store, "local")
+    if not can_learn(store):
+        return data_of(tables, config.readings, config.seed, False), {}
+    queries = queries_to_learn_from(store, "local")
+    data, recommender = _asked(config, tables, encoder)
+    examples, of_levels = examples_of(recommender, store, queries), ""
+    if without := _without_levels(tables, encoder):
+        from mpbert.recommending.level_choice import levels_help
+
+        bag_data, bag = _asked(config, without, encoder)
+        of_bag = examples_of(bag, store, queries)
+        helps, of_levels = levels_help(queries, examples[0], of_bag[0])
+        if not helps:
+            data, recommender, examples = bag_data, bag, of_bag
+            _cut_levels(encoder)
+    places, of_places = learn(recommender, store, "local", examples)
+    of_places = "\n".join(filter(None, (of_places, of_levels)))
     if places is None:
         return data, {"local": of_places}
     wholes, of_wholes = learn(recommender, store, "global")
@@ -130,6 +139,42 @@ def _learnt(
         of_wholes += "; the weights for places rank, without trees"
     remarks = {"local": of_places, "global": of_wholes}
     return replace(data, places=places, wholes=wholes), remarks
+
+
+def _asked(
+    config: Config, tables: "IndexTables", encoder: Path
+) -> "tuple[IndexData, AnsweringIndex]":
+    """Return an index that has learnt nothing, and what asks it."""
+    from mpbert.recommending.answering import AnsweringIndex
+    from mpbert.recommending.directory import data_of
+    from mpbert.recommending.reading import EncoderReader
+
+    data = data_of(tables, config.readings, config.seed, True)
+    reader = EncoderReader(encoder, config.readings, config.seed, tables.vectors.shape[1])
+    return data, AnsweringIndex(data, reader)
+
+
+def _without_levels(tables: "IndexTables", encoder: Path) -> "IndexTables | None":
+    """Return the same with the bag's part of the vectors; None where levels add no part."""
+    from mpbert.model.description import read_description
+    from mpbert.vectors.normal import normalized
+
+    dim = read_description(encoder).model.dim
+    if dim >= tables.vectors.shape[1]:
+        return None
+    return replace(tables, vectors=normalized(tables.vectors[:, :dim]))
+
+
+def _cut_levels(encoder: Path) -> None:
+    """Put the encoder's bag in its place."""
+    from mpbert.model.bag_alone import save_bag_alone
+    from mpbert.model.description import read_description
+
+    bag = encoder.with_name(f"{encoder.name}.bag")
+    bag.mkdir()
+    save_bag_alone(encoder, read_description(encoder), bag)
+    shutil.rmtree(encoder)
+    bag.rename(encoder)
 
 
 def _with_all_contexts(data: "IndexData", store: "CorpusStore") -> "IndexData":

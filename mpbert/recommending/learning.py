@@ -38,11 +38,17 @@ def can_learn(store: CorpusStore) -> bool:
     return len(queries_to_learn_from(store, "local")) >= LEAST
 
 
-def learn(recommender: AnsweringIndex, store: CorpusStore, task: str) -> tuple[Learnt | None, str]:
+def learn(
+    recommender: AnsweringIndex,
+    store: CorpusStore,
+    task: str,
+    examples: tuple[Examples, Examples] | None = None,
+) -> tuple[Learnt | None, str]:
     """Return weights and trees, and what the trees bring; None, and why nothing was learnt.
 
     :param recommender: of an index of this corpus that holds what can be learnt from.
     :param task: ``local`` for places, ``global`` for whole papers.
+    :param examples: of :func:`examples_of`, where they are known.
     """
     from mpbert.recommending.tree_learning import learn_trees, why_not
 
@@ -50,7 +56,7 @@ def learn(recommender: AnsweringIndex, store: CorpusStore, task: str) -> tuple[L
     if len(queries) < LEAST:
         return None, f"no weights: they need {LEAST} {of} or more to learn from"
     reason = why_not(len(queries), of)
-    plain, accepting = _examples(recommender, store, queries, not reason)
+    plain, accepting = examples or examples_of(recommender, store, queries, not reason)
     fusion = _weights(plain, accepting)
     if fusion is None:
         return None, f"no weights: no paper that {of} cite is a candidate"
@@ -79,8 +85,8 @@ def _weights(plain: Examples, accepting: Examples) -> LearntWeights | None:
     return learnt
 
 
-def _examples(
-    recommender: AnsweringIndex, store: CorpusStore, queries: Queries, with_signals: bool
+def examples_of(
+    recommender: AnsweringIndex, store: CorpusStore, queries: Queries, with_signals: bool = True
 ) -> tuple[Examples, Examples]:
     """Return all queries, and again those that cite several papers, one of them accepted."""
     plain, accepting = Examples(with_signals), Examples()

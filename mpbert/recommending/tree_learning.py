@@ -31,9 +31,9 @@ from mpbert.recommending.learnt_trees import LearntTrees
 from mpbert.recommending.signals import DEPTH, fused_signals, signal_names
 
 LEAST = 200  # queries: trees of fewer would follow chance
-_FOLDS = 5
+FOLDS = 5
 # standard errors that a gain has to exceed: more than two, since the same queries choose the trees
-_ERRORS = 3.0
+ERRORS = 3.0
 _SETTINGS = tuple(TreeSettings(leaves, 100, 0.05, 500) for leaves in (4, 31))
 
 
@@ -58,13 +58,13 @@ def learn_trees(
     :returns: beside them of each query (M,) scores of its candidates by what did not learn from it.
     """
     teaches = np.array([gold.any() for gold in examples.gold])
-    num_folds = min(_FOLDS, len(np.unique(queries.citing_rows[teaches])))
+    num_folds = min(FOLDS, len(np.unique(queries.citing_rows[teaches])))
     if num_folds < 2:
         said = "no trees: what is cited is among the candidates of one validation paper alone"
         return None, said, list(map(weights.scores, examples.features))
     folds = folds_by_paper(queries.citing_rows, teaches, num_folds)
     names = [name for name in weights.weights if name != COMPANIONS]
-    held_out = _held_out(examples, names, folds)
+    held_out = held_out_scores(examples, names, folds)
     whole = _lists(examples, held_out, folds, queries.years, known)
     papers, lists = queries.citing_rows[whole.teach], whole.that_teach()
     found = {settings: cross_validated(lists, settings) for settings in _SETTINGS}
@@ -76,7 +76,7 @@ def learn_trees(
         f"MAP@10 of held-out queries {100 * after[best].mean():.2f} with trees, "
         f"{100 * before.mean():.2f} without, standard error {100 * error:.2f}"
     )
-    if gain <= _ERRORS * error:
+    if gain <= ERRORS * error:
         return None, f"no trees: the gain may be chance, {said}", held_out
     grown_trees = grown(lists, best, found[best][0])
     trees = arrays_of(grown_trees)
@@ -101,7 +101,7 @@ def mean_and_error(values: np.ndarray, papers: np.ndarray) -> tuple[float, float
     return mean, float(np.sqrt((of_papers**2).sum()) / len(values))
 
 
-def _held_out(examples: Examples, names: list[str], folds: np.ndarray) -> list[np.ndarray]:
+def held_out_scores(examples: Examples, names: list[str], folds: np.ndarray) -> list[np.ndarray]:
     """Return of each query (M,) scores by weights that were learnt on other folds.
 
     :param names: of features with weights; ``folds`` (Q,) of the queries.

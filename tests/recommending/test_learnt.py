@@ -25,6 +25,7 @@ from mpbert.recommending.learning import learn
 from mpbert.recommending.learnt import COMPANIONS
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.recommender import Recommender
+from tests.conftest import keep_levels
 from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT
 
@@ -105,7 +106,8 @@ def test_the_weights_rank_validation_at_least_as_well_as_each_feature(matching, 
     assert losses["learnt"] > losses["exact_matches"]
 
 
-def test_build_index_prints_the_weights(matching, rfc_corpus, tmp_path, capsys):
+def test_build_index_prints_the_weights(matching, rfc_corpus, tmp_path, capsys, monkeypatch):
+    keep_levels(monkeypatch)
     words = ["build-index", rfc_corpus, matching.encoder, matching.vectors, tmp_path / "again"]
     assert main([*map(str, words)]) == 0
     printed = capsys.readouterr().out.splitlines()

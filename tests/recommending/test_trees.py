@@ -60,7 +60,7 @@ def grown(words, tmp_path_factory):
         patch.setattr(tree_learning, "LEAST", 10)
         patch.setattr(learning, "LEAST", 10)  # of the papers, too
         patch.setattr(tree_learning, "_SETTINGS", (TreeSettings(6, 5, 0.1, 20),))
-        patch.setattr(tree_learning, "_ERRORS", -99.0)  # keep them
+        patch.setattr(tree_learning, "ERRORS", -99.0)  # keep them
         build_index.run(build_index.Config(*words, out))
     return out
 
@@ -315,12 +315,12 @@ def test_trees_are_learnt_by_the_code_that_answers(grown, store):
     """What answers at a validation context reads the signals from which trees learnt."""
     recommender, data = Recommender(grown), read_index(grown)
     contexts = learning.queries_to_learn_from(store, "local")
-    plain, _ = learning._examples(recommender, store, contexts, True)
+    plain, _ = learning.examples_of(recommender, store, contexts, True)
     assert list(data.places.trees.signals) == signal_names(data.features)
     assert data.places.trees.signals[-4:] == tuple(RELATED)
     weights = [name for name in data.places.fusion.weights if name != "companions"]
     folds = np.arange(len(contexts)) % 2
-    held_out = tree_learning._held_out(plain, weights, folds)
+    held_out = tree_learning.held_out_scores(plain, weights, folds)
     known = recommender.features.known
     lists = tree_learning._lists(plain, held_out, folds, contexts.years, known)
     assert lists.features.shape == (lists.lengths.sum(), len(data.places.trees.signals))
