@@ -37,6 +37,7 @@ FOUNDATION = {
     **{name: set() for name in ("ragged", "seeding", "training_log")},
     "ragged_rows": {"ragged"},
     "growing_arrays": {"errors"},
+    "transposing": {"growing_arrays", "ragged"},
     "registry": {"errors"},
     "extras": {"errors"},
     "logs": {"errors"},

@@ -1,14 +1,17 @@
 """How often texts hold each word, as arrays: the words of :func:`mpbert.corpus.text.words`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mpbert.corpus.vocabulary import Vocabulary
+from mpbert.foundation.growing_arrays import Numbers, release
 from mpbert.foundation.ragged import offsets_of, row_numbers, taken_rows
+from mpbert.foundation.transposing import Run
 
 _ROWS = 1 << 12  # papers whose words are added up at once
+_KINDS = np.int64, np.int32, np.int32
 
 
 @dataclass(frozen=True)
@@ -26,28 +29,37 @@ class WordCounts:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @property
-    def totals(self) -> np.ndarray:
-        """(M,) words of each text, each as often as it stands there."""
-        return np.diff(offsets_of(self.counts)[self.offsets])
-
 
 def count_words(blocks: Iterable[Sequence[str]], vocabulary: Vocabulary) -> WordCounts:
     """Return how often each text of all blocks holds each word.
 
     :param blocks: of so many texts that memory may hold all their words, one by one.
     """
-    sizes, keys, counts = [], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    empty = (np.zeros(0, kind) for kind in _KINDS)
+    each = zip(*(empty, *_counted(blocks, vocabulary)), strict=True)
+    sizes, words, counts = map(np.concatenate, each)
+    return WordCounts(offsets_of(sizes), words, counts)
+
+
+def mapped_counts(blocks: Iterable[Sequence[str]], vocabulary: Vocabulary) -> WordCounts:
+    """Return the same from temporary files, mapped."""
+    found = [Numbers(kind) for kind in _KINDS]
+    for each in _counted(blocks, vocabulary):
+        for numbers, part in zip(found, each, strict=True):
+            numbers.extend(part)
+    sizes, words, counts = (numbers.array() for numbers in found)
+    return WordCounts(offsets_of(sizes), words, counts)
+
+
+def _counted(blocks: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Iterator[Run]:
+    """Yield how many words the texts of each block hold, these words, and how often."""
     for texts in blocks:
         lengths, numbers = vocabulary.numbers(texts)
         known = numbers >= 0
         placed = (row_numbers(lengths)[known] << 32) + numbers[known]
         found, times = np.unique(placed, return_counts=True)
-        sizes.append(np.bincount(found >> 32, minlength=len(texts)))
-        keys.append(found.astype(np.int32))  # the lower half
-        counts.append(times.astype(np.int32))
-    lengths = np.concatenate([np.zeros(0, np.int64), *sizes])
-    return WordCounts(offsets_of(lengths), np.concatenate(keys), np.concatenate(counts))
+        sizes = np.bincount(found >> 32, minlength=len(texts))
+        yield sizes, found.astype(np.int32), times.astype(np.int32)  # words: the lower half
 
 
 @dataclass(frozen=True)
@@ -69,30 +81,37 @@ class Texts:
         return cls(counts, np.arange(len(counts) + 1), np.arange(len(counts)), times)
 
 
-def summed(parts: Sequence[Texts]) -> WordCounts:
-    """Return how often all texts of each paper hold each word."""
+def summed(parts: Sequence[Texts], numbers: np.ndarray) -> Iterator[Run]:
+    """Yield how often all texts of each paper hold each word, some papers at a time, by word.
+
+    :param numbers: (V,) a new number of each word.
+    """
     num_papers = len(parts[0].offsets) - 1
-    sizes, keys, counts = [], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     for first in range(0, num_papers, _ROWS):
         ends = slice(first, min(first + _ROWS, num_papers) + 1)
-        placed, times = zip(*(_placed(part, part.offsets[ends]) for part in parts), strict=True)
-        together = np.concatenate(placed)
-        order = np.argsort(together, kind="stable")  # those of a part ascend, mostly
-        together = together[order]
-        starts = np.flatnonzero(np.diff(together, prepend=-1))
-        keys.append(together[starts].astype(np.int32))
-        counts.append(np.add.reduceat(np.concatenate(times)[order], starts) if starts.size else [])
-        sizes.append(np.bincount(together[starts] >> 32, minlength=ends.stop - ends.start - 1))
-    lengths = np.concatenate([np.zeros(0, np.int64), *sizes])
-    together = np.concatenate(counts).astype(np.int32, copy=False)
-    return WordCounts(offsets_of(lengths), np.concatenate(keys), together)
+        placed, times = zip(
+            *(_placed(part, part.offsets[ends], numbers) for part in parts), strict=True
+        )
+        keys = np.concatenate(placed)
+        order = np.argsort(keys)
+        keys = keys[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        counts = np.add.reduceat(np.concatenate(times)[order], starts) if starts.size else []
+        words, papers = keys[starts] >> 32, (keys[starts] & 0xFFFFFFFF) + first
+        yield tuple(np.asarray(each, np.int32) for each in (words, papers, counts))
 
 
-def _placed(part: Texts, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return paper and word of each count, in one number, and the counts, of some papers.
+def _placed(
+    part: Texts, ends: np.ndarray, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return word and paper of each count, in one number, and the counts, of some papers.
 
     :param ends: (n + 1,) offsets of these papers.
     """
-    offsets, places = taken_rows(part.counts.offsets, part.rows[ends[0] : ends[-1]])
+    held = part.counts
+    offsets, places = taken_rows(held.offsets, part.rows[ends[0] : ends[-1]])
     owners = np.repeat(row_numbers(np.diff(ends)), np.diff(offsets))
-    return (owners << 32) + part.counts.words[places], part.times * part.counts.counts[places]
+    found = (numbers[held.words[places]] << 32) + owners, part.times * held.counts[places]
+    release(held.words)
+    release(held.counts)
+    return found

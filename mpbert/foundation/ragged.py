@@ -2,7 +2,6 @@
 
 import numpy as np
 
-_AT_ONCE = 1 << 22  # elements that are sorted at once
 
 
 def offsets_of(lengths: np.ndarray) -> np.ndarray:
@@ -38,46 +37,6 @@ def taken_rows(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.nd
     starts = offsets[:-1][rows]
     lengths = offsets[1:][rows] - starts
     return offsets_of(lengths), ranges(starts, lengths)
-
-
-def transposed(
-    offsets: np.ndarray, columns: np.ndarray, values: np.ndarray, num_columns: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the columns of a sparse matrix: offsets of them, int32 rows, ascending, and values.
-
-    They are counted, then dealt out; beside the matrix, memory holds a part of the elements.
-
-    :param offsets: (M+1,) of the rows; row i has ``values[offsets[i]:offsets[i + 1]]`` in
-        ``columns`` beside.
-    """
-    parts = [slice(i, i + _AT_ONCE) for i in range(0, len(columns), _AT_ONCE)]
-    counts = np.zeros(num_columns, dtype=np.int64)
-    for part in parts:
-        counts += np.bincount(columns[part], minlength=num_columns)
-    found, next_of = offsets_of(counts), offsets_of(counts)[:-1]
-    rows, moved = np.empty(len(columns), np.int32), np.empty(len(columns), values.dtype)
-    for part in parts:
-        order = _order(columns[part])
-        column = columns[part][order]
-        is_first = np.ones(len(column), dtype=bool)
-        np.not_equal(column[1:], column[:-1], out=is_first[1:])
-        first = np.flatnonzero(is_first)
-        lengths = np.diff(first, append=len(column))
-        places = ranges(next_of[column[first]], lengths)
-        next_of[column[first]] += lengths
-        owners = np.searchsorted(offsets, part.start + order, side="right") - 1
-        rows[places], moved[places] = owners, values[part][order]
-    return found, rows, moved
-
-
-def _order(numbers: np.ndarray) -> np.ndarray:
-    """Return the order of whole numbers below 2^32, equal ones as they stand.
-
-    numpy sorts numbers of 16 bits by counting, several times as fast as others.
-    """
-    low = np.argsort(numbers.astype(np.uint16), kind="stable")
-    high = (numbers >> 16).astype(np.uint16)
-    return low[np.argsort(high[low], kind="stable")] if high.any() else low
 
 
 def smallest_per_row(keys: np.ndarray, lengths: np.ndarray, limits: np.ndarray) -> np.ndarray:

@@ -107,7 +107,7 @@ def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> Index
     )
 
     words = CountedWords.of(tables)
-    vocabulary = TextColumn.of(words.vocabulary.words())
+    vocabulary = TextColumn.of(words.stems)
     data = IndexData(tables, build_lookup(words), vocabulary, 1, readings, seed)
     if not fuses:
         return data

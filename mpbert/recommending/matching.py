@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpbert.foundation.ragged import transposed
+from mpbert.foundation.transposing import transposed
 from mpbert.recommending.lookup import Postings
 from mpbert.vectors.matches import TokenWeights
 

@@ -6,7 +6,7 @@ import pytest
 from mpbert.corpus import word_counts
 from mpbert.corpus.text import stem, words
 from mpbert.corpus.vocabulary import Vocabulary
-from mpbert.corpus.word_counts import Texts, count_words, summed
+from mpbert.corpus.word_counts import Texts, count_words, mapped_counts, summed
 
 BLOCKS = [["Models model a query", "", "Ünder the models"], [], ["queries", "a a b"]]
 TEXTS = [text for block in BLOCKS for text in block]
@@ -36,12 +36,19 @@ def test_words_that_are_not_known_are_skipped():
     vocabulary = Vocabulary(["query", "b"], grows=False)
     found = count_words(BLOCKS, vocabulary)
     assert dense(found, 2).tolist() == [[1, 0], [0, 0], [0, 0], [1, 0], [0, 1]]
-    assert vocabulary.words() == ["query", "b"] and found.totals.tolist() == [1, 0, 0, 1, 1]
+    assert vocabulary.words() == ["query", "b"]
+
+
+def test_counts_on_disk_are_those_in_memory():
+    found, mapped = (made(BLOCKS, Vocabulary()) for made in (count_words, mapped_counts))
+    for name in ("offsets", "words", "counts"):
+        assert np.array_equal(getattr(found, name), getattr(mapped, name))
+        assert getattr(found, name).dtype == getattr(mapped, name).dtype
 
 
 def test_no_text_has_no_words():
     found = count_words([], Vocabulary())
-    assert len(found) == 0 and len(summed([Texts.of_each(found, 3)])) == 0
+    assert len(found) == 0 and not list(summed([Texts.of_each(found, 3)], np.zeros(0, int)))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
@@ -53,7 +60,11 @@ def test_texts_of_papers_are_added_up(rows, monkeypatch):
     of_papers = [[4], [], [0, 2, 4], [3], [1]]  # texts of each paper
     offsets = np.cumsum([0, *map(len, of_papers)])
     several = Texts(counts, offsets, np.array(sum(map(tuple, of_papers), ()), int), 5)
-    found = summed([Texts.of_each(counts, 3), several])
+    numbers = np.arange(len(vocabulary))[::-1]
     expected = [3 * each[n] + 5 * each[texts].sum(axis=0) for n, texts in enumerate(of_papers)]
-    assert np.array_equal(dense(found, len(vocabulary)), expected)
-    assert found.totals.tolist() == np.sum(expected, axis=1).tolist()
+    found, first = np.zeros((5, len(vocabulary)), int), 0
+    for words, papers, sums in summed([Texts.of_each(counts, 3), several], numbers):
+        assert (np.diff(words) >= 0).all() and (papers >= first).all()
+        found[papers, words] += sums
+        first += rows
+    assert np.array_equal(found[:, numbers], expected)

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
-from scipy import sparse
 
-from mpbert.foundation import ragged
 from mpbert.foundation.ragged import (
     budget_batches,
     offsets_of,
@@ -10,7 +8,6 @@ from mpbert.foundation.ragged import (
     row_numbers,
     smallest_per_row,
     taken_rows,
-    transposed,
 )
 from mpbert.foundation.ragged_rows import Ragged, joined
 
@@ -80,17 +77,3 @@ def test_rows_are_taken_in_the_order_that_is_asked_for():
     offsets, places = taken_rows(np.array([0, 2, 2, 5]), np.array([2, 1, 0, 2]))
     assert offsets.tolist() == [0, 3, 3, 5, 8]
     assert places.tolist() == [2, 3, 4, 0, 1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("at_once", [1, 7, 1 << 22])
-@pytest.mark.parametrize("num_columns", [9, 70_000])
-def test_a_transposed_matrix_is_that_of_scipy(at_once, num_columns, monkeypatch):
-    monkeypatch.setattr(ragged, "_AT_ONCE", at_once)
-    rng = np.random.default_rng(1)
-    matrix = sparse.random_array((40, num_columns), density=60 / num_columns / 40, rng=rng)
-    matrix = sparse.csr_array(matrix.astype(np.float32))
-    found = transposed(matrix.indptr, matrix.indices, matrix.data, num_columns)
-    expected = matrix.T.tocsr()
-    for ours, theirs in zip(found, (expected.indptr, expected.indices, expected.data), strict=True):
-        assert np.array_equal(ours, theirs)
-    assert found[2].dtype == np.float32 and found[1].dtype == np.int32

@@ -1,5 +1,6 @@
 """BM25: Robertson and Zaragoza (FnTIR 2009)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,22 +36,20 @@ def weigh(
     lengths: np.ndarray,
     k1: float = K1,
     b: float = B,
-    kind: type = np.float64,
-) -> np.ndarray:
-    """Return (M,) parts of words in the scores of papers, word after word, see :class:`Bm25`.
+) -> Iterator[np.ndarray]:
+    """Yield (M,) parts of words in the scores of papers, word after word, see :class:`Bm25`.
 
     :param offsets: (V + 1,) word w is in ``papers[offsets[w]:offsets[w + 1]]``, ``counts`` beside.
     :param lengths: (N,) words of each paper.
-    :param kind: of the parts.
     """
-    each, parts = idf(np.diff(offsets), len(lengths)), np.empty(len(papers), dtype=kind)
+    each = idf(np.diff(offsets), len(lengths))
     mean = lengths.mean() if len(papers) else 0.0
     for first in range(0, len(papers), _BLOCK):
-        part = slice(first, first + _BLOCK)
-        held = np.arange(first, min(first + _BLOCK, len(papers)))
-        words = np.searchsorted(offsets, held, side="right") - 1
-        parts[part] = each[words] * saturated(counts[part], lengths[papers[part]], mean, k1, b)
-    return parts
+        part = slice(first, min(first + _BLOCK, len(papers)))
+        low, high = np.searchsorted(offsets, [part.start, part.stop - 1], side="right")
+        held = np.diff(offsets[low - 1 : high + 1].clip(part.start, part.stop))
+        saturations = saturated(counts[part], lengths[papers[part]], mean, k1, b)
+        yield np.repeat(each[low - 1 : high], held) * saturations
 
 
 @LEXICAL.register
@@ -81,5 +80,6 @@ class Bm25(LexicalMethod):
 
         by_word = counts.tocsc()
         held = by_word.indptr, by_word.indices, by_word.data
-        parts = weigh(*held, counts.sum(axis=1), self.k1, self.b)
+        blocks = weigh(*held, counts.sum(axis=1), self.k1, self.b)
+        parts = np.concatenate([np.zeros(0), *blocks])
         return sparse.csc_array((parts, by_word.indices, by_word.indptr), shape=counts.shape)
