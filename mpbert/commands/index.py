@@ -25,8 +25,8 @@ from mpbert.foundation.parts import parts_of
 from mpbert.foundation.processes import ended_by_sigterm
 
 if TYPE_CHECKING:  # what --help need not wait for
-    from mpbert.corpus.clean import CleanPaper
     from mpbert.recommending.encoders import IndexEncoder
+    from mpbert.recommending.read_papers import ReadPapers
     from mpbert.recommending.tables import IndexTables
 
 _WORDS = Path("words")
@@ -84,7 +84,8 @@ def run(config: Config) -> None:
     :raises Terminated: SIGTERM came between two steps of a training.
     """
     from mpbert.recommending.directory import ENCODER, data_folder, data_of, write_data
-    from mpbert.recommending.library import library_tables, reader_name
+    from mpbert.recommending.library import reader_name
+    from mpbert.recommending.library_tables import library_tables
 
     counts: Counter[str] = Counter()
     reader = reader_name(config.library, config.reader, counts)
@@ -130,9 +131,7 @@ def _is_there(config: Config, inputs: list[Path]) -> bool:
     return is_there
 
 
-def _papers(
-    config: Config, reader: str, inputs: list[Path], counts: Counter[str]
-) -> "list[CleanPaper]":
+def _papers(config: Config, reader: str, inputs: list[Path], counts: Counter[str]) -> "ReadPapers":
     """Read the library; what was read stays beside the output until that is finished.
 
     :param counts: receives what is read and dropped.

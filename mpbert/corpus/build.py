@@ -11,7 +11,7 @@ import numpy as np
 
 from mpbert.corpus.clean import CleanPaper, clean_paper
 from mpbert.corpus.formats.base import Reader
-from mpbert.corpus.paper_bytes import papers_from, papers_in_bytes
+from mpbert.corpus.paper_bytes import paper_of, papers_in_bytes
 from mpbert.corpus.records import checked
 from mpbert.foundation.engines import Engine, Job
 from mpbert.foundation.parts import Arrays, PartFiles
@@ -29,7 +29,19 @@ def iter_clean_papers(
     needs_year: bool = True,
     parts: PartFiles | None = None,
 ) -> Iterator[CleanPaper]:
-    """Read, parse and clean a raw corpus.
+    """Read, parse and clean a raw corpus; see :func:`iter_clean_lines`."""
+    yield from map(paper_of, iter_clean_lines(reader, path, engine, counts, needs_year, parts))
+
+
+def iter_clean_lines(
+    reader: Reader,
+    path: Path,
+    engine: Engine,
+    counts: Counter[str],
+    needs_year: bool = True,
+    parts: PartFiles | None = None,
+) -> Iterator[bytes]:
+    """Yield the clean papers of a raw corpus, each as a line of JSON.
 
     :param engine: where papers are parsed and cleaned; they are read here.
     :param counts: receives what the reader and the cleaning count.
@@ -41,7 +53,7 @@ def iter_clean_papers(
     chunks = _chunks(iter(reader.read_records(path)))
     for part in engine.results(_Cleaning(reader, needs_year), chunks, parts):
         counts.update(json.loads(part["counts"].tobytes()))
-        yield from papers_from(part["papers"])
+        yield from part["papers"].tobytes().splitlines()
     counts.update(reader.counts)
 
 

@@ -1,7 +1,7 @@
 """Clean papers as bytes: JSON, a line each. So they wait on disk, and come from other processes."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,5 @@ def paper_of(line: bytes) -> CleanPaper:
 
 
 def papers_in_bytes(papers: Iterable[CleanPaper]) -> np.ndarray:
-    """Return papers as (N,) bytes: an array, as parts of outputs are made of."""
+    """Return papers as (N,) bytes, a line each: an array, as parts of outputs are made of."""
     return np.frombuffer(b"".join(bytes_of(paper) + b"\n" for paper in papers), np.uint8)
-
-
-def papers_from(content: np.ndarray) -> Iterator[CleanPaper]:
-    """Yield the papers of :func:`papers_in_bytes`."""
-    yield from map(paper_of, content.tobytes().splitlines())

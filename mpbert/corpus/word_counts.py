@@ -101,9 +101,7 @@ def summed(parts: Sequence[Texts], numbers: np.ndarray) -> Iterator[Run]:
         yield tuple(np.asarray(each, np.int32) for each in (words, papers, counts))
 
 
-def _placed(
-    part: Texts, ends: np.ndarray, numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _placed(part: Texts, ends: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return word and paper of each count, in one number, and the counts, of some papers.
 
     :param ends: (n + 1,) offsets of these papers.

@@ -3,7 +3,6 @@
 import numpy as np
 
 
-
 def offsets_of(lengths: np.ndarray) -> np.ndarray:
     """Return (M+1,) int64 offsets of rows that have these (M,) lengths."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)

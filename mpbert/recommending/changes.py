@@ -4,9 +4,8 @@ Rows stay in the order of ids, and vectors and weights of all other papers are u
 added and removed again leaves the same bytes.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import count
 
 import numpy as np
 
@@ -15,14 +14,21 @@ from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, Arrivals, arrivals
-from mpbert.recommending.bodies import body_text
-from mpbert.recommending.citation_keys import Keyless, citation_keys
+from mpbert.recommending.citation_keys import citation_keys
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.published import published_texts, rows_of_other_ids
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
+from mpbert.recommending.paper_rows import (
+    bodies_table,
+    contexts_table,
+    keyless,
+    merged_contexts,
+    papers_table,
+    texts_read,
+)
+from mpbert.recommending.published import rows_of_other_ids
+from mpbert.recommending.tables import CONTEXTS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 
@@ -67,15 +73,15 @@ def with_arrivals(
     row_of, stay = np.array([rows[i] for i in old_ids], dtype=int), np.ones(len(old_ids), bool)
     before = [
         _moved(tables, row_of, stay, _staying(tables, found.changed)),
-        _contexts_of(list(found.there.values()), rows, new_rows),
+        contexts_table(list(found.there.values()), rows, new_rows),
     ]
-    contexts = [*before, _contexts_of(new, rows, rows, counts)]
+    contexts = [*before, contexts_table(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
-    papers_table = _papers_table(written, tables.papers)
-    table = ColumnTable.joined([tables.papers.take(kept), papers_table])
+    added_rows = papers_table(new, [e.digest for e in written], _keys_of(new, tables.papers))
+    table = ColumnTable.joined([tables.papers.take(kept), added_rows])
     return IndexTables(
         table.take(order),
-        _merged(ColumnTable.joined(contexts)),
+        merged_contexts(ColumnTable.joined(contexts)),
         np.concatenate([np.asarray(tables.vectors)[kept], vectors])[order],
         matches,
         _with_bodies(tables.bodies, kept, new, order),
@@ -90,7 +96,7 @@ def _read(
     order: np.ndarray,
 ) -> tuple[np.ndarray, PapersByToken | None]:
     """Return (M, D) vectors of papers, and the weights of old and new papers in their order."""
-    read = [(p.paper_id, [p.title, *p.sentences], p.num_abstract + 1) for p in papers]
+    read = list(map(texts_read, papers))
     vectors = encoder.embed_papers(read)
     if matches is None:
         return vectors, None
@@ -139,24 +145,14 @@ def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) ->
     return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
 
 
-def _papers_table(written: Sequence[Arrival], old: ColumnTable) -> ColumnTable:
-    """Return the rows of papers; one that replaces another keeps its key."""
-    papers = [each.paper for each in written]
+def _keys_of(papers: Sequence[CleanPaper], old: ColumnTable) -> list[str]:
+    """Return the key of each paper; one that replaces another keeps its key."""
     ids, keys = old["paper_id"].tolist(), old["key"].tolist()
     held = dict(zip(ids, keys, strict=True))
-    fresh = [paper for paper in papers if paper.paper_id not in held]
-    keyless = [
-        Keyless(p.paper_id, p.authors, p.year, p.title, p.published.id_is_key) for p in fresh
-    ]
-    held |= dict(zip([p.paper_id for p in fresh], citation_keys(keyless, keys), strict=True))
-    columns = [
-        *([getattr(p, name) for p in papers] for name in list(PAPERS)[:5]),
-        [" ".join(p.sentences[: p.num_abstract]) for p in papers],
-        [each.digest for each in written],
-        [held[p.paper_id] for p in papers],
-        [published_texts(p.published) for p in papers],
-    ]
-    return table_of(columns, PAPERS)
+    fresh = [keyless(paper) for paper in papers if paper.paper_id not in held]
+    made = citation_keys(fresh, keys)
+    held |= zip([paper.paper_id for paper in fresh], made, strict=True)
+    return [held[paper.paper_id] for paper in papers]
 
 
 def _with_bodies(
@@ -165,54 +161,7 @@ def _with_bodies(
     """Return the bodies of old and new papers in their order; None where the index has none."""
     if bodies is None:
         return None
-    texts = [body_text(p.sentences[p.num_abstract :], p.pages[p.num_abstract :]) for p in papers]
-    together = ColumnTable.joined([bodies.take(kept), table_of([texts], BODIES)])
-    return together.take(order)
-
-
-def _contexts_of(
-    papers: Sequence[CleanPaper],
-    row_of: dict[str, int],
-    cited_row_of: dict[str, int],
-    counts: Counter[str] | None = None,
-) -> ColumnTable:
-    """Return the sentences in which papers cite papers, by their new rows.
-
-    :param cited_row_of: rows of the papers whose citations are wanted.
-    """
-    counts = Counter() if counts is None else counts
-    records = []
-    for paper in papers:
-        citing_row, texts = row_of[paper.paper_id], paper.sentences
-        for position, ids in paper.cited:
-            rows = [cited_row_of[cited] for cited in ids if cited in cited_row_of]
-            cited_rows = [row for row in rows if row != citing_row]
-            counts["citations_of_papers_outside_the_index"] += len(ids) - len(rows)
-            counts["citations_of_the_paper_itself"] += len(rows) - len(cited_rows)
-            if cited_rows:
-                around = _neighbours(paper, position)
-                records.append((citing_row, position, texts[position], around, cited_rows))
-    return table_of(list(zip(*records, strict=True)) or [[]] * len(CONTEXTS), CONTEXTS)
-
-
-def _merged(contexts: ColumnTable) -> ColumnTable:
-    """Return contexts in their order; what is of one sentence is one, and cites a paper once.
-
-    At one position of a paper the text of its record and that of a copy may have two sentences.
-    """
-    numbers = map(defaultdict(count().__next__).__getitem__, contexts["text"].tolist())
-    texts = np.fromiter(numbers, np.int64, contexts.num_rows)  # by their first appearance
-    keys = [texts, contexts["position"], contexts["citing_row"]]
-    order = np.lexsort(keys)
-    contexts = contexts.take(order)
-    is_first = np.ones(len(order), dtype=bool)
-    is_first[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
-    lists = contexts["cited_rows"]
-    owner, cited = np.repeat(np.cumsum(is_first) - 1, np.diff(lists.offsets)), lists.values
-    once = np.sort(np.unique((owner << 32) + cited, return_index=True)[1])  # rows are int32
-    first = np.flatnonzero(is_first)
-    lengths = np.bincount(owner[once], minlength=len(first))
-    return contexts.take(first).with_columns({"cited_rows": lists_of_rows(lengths, cited[once])})
+    return ColumnTable.joined([bodies.take(kept), bodies_table(papers)]).take(order)
 
 
 def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:
@@ -259,11 +208,3 @@ def _moved(
         lists_of_rows(lengths[kept], row_of[cited[stays]]),
     ]
     return table_of(columns, CONTEXTS)
-
-
-def _neighbours(paper: CleanPaper, position: int) -> str:
-    """Return the sentences before and behind, of the same side of the end of the abstract."""
-    texts, border = paper.sentences, paper.num_abstract
-    first, end = (0, border) if position < border else (border, len(texts))
-    beside = [number for number in (position - 1, position + 1) if first <= number < end]
-    return " ".join(texts[number] for number in beside)

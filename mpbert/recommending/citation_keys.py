@@ -5,7 +5,7 @@ A key is given once, when a paper comes into an index, and kept: what is added l
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mpbert.corpus.raw.keys import made_key
@@ -28,6 +28,14 @@ class Keyless:
     title: str
     id_is_key: bool
 
+    def key(self, shares_case: bool) -> str:
+        """Return a key that another paper may have.
+
+        :param shares_case: whether another paper has the id without regard to case.
+        """
+        made = "" if self.id_is_key else made_key(self.authors, self.year, self.title)
+        return made if _LETTER.search(made) else bibtex_key(self.paper_id, shares_case)
+
 
 def citation_keys(papers: Sequence[Keyless], taken: Iterable[str] = ()) -> list[str]:
     """Return a key of each paper, unique without regard to case, as BibTeX compares them.
@@ -36,19 +44,28 @@ def citation_keys(papers: Sequence[Keyless], taken: Iterable[str] = ()) -> list[
     :param taken: keys of other papers.
     """
     folded = Counter(paper.paper_id.casefold() for paper in papers)
+    order = sorted(papers, key=lambda each: (not each.id_is_key, each.paper_id))
+    made = (paper.key(folded[paper.paper_id.casefold()] > 1) for paper in order)
+    keys = dict(zip([paper.paper_id for paper in order], unique_keys(made, taken), strict=True))
+    return [keys[paper.paper_id] for paper in papers]
+
+
+def unique_keys(made: Iterable[str], taken: Iterable[str] = ()) -> Iterator[str]:
+    """Yield keys, with a number where an earlier paper has one.
+
+    :param made: keys of papers; those that have keys of their own come first.
+    """
     used = {key.casefold() for key in taken}
-    keys: dict[str, str] = {}
-    for paper in sorted(papers, key=lambda each: (not each.id_is_key, each.paper_id)):
-        made = "" if paper.id_is_key else made_key(paper.authors, paper.year, paper.title)
-        if not _LETTER.search(made):
-            made = bibtex_key(paper.paper_id, folded[paper.paper_id.casefold()] > 1)
-        key, number = made, 1
+    last: dict[str, int] = {}  # number that was given to each
+    for base in made:
+        key, folded = base, base.casefold()
+        number = last.get(folded, 1)
         while key.casefold() in used:
             number += 1
-            key = f"{made}-{number}"
+            key = f"{base}-{number}"
+        last[folded] = number
         used.add(key.casefold())
-        keys[paper.paper_id] = key
-    return [keys[paper.paper_id] for paper in papers]
+        yield key
 
 
 def bibtex_key(paper_id: str, with_case: bool = False) -> str:

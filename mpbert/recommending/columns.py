@@ -11,6 +11,7 @@ from typing import Any, Union
 import numpy as np
 
 from mpbert.foundation.errors import IndexFormatError
+from mpbert.foundation.growing_arrays import release
 from mpbert.foundation.ragged import offsets_of, taken_rows
 
 _BLOCK, _BYTES = 1 << 14, 1 << 22  # texts that are read at once, and their bytes
@@ -47,21 +48,32 @@ class TextColumn:
         return len(self.offsets) - 1
 
     def __getitem__(self, row: int) -> str:
+        return _decoded(self._part(row))
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self.blocks())
+
+    def bytes_at(self, row: int) -> bytes:
+        """Return a text in UTF-8."""
+        return bytes(self._part(row))
+
+    def _part(self, row: int) -> memoryview:
         row = range(len(self))[row]  # an error outside of the column
-        return _decoded(self._view[self.offsets[row] : self.offsets[row + 1]])
+        return self._view[self.offsets[row] : self.offsets[row + 1]]
 
     def blocks(self) -> Iterator[list[str]]:
-        """Yield all texts, some at a time: memory need not hold all."""
+        """Yield all texts, some at a time: memory need not hold all, nor what was mapped."""
         start = 0
         while start < len(self):
             most = np.searchsorted(self.offsets, self.offsets[start] + _BYTES, side="right") - 1
             end = min(max(int(most), start + 1), start + _BLOCK, len(self))
             yield self._between(start, end)
+            release(self.letters)
             start = end
 
     def tolist(self) -> list[str]:
         """Return all texts."""
-        return list(chain.from_iterable(self.blocks()))
+        return list(self)
 
     def _between(self, start: int, end: int) -> list[str]:
         bounds = self.offsets[start : end + 1]
@@ -73,10 +85,15 @@ class TextColumn:
 
     def take(self, rows: np.ndarray) -> "TextColumn":
         """Return the texts of some rows."""
-        starts, ends = self.offsets[:-1][rows], self.offsets[1:][rows]
-        offsets = offsets_of(ends - starts)
+        rows = np.asarray(rows, dtype=np.int64)
+        first = np.flatnonzero(np.diff(rows, prepend=-2) != 1)  # of runs of neighbours
+        last = np.append(first, len(rows))[1:] - 1
+        offsets = offsets_of(self.offsets[1:][rows] - self.offsets[:-1][rows])
         found = TextColumn(offsets, np.empty(offsets[-1], dtype=np.uint8))
-        bounds = starts, ends, offsets[:-1], offsets[1:]
+        bounds = (
+            *(self.offsets[rows[first]], self.offsets[rows[last] + 1]),
+            *(offsets[first], offsets[last + 1]),
+        )
         for start, end, first, last in zip(*(each.tolist() for each in bounds), strict=True):
             found._view[first:last] = self._view[start:end]
         return found

@@ -19,6 +19,7 @@ from mpbert.recommending.dois import doi_of
 logger = logging.getLogger(__name__)
 _NAMED = 20  # copies that a line names
 _PART = re.compile(r"(?:part|chapter|vol(?:ume)?)?(?:\d+|[ivx]+)")  # behind a title
+MOST_IDENTIFIERS = 2  # of a paper
 _NEAR = 1  # years between a preprint and what is printed
 
 
@@ -30,15 +31,23 @@ def without_copies(
     :param counts: receives how many copies were merged.
     :param held: ids that are known already, which stay where a copy has another.
     """
+    found, same = told_copies(papers, counts, held)
+    return [renamed(paper, same) for paper in found] if same else found
+
+
+def told_copies(
+    papers: Sequence[CleanPaper], counts: Counter[str], held: Collection[str] = ()
+) -> tuple[list[CleanPaper], dict[str, str]]:
+    """Return papers as :func:`merged` does; a line of the log names the copies."""
     found, same = merged(papers, held)
     counts["copies_merged_in_the_library"] += len(same)
     if not same:
-        return found
+        return found, same
     for name, number in (_lacking(papers) - _lacking(found)).items():
         counts[name] -= min(number, counts[name])  # what a copy has told
     told = listed([f"{copy!r} with {first!r}" for copy, first in same.items()], _NAMED)
     logger.warning("one paper each, merged: %s", told)
-    return [renamed(paper, same) for paper in found]
+    return found, same
 
 
 def merged(
@@ -61,15 +70,15 @@ def merged(
         if paper.paper_id in kept:
             twice.append(paper)
             continue
-        identifiers = _identifiers(paper)
-        others = [kept[other] for each in identifiers for other in known.get(each, ())]
+        own = identifiers(paper)
+        others = [kept[other] for each in own for other in known.get(each, ())]
         first = next((other for other in others if _is_copy(paper, other)), None)
         if first is None:
             kept[paper.paper_id] = paper
         else:
             same[paper.paper_id] = first.paper_id
             kept[first.paper_id] = with_record_of(first, paper)[0]
-        for each in identifiers:
+        for each in own:
             ids = known.setdefault(each, [])
             paper_id = same.get(paper.paper_id, paper.paper_id)
             ids += [paper_id] * (paper_id not in ids)
@@ -86,7 +95,8 @@ def _lacking(papers: Sequence[CleanPaper]) -> Counter[str]:
     )
 
 
-def _identifiers(paper: CleanPaper) -> list[tuple[str, str]]:
+def identifiers(paper: CleanPaper) -> list[tuple[str, str]]:
+    """Return what a paper may be known by; two records that share none are no copies."""
     title = normal_title(paper.title)
     if title is None and paper.year and paper.authors:
         title = f"{paper.title.casefold()} {paper.year}"

@@ -1,18 +1,15 @@
-"""A library becomes the tables of an index: papers in any format, with citations or without.
+"""A library is read: papers in any format, with citations or without.
 
-No split, no year and no training is needed. An index grows out of nothing as it grows later:
-:func:`mpbert.recommending.changes.added` puts the papers into tables without any.
+No split, no year and no training is needed to make an index of it, see
+:mod:`mpbert.recommending.library_tables`.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from mpbert.corpus.build import iter_clean_papers
-from mpbert.corpus.clean import CleanPaper
+from mpbert.corpus.build import iter_clean_lines
 from mpbert.corpus.formats.base import READERS
 from mpbert.corpus.formats.guess import guess_reader, unknown_files
 from mpbert.corpus.formats.mixed import library_reader
@@ -20,14 +17,10 @@ from mpbert.foundation.engines import Engine
 from mpbert.foundation.errors import CorpusError, listed
 from mpbert.foundation.parts import PartFiles
 from mpbert.foundation.progress import progress
-from mpbert.recommending.changes import added
-from mpbert.recommending.column_making import empty_table
 from mpbert.recommending.columns import ColumnTable, TextColumn
-from mpbert.recommending.encoders import IndexEncoder
 from mpbert.recommending.lookup import TIMES
-from mpbert.recommending.matching import PapersByToken
-from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
-from mpbert.vectors.matches import TokenWeights
+from mpbert.recommending.read_papers import ReadPapers
+from mpbert.recommending.tables import IndexTables
 
 logger = logging.getLogger(__name__)
 ENOUGH = 3000  # citing sentences from which on training pays
@@ -84,7 +77,7 @@ def read_library(
     counts: Counter[str],
     grobid: str = "",
     parts: PartFiles | None = None,
-) -> list[CleanPaper]:
+) -> ReadPapers:
     """Return the papers of a library, those without a year among them: an index holds them all.
 
     :param reader: name of a reader.
@@ -97,29 +90,8 @@ def read_library(
     """
     made = library_reader(path, reader, grobid)
     made.needs_citations = False
-    papers = iter_clean_papers(made, path, engine, counts, needs_year=False, parts=parts)
-    return list(progress(papers, "read papers", "paper"))
-
-
-def library_tables(
-    papers: Sequence[CleanPaper], encoder: IndexEncoder, counts: Counter[str]
-) -> IndexTables:
-    """Return the tables of an index of these papers.
-
-    :param counts: receives what is added and dropped.
-    :raises CorpusError: an id occurs twice.
-    """
-    matches = None
-    if encoder.num_matched:
-        matches = PapersByToken.of(TokenWeights.empty(encoder.num_matched))
-    nothing = IndexTables(
-        empty_table(PAPERS),
-        empty_table(CONTEXTS),
-        np.zeros((0, encoder.dim), dtype=np.float32),
-        matches,
-        empty_table(BODIES),
-    )
-    return added(nothing, papers, encoder, counts)
+    lines = iter_clean_lines(made, path, engine, counts, needs_year=False, parts=parts)
+    return ReadPapers(progress(lines, "read papers", "paper"))
 
 
 def told_counts(counts: Mapping[str, int]) -> list[str]:
@@ -160,7 +132,7 @@ def told_parts(tables: IndexTables, encoder: str) -> list[str]:
 
 def _number_of_abstracts(papers: ColumnTable) -> int:
     """Return how many papers have one; of a paper known by its title alone, it is the title."""
-    pairs = zip(papers["title"].tolist(), papers["abstract"].tolist(), strict=True)
+    pairs = zip(papers["title"], papers["abstract"], strict=True)
     return sum(abstract.rstrip(".") not in ("", title.rstrip(".")) for title, abstract in pairs)
 
 

@@ -63,8 +63,8 @@ def test_texts_of_papers_are_added_up(rows, monkeypatch):
     numbers = np.arange(len(vocabulary))[::-1]
     expected = [3 * each[n] + 5 * each[texts].sum(axis=0) for n, texts in enumerate(of_papers)]
     found, first = np.zeros((5, len(vocabulary)), int), 0
-    for words, papers, sums in summed([Texts.of_each(counts, 3), several], numbers):
-        assert (np.diff(words) >= 0).all() and (papers >= first).all()
-        found[papers, words] += sums
+    for columns, papers, sums in summed([Texts.of_each(counts, 3), several], numbers):
+        assert (np.diff(columns) >= 0).all() and (papers >= first).all()
+        found[papers, columns] += sums
         first += rows
     assert np.array_equal(found[:, numbers], expected)

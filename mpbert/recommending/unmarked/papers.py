@@ -12,7 +12,8 @@ from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.directory import data_of
 from mpbert.recommending.encoders import NoEncoder
-from mpbert.recommending.library import library_tables
+from mpbert.recommending.library_tables import library_tables
+from mpbert.recommending.read_papers import ReadPapers
 from mpbert.recommending.unmarked.labels import LabelledPaper, labelled
 
 
@@ -31,7 +32,7 @@ class LearningPapers:
     def index(self) -> AnsweringIndex:
         """Return an index of the older papers by words."""
         encoder = NoEncoder()
-        tables = library_tables(self.older, encoder, Counter())
+        tables = library_tables(ReadPapers.of(self.older), encoder, Counter())
         return AnsweringIndex(data_of(tables, 1, 1, fuses=False), encoder)
 
 

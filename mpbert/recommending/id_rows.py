@@ -1,0 +1,37 @@
+"""Rows of papers by their ids, without an object of Python for each."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from mpbert.recommending.columns import TextColumn
+
+
+def order_of(ids: TextColumn) -> np.ndarray:
+    """Return (N,) the rows of ids in the order of their letters; equal ones as they stand."""
+    texts = ids.tolist()
+    return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+
+
+class IdRows:
+    """Finds rows by hashes of ids, which are of this process alone.
+
+    :param ids: (N,) of papers, all different.
+    """
+
+    def __init__(self, ids: TextColumn) -> None:
+        hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+        self._ids, self._order = ids, np.argsort(hashes)
+        self._hashes = hashes[self._order]
+
+    def find(self, paper_ids: Iterable[str]) -> dict[str, int]:
+        """Return the row of each of some ids that is there."""
+        texts = list(dict.fromkeys(paper_ids))
+        hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
+        first, last = (np.searchsorted(self._hashes, hashes, side=s) for s in ("left", "right"))
+        found: dict[str, int] = {}
+        for number in np.flatnonzero(first < last).tolist():
+            places = self._order[first[number] : last[number]].tolist()
+            wanted = texts[number]
+            found.update((wanted, row) for row in places if self._ids[row] == wanted)
+        return found

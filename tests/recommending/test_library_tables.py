@@ -1,0 +1,92 @@
+"""The index of a library that is made in blocks is that of one block, byte for byte."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from mpbert.corpus import word_counts
+from mpbert.foundation import transposing
+from mpbert.foundation.engines import OwnProcesses
+from mpbert.foundation.errors import CorpusError
+from mpbert.recommending import columns, library_tables, lookup_building, read_papers
+from mpbert.recommending.directory import data_of, write_data
+from mpbert.recommending.encoders import NoEncoder
+from mpbert.recommending.library import read_library
+from mpbert.vectors.matches import TokenWeights
+
+WORDS = "routing of mail by names is slow where servers relay queries and answers".split()
+BLOCKS = {
+    **{(library_tables, "_BLOCK"): 7, (read_papers, "_BLOCK"): 5, (columns, "_BLOCK"): 3},
+    **{(word_counts, "_ROWS"): 7, (transposing, "_AT_ONCE"): 11, (lookup_building, "_CONTEXTS"): 7},
+}
+
+
+class Letters(NoEncoder):
+    """An encoder whose vectors and weights tell of the text."""
+
+    dim, num_matched = 2, 26
+
+    def embed_papers(self, papers):
+        return np.array([[len(texts), hash_of(texts)] for _, texts, _ in papers], np.float32)
+
+    def weigh_paper(self, paper_id, sentences, num_abstract):
+        tokens = np.unique([ord(c) - 97 for c in " ".join(sentences).lower() if "a" <= c <= "z"])
+        weights = tokens.astype(np.float32) + len(sentences)
+        return TokenWeights(np.array([0, len(tokens)]), tokens.astype(np.int32), weights, 26)
+
+
+def hash_of(texts):
+    return sum(map(ord, "".join(texts))) % 97
+
+
+@pytest.fixture
+def library(tmp_path):
+    """60 papers that cite one another; two have one title, and two keys differ by case alone."""
+    rng = np.random.default_rng(1)
+    with (tmp_path / "library.jsonl").open("w") as file:
+        for number in rng.permutation(60).tolist():
+            sentences = [" ".join(rng.choice(WORDS, 6)).capitalize() + "." for _ in range(3)]
+            cited = [f"P{n}" for n in rng.integers(0, 70, 2)]
+            body = {"text": "As shown before [1] here.", "markers": [{"start": 16, "end": 19}]}
+            body["markers"][0]["cited_ids"] = cited
+            paper_id = {58: "a", 59: "A"}.get(number, f"P{number}")
+            title = "Mail that is routed by names" if number < 2 else f"Title of paper {number}"
+            record = {"paper_id": paper_id, "title": title, "year": 2000, "authors": ["A. Mann"]}
+            record |= {"abstract": sentences, "sections": [{"sentences": [body, sentences[0]]}]}
+            file.write(json.dumps(record) + "\n")
+    return tmp_path / "library.jsonl"
+
+
+def index_of(library, folder, encoder):
+    """Write an index; return its files and what was counted."""
+    folder.mkdir()
+    counts = Counter()
+    papers = read_library(library, "jsonl", OwnProcesses(), counts)
+    tables = library_tables.library_tables(papers, encoder, counts)
+    write_data(folder, data_of(tables, 1, 1, fuses=True))
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}, counts, tables
+
+
+@pytest.mark.parametrize("encoder", [NoEncoder(), Letters()])
+def test_blocks_change_no_byte(library, tmp_path, monkeypatch, encoder):
+    expected, counts, tables = index_of(library, tmp_path / "one", encoder)
+    for (module, name), size in BLOCKS.items():
+        monkeypatch.setattr(module, name, size)
+    found, of_blocks, _ = index_of(library, tmp_path / "blocks", encoder)
+    assert found == expected and of_blocks == counts
+    ids = tables.papers["paper_id"].tolist()
+    assert ids == sorted(ids) and len(ids) == 59
+    assert counts["copies_merged_in_the_library"] == 1 and counts["papers_added"] == 59
+    assert tables.contexts.num_rows == len({*tables.contexts["citing_row"].tolist()}) > 50
+    assert len({key.casefold() for key in tables.papers["key"]}) == 59
+
+
+def test_an_id_that_two_papers_have_is_told(library):
+    first = library.read_text().splitlines()[0]
+    twice = json.dumps(json.loads(first) | {"title": "Another title of that paper"})
+    library.write_text(f"{library.read_text()}{twice}\n")
+    papers = read_library(library, "jsonl", OwnProcesses(), Counter())
+    with pytest.raises(CorpusError, match=f"paper id '{json.loads(first)['paper_id']}' occurs"):
+        library_tables.library_tables(papers, NoEncoder(), Counter())
