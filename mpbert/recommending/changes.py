@@ -13,7 +13,7 @@ from mpbert.corpus.clean import CleanPaper
 from mpbert.corpus.text import split_sentences
 from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
-from mpbert.recommending.arrivals import Arrival, Arrivals, arrivals
+from mpbert.recommending.arrivals import Arrival, Arrivals
 from mpbert.recommending.citation_keys import citation_keys
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
@@ -32,32 +32,17 @@ from mpbert.recommending.tables import CONTEXTS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 
-def added(
-    tables: IndexTables,
-    papers: Sequence[CleanPaper],
-    encoder: IndexEncoder,
-    counts: Counter[str],
-    updates: bool = False,
-    merges: bool = False,
-) -> IndexTables:
-    """Return the tables with more papers, and the sentences in which they cite papers of the index.
-
-    A paper that is there already with the same record is left alone, and counted; its sentences
-    that cite the new papers are added, so that what ``removed`` took away comes back.
-
-    :param encoder: makes vectors, and weights of exact matches, of new papers from their own text.
-    :param counts: receives what is added, replaced, merged and dropped.
-    :param updates: whether a paper whose record has changed replaces the old one.
-    :param merges: whether papers with the DOI or the title of one of the index are that one.
-    :raises CorpusError: an id occurs twice, or is in the index with another record.
-    """
-    return with_arrivals(tables, arrivals(tables, papers, counts, updates, merges), encoder, counts)
-
-
 def with_arrivals(
     tables: IndexTables, found: Arrivals, encoder: IndexEncoder, counts: Counter[str]
 ) -> IndexTables:
-    """Return the tables with what arrives, see :func:`added`."""
+    """Return the tables with what arrives, and the sentences in which it cites papers of the index.
+
+    A paper that is there already with the same record is left alone; its sentences that cite the
+    new papers are added, so that what ``removed`` took away comes back.
+
+    :param encoder: makes vectors, and weights of exact matches, of new papers from their own text.
+    :param counts: receives what is added.
+    """
     written = found.papers()
     if not written:
         return tables
