@@ -48,21 +48,27 @@ ELSEWHERE = "Photosynthesis in marine algae depends on light and nutrients of it
 NEEDS = "Path MTU discovery finds the largest size of packets"
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    root = tmp_path_factory.mktemp("confidence")
-    entries = [
-        f"@misc{{{name}, title={{{title}}}, abstract={{{ABSTRACTS.get(name, title + '.')}}}}}"
-        for name, title in TITLES.items()
-    ]
+ENTRIES = [
+    f"@misc{{{name}, title={{{title}}}, abstract={{{ABSTRACTS.get(name, title + '.')}}}}}"
+    for name, title in TITLES.items()
+]
+
+
+def library_of(root, entries):
     (root / "papers.bib").write_text("\n".join(entries), encoding="utf-8")
     assert main(["index", str(root / "papers.bib"), str(root / "index")]) == 0
     return Recommender(root / "index")
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return library_of(tmp_path_factory.mktemp("confidence"), ENTRIES)
+
+
 def test_the_signs_of_an_answer_by_pencil(library):
     asked = library.asked(NEEDS)
-    scores, rows = np.array([4.0, 2.0, 1.0]), np.array([library.row_of("mtu"), 0, 1])
+    scores = np.array([4.0, 2.0, 1.0])
+    rows = np.array(list(map(library.row_of, ("mtu", "names", "mail"))))
     found = library.signs(asked.questions, rows, scores, np.arange(3), is_learnt=True)
     signs = {name: found[:, place] for place, name in enumerate(NAMES)}
     np.testing.assert_allclose(signs["share"][0], 4 - np.log(np.exp(2) + np.exp(1)))
@@ -78,6 +84,31 @@ def test_the_signs_of_an_answer_by_pencil(library):
     of_answer = signs_of_answer(found)
     assert of_answer[: len(NAMES)].tolist() == found[0].tolist()
     assert of_answer[len(NAMES) :].tolist() == [0, 1, 1, signs["rarest"].max()]
+
+
+def test_near_copies_of_a_paper_share_their_odds_and_are_not_next_to_it(library):
+    asked = library.asked(NEEDS)
+    rows = np.array(list(map(library.row_of, ("mtu", "mtu", "names", "mail"))))
+    scores = np.array([4.0, 3.0, 2.0, 1.0])
+    found = library.signs(asked.questions, rows, scores, np.arange(4), is_learnt=True)
+    signs = {name: found[:, place] for place, name in enumerate(NAMES)}
+    both, others = np.log(np.exp(4) + np.exp(3)), np.log(np.exp(2) + np.exp(1))
+    np.testing.assert_allclose(signs["share"][:2], both - others)
+    np.testing.assert_allclose(signs["lead"], [2, 1, 1, 0])
+
+
+def test_a_library_of_near_copies_fits_as_one_with_the_paper_once(library, tmp_path):
+    copies = [
+        f"@misc{{copy{n}, title={{{TITLES['mtu']}}}, year={2000 + 3 * n}, "
+        f"abstract={{{ABSTRACTS['mtu']} Edition {n}.}}}}"
+        for n in range(6)  # one of which is merged
+    ]
+    copied = library_of(tmp_path, [*ENTRIES, *copies])
+    once, often = library.recommend(NEEDS), copied.recommend(NEEDS)
+    assert len(copied.papers) == len(library.papers) + 5 and often.fits
+    assert {paper.title for paper in often[:6]} == {TITLES["mtu"]}
+    assert often.holds > once.holds - 0.1
+    assert copied.recommend(ELSEWHERE).fits is False
 
 
 def test_probabilities_change_no_ranking_and_depend_on_no_length(library):

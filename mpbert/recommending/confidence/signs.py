@@ -2,10 +2,10 @@
 
 They are read from the answer alone, in units that mean the same in libraries of every size:
 
-* ``share``: logarithm of the odds of the paper among the first hundred, if scores were logarithms
-  of odds; those that nobody learnt are, where the best is 20;
-* ``lead``, ``depth``: how far it is above the next paper, and above the tenth, in the same unit;
-  ``rank``: ln of its rank;
+* ``share``: logarithm of the odds of the paper, its near copies with it, among the first hundred,
+  if scores were logarithms of odds; those that nobody learnt are, where the best is 20;
+* ``lead``, ``depth``: how far it is above the next paper that is no near copy, and above the tenth,
+  in the same unit; ``rank``: ln of its rank;
 * ``score``: as it is where it was learnt, else over Σ_w count(w) · idf(w) of the question;
 * ``nearest`` and ``second``: similarities of the known sentences that cite it; ``citing``: ln(1 +
   how many there are);
@@ -33,6 +33,7 @@ BEST = ("nearest", "title", "title_here", "rarest")
 NAMES_OF_ANSWER = (*NAMES, *(f"best_{name}" for name in BEST))
 FIRST = 10  # papers that are looked at
 _DEPTH, _SCALE, _RARE = 100, 20.0, 0.02
+_SAME = 0.8  # part of the stems of two titles that both have, of near copies
 
 
 def signs_of(
@@ -59,7 +60,7 @@ def signs_of(
     odds = scores if is_learnt else scores * (_SCALE / max(float(scores[0]), 1e-9))
     number = len(citing)
     columns = [
-        *_of_scores(odds, number),
+        *_of_scores(odds, _near_copies(titles)),
         scores[:number] if is_learnt else scores[:number] * (len(questions) / max(mass, 1e-9)),
         *(np.array([_similarity(each, place) for each in citing]) for place in (0, 1)),
         np.log1p(number_citing),
@@ -75,14 +76,30 @@ def signs_of_answer(signs: np.ndarray) -> np.ndarray:
     return np.concatenate([signs[0], best])
 
 
-def _of_scores(odds: np.ndarray, number: int) -> list[np.ndarray]:
-    """Return the (K,) values of share, lead, depth and rank."""
-    first = odds[:_DEPTH]
-    total = np.exp(first - first[0]).sum()
-    mine = np.exp(odds[:number] - first[0])
-    share = np.log(mine) - np.log(np.maximum(total - mine, 1e-6))
+def _near_copies(titles: Sequence[np.ndarray]) -> np.ndarray:
+    """Return (K, K) whether two papers are one, or nearly: as preprint and print of one work."""
+    number, owners = len(titles), row_numbers(np.array(list(map(len, titles)), dtype=np.int64))
+    stems, places = np.unique(np.concatenate(titles), return_inverse=True)
+    holds = np.zeros((number, len(stems)))
+    holds[owners, places] = 1
+    both, sizes = holds @ holds.T, holds.sum(axis=1)
+    either = sizes[:, None] + sizes - both
+    return (both >= _SAME * np.maximum(either, 1)) | np.eye(number, dtype=bool)
+
+
+def _of_scores(odds: np.ndarray, copies: np.ndarray) -> list[np.ndarray]:
+    """Return the (K,) values of share, lead, depth and rank.
+
+    :param copies: (K, K) of :func:`_near_copies`.
+    """
+    first, number = odds[:_DEPTH], len(copies)
+    masses = np.exp(first - first[0])
+    mine = copies @ masses[:number]
+    share = np.log(mine) - np.log(np.maximum(masses.sum() - mine, 1e-6))
+    may_be_next = np.triu(np.ones((number, number + 1), dtype=bool), 1)
+    may_be_next[:, :number] &= ~copies
+    lead = odds[:number] - np.append(odds, odds[-1])[may_be_next.argmax(axis=1)]
     tenth = first[min(FIRST, len(first) - 1)]
-    lead = odds[:number] - np.append(odds, odds[-1])[1 : number + 1]
     return [share, lead, odds[:number] - tenth, np.log(np.arange(number) + 1)]
 
 
