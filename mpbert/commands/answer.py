@@ -2,7 +2,8 @@
 
 Each citation context is asked by the code of ``recommend`` and ``serve``: the manuscript is the
 paper's own text, the place is the citing sentence. A whole paper (task ``global``) is asked by its
-title and abstract. The citing paper itself is no candidate.
+title and abstract. The citing paper itself is no candidate. How sure the answers are stands beside
+the run, see :mod:`mpbert.corpus.answer_confidence`.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,9 @@ class Config:
 
     corpus: Path = positional("corpus", "corpus store to read")
     index: Path = positional("index", "index that build-index made of this corpus")
-    output: Path = positional("output", "directory of runs to write: valid.run, test.run")
+    output: Path = positional(
+        "output", "directory of runs to write: valid.run, test.run, and how sure each answer is"
+    )
     splits: list[str] = option(
         ("valid", "test"), "splits to rank for", nargs="+", choices=["test", "valid"], type=str
     )
@@ -48,6 +51,7 @@ def run(config: Config) -> None:
 
     :raises IndexFormatError: the index is not of this corpus, or was changed since it was built.
     """
+    from mpbert.corpus.answer_confidence import write_confidence
     from mpbert.corpus.queries import fixed_sample
     from mpbert.corpus.store import CorpusStore
     from mpbert.corpus.trec import run_of_lists, write_run
@@ -64,9 +68,11 @@ def run(config: Config) -> None:
         for split in sorted(set(config.splits)):
             queries = store.queries(split, config.task)
             queries = queries.take(fixed_sample(queries, config.sample))
-            found = search.search(queries, split, config.top)
+            found, sure = search.search(queries, split, config.top)
             ranked = run_of_lists(queries.query_ids, store.paper_ids, found.rows, found.scores)
             write_run(out.path / f"{split}.run", ranked, config.output.name)
+            if sure is not None:
+                write_confidence(out.path / f"{split}.run", queries.query_ids, sure)
             out.counts[f"queries_{split}"] = len(queries)
             print(f"{split}: {len(queries):,} queries answered from {store.num_papers:,} papers")
 

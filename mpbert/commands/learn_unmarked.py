@@ -61,8 +61,9 @@ def run(config: Config) -> None:
 
 
 def _report(name: str, corpus: "LearningPapers", worthiness: "Worthiness", most: int) -> None:
+    from mpbert.evaluation.reliability import calibration_error
     from mpbert.recommending.unmarked.learning import scored
-    from mpbert.recommending.unmarked.measuring import ASKED, calibration_error, found, told
+    from mpbert.recommending.unmarked.measuring import ASKED, found, told
 
     probabilities, labels = scored(worthiness, corpus.test)
     learnt = sum(len(paper.known) for paper in corpus.training)

@@ -39,8 +39,9 @@ def run(config: Config) -> None:
     """
     from mpbert.corpus.queries import fixed_sample
     from mpbert.corpus.store import CorpusStore
+    from mpbert.evaluation.reliability import COVERAGES
     from mpbert.recommending.confidence.asking import answers_to_measure, foreign_questions
-    from mpbert.recommending.confidence.measuring import COVERAGES, HEAD, cells_of, measured
+    from mpbert.recommending.confidence.measuring import HEAD, cells_of, measured
     from mpbert.recommending.contexts import index_of_corpus
     from mpbert.recommending.directory import read_index
     from mpbert.recommending.learning import LEAST
@@ -75,8 +76,9 @@ def run(config: Config) -> None:
     print("|", " | ".join(cells_of(found)), "|\n")
     print("| surest part of the answers |", " | ".join(f"{part:.0%}" for part in COVERAGES), "|")
     print("|:--|" + "--:|" * len(COVERAGES))
-    print("| first paper wrong |", " | ".join(f"{risk:.1%}" for risk in found.risks()), "|")
+    risks = [f"{found.first.risk_at(part):.1%}" for part in COVERAGES]
+    print("| first paper wrong |", " | ".join(risks), "|")
     if config.plot is not None:
-        from mpbert.evaluation.reliability import plot_reliability
+        from mpbert.evaluation.plots import plot_reliability
 
-        config.plot.write_bytes(plot_reliability(found.first, found.is_right))
+        config.plot.write_bytes(plot_reliability({config.corpus.name: found.first}, "png"))

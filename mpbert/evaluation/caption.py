@@ -191,6 +191,14 @@ def _rows(setting: Setting, rows: Sequence[MeasuredRow]) -> list[str]:
             "of their best rank, k + 1 where there is none. The lower the ranks, the more a row "
             "favours them."
         )
+    if any(row.reliability for row in rows):
+        lines.append(
+            "How sure answers are: the probability that the first paper is cited, of the first "
+            "seed. AUROC: how well it tells right first papers from wrong ones. ECE: expected "
+            "calibration error, 15 bins of equal width. Library: AUROC of the probability that the "
+            "library holds what belongs here, of answers as they are and without the cited papers. "
+            "Wrong of the surest: first papers that are not cited, among so many of the answers."
+        )
     return lines
 
 

@@ -1,7 +1,7 @@
 """Plots of a report and of its trainings; the same numbers give the same bytes."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mpbert.evaluation.curves import RANKS, Curve
+from mpbert.evaluation.reliability import Reliability
 from mpbert.evaluation.report import Report
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
@@ -52,7 +53,15 @@ def plot_report(report: Report, suffix: str) -> dict[str, tuple[str, bytes]]:
                 "Self-citation: ranks of papers that share an author",
                 _self_citation([r.full_title for r in known], [r.self_citation for r in known]),
             )
+        if sure := {row.full_title: row.reliability for row in report.rows if row.reliability}:
+            figures["reliability"] = ("Reliability, and risk at coverage", _reliability(sure))
         return {name: (title, save(figure, suffix)) for name, (title, figure) in figures.items()}
+
+
+def plot_reliability(rows: Mapping[str, Reliability], suffix: str) -> bytes:
+    """Return the picture of what came true of probabilities, and what the surest answers risk."""
+    with rc_context(STYLE):
+        return save(_reliability(rows), suffix)
 
 
 def plot_cost(
@@ -111,6 +120,22 @@ def _self_citation(titles: Sequence[str], analyses: Sequence[SelfCitation]) -> F
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
     legend_beside(panels[1])
+    return figure
+
+
+def _reliability(rows: Mapping[str, Reliability]) -> Figure:
+    figure, [[left, right]] = figure_of(_WIDTH, _height(list(rows)), 1, 2)
+    left.plot([0, 1], [0, 1], color=COLORS[6], linestyle="--")
+    for r, (title, found) in enumerate(rows.items()):
+        color = COLORS[r % len(COLORS)]
+        left.plot(found.probability, found.cited, color=color, linewidth=0.8)
+        left.scatter(found.probability, found.cited, 10 + 300 * found.share, color=color)
+        line = LINES[r // len(COLORS) % len(LINES)]
+        right.plot(np.arange(1, 101), 100 * found.risk, color=color, linestyle=line, label=title)
+    left.set(xlabel="probability of the first paper", ylabel="part that is cited")
+    right.set(xlabel="surest part of the answers, %", ylabel="first paper wrong, %", ylim=(0, 100))
+    if len(rows) > 1:
+        legend_beside(right)
     return figure
 
 

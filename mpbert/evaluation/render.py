@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
 
 from mpbert.evaluation.html_report import aligned, anchors, pictures
 from mpbert.evaluation.report import Report
@@ -111,6 +112,14 @@ def as_dict(report: Report) -> dict[str, Any]:
             row.name: {key: list(map(rounded, v)) for key, v in vars(row.self_citation).items()}
             for row in report.rows
             if row.self_citation
+        },
+        "reliability": {
+            row.name: {
+                key: list(map(rounded, value)) if np.ndim(value) else rounded(value)
+                for key, value in vars(row.reliability).items()
+            }
+            for row in report.rows
+            if row.reliability
         },
         "curves": _curves_as_dict(report),
         "claims": claims_as_dicts(report),

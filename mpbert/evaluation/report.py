@@ -10,6 +10,7 @@ from mpbert.evaluation.claims import MeasuredClaim
 from mpbert.evaluation.curves import Curve
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.paper_tables import MeasuredPaperTable
+from mpbert.evaluation.reliability import Reliability
 from mpbert.evaluation.seeds import SeedScores, too_few_seeds
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tables import Table
@@ -59,6 +60,7 @@ class MeasuredRow:
         counted.
     :param published: what its paper prints of its ``corpus``, by measure.
     :param self_citation: ranks of papers of the same authors; None: there are no authors.
+    :param reliability: of the probabilities that it gave; None: it gave none.
     :param is_earlier: whether it was measured earlier, of at least one seed.
     """
 
@@ -73,6 +75,7 @@ class MeasuredRow:
     developed: float | None = None
     published: Mapping[str, float | str] = field(default_factory=dict)
     self_citation: SelfCitation | None = None
+    reliability: Reliability | None = None
     is_earlier: bool = False
     family: str = TRAINED
     is_trained: bool = False

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.evaluation.against_lexical import strongest_rows
+from mpbert.evaluation.reliability import COVERAGES
 from mpbert.evaluation.report import MeasuredRow, Report
 from mpbert.evaluation.tables import Column, Table
 
@@ -55,7 +56,7 @@ class Sheet:
 
 
 def sheets_of(report: Report) -> list[Sheet]:
-    """Return the tables of scores, seeds, intervals and tests, self-citation, then settings."""
+    """Return the tables of scores, seeds, intervals and tests, self-citation, the rest."""
     titles = [row.full_title for row in report.rows]
     tables = [table for table in report.tables if any(len(c.subset) for c in table.columns)]
     sheets = [_scores(table, report.rows) for table in tables]
@@ -69,6 +70,8 @@ def sheets_of(report: Report) -> list[Sheet]:
         sheets += _against_lexical(report.against_lexical, report.rows)
     if any(row.self_citation for row in report.rows):
         sheets.append(_self_citation(report.rows))
+    if any(row.reliability for row in report.rows):
+        sheets.append(_reliability(report.rows))
     if any(row.settings or row.tuned for row in report.rows):
         sheets.append(_settings(report.rows))
     if report.setting.budget or any(row.developed for row in report.rows):
@@ -194,6 +197,17 @@ def _self_citation(rows: Sequence[MeasuredRow]) -> Sheet:
     return Sheet("Self-citation: papers that share an author", groups, heads, lines)
 
 
+def _reliability(rows: Sequence[MeasuredRow]) -> Sheet:
+    lines = []
+    for row, found in [(row, row.reliability) for row in rows if row.reliability]:
+        told = [f"{value:.3f}" for value in (found.auroc, found.error, found.of_library)]
+        texts = [*told, *(f"{100 * found.risk_at(coverage):.1f}" for coverage in COVERAGES)]
+        lines.append((row.full_title, list(map(SheetCell, texts))))
+    heads = [("AUROC", 7), ("ECE", 7), ("library", 8), *((f"{c:.0%}", 7) for c in COVERAGES)]
+    groups = [("first paper", 2), ("AUROC", 1), ("wrong of the surest", len(COVERAGES))]
+    return Sheet("How sure answers are", groups, heads, lines)
+
+
 def _intervals(table: Table, titles: Sequence[str]) -> Sheet:
     columns = [j for j in _overall(table) if table.columns[j].measure in _WITH_INTERVALS]
     rows = [
@@ -258,10 +272,9 @@ def _differences(title: str, table: Table, j: int, rows: Sequence[MeasuredRow]) 
 
 
 def _settings(rows: Sequence[MeasuredRow]) -> Sheet:
-    lines = []
-    for row in rows:
-        words = " ".join(f"{name}={value}" for name, value in row.settings.items())
-        lines.append((row.full_title, [SheetCell(words or "defaults")]))
+    words = [" ".join(f"{k}={value}" for k, value in row.settings.items()) for row in rows]
+    each = zip(rows, words, strict=True)
+    lines = [(row.full_title, [SheetCell(text or "defaults")]) for row, text in each]
     return Sheet("Settings", [], [("settings", 60)], lines)
 
 

@@ -1,7 +1,8 @@
 """What a report needs of runs, in one file: rows that were measured elsewhere or earlier.
 
 A file of JSON Lines is of one corpus. A line is of one row and seed: its name, how it was made, its
-cost, what it is of, self-citation where there are authors, and its ``ranks``. These are unsigned
+cost, what it is of, self-citation where there are authors, reliability where it gave
+probabilities, and its ``ranks``. These are unsigned
 integers, of the least width that holds the depth, little-endian, in this order, packed by zlib and
 written in base 85:
 
@@ -18,14 +19,15 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mpbert.corpus.trec import Qrels
 from mpbert.evaluation.evaluate import Judged
+from mpbert.evaluation.reliability import Reliability
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.evaluation.tuned import Settings
 from mpbert.experiments.cost import RowCost
@@ -35,7 +37,7 @@ from mpbert.foundation.errors import OutputError, RunError
 from mpbert.foundation.option_files import read_yaml
 from mpbert.foundation.ragged import row_numbers
 
-_SELF_CITATION = ("cutoffs", "mean_rank", "best_rank", "share")
+_Figures = TypeVar("_Figures", SelfCitation, Reliability)
 # keys of a row, beside its settings, on which its run depends
 _MAKING = ("method", "similarity", "task", "top", "vectors", "dim", "inputs", "training")
 _NAMED = ("sentences", "start")  # those that a digest has where the row names them alone
@@ -54,7 +56,7 @@ class KeptRun:
     :param settings: that were in force, but for the defaults of the method.
     :param recipe: the row, and each that it needs, to a digest of all that its run depends on.
     :param remarks: what a reader should know of the run.
-    :param counted: which queries remarks and self-citation are of, ``distinct`` or ``all``.
+    :param counted: which queries remarks and figures are of, ``distinct`` or ``all``.
     :param cost: with that of the rows it needs; None where it is not known.
     """
 
@@ -65,6 +67,7 @@ class KeptRun:
     self_citation: SelfCitation | None = None
     cost: RowCost | None = None
     counted: str = "distinct"
+    reliability: Reliability | None = None
 
 
 def subject_of(
@@ -154,15 +157,15 @@ class KeptRuns:
         try:
             line = self._lines[name]
             self._check(name, line["subject"], subject)
-            own = line["self_citation"]
             return KeptRun(
                 _judged(line),
                 line["settings"],
                 line["recipe"],
                 tuple(line["remarks"]),
-                SelfCitation(*(np.array(own[key]) for key in _SELF_CITATION)) if own else None,
+                _figures(SelfCitation, line["self_citation"]),
                 self.cost(name),
                 line["counted"],
+                _figures(Reliability, line.get("reliability")),
             )
         except _BROKEN as error:
             raise _unreadable(f"{self.path}, {name}", error) from error
@@ -184,12 +187,12 @@ class KeptRuns:
         :param subject: of :func:`subject_of`.
         :raises OutputError: it cannot be written.
         """
-        own = run.self_citation
         self._lines[name] = {
             **{"settings": dict(run.settings), "recipe": dict(run.recipe)},
             **{"remarks": list(run.remarks), "counted": run.counted},
             **{"cost": asdict(run.cost) if run.cost else None, "subject": dict(subject)},
-            "self_citation": own and {key: getattr(own, key).tolist() for key in _SELF_CITATION},
+            "self_citation": _as_lists(run.self_citation),
+            **({"reliability": _as_lists(run.reliability)} if run.reliability else {}),
             "queries": len(run.judged.depths),
             "ranks": _packed(run.judged),
         }
@@ -206,6 +209,17 @@ class KeptRuns:
             raise OutputError(
                 f"{self.path}: cannot be written ({error.strerror}); choose another file for --kept"
             ) from error
+
+
+def _as_lists(figures: SelfCitation | Reliability | None) -> dict[str, Any] | None:
+    return figures and {key: np.asarray(value).tolist() for key, value in vars(figures).items()}
+
+
+def _figures(kind: type[_Figures], found: Mapping[str, Any] | None) -> _Figures | None:
+    if found is None:
+        return None
+    numbers = [found[each.name] for each in fields(kind)]
+    return kind(*(np.array(each) if isinstance(each, list) else float(each) for each in numbers))
 
 
 def _packed(judged: Judged) -> str:

@@ -120,6 +120,7 @@ def _measured(plan: ReportPlan, variant: Variant, source: Source) -> MeasuredRow
         other_seeds=[other.judged for other in others],
         remarks=tuple(remarks),
         self_citation=first.self_citation,
+        reliability=first.reliability,
         is_earlier=any(plan.is_kept(each) for each in seeds),
     )
 

@@ -3,10 +3,12 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpbert.corpus.answer_confidence import read_confidence_file
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import Qrels, Run, matrices_of_run, read_qrels, read_run
 from mpbert.evaluation.evaluate import (
@@ -18,6 +20,7 @@ from mpbert.evaluation.evaluate import (
     times_citing_paper_ranked,
     times_newer_ranked,
 )
+from mpbert.evaluation.reliability import Reliability, reliability
 from mpbert.evaluation.report import DEPTH
 from mpbert.evaluation.self_citation import author_matrix, self_citation, shares_author
 from mpbert.experiments.experiment import Experiment, Variant
@@ -84,14 +87,14 @@ def result_of(plan: ReportPlan, variant: Variant, source: Source) -> KeptRun:
         found = plan.kept.read(variant.name, source.subject)
         other = [name for name in recipe if found.recipe.get(name) != recipe[name]]
         remark = f"measured earlier with other settings than these of {', '.join(other)}"
-        own, remarks = found.self_citation, found.remarks  # of the queries that counted then
+        remarks: Sequence[str] = found.remarks  # of the queries that counted then
         if found.counted != plan.queries:
-            own, remarks = None, [f"{each} (of {found.counted} queries)" for each in remarks]
+            remarks = [f"{each} (of {found.counted} queries)" for each in remarks]
+            found = dataclasses.replace(found, self_citation=None, reliability=None)
         return dataclasses.replace(
             found,
             judged=found.judged.take(source.counted),
             remarks=(*[remark] * bool(other), *remarks),
-            self_citation=own,
         )
     if plan.kept:
         _refuse_other_pool(plan, variant)
@@ -155,14 +158,21 @@ def _result_of_run(plan: ReportPlan, variant: Variant, source: Source) -> KeptRu
     remarks += [] if variant.row.run else remark_on_learnt(path.parent)
     if unknown := len(set(given.query_ids).difference(queries.query_ids)):
         remarks.append(f"{unknown:,} queries of its run are none of the split, and do not count")
+    sure = _reliability(path, counted, source.qrels.query_ids)
     if not source.authors.nnz:
-        return KeptRun(judged, remarks=tuple(remarks))
+        return KeptRun(judged, remarks=tuple(remarks), reliability=sure)
     if plan.queries == "distinct":
         queries = queries.distinct()
     rows, _ = matrices_of_run(ranked, queries.query_ids, store.paper_ids, str(path))
     shared = shares_author(source.authors, queries.citing_rows, rows[:, : _CUTOFFS[-1]])
     own = self_citation(shared, _CUTOFFS)
-    return KeptRun(judged, remarks=tuple(remarks), self_citation=own)
+    return KeptRun(judged, remarks=tuple(remarks), self_citation=own, reliability=sure)
+
+
+def _reliability(run: Path, judged: Judged, query_ids: Sequence[str]) -> Reliability | None:
+    """Return how far the probabilities beside a run can be relied upon; None: there are none."""
+    found = read_confidence_file(run, query_ids)
+    return found if found is None else reliability(found[:, 0], judged.hits[:, 0], *found.T[1:])
 
 
 def years_of(store: CorpusStore, query_ids: Sequence[str], task: str) -> np.ndarray:

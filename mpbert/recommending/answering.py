@@ -1,6 +1,5 @@
 """An index that answers: what is asked of a place or of a whole paper -> ranked papers, and why."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from mpbert.foundation.errors import ConfigError
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.best import fused
-from mpbert.recommending.confidence.judging import Judge
+from mpbert.recommending.confidence.judging import Judge, Sure
 from mpbert.recommending.confidence.signs import FIRST
 from mpbert.recommending.directory import IndexData
 from mpbert.recommending.encoders import IndexEncoder
@@ -122,25 +121,8 @@ class AnsweringIndex(IndexedPapers):
         if options.since is not None:
             allowed &= (self._years >= options.since) | (self._years == 0)
         for label in options.filters:
-            allowed &= np.isin(np.arange(len(allowed)), self._rows_with(label))
+            allowed &= np.isin(np.arange(len(allowed)), self.rows_with(label))
         return accepted, allowed
-
-    def _rows_with(self, label: str) -> list[int]:
-        """Return the rows of the papers that have a tag or are in a collection.
-
-        :raises ConfigError: none has it.
-        """
-        rows = self.rows_of_labels.get(label.casefold())
-        if rows is None:
-            kind = label.partition(":")[0]
-            known = [each for each in self.rows_of_labels if each.startswith(f"{kind}:")]
-            close = difflib.get_close_matches(label.casefold(), known, 3, 0.4)
-            hint = f", such as {', '.join(close)}" if close else ""
-            raise ConfigError(
-                f"filter {label!r}: no paper of the index has it; expected one of its "
-                f"{len(known):,} {kind}s{hint}"
-            )
-        return rows
 
     def together(self, asked: Sequence[AskedFor]) -> list[AskedFor]:
         """Return the same questions, read together: :meth:`answer` is faster then, and the same."""
@@ -163,36 +145,51 @@ class AnsweringIndex(IndexedPapers):
         scores = scores[rows >= 0]
         first = rows[rows >= 0][:depth]
         citing = self._reasons.citing(first, asked.words)
-        sure = None
-        if ranker == "both" and len(rankings) == 1 and len(first):
-            signs = self._judge.signs(scores, first, citing, asked.questions)
-            sure = self._judge.of(signs, asked.questions[0].is_of_whole)
-        of_papers = [None] * top if sure is None else sure[0].round(3).tolist()
+        may_tell = ranker == "both" and len(rankings) == 1
+        sure = self.sure(asked.questions, first, scores, citing) if may_tell else None
+        of_papers = [None] * top if sure is None else sure.papers.round(3).tolist()
         accepted = asked.questions[0].accepted
         passages = self.passages(first[:top], asked.words)
         each = zip(first.tolist(), scores.tolist(), citing, passages, of_papers, strict=False)
         papers = [self._recommendation(*one, accepted) for one in each]
-        return Recommendations(papers, asked.warning, *(sure or ())[1:])
+        return Recommendations(papers, asked.warning, sure and sure.holds, sure and sure.fits)
+
+    def sure(
+        self,
+        questions: Sequence[Asked],
+        rows: np.ndarray,
+        scores: np.ndarray,
+        citing: Sequence[Sequence[CitingSentence]] | None = None,
+    ) -> Sure | None:
+        """Return how sure an answer is; None: there is no paper, or nothing that tells.
+
+        :param rows: of ranked papers, ten at least where there are; ``scores`` (M,) of all ranked.
+        :param citing: of each of ``rows``; None: of the first ten, and sought.
+        """
+        if not len(rows):
+            return None
+        signs = self.signs(questions, rows, scores, citing=citing)
+        return self._judge.of(signs, questions[0].is_of_whole)
 
     def signs(
         self,
         questions: Sequence[Asked],
         rows: np.ndarray,
         scores: np.ndarray,
-        kept: np.ndarray,
         is_learnt: bool | None = None,
+        citing: Sequence[Sequence[CitingSentence]] | None = None,
     ) -> np.ndarray:
-        """Return the (K, 13) signs of the first papers of a ranking that was learnt.
+        """Return the (K, 13) signs of the first papers of a ranking.
 
-        :param rows: (M,) ranked papers, with their ``scores``, descending; ``kept`` places of those
-            that the library shall hold.
+        :param rows: and the others, as of :meth:`sure`.
         :param is_learnt: whether scores were learnt; None: where the index learnt any.
         """
-        words, first = questions[0].words, rows[kept[:FIRST]]
-        if questions[0].is_of_whole:
-            words = self._words.counts(" ".join(questions[0].sentences[: len(questions)]))
-        citing = self._reasons.citing(first, words)
-        return self._judge.signs(scores[kept], first, citing, questions, is_learnt)
+        if citing is None:
+            words, rows = questions[0].words, rows[:FIRST]
+            if questions[0].is_of_whole:
+                words = self._words.counts(" ".join(questions[0].sentences[: len(questions)]))
+            citing = self._reasons.citing(rows, words)
+        return self._judge.signs(scores, rows, citing, questions, is_learnt)
 
     def questions_of_whole(self, sentences: Sequence[str], year: int | None) -> list[Asked]:
         """Return the questions of a whole paper by the sentences of its title and abstract."""

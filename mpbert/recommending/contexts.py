@@ -98,21 +98,46 @@ class IndexSearch:
         self._store, self._pool = store, pool
         self._recommender = index_of_corpus(store, path)
 
-    def search(self, queries: Queries, split: str, k: int) -> Ranking:
-        """Return the first k papers of each query; the paper that asks is no candidate.
+    def search(self, queries: Queries, split: str, k: int) -> tuple[Ranking, np.ndarray | None]:
+        """Return the first k papers of each query, and how sure these are, with and without.
+
+        The paper that asks is no candidate. How sure: (Q, 3) P(the first paper is cited), P(the
+        library holds what belongs there), and the same of the ranking without the cited papers; NaN
+        where nothing is ranked; None: the index does not know.
 
         :param queries: contexts or whole papers of ``split``, valid or test: those of training are
             in the index.
         """
         found: list[Ranking] = []
+        sure = []
         groups = candidates_by_year(self._store, queries, split, self._pool)
         candidates = {place: papers for places, papers in groups for place in places.tolist()}
         asked = questions_of(self._recommender, self._store, queries)
         for place in progress(range(len(queries)), f"ask for {split}", "question"):
             allowed = candidates[place].copy()
             allowed[queries.citing_rows[place]] = False
-            found.append(self._recommender.rank(next(asked), allowed, k).first(k))
+            questions = next(asked)
+            ranking = self._recommender.rank(questions, allowed, k)
+            found.append(ranking.first(k))
+            sure.append(self._sure(questions, ranking, queries.cited(place)))
         rows = [np.zeros(0, dtype=np.int64), *(each.rows[0] for each in found)]
         scores = [np.zeros(0), *(each.scores[0] for each in found)]
         owners = row_numbers(np.array([len(each) for each in rows[1:]], dtype=np.int64))
-        return ranking_of_pairs(owners, np.concatenate(rows), np.concatenate(scores), len(found))
+        ranking = ranking_of_pairs(owners, np.concatenate(rows), np.concatenate(scores), len(found))
+        values = np.array(sure, dtype=np.float64)
+        return ranking, None if np.isnan(values).all() else values
+
+    def _sure(
+        self, questions: list[Asked], ranking: Ranking, cited: np.ndarray
+    ) -> tuple[float, float, float]:
+        """Return how sure the answer to a query is, and that without the cited papers."""
+        is_paper = ranking.rows[0] >= 0
+        rows, scores = ranking.rows[0][is_paper], ranking.scores[0][is_paper]
+        whole = self._recommender.sure(questions, rows, scores)
+        left = ~np.isin(rows, cited)
+        without = self._recommender.sure(questions, rows[left], scores[left])
+        unknown = float("nan")
+        return (
+            *((whole.papers[0], whole.holds) if whole else (unknown, unknown)),
+            without.holds if without else unknown,
+        )

@@ -121,6 +121,6 @@ def _confidence(
         ranked = np.argsort(-scores[number], kind="stable")
         rows, values = examples.rows[number][ranked], scores[number][ranked]
         asked, is_cited = examples.asked[number], examples.gold[number][ranked] > 0
-        signs_of = partial(recommender.signs, asked, rows, values, is_learnt=True)
-        answers.add_all(signs_of, is_cited)
+        signs_of = partial(recommender.signs, asked, is_learnt=True)
+        answers.add_all(signs_of, rows, values, is_cited)
     return learn_confidence(answers)

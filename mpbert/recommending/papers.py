@@ -1,12 +1,13 @@
 """The papers of an index: by id, by words of their title, as BibTeX."""
 
+import difflib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mpbert.corpus.published import Publication
-from mpbert.foundation.errors import UnknownPaperError
+from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.extras import imported
 from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
@@ -77,6 +78,23 @@ class IndexedPapers:
     def rows_of_labels(self) -> dict[str, list[int]]:
         """Rows by tag and collection, such as ``tag:to read``, in small letters."""
         return rows_of_labels(self._columns["published"])
+
+    def rows_with(self, label: str) -> list[int]:
+        """Return the rows of the papers that have a tag or are in a collection, such as ``tag:x``.
+
+        :raises ConfigError: none has it.
+        """
+        rows = self.rows_of_labels.get(label.casefold())
+        if rows is None:
+            kind = label.partition(":")[0]
+            known = [each for each in self.rows_of_labels if each.startswith(f"{kind}:")]
+            close = difflib.get_close_matches(label.casefold(), known, 3, 0.4)
+            hint = f", such as {', '.join(close)}" if close else ""
+            raise ConfigError(
+                f"filter {label!r}: no paper of the index has it; expected one of its "
+                f"{len(known):,} {kind}s{hint}"
+            )
+        return rows
 
     @cached_property
     def dois(self) -> list[str | None]:

@@ -10,6 +10,7 @@ from mpbert.evaluation.build import build_report
 from mpbert.evaluation.evaluate import Judged
 from mpbert.evaluation.measures import mean_measure, measure
 from mpbert.evaluation.plots import plot_report
+from mpbert.evaluation.reliability import reliability
 from mpbert.evaluation.render import render_report
 from mpbert.evaluation.report import DEPTH, MeasuredQueries, MeasuredRow, Setting
 from mpbert.evaluation.self_citation import self_citation
@@ -76,6 +77,7 @@ def _report(
             developed=0.75 if r == 2 and budget else None,
             published={"corpus": "AAN", "MRR": 0.25, "F1@20": 0.125} if r == 1 else {},
             self_citation=self_citation(j.hits, (1, 10, 100)) if r else None,
+            reliability=reliability(noise[:, 1], j.hits[:, 0], *noise.T[2:4]) if r == 2 else None,
             other_seeds=others[: seeds - 1] if r == 2 else (),
             family=families[r],
             is_trained=r == 2,
@@ -393,6 +395,21 @@ def test_where_no_pair_was_seen_the_caption_says_so_in_place_of_a_median():
     assert "unseen: 0; none was seen, so none is low or high (unseen 6, low 0, high 0" in line
 
 
+def test_a_row_that_gives_probabilities_says_how_far_they_are_true(report, texts):
+    found = report.rows[2].reliability
+    (sheet,) = [one for one in sheets_of(report) if one.title == "How sure answers are"]
+    ((title, cells),) = sheet.rows
+    assert title.startswith(TITLES[2]) and cells[1].text == f"{found.error:.3f}"
+    assert [float(cell.text) for cell in cells[3:]] == pytest.approx(
+        [100 * found.risk[place - 1] for place in (10, 25, 50, 75, 100)], abs=0.05
+    )
+    kept = json.loads(texts["json"])["reliability"]
+    assert list(kept) == ["row2"] and kept["row2"]["auroc"] == pytest.approx(found.auroc, abs=1e-6)
+    assert "AUROC of the probability that the library holds what belongs here" in " ".join(
+        report.caption
+    )
+
+
 def test_html_escapes_titles_and_needs_nothing_from_outside(texts):
     html = texts["html"]
     assert "A &lt;b&gt;bold&lt;/b&gt;" in html and "<b>bold" not in html
@@ -412,6 +429,13 @@ def test_markdown_escapes_titles(texts):
 
 def test_the_same_numbers_give_the_same_pictures(report):
     first, second = plot_report(report, "svg"), plot_report(_report(), "svg")
-    assert set(first) == {"recall", "frequency", "year", "intervals", "self_citation"}
+    assert set(first) == {
+        "recall",
+        "frequency",
+        "year",
+        "intervals",
+        "self_citation",
+        "reliability",
+    }
     assert first == second
     assert all(picture.startswith(b"<?xml") for _, picture in first.values())

@@ -8,6 +8,7 @@ import pytest
 
 from mpbert.corpus.trec import Qrels
 from mpbert.evaluation.evaluate import Judged
+from mpbert.evaluation.reliability import reliability
 from mpbert.evaluation.self_citation import SelfCitation
 from mpbert.experiments.cost import RowCost
 from mpbert.experiments.experiment import Experiment
@@ -27,7 +28,9 @@ def _run(num_queries=50, depth=100, seed=1, rate=0.01):
     hits = (rng.random((num_queries, depth)) < rate) & (np.arange(depth) < depths[:, None])
     hits[0, -1], depths[0] = True, depth  # the last rank
     own = SelfCitation(np.array([1, 10]), *np.arange(6.0).reshape(3, 2))
-    return KeptRun(Judged(hits, depths), {"k1": 2.5}, {"a": "12"}, ("a – remark",), own, COST)
+    sure = reliability(rng.random(num_queries), hits[:, 0])
+    about = {"k1": 2.5}, {"a": "12"}, ("a – remark",)
+    return KeptRun(Judged(hits, depths), *about, own, COST, reliability=sure)
 
 
 @pytest.mark.parametrize("depth", [100, 1000])
@@ -41,11 +44,13 @@ def test_what_is_kept_comes_back(tmp_path, depth):
     for key in ("cutoffs", "mean_rank", "best_rank", "share"):
         kept, own = (getattr(each.self_citation, key) for each in (found, run))
         assert np.array_equal(kept, own)
+    for key, own in vars(run.reliability).items():
+        np.testing.assert_array_equal(getattr(found.reliability, key), own)
     assert (found.settings, found.recipe, found.remarks) == ({"k1": 2.5}, {"a": "12"}, run.remarks)
     assert found.cost == COST == KeptRuns(path).cost("a")
     KeptRuns(path).put("b", KeptRun(run.judged), subject)
     found = KeptRuns(path).read("b", subject)
-    assert (found.self_citation, found.cost, found.remarks) == (None, None, ())
+    assert (found.self_citation, found.reliability, found.cost) == (None, None, None)
     assert "a" in KeptRuns(path) and "c" not in KeptRuns(path)
     assert {each.name for each in path.parent.iterdir()} == {path.name}
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
+from mpbert.corpus.answer_confidence import read_confidence_file
 from mpbert.corpus.fields import paper_counts
 from mpbert.corpus.store import CorpusStore
 from mpbert.corpus.trec import matrices_of_run, read_run
@@ -146,6 +147,8 @@ def test_a_row_of_the_report_has_the_papers_and_scores_of_an_answer(
     contexts, recommender = store.contexts("test"), Recommender(matching.index)
     read = read_run(run / "test.run")
     rows, scores = matrices_of_run(read, contexts.query_ids, store.paper_ids, "run")
+    sure = read_confidence_file(run / "test.run", contexts.query_ids)
+    assert sure[:, 1].mean() > sure[:, 2].mean()  # without the cited papers
     compared = 0
     for query, manuscript in enumerate(manuscripts_of(store, contexts)):
         paper, position = store.paper(int(contexts.citing_rows[query])), contexts.positions[query]
@@ -163,6 +166,9 @@ def test_a_row_of_the_report_has_the_papers_and_scores_of_an_answer(
         found = recommender.recommend(
             body, len(before), paper.title, abstract, top=150, year=int(contexts.years[query])
         )
+        if paper.paper_id not in [each.paper_id for each in found]:
+            told = found[0].probability, found.holds
+            np.testing.assert_allclose(told, sure[query, :2], atol=6e-4)
         found = [each for each in found if each.paper_id != paper.paper_id]
         length = int((rows[query] >= 0).sum())
         assert [each.paper_id for each in found] == [
@@ -232,8 +238,8 @@ class Knowing:
     def question(self, manuscript, place, year):
         self.gold = next(self.cited)
 
-    def signs(self, questions, rows, scores, kept, is_learnt):
-        return np.column_stack([self.rng.random((min(len(kept), 10), len(NAMES)))])
+    def signs(self, questions, rows, scores, is_learnt):
+        return np.column_stack([self.rng.random((min(len(rows), 10), len(NAMES)))])
 
     def of_all(self, questions):
         noise = self.rng.random((3, self.shape))

@@ -6,13 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from mpbert.citations.records import Marker, RawSentence
 from mpbert.cli import main
 from mpbert.corpus.clean import clean_paper
 from mpbert.corpus.formats.rfc.reader import RfcReader
 from mpbert.corpus.records import RawPaper, RawSection
+from mpbert.evaluation.reliability import auroc
 from mpbert.recommending.manuscripts.marks import Marks
 from mpbert.recommending.manuscripts.sentences import Draft, manuscript_of
 from mpbert.recommending.recommender import Recommender
@@ -20,7 +20,7 @@ from mpbert.recommending.unmarked.features import DIMENSIONS, columns_of
 from mpbert.recommending.unmarked.labels import labelled
 from mpbert.recommending.unmarked.learning import learn, scored
 from mpbert.recommending.unmarked.locating import locate
-from mpbert.recommending.unmarked.measuring import calibration_error, told
+from mpbert.recommending.unmarked.measuring import told
 from mpbert.recommending.unmarked.papers import learning_papers
 from mpbert.recommending.unmarked.worthiness import Worthiness, read_worthiness
 
@@ -112,7 +112,7 @@ def test_they_find_the_citing_sentences_of_later_rfcs(rfc_archive):
     late = [labels_of(paper) for paper in papers]
     scores, labels = scored(read_worthiness(), late)
     assert labels.sum() > 50
-    assert roc_auc_score(labels, scores) > 0.65
+    assert auroc(scores, labels) > 0.65
 
 
 def test_learning_finds_the_word_that_tells():
@@ -129,11 +129,6 @@ def test_learning_finds_the_word_that_tells():
     rows = told(learnt, papers)
     assert rows[0].auroc == 1 and rows[0].first == (1, 1, 1)
     assert rows[1].auroc == 1 and rows[3].auroc < 1
-
-
-def test_the_calibration_error_by_pencil():
-    probabilities, labels = np.repeat([0.1, 0.8], 100), np.repeat([False, True], 100)
-    assert calibration_error(probabilities, labels) == pytest.approx((0.1 + 0.2) / 2)
 
 
 def test_sentences_are_located_through_commands():
@@ -233,4 +228,4 @@ def test_a_manuscript_without_its_citations_gets_them_back_above_chance(rfc_arch
     probabilities = read_worthiness().probabilities(body)
     is_citing = np.array([sentence in cites for sentence in body])
     assert is_citing.sum() >= 5
-    assert roc_auc_score(is_citing, probabilities) > 0.6
+    assert auroc(probabilities, is_citing) > 0.6

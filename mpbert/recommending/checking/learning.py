@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore
+from mpbert.evaluation.reliability import auroc, calibration_error
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.checking.doubt import WRONG, Doubt, columns_of
@@ -14,7 +15,6 @@ from mpbert.recommending.checking.swapping import NEAR, UNIFORM, swaps_of, thin_
 
 POOLS = (None, 300, 60)  # papers of a library
 _DRAWS = 20  # times that one citation in twenty is exchanged
-_BINS = 10
 
 Examples = dict[str, list[np.ndarray]]  # kind of index -> (C, 3, F) of each library
 
@@ -85,16 +85,15 @@ def told(doubt: Doubt, citations: np.ndarray) -> TellingApart:
         np.mean([_drawn(scores, other, draw) for draw in range(_DRAWS)], axis=0)
         for other in (UNIFORM, NEAR)
     ]
-    auroc, ten, all_wrong, right, found = zip(*(row.tolist() for row in drawn), strict=True)
-    return TellingApart(
-        len(scores), auroc, ten, all_wrong, right, found, _calibration_error(scores)
-    )
+    told_by, ten, all_wrong, right, found = zip(*(row.tolist() for row in drawn), strict=True)
+    weights = np.tile([1 - WRONG, WRONG / 2, WRONG / 2], len(scores))
+    labels = np.tile([0, 1, 1], len(scores))
+    error = calibration_error(scores.ravel(), labels, weights)
+    return TellingApart(len(scores), told_by, ten, all_wrong, right, found, error)
 
 
 def _drawn(scores: np.ndarray, other: int, draw: int) -> list[float]:
     """Return AUROC, precisions, and what of the doubtful is wrong and of the wrong is doubtful."""
-    from sklearn.metrics import roc_auc_score
-
     count = len(scores)
     chosen = named_rng(draw, "wrong citations").permutation(count)[: max(round(WRONG * count), 1)]
     is_wrong = np.zeros(count, dtype=bool)
@@ -103,18 +102,9 @@ def _drawn(scores: np.ndarray, other: int, draw: int) -> list[float]:
     order = np.argsort(-here, kind="stable")
     is_doubtful = here >= 0.5
     return [
-        float(roc_auc_score(is_wrong, here)),
+        auroc(here, is_wrong),
         float(is_wrong[order[:10]].mean()),
         float(is_wrong[order[: len(chosen)]].mean()),
         float(is_wrong[is_doubtful].mean()) if is_doubtful.any() else 1.0,
         float(is_doubtful[is_wrong].mean()),
     ]
-
-
-def _calibration_error(scores: np.ndarray) -> float:
-    """Return the expected calibration error over ten parts of [0, 1]."""
-    weights = np.tile([1 - WRONG, WRONG / 2, WRONG / 2], len(scores)) / len(scores)
-    flat, labels = scores.ravel(), np.tile([0, 1, 1], len(scores))
-    bins = np.minimum((flat * _BINS).astype(int), _BINS - 1)
-    sums = [np.bincount(bins, each, _BINS) for each in (weights, weights * flat, weights * labels)]
-    return float(np.abs(sums[1] - sums[2]).sum())

@@ -43,8 +43,8 @@ def answers_to_learn_from(
     for questions, allowed, cited, _ in _asked(index, store, queries, part):
         rows, scores = _ranked(index, questions, allowed)
         if len(rows):
-            signs_of = partial(index.signs, questions, rows, scores, is_learnt=False)
-            answers.add_all(signs_of, np.isin(rows, cited))
+            signs_of = partial(index.signs, questions, is_learnt=False)
+            answers.add_all(signs_of, rows, scores, np.isin(rows, cited))
     return _with_foreign(answers, index, foreign, part)
 
 
@@ -67,7 +67,7 @@ def answers_to_measure(
         rows, scores = _ranked(index, questions, allowed)
         if not len(rows):
             continue
-        signs = index.signs(questions, rows, scores, np.arange(len(rows)))
+        signs = index.signs(questions, rows, scores)
         answers.add_whole(signs, np.isin(rows, cited))
         for kind, left_out in ((WITHOUT_CITED, cited), (WITHOUT_ALL, by_paper.get(citing, cited))):
             left = allowed.copy()
@@ -118,7 +118,7 @@ def _ranked(
 
 def _signs(index: AnsweringIndex, questions: list[Asked], allowed: np.ndarray) -> np.ndarray:
     rows, scores = _ranked(index, questions, allowed)
-    return index.signs(questions, rows, scores, np.arange(len(rows)))
+    return index.signs(questions, rows, scores)
 
 
 def _with_foreign(

@@ -1,6 +1,7 @@
 """How sure an index is of its answers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +15,19 @@ from mpbert.recommending.records import CitingSentence
 from mpbert.recommending.words import Words
 
 _TITLES = 1 << 14  # that are remembered by their stems, 200 bytes each
+
+
+@dataclass(frozen=True)
+class Sure:
+    """How sure an answer is.
+
+    :param papers: (K,) P(this paper is cited here), of its first papers.
+    :param holds: P(the library holds what belongs here); ``fits``: whether that is enough.
+    """
+
+    papers: np.ndarray
+    holds: float
+    fits: bool
 
 
 class Judge:
@@ -54,14 +68,13 @@ class Judge:
         about = citing, self._number_citing[rows], list(map(self._title, rows.tolist()))
         return signs_of(scores, *about, questions, self._words, is_learnt)
 
-    def of(self, signs: np.ndarray, is_of_whole: bool) -> tuple[np.ndarray, float, bool] | None:
-        """Return (K,) P(this paper is cited here), P(the library holds one), whether it fits.
+    def of(self, signs: np.ndarray, is_of_whole: bool) -> Sure | None:
+        """Return how sure an answer is; None: the index learnt to rank and not how sure it is.
 
         :param signs: (K, 13), of one paper at least.
-        :returns: None: the index learnt to rank and not how sure it is.
         """
         learnt = self._wholes if is_of_whole else self._places
         if learnt is None:
             return None
         holds = learnt.of_library(signs_of_answer(signs))
-        return learnt.of_papers(signs, holds), holds, holds >= learnt.threshold
+        return Sure(learnt.of_papers(signs, holds), holds, holds >= learnt.threshold)

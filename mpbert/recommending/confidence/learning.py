@@ -62,17 +62,23 @@ class KnownAnswers:
         self.is_cited.append(is_cited[: len(signs)])
         self.add(signs, WHOLE)
 
-    def add_all(self, signs_of: Callable[[np.ndarray], np.ndarray], is_cited: np.ndarray) -> None:
+    def add_all(
+        self,
+        signs_of: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        rows: np.ndarray,
+        scores: np.ndarray,
+        is_cited: np.ndarray,
+    ) -> None:
         """Add the answer of the whole library, and those of parts of it.
 
-        :param signs_of: from the places of papers in the ranking to their (K, 13) signs.
-        :param is_cited: (M,) of the ranked papers.
+        :param signs_of: from ranked papers and their scores to the (K, 13) signs of the first.
+        :param rows: (M,) ranked papers, with their ``scores``; ``is_cited`` (M,) of them.
         """
-        self.add_whole(signs_of(np.arange(len(is_cited))), is_cited)
+        self.add_whole(signs_of(rows, scores), is_cited)
         others = np.flatnonzero(~is_cited)
         for kind, kept in ((WITHOUT_CITED, others), (WITHOUT_NEAR, others[_NEAR:])):
             if len(kept) >= FIRST:
-                self.add(signs_of(kept), kind)
+                self.add(signs_of(rows[kept], scores[kept]), kind)
 
     def with_those(self, other: "KnownAnswers") -> "KnownAnswers":
         """Return these and others."""

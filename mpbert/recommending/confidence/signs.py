@@ -77,14 +77,17 @@ def signs_of_answer(signs: np.ndarray) -> np.ndarray:
 
 
 def _near_copies(titles: Sequence[np.ndarray]) -> np.ndarray:
-    """Return (K, K) whether two papers are one, or nearly: as preprint and print of one work."""
-    number, owners = len(titles), row_numbers(np.array(list(map(len, titles)), dtype=np.int64))
-    stems, places = np.unique(np.concatenate(titles), return_inverse=True)
-    holds = np.zeros((number, len(stems)))
+    """Return (K, K) whether two papers, of the first hundred, are one work, or nearly."""
+    first = titles[:_DEPTH]
+    owners = row_numbers(np.array(list(map(len, first)), dtype=np.int64))
+    stems, places = np.unique(np.concatenate(first), return_inverse=True)
+    holds = np.zeros((len(first), len(stems)))
     holds[owners, places] = 1
     both, sizes = holds @ holds.T, holds.sum(axis=1)
     either = sizes[:, None] + sizes - both
-    return (both >= _SAME * np.maximum(either, 1)) | np.eye(number, dtype=bool)
+    copies = np.eye(len(titles), dtype=bool)
+    copies[: len(first), : len(first)] |= both >= _SAME * np.maximum(either, 1)
+    return copies
 
 
 def _of_scores(odds: np.ndarray, copies: np.ndarray) -> list[np.ndarray]:
@@ -93,9 +96,8 @@ def _of_scores(odds: np.ndarray, copies: np.ndarray) -> list[np.ndarray]:
     :param copies: (K, K) of :func:`_near_copies`.
     """
     first, number = odds[:_DEPTH], len(copies)
-    masses = np.exp(first - first[0])
-    mine = copies @ masses[:number]
-    share = np.log(mine) - np.log(np.maximum(masses.sum() - mine, 1e-6))
+    mine = copies @ np.exp(odds[:number] - first[0])
+    share = np.log(mine) - np.log(np.maximum(np.exp(first - first[0]).sum() - mine, 1e-6))
     may_be_next = np.triu(np.ones((number, number + 1), dtype=bool), 1)
     may_be_next[:, :number] &= ~copies
     lead = odds[:number] - np.append(odds, odds[-1])[may_be_next.argmax(axis=1)]

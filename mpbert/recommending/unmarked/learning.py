@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mpbert.evaluation.reliability import auroc
 from mpbert.foundation.progress import progress
 from mpbert.recommending.unmarked.features import DIMENSIONS, columns_of
 from mpbert.recommending.unmarked.labels import LabelledPaper
@@ -21,7 +22,6 @@ def learn(
     """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import roc_auc_score
 
     columns, offsets, labels = _rows(training)
     shape = (len(labels), DIMENSIONS)
@@ -31,7 +31,7 @@ def learn(
         fitted = LogisticRegression(C=strength, max_iter=300).fit(matrix, labels)
         made = Worthiness(fitted.coef_[0].astype(np.float16), float(fitted.intercept_[0]))
         each = [scored(made, papers) for papers in validation]
-        tells = [roc_auc_score(known, scores) for scores, known in each]
+        tells = [auroc(scores, known) for scores, known in each]
         found.append((float(np.mean(tells)), made))
     return max(found, key=lambda one: one[0])[1]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpbert.evaluation.reliability import auroc
 from mpbert.foundation.progress import progress
 from mpbert.foundation.seeding import named_rng
 from mpbert.recommending.answering import AnsweringIndex
@@ -17,7 +18,6 @@ from mpbert.recommending.unmarked.worthiness import Worthiness
 
 ASKED = 10  # sentences of a paper, as recommend --unmarked asks about
 _FIRST = 5
-_BINS = 20
 _CUES = re.compile(
     r"(?i)\bet al|propos|previous|recent|(?:has|have) been|introduced|shown|related work|such as"
 )
@@ -70,8 +70,6 @@ def told(worthiness: Worthiness, papers: Sequence[LabelledPaper]) -> list[Told]:
 
 
 def _told(name: str, scores: list[np.ndarray], known: list[np.ndarray]) -> Told:
-    from sklearn.metrics import roc_auc_score
-
     all_scores, labels = np.concatenate(scores), np.concatenate(known)
     order = named_rng(1, "ties").permutation(len(labels))
     order = order[np.argsort(-all_scores[order], kind="stable")]
@@ -80,15 +78,7 @@ def _told(name: str, scores: list[np.ndarray], known: list[np.ndarray]) -> Told:
         of[np.argsort(-own, kind="stable")[:_FIRST]] for own, of in zip(scores, known, strict=True)
     ]
     per_paper = float(np.concatenate(firsts).mean())
-    return Told(name, float(roc_auc_score(labels, all_scores)), (*shares, per_paper))
-
-
-def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the expected calibration error over 20 groups of equally many sentences."""
-    order = np.argsort(probabilities)
-    groups = np.array_split(order, _BINS)
-    gaps = [len(g) * abs(probabilities[g].mean() - labels[g].mean()) for g in groups]
-    return float(sum(gaps) / len(order))
+    return Told(name, auroc(all_scores, labels), (*shares, per_paper))
 
 
 def found(
