@@ -15,6 +15,12 @@ def row_numbers(lengths: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
+def distinct(values: np.ndarray) -> np.ndarray:
+    """Return (M,) integers ascending, each once; numpy's own loads its masked arrays first."""
+    values = np.sort(values)
+    return np.concatenate([values[:1], values[1:][values[1:] != values[:-1]]])
+
+
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Return start, start+1, ... of every row, one row after another.
 

@@ -152,7 +152,8 @@ class AnsweringIndex(IndexedPapers):
         passages = self.passages(first[:top], asked.words)
         each = zip(first.tolist(), scores.tolist(), citing, passages, of_papers, strict=False)
         papers = [self._recommendation(*one, accepted) for one in each]
-        return Recommendations(papers, asked.warning, sure and sure.holds, sure and sure.fits)
+        holds, fits = (None, None) if sure is None else (sure.holds, sure.fits)
+        return Recommendations(papers, asked.warning, holds, fits)
 
     def sure(
         self,

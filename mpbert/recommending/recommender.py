@@ -3,22 +3,23 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from mpbert.recommending.answering import AnsweringIndex
 from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.bibliography import known_papers
-from mpbert.recommending.checking.checking import CheckedManuscript, check_file
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.manuscripts.files import draft_with_text, read_manuscript_file
-from mpbert.recommending.manuscripts.pasted import NAME, draft_of
 from mpbert.recommending.manuscripts.project import root_of
 from mpbert.recommending.manuscripts.sentences import manuscript_of, whole_sentences, with_place
 from mpbert.recommending.near import read_stored
 from mpbert.recommending.options import Options, Wanted
 from mpbert.recommending.places import PlaceRecommender, Places
-from mpbert.recommending.unmarked.finding import UnmarkedSentence, find_unmarked
+
+if TYPE_CHECKING:  # what a question for papers need not wait for
+    from mpbert.recommending.checking.checking import CheckedManuscript
+    from mpbert.recommending.unmarked.finding import UnmarkedSentence
 
 
 class Recommender(AnsweringIndex):
@@ -126,7 +127,7 @@ class Recommender(AnsweringIndex):
 
     def find_unmarked(
         self, manuscript: str | Path, sentences: int = 10, **options: Unpack[Wanted]
-    ) -> list[UnmarkedSentence]:
+    ) -> "list[UnmarkedSentence]":
         """Return sentences that probably need a citation and have none, the likeliest first.
 
         >>> from mpbert import Recommender
@@ -140,6 +141,9 @@ class Recommender(AnsweringIndex):
         :param options: as of :meth:`recommend`, for the papers of each.
         :raises ManuscriptError: as of :meth:`recommend_file`.
         """
+        from mpbert.recommending.manuscripts.pasted import NAME, draft_of
+        from mpbert.recommending.unmarked.finding import find_unmarked
+
         file = root_of(manuscript) if isinstance(manuscript, Path) else Path(NAME)
         if isinstance(manuscript, Path):
             draft, text = draft_with_text(file)
@@ -153,7 +157,7 @@ class Recommender(AnsweringIndex):
         path: str | Path,
         bibliographies: Sequence[str | Path] = (),
         year: int | None = None,
-    ) -> CheckedManuscript:
+    ) -> "CheckedManuscript":
         r"""Return which citations of a finished manuscript are doubtful, and what else is wrong.
 
         >>> from pathlib import Path
@@ -170,6 +174,8 @@ class Recommender(AnsweringIndex):
         :param year: of the manuscript; None: that of its date, or today's.
         :raises ManuscriptError: the file cannot be read.
         """
+        from mpbert.recommending.checking.checking import check_file
+
         return check_file(self, root_of(Path(path)), list(map(Path, bibliographies)), year)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpbert.foundation.ragged import offsets_of, ranges, row_numbers
+from mpbert.foundation.ragged import distinct, offsets_of, ranges, row_numbers
 
 NAMES = ["cocited_in_contexts", "cocited_by_papers", "cited_by_the_first", "cites_the_first"]
 
@@ -48,7 +48,7 @@ class KnownCitations:
         num_papers: int,
     ) -> None:
         lengths = np.diff(offsets)
-        pairs = np.unique(citing[row_numbers(lengths)].astype(np.int64) * num_papers + cited)
+        pairs = distinct(citing[row_numbers(lengths)].astype(np.int64) * num_papers + cited)
         by_paper, cited_by_paper = np.divmod(pairs, num_papers)
         year_of = np.zeros(num_papers, dtype=np.int64)
         year_of[citing] = years

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mpbert.foundation.ragged import distinct
 from mpbert.recommending.confidence.coefficients import SHIPPED, read_confidence
 from mpbert.recommending.confidence.signs import signs_of, signs_of_answer
 from mpbert.recommending.directory import IndexData
@@ -47,7 +48,7 @@ class Judge:
         self._places, self._wholes = learnt
 
     def _stems_of_title(self, row: int) -> np.ndarray:
-        stems = np.unique(self._words.stems(self._titles[row]))
+        stems = distinct(self._words.stems(self._titles[row]))
         return stems[stems >= 0]
 
     def signs(

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mpbert.foundation.ragged import row_numbers
+from mpbert.foundation.ragged import distinct, row_numbers
 from mpbert.recommending.questions import Asked
 from mpbert.recommending.records import CitingSentence
 from mpbert.recommending.words import Words
@@ -56,7 +56,7 @@ def signs_of(
     """
     mass = sum(float(words.weights(*question.words).sum()) for question in questions)
     here = np.concatenate([words.stems(each.sentences[each.sentence]) for each in questions])
-    around = np.unique(np.concatenate([each.words[0] for each in questions]))
+    around = distinct(np.concatenate([each.words[0] for each in questions]))
     odds = scores if is_learnt else scores * (_SCALE / max(float(scores[0]), 1e-9))
     number = len(citing)
     columns = [

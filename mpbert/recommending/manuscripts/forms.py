@@ -7,7 +7,7 @@ from mpbert.recommending.manuscripts import markdown, org, rst, typst
 from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, other_commands
 from mpbert.recommending.manuscripts.literal_tex import LITERAL
 from mpbert.recommending.manuscripts.marks import Found, masked, plain_characters, split_keys
-from mpbert.recommending.manuscripts.placeholders import BARE_TEX
+from mpbert.recommending.manuscripts.placeholders import open_places
 from mpbert.recommending.manuscripts.sites import (
     PANDOC_KEY,
     TEX,
@@ -93,7 +93,7 @@ def _citations_in_tex(source: SourceText) -> Citations:
                 start = match.start() + written.startswith("~")
                 one = Found(start, match.end(), tuple(keys))
                 found.append((one, site_in_text(source, *match.span())))
-    for match in BARE_TEX.finditer(text):
+    for match in open_places(is_tex=True).finditer(text):
         if not COMMAND_BEFORE.search(text, max(match.start() - LONGEST_NAME, 0), match.start()):
             found.append((Found(*match.span()), Site(source, *match.span(), TEX)))
     return found

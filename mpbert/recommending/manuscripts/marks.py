@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mpbert.recommending.manuscripts.citation_commands import TEX_CITATION, TEXTUAL
-from mpbert.recommending.manuscripts.placeholders import BARE, known_keys
+from mpbert.recommending.manuscripts.placeholders import known_keys, open_places
 from mpbert.recommending.manuscripts.sites import PANDOC_KEY, Site
 
 PLACE = "[CITATION]"
@@ -150,7 +150,7 @@ def find_places(text: str, in_text_keys: bool = False) -> list[Found]:
     :param in_text_keys: whether ``@key`` without brackets is a place too, as in pandoc's Markdown.
     """
     spans = [_of_tex(match) for match in TEX_CITATION.finditer(text)]
-    spans += [Found(*match.span()) for match in BARE.finditer(text)]
+    spans += [Found(*match.span()) for match in open_places().finditer(text)]
     for pattern in (_PANDOC, _IN_TEXT) if in_text_keys else (_PANDOC,):
         spans += filter(None, (_of_pandoc(match) for match in pattern.finditer(text)))
     found: list[Found] = []

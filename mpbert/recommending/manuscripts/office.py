@@ -21,7 +21,7 @@ from mpbert.recommending.manuscripts.marks import (
     mark_found,
     without_marks,
 )
-from mpbert.recommending.manuscripts.placeholders import BARE
+from mpbert.recommending.manuscripts.placeholders import open_places
 from mpbert.recommending.manuscripts.reference_fields import ENTITY, of_entity
 from mpbert.recommending.manuscripts.sites import Site, Style, site_in_text
 from mpbert.recommending.manuscripts.source_text import UTF8, SourceText
@@ -106,7 +106,7 @@ class OfficeText:
 
     def comment(self, text: str, site: Site | None) -> None:
         """Add a place where a comment asks for a citation; others ask for none."""
-        if not BARE.fullmatch(f"[{text.strip().strip('[]()')}]"):
+        if not open_places().fullmatch(f"[{text.strip().strip('[]()')}]"):
             return
         at = len(self._characters)
         self._found.append((Found(at, at + 1), site))

@@ -1,6 +1,7 @@
 r"""What people type where a citation will be: ``\cite{todo}``, ``[citation needed]``, ``(REF)``."""
 
 import re
+from functools import cache
 
 _OF = r"(?:cit(?:e|ation)s?|cit\.|ref(?:erence)?s?)"
 _DO = r"(?:add|find|insert|needs?|needed|missing|todo|fixme)"
@@ -34,14 +35,20 @@ _BARE = (
     rf"|(?i:{_TASK}{_OF}|{_OF}\s(?:needed|missing|here)|cite|citation))\s?[?!]*\)"
     rf"|\((?i:{_OF})\s?[?!]+\)"
 )
-BARE = re.compile(rf"{_BARE}|\{{\{{(?i:cn|cite|fact|citation needed)\}}\}}|(==|\*\*){_LOUD}\?*\1")
+_IN_TEXT = rf"{_BARE}|\{{\{{(?i:cn|cite|fact|citation needed)\}}\}}|(==|\*\*){_LOUD}\?*\1"
 # in TeX also a note to oneself that asks for nothing but a citation
-BARE_TEX = re.compile(
+_IN_TEX = (
     rf"{_BARE}"
     rf"|\\(?:todo|Todo|TODO|fixme|FIXME)\*?\s?(?:\[[^\[\]{{}}]{{0,80}}\])?\{{\s?(?:{_ANY_CASE}|{_WHAT})\s?[?!.]*\}}"
     rf"|\\(?:hl|textbf|emph|textit|underline|(?:textcolor|colorbox)\{{\w+\}})\{{\s?{_LOUD}\s?[?!]*\}}"
     r"|\\(?:citationneeded|citeneeded|citneeded|needs?cite|needs?citation)(?![A-Za-z@])(?:\[[^][{}]{0,200}\])?(?:\{\})?"
 )
+
+
+@cache
+def open_places(is_tex: bool = False) -> re.Pattern[str]:
+    """Return what finds the places of a text, or of TeX; to compile either takes a while."""
+    return re.compile(_IN_TEX if is_tex else _IN_TEXT)
 
 
 def is_placeholder(key: str) -> bool:

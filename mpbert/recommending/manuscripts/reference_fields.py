@@ -3,9 +3,8 @@
 import json
 import re
 from typing import Any
-from xml.sax.saxutils import unescape
 
-_QUOTES = {"&quot;": '"', "&apos;": "'"}
+_XML = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
 ENTITY = re.compile(r"&(?:#x?[0-9a-fA-F]{1,8}|\w{1,8});|.", re.DOTALL)
 _NO_WORD = re.compile(r"[^A-Za-z0-9]+")
 _ENDNOTE = re.compile(r"<Cite\b.*?</Cite>", re.DOTALL)
@@ -22,7 +21,7 @@ def of_entity(text: str) -> str:
     if number:
         code = int(number[2], 16 if number[1] else 10)
         return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
-    return unescape(text, _QUOTES)
+    return _XML.get(text, text)
 
 
 def field_references(code: str) -> tuple[dict[str, str], str] | None:

@@ -4,11 +4,11 @@ A site is [start, end) of the file's characters: all of an open place such as ``
 placeholder among keys, and otherwise the empty span behind the last key.
 """
 
+import html
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from xml.sax.saxutils import escape as xml_escape
 
 from mpbert.recommending.manuscripts.citation_commands import NAMING
 from mpbert.recommending.manuscripts.placeholders import is_placeholder
@@ -57,7 +57,7 @@ TYPST = Style("", " ", "", _typst)
 _ESCAPES: dict[str, Callable[[str], str]] = {
     "": str,
     "json": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
-    "xml": xml_escape,
+    "xml": lambda text: html.escape(text, quote=False),
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mpbert.recommending.manuscripts.marks import Marks
-from mpbert.recommending.manuscripts.placeholders import BARE_TEX
+from mpbert.recommending.manuscripts.placeholders import open_places
 from mpbert.recommending.manuscripts.sites import TEX, Site, among, listed_keys, site_of_keys
 from mpbert.recommending.manuscripts.traced import NOWHERE, Origins, Traced, joined, of_one_origin
 
@@ -70,7 +70,7 @@ def marked_tex(expanded: Traced, origins: Origins, marks: Marks) -> MarkedTex:
     r"""Mark the open places, but not the options of commands."""
     sites = _BareSites(expanded, origins)
     parts, last = [], 0
-    for match in BARE_TEX.finditer(expanded.text):
+    for match in open_places(is_tex=True).finditer(expanded.text):
         start, end = match.span()
         if COMMAND_BEFORE.search(expanded.text, max(start - LONGEST_NAME, 0), start):
             continue
