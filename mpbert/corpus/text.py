@@ -153,8 +153,11 @@ def stem(word: str) -> str:
     return word
 
 
-# possessive and never begun within a run of stops: linear, also on a text of stops alone
-_BOUNDARY = re.compile(r"(?<![.!?])[.!?]++[\"'”’)\]]*+\s++(?=[\"'“‘„«(\[]*[A-Z0-9\u00c0-\u00de])")
+# possessive and never begun within a run of stops: linear, also on a text of stops alone; a pattern
+# that looks behind first is slow, since it is tried at every character
+_BOUNDARY = re.compile(
+    r"[.!?](?<![.!?]{2})[.!?]*+[\"'”’)\]]*+\s++(?=[\"'“‘„«(\[]*[A-Z0-9\u00c0-\u00de])"
+)
 _NEVER_LAST = frozenset(
     "al e.g eg i.e ie cf vs fig figs eq eqs eqn eqns sec secs sect no nos vol vols pp p ch app ref "
     "refs tab thm def prop lem ex approx resp ca esp viz dr mr mrs ms prof st jr sr rev ed eds "
