@@ -29,8 +29,15 @@ def body_text(sentences: Sequence[str], pages: Sequence[int] = ()) -> str:
 
 def sentences_of(body: str) -> list[str]:
     """Return the sentences of a body."""
+    return list(filter(None, parts_of(body)))
+
+
+def parts_of(body: str) -> list[str]:
+    """Return the same, and an empty one between two ends: each part has an end behind it."""
     has_ends = any(end in body for end in ENDS)
-    return _SENTENCE.findall(body) if has_ends else split_sentences(body)
+    if not has_ends:
+        return split_sentences(body)
+    return body.replace("\v", "\n").replace("\f", "\n").split("\n")
 
 
 def pages_of(body: str) -> tuple[int, ...]:

@@ -9,15 +9,13 @@ import numpy as np
 from mpbert.foundation.ragged import offsets_of
 from mpbert.recommending.columns import (
     INT32,
-    ROWS,
+    LISTS,
     TEXT,
-    TEXTS,
     Column,
     ColumnTable,
     ListColumn,
     Schema,
     TextColumn,
-    of_lists,
 )
 
 
@@ -25,10 +23,10 @@ def column_of(values: Sequence[Any], kind: str) -> Column:
     """Return the column of values of Python."""
     if kind == TEXT:
         return TextColumn.of(values)
-    if kind in (TEXTS, ROWS):
+    if kind in LISTS:
         lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
         together = list(chain.from_iterable(values))
-        return ListColumn(offsets_of(lengths), column_of(together, of_lists(kind)))
+        return ListColumn(offsets_of(lengths), column_of(together, LISTS[kind]))
     return np.asarray(values, dtype=kind)
 
 

@@ -16,8 +16,10 @@ from mpbert.foundation.ragged import offsets_of, taken_rows
 
 _BLOCK, _BYTES = 1 << 14, 1 << 22  # texts that are read at once, and their bytes
 Column = Union[np.ndarray, "TextColumn", "ListColumn"]
-TEXT, TEXTS, ROWS = "text", "texts", "rows"  # kinds of columns: a text, or a list, in each row
-INT32, SHA256 = "<i4", "V32"  # kinds of numpy, of a number or bytes
+TEXT = "text"  # kind of a column of texts; others are kinds of numpy, of a number or bytes
+INT32, SHA256 = "<i4", "V32"
+TEXTS, ROWS, CODES = "texts", "rows", "codes"
+LISTS = {TEXTS: TEXT, ROWS: INT32, CODES: "<u2"}  # kinds of columns of lists, and of what they hold
 Schema = dict[str, str]  # of a table: its columns and their kinds, in their order
 
 
@@ -48,16 +50,17 @@ class TextColumn:
         return len(self.offsets) - 1
 
     def __getitem__(self, row: int) -> str:
-        return _decoded(self._part(row))
+        return _decoded(self.encoded(row))
 
     def __iter__(self) -> Iterator[str]:
         return chain.from_iterable(self.blocks())
 
     def bytes_at(self, row: int) -> bytes:
         """Return a text in UTF-8."""
-        return bytes(self._part(row))
+        return bytes(self.encoded(row))
 
-    def _part(self, row: int) -> memoryview:
+    def encoded(self, row: int) -> memoryview:
+        """Return the same where it lies."""
         row = range(len(self))[row]  # an error outside of the column
         return self._view[self.offsets[row] : self.offsets[row + 1]]
 
@@ -145,6 +148,9 @@ class ColumnTable:
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
     def row(self, row: int) -> dict[str, Any]:
         """Return the values of a row."""
         return {name: column[row] for name, column in self._columns.items()}
@@ -167,11 +173,6 @@ class ColumnTable:
             return tables[0]
         names = tables[0]._columns
         return cls({name: joined([table[name] for table in tables]) for name in names})
-
-
-def of_lists(kind: str) -> str:
-    """Return the kind of what is in lists of a kind."""
-    return TEXT if kind == TEXTS else INT32
 
 
 def taken(column: Column, rows: np.ndarray) -> Column:

@@ -127,7 +127,8 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
     write_table(folder, "contexts", tables.contexts, CONTEXTS)
     write_table(folder, "vocabulary", ColumnTable({"stem": data.vocabulary}), _VOCABULARY)
     if tables.bodies is not None:
-        write_table(folder, "bodies", tables.bodies, BODIES)
+        schema = {name: kind for name, kind in BODIES.items() if name in tables.bodies}
+        write_table(folder, "bodies", tables.bodies, schema)
     np.save(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
         for name, field in MATCH_ARRAYS.items():
@@ -175,7 +176,8 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
     vocabulary = read_table(folder, "vocabulary", _VOCABULARY)["stem"]
     bodies = None
     if manifest["command"] == "index" or any(folder.glob("bodies.*")):
-        bodies = read_table(folder, "bodies", BODIES)
+        has_codes = any(folder.glob("bodies.codes.*"))  # an earlier version wrote none
+        bodies = read_table(folder, "bodies", BODIES if has_codes else {"body": TEXT})
     vectors = map_array(folder / "vectors.npy", "<f4", num_axes=2)
     matches = None
     if any((folder / f"{name}.npy").exists() for name in MATCH_ARRAYS):

@@ -4,14 +4,12 @@ import numpy as np
 
 from mpbert.foundation.growing_arrays import Numbers
 from mpbert.recommending.columns import (
-    ROWS,
+    LISTS,
     TEXT,
-    TEXTS,
     ColumnTable,
     ListColumn,
     Schema,
     TextColumn,
-    of_lists,
 )
 
 
@@ -56,6 +54,6 @@ class GrowingColumn:
 
 
 def _growing(kind: str) -> Numbers | GrowingColumn:
-    if kind in (TEXTS, ROWS):
-        return GrowingColumn(_growing(of_lists(kind)))
+    if kind in LISTS:
+        return GrowingColumn(_growing(LISTS[kind]))
     return GrowingColumn(Numbers(np.uint8)) if kind == TEXT else Numbers(np.dtype(kind))

@@ -13,15 +13,13 @@ import numpy as np
 from mpbert.foundation.arrays import load_array
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.recommending.columns import (
-    ROWS,
+    LISTS,
     TEXT,
-    TEXTS,
     Column,
     ColumnTable,
     ListColumn,
     Schema,
     TextColumn,
-    of_lists,
 )
 
 
@@ -85,8 +83,8 @@ def _column(folder: Path, name: str, kind: str) -> Column:
     if kind == TEXT:
         letters = map_array(folder / f"{name}.letters.npy", "u1")
         return TextColumn(map_offsets(folder / f"{name}.offsets.npy", len(letters)), letters)
-    if kind in (TEXTS, ROWS):
-        values = _column(folder, f"{name}.values", of_lists(kind))
+    if kind in LISTS:
+        values = _column(folder, f"{name}.values", LISTS[kind])
         return ListColumn(map_offsets(folder / f"{name}.offsets.npy", len(values)), values)
     return map_array(folder / f"{name}.npy", kind)
 

@@ -13,6 +13,7 @@ from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import Column, ColumnTable
 from mpbert.recommending.encoders import PaperTexts
 from mpbert.recommending.published import published_texts
+from mpbert.recommending.sentence_codes import codes_column
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS
 
 
@@ -22,7 +23,7 @@ def papers_table(
     """Return the rows of papers."""
     columns = [
         *([getattr(p, name) for p in papers] for name in list(PAPERS)[:5]),
-        [" ".join(p.sentences[: p.num_abstract]) for p in papers],
+        list(map(_abstract, papers)),
         digests,
         keys,
         [published_texts(p.published) for p in papers],
@@ -33,7 +34,10 @@ def papers_table(
 def bodies_table(papers: Sequence[CleanPaper]) -> ColumnTable:
     """Return the bodies of papers."""
     texts = [body_text(p.sentences[p.num_abstract :], p.pages[p.num_abstract :]) for p in papers]
-    return table_of([texts], BODIES)
+    codes = codes_column(
+        (p.title, _abstract(p), text) for p, text in zip(papers, texts, strict=True)
+    )
+    return table_of([texts, codes], BODIES)
 
 
 def texts_read(paper: CleanPaper) -> PaperTexts:
@@ -90,6 +94,10 @@ def merged_contexts(contexts: ColumnTable) -> ColumnTable:
     first = np.flatnonzero(is_first)
     lengths = np.bincount(owner[once], minlength=len(first))
     return contexts.take(first).with_columns({"cited_rows": lists_of_rows(lengths, cited[once])})
+
+
+def _abstract(paper: CleanPaper) -> str:
+    return " ".join(paper.sentences[: paper.num_abstract])
 
 
 def _neighbours(paper: CleanPaper, position: int) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
 from mpbert.recommending.bodies import body_text
 from mpbert.recommending.citation_keys import Keyless, citation_keys
 from mpbert.recommending.column_making import lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.published import published_texts
+from mpbert.recommending.sentence_codes import codes_column
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, digest
 
 _NEIGHBOURS = -1, 1  # of a citing sentence
@@ -61,4 +63,8 @@ def bodies_of(store: CorpusStore) -> ColumnTable:
         body_text(store.sentences.slice(start, end - start).to_pylist())
         for start, end in zip(first.tolist(), ends.tolist(), strict=True)
     ]
-    return table_of([texts], BODIES)
+    abstracts = store.abstracts(np.arange(store.num_papers))
+    papers = progress(
+        zip(store.titles, abstracts, texts, strict=True), "read sentences", "paper", len(texts)
+    )
+    return table_of([texts, codes_column(papers)], BODIES)

@@ -7,7 +7,8 @@ index. The tables:
   published``, with what :class:`~mpbert.corpus.published.Publication` says as a list of texts;
 * contexts, by row of the citing paper and position: ``citing_row position text around cited_rows``,
   with the sentences before and behind as one text, ``around``;
-* bodies: ``body``, by row of the paper.
+* bodies: ``body``, by row of the paper, and ``codes`` of its words, see
+  :mod:`mpbert.recommending.sentence_codes`; indexes of earlier versions have none.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpbert.recommending.columns import (
+    CODES,
     INT32,
     ROWS,
     SHA256,
@@ -47,7 +49,7 @@ CONTEXTS: Schema = {
     "around": TEXT,
     "cited_rows": ROWS,
 }
-BODIES: Schema = {"body": TEXT}
+BODIES: Schema = {"body": TEXT, "codes": CODES}
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from mpbert.recommending.tables import BODIES, CONTEXTS, IndexTables
 def libraries_of(store: CorpusStore) -> dict[str, AnsweringIndex]:
     """Return a library of titles and abstracts, and one of all that is known in training."""
     papers = papers_of(store)
+    without_bodies = table_of([[""] * papers.num_rows, [()] * papers.num_rows], BODIES)
     parts = {
-        "titles and abstracts": (empty_table(CONTEXTS), table_of([[""] * papers.num_rows], BODIES)),
+        "titles and abstracts": (empty_table(CONTEXTS), without_bodies),
         "bodies and citing sentences": (contexts_of(store), bodies_of(store)),
     }
     nothing = np.zeros((papers.num_rows, 0), dtype=np.float32)

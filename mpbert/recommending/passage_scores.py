@@ -1,0 +1,86 @@
+"""How well sentences support a place: BM25 of sentences, without a bonus for short ones.
+
+    score(s) = Σ_w weight(w) · n / (n + |s| / 20),   n: times that w stands in s, of |s| words
+    weight(w) = (1 + ln count of w in the question) · idf(w)
+
+A passage shares two content words with the place, or the one that the place has. How this was
+chosen: docs/confidence.md.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from mpbert.corpus.text import stem, words
+from mpbert.foundation.ragged import offsets_of
+from mpbert.recommending.sentence_codes import NUM_CODES, code_of_stem
+
+_LEAST = 2  # content words that a passage shares
+_LENGTH = 20  # words
+Numbers = TypeVar("Numbers", float, np.ndarray)
+_stem = lru_cache(1 << 16)(stem)
+
+
+def _saturated(times: Numbers, length: Numbers) -> Numbers:
+    return times / (times + length / _LENGTH)
+
+
+class PassageScores:
+    """Scores sentences for one question.
+
+    :param stems: (U,) of the question; ``weights`` of each, and whether each ``is_content``.
+    """
+
+    def __init__(self, stems: Sequence[str], weights: np.ndarray, is_content: np.ndarray) -> None:
+        self._weights = dict(zip(stems, weights.tolist(), strict=True))
+        self._content = {stems[number] for number in np.flatnonzero(is_content)}
+        self._least = min(_LEAST, len(self._content))
+        codes, slots = np.unique(list(map(code_of_stem, stems)), return_inverse=True)
+        self._slots = np.zeros(NUM_CODES, np.uint16)
+        self._slots[codes] = np.arange(1, len(codes) + 1)
+        self._parts = np.bincount(slots, weights)
+        self._counts = np.bincount(slots, is_content)
+
+    def bounds(self, texts: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return for each text (S,) bounds of the scores of its sentences, and their sizes.
+
+        A bound is the score, or higher where other words have the code of one that is sought.
+
+        :param texts: codes of each, see :mod:`mpbert.recommending.sentence_codes`; one at least.
+        """
+        codes = np.concatenate(texts)
+        ends = np.flatnonzero(codes == 0)
+        slots = self._slots[codes]
+        slots[ends + 1] = 0  # sizes of sentences
+        places = np.flatnonzero(slots > 0)
+        keys = np.searchsorted(ends, places) * NUM_CODES + slots[places]
+        keys, times = np.unique(keys, return_counts=True)
+        sentences, slots = keys // NUM_CODES, keys % NUM_CODES - 1
+        lengths = np.diff(ends, prepend=-2) - 2
+        parts = self._parts[slots] * _saturated(times, lengths[sentences])
+        scores = np.bincount(sentences, parts, len(ends))
+        scores[np.bincount(sentences, self._counts[slots], len(ends)) < self._least] = 0
+        sizes, firsts = (
+            codes[ends + 1].astype(np.int64),
+            offsets_of(np.array(list(map(len, texts)))),
+        )
+        parts = pairwise(np.searchsorted(ends, firsts).tolist())
+        return [(scores[first:last], sizes[first:last]) for first, last in parts]
+
+    def score(self, sentence: str) -> float:
+        """Return the score of a sentence; 0: it shares too little."""
+        found = list(map(_stem, words(sentence)))
+        shared = [each for each in found if each in self._weights]
+        once = dict.fromkeys(shared)
+        if len(once.keys() & self._content) < self._least:
+            return 0.0
+        parts = (self._weights[w] * _saturated(shared.count(w), len(found)) for w in once)
+        return sum(parts, 0.0)
+
+    def shared(self, sentence: str) -> tuple[str, ...]:
+        """Return the content words that a sentence shares with the place, in its order."""
+        each = (word for word in words(sentence) if _stem(word) in self._content)
+        return tuple(dict.fromkeys(each))
