@@ -64,7 +64,6 @@ def bodies_of(store: CorpusStore) -> ColumnTable:
         for start, end in zip(first.tolist(), ends.tolist(), strict=True)
     ]
     abstracts = store.abstracts(np.arange(store.num_papers))
-    papers = progress(
-        zip(store.titles, abstracts, texts, strict=True), "read sentences", "paper", len(texts)
-    )
-    return table_of([texts, codes_column(papers)], BODIES)
+    papers = list(zip(store.titles, abstracts, texts, strict=True))
+    codes = codes_column(progress(papers, "read sentences", "paper"))
+    return table_of([texts, codes], BODIES)

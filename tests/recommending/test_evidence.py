@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
-from mpbert.corpus.text import words
+from mpbert.foundation.manifest import read_manifest, replace_manifest
+from mpbert.recommending import passage_scores, sentence_codes
 from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.recommender import Recommender
-from mpbert.recommending.word_search import WordSearch, characters_of, text_of
 from tests.recommending.given import GivenRecommender
 
 PDF = Path(__file__).parents[1] / "fixtures" / "pdf"
@@ -70,9 +70,9 @@ def test_the_third_sentence_of_an_abstract_supports_the_place(index):
     found = passage(Recommender(index), ASKED)
     assert (found.text, found.where, found.page) == (SUPPORTS, "abstract", None)
     assert found.words == ("bound", "queue", "letters", "by", "backpressure")
-    # of four papers one holds each; each stands three times in the question
-    idf = math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
-    score = 5 * (1 + math.log(3)) * idf / math.sqrt(120)
+    # one of four papers holds each, "the" and "of" three; three times in the question, once here
+    one, three = math.log(1 + 3.5 / 1.5), math.log(1 + 1.5 / 3.5)
+    score = (1 + math.log(3)) * (5 * one + 2 * three) / (1 + 8 / 20)
     assert found.score == pytest.approx(score)
     (paper,) = Recommender(index).recommend(ASKED, top=1)
     assert paper.reasons[0] == f"it says, abstract: {SUPPORTS}"
@@ -148,17 +148,49 @@ def test_passages_change_neither_order_nor_scores(matching):
             assert found.text in source[row]
 
 
-def test_words_are_found_where_a_text_cut_into_words_has_them():
-    rng = np.random.default_rng(3)
-    letters = [*"aAbBsSyY01_- .,\n\fäÄßİıΣςσΩж’“é\u0301\u00adﬁ𝔸😀", "e", "i", "es", "ies"]
-    for size in (0, 1, 2, 40, 400, 4000):
-        text = "".join(rng.choice(letters, size))
-        forms = [*list(dict.fromkeys(words(text)))[::3], "absent", "a", "ä" * 15]
-        forms = [form for form in dict.fromkeys(forms) if len(form) <= 16]
-        characters = characters_of(f"{text}\n".encode())
-        assert text_of(characters) == f"{text}\n"
-        ((starts, numbers),) = WordSearch(forms).find([characters])
-        found = [forms[number] for number in numbers.tolist()]
-        if "𝔸" not in text and "😀" not in text:  # rare characters are letters of two
-            assert found == [word for word in words(text) if word in forms]
-        assert (np.diff(starts) > 0).all()
+def test_texts_decide_where_words_share_a_code(index, monkeypatch):
+    asked = ["Queues of towns grow", ASKED, "It is the end and it is of no use"]
+    found = [passage(Recommender(index), text) for text in asked]
+    for module in (sentence_codes, passage_scores):
+        monkeypatch.setattr(module, "code_of_stem", lambda of_stem: 1 + len(of_stem) % 3)
+    sentence_codes._code.cache_clear()
+    without_codes = with_bodies(index, lambda text: text)
+    assert [passage(without_codes, text) for text in asked] == found
+    sentence_codes._code.cache_clear()
+
+
+def test_codes_stand_where_sentences_are_told_by_their_sizes():
+    codes = sentence_codes.codes_column(
+        [
+            ("On it", "Häfen. Of 2.", "The ports.\n\fA port."),
+            ("On it", "On it.", "Ports."),  # the abstract is the title
+            ("On it", "Ports.", ""),
+            ("On it", "Ports.  Of 2.", "Ports."),
+            ("On it", "Ports.", "a" * 65_535),
+        ]
+    )
+    a, port, the, of, two, hafen = map(
+        sentence_codes.code_of_stem, ("a", "port", "the", "of", "2", "häfen")
+    )
+    first = [hafen, 0, 8, of, two, 0, 6, the, port, 0, 11, 0, 1, a, port, 0, 8]
+    assert codes.tolist() == [first, [port, 0, 7], [], [], []]
+    assert codes.values.dtype == np.uint16
+
+
+def test_an_index_that_an_earlier_version_made_answers_the_same_and_grows(index, tmp_path):
+    old = shutil.copytree(index, tmp_path / "old")
+    for file in old.glob("data.1/bodies.codes.*"):
+        file.unlink()
+    manifest = read_manifest(old)
+    replace_manifest(old, manifest["counts"], ["data.1"])
+    assert passage(Recommender(old), ASKED) == passage(Recommender(index), ASKED)
+    line = {"paper_id": "new", "title": "On new", "year": 2002, "abstract": [SUPPORTS]}
+    (tmp_path / "new.jsonl").write_text(json.dumps(line))
+    for each in (old, shutil.copytree(index, tmp_path / "index")):
+        assert main(["add", str(each), str(tmp_path / "new.jsonl")]) == 0
+    assert list((tmp_path / "index").glob("data.2/bodies.codes.*"))
+    for paper_id in ("new", "letters"):
+        found = [
+            passage(Recommender(tmp_path / name), ASKED, paper_id) for name in ("old", "index")
+        ]
+        assert found[0] == found[1] and found[0].text == SUPPORTS
