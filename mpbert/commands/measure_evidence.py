@@ -10,7 +10,7 @@ from mpbert.foundation.manifest import check_inputs
 
 @dataclass(frozen=True)
 class Config:
-    """Measure the passages that answers show, on test contexts; print Markdown.
+    """Measure the passages that answers show, on validation or test contexts; print Markdown.
 
     Of two passages, one of a cited paper and one of another: how often has the first the higher
     score (AUROC)? No sentence needs a label.
@@ -18,7 +18,8 @@ class Config:
 
     index: Path = positional("index", "index of the papers of the corpus")
     corpus: Path = positional("corpus", "corpus store")
-    contexts: int = option(1000, "test contexts to ask, a random sample")
+    split: str = option("test", "whose contexts are asked", choices=("valid", "test"))
+    contexts: int = option(1000, "contexts to ask, a random sample")
     read: int = option(0, "passages of cited papers to print for reading, a random sample")
     seed: int = option(1, "seed of the samples")
 
@@ -53,7 +54,7 @@ def run(config: Config) -> None:
             f"{config.index}: found other papers than in {config.corpus}; expected an index of "
             f"this corpus, make one with mpbert build-index"
         )
-    found = shown_passages(index, store, config.contexts, config.seed)
+    found = shown_passages(index, store, config.split, config.contexts, config.seed)
     print("| papers | passages | shown | AUROC beside the cited |\n|:--|--:|--:|--:|")
     for kind in (CITED, ANSWER, RANDOM):
         own = [one.passage is not None for one in found if one.kind == kind]

@@ -19,7 +19,7 @@ CITED, ANSWER, RANDOM = "cited", "of the same answer", "random"
 
 @dataclass(frozen=True)
 class Shown:
-    """The passage of a paper at a test context.
+    """The passage of a paper at a context.
 
     :param kind: ``CITED`` there; not cited and one of the first ten (``ANSWER``), or ``RANDOM``.
     :param passage: None: none is shown.
@@ -33,17 +33,17 @@ class Shown:
 
 
 def shown_passages(
-    index: AnsweringIndex, store: CorpusStore, number: int, seed: int
+    index: AnsweringIndex, store: CorpusStore, split: str, number: int, seed: int
 ) -> list[Shown]:
-    """Return the passages at a random sample of test contexts.
+    """Return the passages at a random sample of contexts of a split.
 
     Cited papers are those of the first ten; beside them are the others of these, and ten random
     ones of the same year or earlier.
     """
-    contexts = store.contexts("test")
+    contexts = store.contexts(split)
     rng = named_rng(seed, "evidence")
     contexts = contexts.take(np.sort(rng.permutation(len(contexts))[:number]))
-    groups = candidates_by_year(store, contexts, "test", "known")
+    groups = candidates_by_year(store, contexts, split, "known")
     candidates = {place: papers for places, papers in groups for place in places.tolist()}
     asked = questions_of(index, store, contexts)
     found: list[Shown] = []
