@@ -80,6 +80,6 @@ def _report(name: str, corpus: "LearningPapers", worthiness: "Worthiness", most:
     answers = found(worthiness, corpus.test, index, most)
     print(
         f"\nThe first {ASKED} sentences a paper: {answers.asked:,}, of which {answers.cite:.1%} "
-        f"cite. Of {answers.questions:,} that cite one of {len(index.paper_ids):,} older papers, "
+        f"cite. Of {answers.questions:,} that cite one of {len(index):,} older papers, "
         f"{answers.found:.1%} have it among the first ten."
     )

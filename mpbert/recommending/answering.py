@@ -47,9 +47,9 @@ class AnsweringIndex(IndexedPapers):
     ) -> None:
         self._data, self._encoder = data, encoder
         super().__init__(data.tables.papers)
-        self._words = Words(data.lookup, data.vocabulary, len(self.paper_ids))
+        self._words = Words(data.lookup, data.vocabulary, len(self))
         self._ranker = PaperRanker(data, encoder, self._words, self._years, near)
-        self._reasons = Reasons(data.tables, data.lookup, self._words, self.paper_ids)
+        self._reasons = Reasons(data.tables, data.lookup, self._words)
         self._evidence = Evidence(data)
         self._judge = Judge(data, self._words)
 
@@ -114,7 +114,7 @@ class AnsweringIndex(IndexedPapers):
                 "that mpbert index made with --encoder"
             )
         accepted = np.array(list(map(self.row_of, options.accepted)), dtype=np.int64)
-        allowed = np.ones(len(self.paper_ids), dtype=bool)
+        allowed = np.ones(len(self), dtype=bool)
         allowed[accepted] = False
         if options.year is not None:
             allowed &= self._years <= options.year

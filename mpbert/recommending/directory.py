@@ -36,6 +36,7 @@ from mpbert.recommending.learnt_trees import Learnt, read_learnt
 from mpbert.recommending.lookup import (
     ARRAYS,
     CONTEXT_ARRAYS,
+    COUNT_ARRAYS,
     FIELD_ARRAYS,
     MATCH_ARRAYS,
     ContextWords,
@@ -133,7 +134,7 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
     if tables.matches is not None:
         for name, field in MATCH_ARRAYS.items():
             np.save(folder / f"{name}.npy", getattr(tables.matches.postings, field))
-    for name in ARRAYS:
+    for name in ARRAYS if data.lookup.word_times is None else (*ARRAYS, *COUNT_ARRAYS):
         np.save(folder / f"{name}.npy", getattr(data.lookup, name))
     if data.places is not None:
         for name in FIELD_ARRAYS:
@@ -186,7 +187,8 @@ def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
             Postings(**{field: held[name] for name, field in MATCH_ARRAYS.items()}),
             papers.num_rows,
         )
-    lookup = Lookup(**_mapped(folder, ARRAYS))
+    counted = all((folder / f"{name}.npy").exists() for name in COUNT_ARRAYS)
+    lookup = Lookup(**_mapped(folder, (*ARRAYS, *COUNT_ARRAYS) if counted else ARRAYS))
     tables = IndexTables(papers, contexts, vectors, matches, bodies)
     made, takes_any = manifest["config"], manifest["command"] == "index"
     data = IndexData(
@@ -280,7 +282,11 @@ def read_index_manifest(path: Path) -> dict[str, Any]:
 
 def _mapped(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Return arrays by their names, which tell what they hold."""
-    kinds = {"weights": "<f4", "idf": "<f4"}  # the others are rows, words and counts
+    kinds = {
+        "weights": "<f4",
+        "idf": "<f4",
+        "times": "<u2",
+    }  # the others are rows, words and counts
     return {
         name: map_offsets(folder / f"{name}.npy")
         if name.endswith("offsets")

@@ -9,7 +9,7 @@ from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import ContextWords, FieldWords, Lookup
 from mpbert.recommending.published import NUM_PUBLISHED
 from mpbert.recommending.tables import IndexTables
-from mpbert.vectors.store import VectorStore
+from mpbert.vectors.store import check_vectors
 
 
 def check_fits(
@@ -26,12 +26,11 @@ def check_fits(
     :param folder: of the generation, for messages.
     :raises IndexFormatError: they do not.
     """
-    ids = tables.papers["paper_id"].tolist()
+    num_papers, num_contexts = tables.papers.num_rows, tables.contexts.num_rows
     try:
-        VectorStore(ids, tables.vectors, source=str(folder / "vectors.npy"))
+        check_vectors(tables.vectors, tables.papers["paper_id"], str(folder / "vectors.npy"))
     except MpbertError as error:
         raise IndexFormatError(str(error)) from error
-    num_papers, num_contexts = len(ids), tables.contexts.num_rows
     words, found = len(vocabulary), lookup
     ragged = {
         "word": (found.word_offsets, words, found.word_papers, found.word_weights),
@@ -39,6 +38,13 @@ def check_fits(
         "bag": (found.bag_offsets, num_contexts, found.bag_words, found.bag_weights),
         "cocited": (found.cocited_offsets, num_papers, found.cocited_papers, found.cocited_counts),
     }
+    if found.word_times is not None:
+        ragged["word"] += (found.word_times,)
+        if len(found.word_lengths) != num_papers:
+            raise IndexFormatError(
+                f"{folder / 'word_lengths.npy'}: found {len(found.word_lengths)} lengths; expected "
+                f"one for each of {num_papers} papers, build the index again"
+            )
     if (matches := tables.matches) is not None:
         held = matches.postings
         ragged["match"] = (held.offsets, matches.vocab_size, held.papers, held.weights)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mpbert.foundation.arrays import load_array
 from mpbert.foundation.errors import IndexFormatError
+from mpbert.foundation.growing_arrays import release
 from mpbert.recommending.columns import (
     LISTS,
     TEXT,
@@ -74,6 +75,7 @@ def map_offsets(path: Path, total: int | None = None) -> np.ndarray:
     found = map_array(path, "<i8")
     if not len(found) or found[0] or (found[1:] < found[:-1]).any():
         raise _damaged(path, "found offsets that do not ascend from 0")
+    release(found)
     if total is not None and found[-1] != total:
         raise _damaged(path, f"found offsets up to {found[-1]:,}, expected {total:,}")
     return found

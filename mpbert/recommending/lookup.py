@@ -87,6 +87,9 @@ class Lookup:
         ``bag_weights``, of length 1; ``idf`` (V,) of stems among the contexts.
     :param cocited_offsets: (N + 1,) papers cited with each paper, ``cocited_papers``, and how
         often, ``cocited_counts``.
+    :param word_times: how often each paper holds each stem, beside ``word_papers``, and
+        ``word_lengths`` (N,) words of each paper. Where they are, stems stand in the order of their
+        letters; None: in an older index, or where a paper holds one more than 65,535 times.
     """
 
     word_offsets: np.ndarray
@@ -101,6 +104,8 @@ class Lookup:
     cocited_offsets: np.ndarray
     cocited_papers: np.ndarray
     cocited_counts: np.ndarray
+    word_times: np.ndarray | None = None
+    word_lengths: np.ndarray | None = None
 
     @cached_property
     def words(self) -> Postings:
@@ -158,6 +163,7 @@ class ContextWords:
 
 
 MATCH_ARRAYS = {f"match_{field.name}": field.name for field in fields(Postings)}
-ARRAYS = tuple(field.name for field in fields(Lookup))
+*ARRAYS, _, _ = (field.name for field in fields(Lookup))
+COUNT_ARRAYS = "word_times", "word_lengths"  # which an index may lack
 FIELD_ARRAYS = tuple(field.name for field in fields(FieldWords))
 CONTEXT_ARRAYS = tuple(field.name for field in fields(ContextWords))

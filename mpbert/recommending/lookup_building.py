@@ -26,6 +26,7 @@ _ALONE = 1, 1  # as lookup.TIMES, without bodies
 _WITH_BODIES = {"k1": 16.0, "b": 0.5}  # settings of BM25, those of the row bm25_fields
 _CITING_WEIGHT = 3  # a citing sentence beside its neighbours, as in a question
 _CONTEXTS = 1 << 14  # contexts that are weighed at once
+_COUNTS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -90,16 +91,11 @@ class CountedWords:
         place_of = {stem: place for place, stem in enumerate(self.stems)}
         return np.fromiter(map(place_of.__getitem__, self.vocabulary.words()), np.int64)
 
-    def postings(self, parts: list[Texts], **settings: float) -> Postings:
-        """Return what each word weighs in the score of each paper, or context, with these texts.
-
-        :param settings: of BM25.
-        """
+    def held(self, parts: list[Texts]) -> "Held":
+        """Return the papers, or contexts, that hold each word in these texts."""
         lengths = np.zeros(len(parts[0].offsets) - 1, dtype=np.int64)
         runs = _measured(summed(parts, self.numbers), lengths)
-        offsets, papers, counts = merged(runs, len(self.stems), np.dtype(np.int32))
-        weights = bm25.weigh(offsets, papers, counts, lengths, **settings)
-        return Postings(offsets, papers, _mapped(weights, papers, counts))
+        return Held(*merged(runs, len(self.stems), np.dtype(np.int32)), lengths)
 
     def bags(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return (C + 1,) offsets, stems and weights of each context, and (V,) idf of the stems."""
@@ -122,6 +118,42 @@ class CountedWords:
         return held.offsets, words.array(), weights.array(), idf.astype(np.float32)
 
 
+@dataclass(frozen=True)
+class Held:
+    """Papers by word, and how often each holds it.
+
+    :param offsets: (V + 1,) word w is in ``papers[offsets[w]:offsets[w + 1]]``, ``counts`` beside.
+    :param lengths: (N,) words of each paper.
+    """
+
+    offsets: np.ndarray
+    papers: np.ndarray
+    counts: np.ndarray
+    lengths: np.ndarray
+
+    def weighed(self, **settings: float) -> Postings:
+        """Return what each word weighs in the score of each paper.
+
+        :param settings: of BM25.
+        """
+        held, weights = (self.offsets, self.papers, self.counts), Numbers(np.float32)
+        for block in bm25.weigh(*held, self.lengths, **settings):
+            weights.extend(block)
+            release(self.papers)
+            release(self.counts)
+        return Postings(self.offsets, self.papers, weights.array())
+
+    def times(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return counts and lengths in few bytes; None where these do not hold them."""
+        found = Numbers(np.uint16)
+        for first in range(0, len(self.counts), _COUNTS):
+            block = self.counts[first : first + _COUNTS]
+            if block.max() > np.iinfo(np.uint16).max:
+                return None, None
+            found.extend(block)
+        return found.array(), self.lengths.astype(np.int32)
+
+
 def _measured(runs: Iterable[Run], lengths: np.ndarray) -> Iterator[Run]:
     """Yield runs, and add to (N,) lengths the words of each paper."""
     for words, papers, counts in runs:
@@ -132,34 +164,31 @@ def _measured(runs: Iterable[Run], lengths: np.ndarray) -> Iterator[Run]:
         yield words, papers, counts
 
 
-def _mapped(blocks: Iterable[np.ndarray], *read: np.ndarray) -> np.ndarray:
-    """Return blocks as one array, mapped; what was read for each is given back."""
-    numbers = Numbers(np.float32)
-    for block in blocks:
-        numbers.extend(block)
-        for array in read:
-            release(array)
-    return numbers.array()
-
-
 def build_lookup(words: CountedWords) -> Lookup:
     """Return the arrays that any index has."""
     tables, bodies = words.tables, words.bodies
     about, citing = _ALONE if bodies is None else TIMES
     parts = [*words.about(about), words.cited_in(citing)]
     parts += [] if bodies is None else [Texts.of_each(bodies, 1)]
-    postings = words.postings(parts, **({} if bodies is None else _WITH_BODIES))
+    held = words.held(parts)
+    postings = held.weighed(**settings_of(tables))
     return Lookup(
         *(postings.offsets, postings.papers, postings.weights),
         *(*words.citing_contexts, *words.bags()),
         *cocited(*tables.cited(), tables.papers.num_rows),
+        *held.times(),
     )
+
+
+def settings_of(tables: IndexTables) -> dict[str, float]:
+    """Return the settings of BM25 over all words of papers."""
+    return {} if tables.bodies is None else _WITH_BODIES
 
 
 def build_field_words(words: CountedWords) -> FieldWords:
     """Return the words of fields apart."""
     fields = words.about(1), [words.cited_in(1)]
-    abstract, citing = (words.postings(parts) for parts in fields)
+    abstract, citing = (words.held(parts).weighed() for parts in fields)
     return FieldWords(
         *(abstract.offsets, abstract.papers, abstract.weights),
         *(citing.offsets, citing.papers, citing.weights),
@@ -174,7 +203,7 @@ def build_context_words(words: CountedWords) -> ContextWords:
     known = Vocabulary(words.vocabulary.words(), grows=False)
     around = _counted("their neighbours", words.tables.contexts["around"], known)
     parts = [Texts.of_each(words.citing, _CITING_WEIGHT), Texts.of_each(around, 1)]
-    found = words.postings(parts)
+    found = words.held(parts).weighed()
     return ContextWords(found.offsets, found.papers, found.weights)
 
 

@@ -1,6 +1,7 @@
 """The papers of an index: by id, by words of their title, as BibTeX."""
 
 import difflib
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.extras import imported
 from mpbert.recommending.answers import Records, cells_of
 from mpbert.recommending.bibtex import bibtex_entry
-from mpbert.recommending.columns import ColumnTable
+from mpbert.recommending.columns import ColumnTable, TextColumn
 from mpbert.recommending.dois import doi_of
 from mpbert.recommending.published import doi_at, published_of, rows_of_labels, rows_of_other_ids
 from mpbert.recommending.records import IndexedPaper
@@ -25,15 +26,21 @@ class IndexedPapers:
     """Papers as an index knows them.
 
     :param papers: (N,) rows of schema ``PAPERS``.
-    :ivar paper_ids: N ids, in their order.
     """
 
     def __init__(self, papers: ColumnTable) -> None:
         names = ("paper_id", "title", "authors", "venue", "abstract", "key", "published")
         self._columns: dict[str, Any] = {name: papers[name] for name in names}
-        self.paper_ids: list[str] = self._columns["paper_id"].tolist()
-        self._row_of = {paper_id: row for row, paper_id in enumerate(self.paper_ids)}
+        self._ids: TextColumn = self._columns["paper_id"]
         self._years = np.asarray(papers["year"])
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @cached_property
+    def paper_ids(self) -> list[str]:
+        """Ids of all papers, in their order."""
+        return self._ids.tolist()
 
     @property
     def titles(self) -> list[str]:
@@ -99,7 +106,7 @@ class IndexedPapers:
     @cached_property
     def dois(self) -> list[str | None]:
         """DOIs of all papers, in the order of ``paper_ids``."""
-        return [self._doi(row) for row in range(len(self.paper_ids))]
+        return [self._doi(row) for row in range(len(self))]
 
     def paper(self, paper_id: str) -> IndexedPaper:
         """Return a paper.
@@ -147,7 +154,7 @@ class IndexedPapers:
         return key
 
     def _doi(self, row: int) -> str | None:
-        return doi_at(self._columns["published"], row) or doi_of(self.paper_ids[row])
+        return doi_at(self._columns["published"], row) or doi_of(self._ids[row])
 
     def _published(self, row: int) -> Publication:
         return published_of(self._columns["published"][row])
@@ -157,13 +164,15 @@ class IndexedPapers:
 
         :raises UnknownPaperError: the index does not hold it.
         """
-        row = self._row_of.get(paper_id, self.row_of_other_id.get(paper_id))
-        if row is None:
-            raise UnknownPaperError(
-                f"no paper {paper_id!r} among the {len(self.paper_ids):,} of the index; expected "
-                f"an id as recommend prints it"
-            )
-        return row
+        row = bisect_left(self._ids, paper_id)  # they stand in the order of their letters
+        if row < len(self) and self._ids[row] == paper_id:
+            return row
+        if paper_id in self.row_of_other_id:
+            return self.row_of_other_id[paper_id]
+        raise UnknownPaperError(
+            f"no paper {paper_id!r} among the {len(self):,} of the index; expected an id as "
+            f"recommend prints it"
+        )
 
     def paper_at(self, row: int) -> IndexedPaper:
         """Return the paper of a row."""
@@ -174,7 +183,7 @@ class IndexedPapers:
     def shown(self, row: int) -> dict[str, Any]:
         """Return what an answer shows of a paper."""
         return {
-            "paper_id": self.paper_ids[row],
+            "paper_id": self._ids[row],
             "title": self._columns["title"][row],
             "authors": tuple(self._columns["authors"][row]),
             "year": int(self._years[row]) or None,
@@ -188,7 +197,7 @@ class Papers(Records[IndexedPaper]):
     columns = ("paper_id", "title", "authors", "year")
 
     def __init__(self, index: IndexedPapers) -> None:
-        super().__init__(index.paper_at, range(len(index.paper_ids)))
+        super().__init__(index.paper_at, range(len(index)))
         self._index = index
 
     def cells(self, number: int) -> tuple[str, ...]:

@@ -13,17 +13,12 @@ _SHOWN = 3  # citing sentences and companions of a paper
 
 
 class Reasons:
-    """What an index knows that speaks for a paper.
+    """What an index knows that speaks for a paper."""
 
-    :param paper_ids: (N,) ids in the order of the tables.
-    """
-
-    def __init__(
-        self, tables: IndexTables, lookup: Lookup, words: Words, paper_ids: list[str]
-    ) -> None:
+    def __init__(self, tables: IndexTables, lookup: Lookup, words: Words) -> None:
         self._titles, self._years = tables.papers["title"], tables.papers["year"]
         self._texts, self._citing = tables.contexts["text"], tables.contexts["citing_row"]
-        self._lookup, self._words, self._paper_ids = lookup, words, paper_ids
+        self._lookup, self._words, self._paper_ids = lookup, words, tables.papers["paper_id"]
 
     def citing(
         self, rows: np.ndarray, words: tuple[np.ndarray, np.ndarray]

@@ -50,9 +50,6 @@ class Recommender(AnsweringIndex):
     def __repr__(self) -> str:
         return f"Recommender({str(self.path)!r}): {len(self):,} papers"
 
-    def __len__(self) -> int:
-        return len(self.paper_ids)
-
     def recommend(
         self,
         text: str,

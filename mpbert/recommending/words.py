@@ -1,11 +1,16 @@
 """Questions to the words of an index: BM25 of papers, and how near a citing sentence is."""
 
+from bisect import bisect_left
+from functools import cached_property, lru_cache
+
 import numpy as np
 
 from mpbert.corpus.text import stem, words
 from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import Lookup, Postings
+
+_STEMS = 1 << 16  # that are remembered by their columns
 
 
 class Words:
@@ -18,7 +23,8 @@ class Words:
     def __init__(self, lookup: Lookup, vocabulary: TextColumn, num_papers: int) -> None:
         self._lookup = lookup
         self.num_papers = num_papers
-        self._columns = {word: column for column, word in enumerate(vocabulary.tolist())}
+        self._vocabulary = vocabulary
+        self._column = lru_cache(_STEMS)(self._found)
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
@@ -41,7 +47,20 @@ class Words:
 
     def stems(self, text: str) -> np.ndarray:
         """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
-        return np.array([self._columns.get(stem(word), -1) for word in words(text)], np.int64)
+        return np.array([self._column(stem(word)) for word in words(text)], np.int64)
+
+    def _found(self, asked: str) -> int:
+        """Return the column of a stem; -1 for an unknown one."""
+        if self._lookup.word_times is None:
+            return self._columns.get(asked, -1)
+        column = bisect_left(self._vocabulary, asked)
+        is_there = column < len(self._vocabulary) and self._vocabulary[column] == asked
+        return column if is_there else -1
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        """Columns of the stems of an index that does not have them in order."""
+        return {word: column for column, word in enumerate(self._vocabulary)}
 
     def bm25(self, columns: np.ndarray, counts: np.ndarray, papers: Postings) -> np.ndarray:
         """Return (N,) BM25 scores of all papers; 0 for those that hold no word of the question.

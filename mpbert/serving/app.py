@@ -130,7 +130,7 @@ def _add_api(app: FastAPI, live: LiveIndex, queue: Queue) -> None:
         return Health(
             status="stale" if live.problem else "ok",
             problem=live.problem,
-            papers=len(edition.recommender.paper_ids),
+            papers=len(edition.recommender),
             version=mpbert.__version__,
             index_id=edition.index_id,
         )

@@ -116,7 +116,7 @@ class LiveIndex:
                 exc_info=None if is_ours else error,
             )
         else:
-            logger.info("%s: changed, %d papers", path, len(self._edition.recommender.paper_ids))
+            logger.info("%s: changed, %d papers", path, len(self._edition.recommender))
         self._mark = mark
 
 

@@ -71,14 +71,14 @@ def positions_of(recommender: Recommender) -> Positions:
     """Return the map of an index, as the API answers it."""
     vectors = recommender.vectors
     if not vectors.shape[1]:
-        vectors = word_vectors(recommender.word_postings, len(recommender.paper_ids))
+        vectors = word_vectors(recommender.word_postings, len(recommender))
     rows = map_rows(vectors)
     positions = project(vectors, rows).round(4)
     x, y = positions.T.tolist()
     titles, years = recommender.titles, recommender.years[rows].tolist()
     shown = [titles[row] for row in rows]
     return Positions(
-        num_papers=len(recommender.paper_ids),
+        num_papers=len(recommender),
         paper_ids=[recommender.paper_ids[row] for row in rows],
         titles=shown,
         years=[year or None for year in years],

@@ -24,6 +24,29 @@ def vectors_name(task: str, split: str) -> str:
     return f"{'contexts' if task == 'local' else 'manuscripts'}.{split}"
 
 
+def check_vectors(vectors: np.ndarray, ids: Sequence[str], source: str) -> np.ndarray:
+    """Return (N, D) vectors as float32.
+
+    :param ids: (N,) and ``source`` for messages.
+    :raises VectorsError: wrong shapes, or a number that is not finite.
+    """
+    if vectors.ndim != 2 or len(vectors) != len(ids) or vectors.dtype.kind not in "fiu":
+        raise VectorsError(
+            f"{source}: found {vectors.dtype} vectors of shape {vectors.shape} for "
+            f"{len(ids)} ids; expected one row of numbers per id, embed again"
+        )
+    vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float32)
+    for start in range(0, len(vectors) * bool(vectors.shape[1]), _BLOCK):
+        finite = np.isfinite(vectors[start : start + _BLOCK]).all(axis=1)
+        if not finite.all():
+            row = start + int(np.argmin(finite))
+            raise VectorsError(
+                f"{source}: the vector of {ids[row]!r} (row {row}) holds NaN or infinity; "
+                f"train with a lower learning rate, or embed again"
+            )
+    return vectors
+
+
 class VectorStore:
     """Vectors by row and by id; read-only.
 
@@ -37,21 +60,8 @@ class VectorStore:
         self, ids: Sequence[str], vectors: np.ndarray, source: str = "these vectors"
     ) -> None:
         self.ids = list(ids)
-        if vectors.ndim != 2 or len(vectors) != len(self.ids) or vectors.dtype.kind not in "fiu":
-            raise VectorsError(
-                f"{source}: found {vectors.dtype} vectors of shape {vectors.shape} for "
-                f"{len(self.ids)} ids; expected one row of numbers per id, embed again"
-            )
-        self.vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float32)
+        self.vectors = check_vectors(vectors, self.ids, source)
         self._check_ids(source)
-        for start in range(0, len(self.vectors), _BLOCK):
-            finite = np.isfinite(self.vectors[start : start + _BLOCK]).all(axis=1)
-            if not finite.all():
-                row = start + int(np.argmin(finite))
-                raise VectorsError(
-                    f"{source}: the vector of {self.ids[row]!r} (row {row}) holds NaN or infinity; "
-                    f"train with a lower learning rate, or embed again"
-                )
 
     def _check_ids(self, source: str) -> None:
         if len(self.row_of) != len(self.ids):

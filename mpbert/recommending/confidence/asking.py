@@ -124,7 +124,7 @@ def _signs(index: AnsweringIndex, questions: list[Asked], allowed: np.ndarray) -
 def _with_foreign(
     answers: KnownAnswers, index: AnsweringIndex, foreign: Iterable[list[Asked]], part: int
 ) -> KnownAnswers:
-    number, rng = len(index.paper_ids), named_rng(1, "parts of a library")
+    number, rng = len(index), named_rng(1, "parts of a library")
     for questions in foreign:
         allowed = _part(rng, number, part or number)
         if len(signs := _signs(index, _anew(index, questions), allowed)):
