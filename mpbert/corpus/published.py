@@ -43,8 +43,9 @@ class Publication:
 
     def with_texts(self, change: Callable[[str], str]) -> "Publication":
         """Return the same with each text changed."""
+        texts = (change(getattr(self, name)) for name in TEXTS)  # they are the first fields
         labels = tuple(map(change, self.labels))
-        return replace(self, **{n: change(getattr(self, n)) for n in TEXTS}, labels=labels)
+        return Publication(*texts, self.id_is_key, self.other_ids, labels)
 
     def filled(self, other: "Publication") -> "Publication":
         """Return the same, with what another source says where this one says nothing."""

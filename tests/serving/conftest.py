@@ -46,6 +46,9 @@ class ScriptedRecommender:
     def search_titles(self, query: str, top: int) -> list[IndexedPaper]:
         return [self.paper(paper_id) for paper_id in self.paper_ids][:top]
 
+    def __len__(self):
+        return len(self.paper_ids)
+
     def bibtex(self, paper_id: str) -> str:
         return f"@article{{{paper_id}}}\n"
 

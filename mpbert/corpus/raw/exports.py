@@ -199,12 +199,13 @@ class ExportReader(Reader):
             )
 
     def _published(self, found: Export) -> Publication:
-        known = Publication(
-            *(found.kind, found.doi, found.volume, found.number, found.pages, found.publisher)
+        labels = map(self._plain, labels_of(found.tags, found.collections))
+        printed = found.volume, found.number, found.pages, found.publisher
+        return Publication(
+            *(self._plain(found.kind), plain_doi(found.doi), *map(self._plain, printed)),
+            id_is_key=self.has_keys and bool(found.key.strip()),
+            labels=tuple(labels),
         )
-        known = replace(known, labels=labels_of(found.tags, found.collections))
-        known = replace(known.with_texts(self._plain), doi=plain_doi(found.doi))
-        return replace(known, id_is_key=self.has_keys and bool(found.key.strip()))
 
     def _cited(self, paper_id: str, references: Sequence[Identifiers]) -> tuple[str, ...]:
         """Return the papers of the library that are cited, each once."""
@@ -213,8 +214,10 @@ class ExportReader(Reader):
 
     def _plain(self, text: str) -> str:
         """Return a text without commands, tags and repeated white space."""
-        text = _INLINE.sub("", _BLOCK.sub(" ", self.decoded(text)))
-        return _SPACE.sub(" ", html.unescape(text)).strip()
+        text = self.decoded(text)
+        if "<" in text:
+            text = _INLINE.sub("", _BLOCK.sub(" ", text))
+        return " ".join(html.unescape(text).split())
 
 
 def read_text(path: Path) -> str:

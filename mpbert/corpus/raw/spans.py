@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from mpbert.citations.markers import join_spans
 from mpbert.citations.records import RawSentence
 from mpbert.corpus.records import RawSection
-from mpbert.corpus.text import LONGEST_PARAGRAPH, MARKER_LIKE, split_sentences
+from mpbert.corpus.text import LONGEST_PARAGRAPH, marker_like_spans, split_sentences
 
 Span = tuple[int, int, tuple[str, ...]]  # start, end, ids of the papers it cites
-_UNMARKED = (MARKER_LIKE["author_year"], MARKER_LIKE["numbered"])
+_UNMARKED = "author_year", "numbered"
 
 
 def mark_paragraph(
@@ -57,11 +57,10 @@ def spans_inside(start: int, end: int, spans: Iterable[Span]) -> list[Span]:
 
 def borders_of(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
     """Return start and end of each sentence of a text; none ends within a span."""
-    hidden = list(text)
+    shown, place = text, 0
     for start, end, _ in spans:
         if start and text[start - 1] in ".!?":  # "as shown.12 The": a quote may follow a full stop
-            hidden[start:end] = "'" * (end - start)
-    shown, place = "".join(hidden), 0
+            shown = shown[:start] + "'" * (end - start) + shown[end:]
     borders: list[tuple[int, int]] = []
     for sentence in split_sentences(shown):
         start = shown.index(sentence, place)
@@ -91,10 +90,8 @@ def plain(text: str, counts: Counter[str]) -> tuple[RawSentence, ...]:
 
 def _without_span(text: str, spans: Sequence[Span], counts: Counter[str]) -> list[Span]:
     found: list[Span] = []
-    for pattern in _UNMARKED:
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            if not any(start < high and low < end for low, high, _ in spans):
-                counts["citations_without_a_span"] += 1
-            found.append((start, end, ()))
+    for start, end in (span for kind in _UNMARKED for span in marker_like_spans(text, kind)):
+        if not any(start < high and low < end for low, high, _ in spans):
+            counts["citations_without_a_span"] += 1
+        found.append((start, end, ()))
     return found
