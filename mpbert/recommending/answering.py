@@ -145,8 +145,8 @@ class AnsweringIndex(IndexedPapers):
         scores = scores[rows >= 0]
         first = rows[rows >= 0][:depth]
         citing = self._reasons.citing(first, asked.words)
-        may_tell = ranker == "both" and len(rankings) == 1
-        sure = self.sure(asked.questions, first, scores, citing) if may_tell else None
+        ranked = rows[rows >= 0]
+        sure = self.sure(asked.questions, ranked, scores, citing) if ranker == "both" else None
         of_papers = [None] * top if sure is None else sure.papers.round(3).tolist()
         accepted = asked.questions[0].accepted
         passages = self.passages(first[:top], asked.words)
@@ -162,15 +162,21 @@ class AnsweringIndex(IndexedPapers):
         scores: np.ndarray,
         citing: Sequence[Sequence[CitingSentence]] | None = None,
     ) -> Sure | None:
-        """Return how sure an answer is; None: there is no paper, or nothing that tells.
+        """Return how sure an answer by ``both`` is; None: there is no paper.
 
-        :param rows: of ranked papers, ten at least where there are; ``scores`` (M,) of all ranked.
-        :param citing: of each of ``rows``; None: of the first ten, and sought.
+        Where scores are of fused ranks, or were learnt without how sure they are, scores by words
+        of the same papers tell, as in an index that learnt nothing.
+
+        :param rows: (M,) ranked papers, best first, with their ``scores``.
+        :param citing: known sentences that cite the first papers; None: of ten, and sought.
         """
         if not len(rows):
             return None
-        signs = self.signs(questions, rows, scores, citing=citing)
-        return self._judge.of(signs, questions[0].is_of_whole)
+        is_of_whole, is_learnt = questions[0].is_of_whole, None
+        if self._ranker.fuses_ranks(questions[0]) or not self._judge.knows(is_of_whole):
+            scores, is_learnt = self._ranker.by_words(questions)[rows], False
+        signs = self.signs(questions, rows, scores, is_learnt, citing)
+        return self._judge.of(signs, is_of_whole, is_learnt)
 
     def signs(
         self,
@@ -186,11 +192,11 @@ class AnsweringIndex(IndexedPapers):
         :param is_learnt: whether scores were learnt; None: where the index learnt any.
         """
         if citing is None:
-            words, rows = questions[0].words, rows[:FIRST]
+            words = questions[0].words
             if questions[0].is_of_whole:
                 words = self._words.counts(" ".join(questions[0].sentences[: len(questions)]))
-            citing = self._reasons.citing(rows, words)
-        return self._judge.signs(scores, rows, citing, questions, is_learnt)
+            citing = self._reasons.citing(rows[:FIRST], words)
+        return self._judge.signs(scores, rows[: len(citing)], citing, questions, is_learnt)
 
     def questions_of_whole(self, sentences: Sequence[str], year: int | None) -> list[Asked]:
         """Return the questions of a whole paper by the sentences of its title and abstract."""

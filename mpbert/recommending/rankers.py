@@ -138,6 +138,19 @@ class PaperRanker:
                 rankings.append(best_of(scores, may_rank, depth))
         return rankings
 
+    def fuses_ranks(self, question: Asked) -> bool:
+        """Whether ``both`` fuses several lists by reciprocal ranks, which say little of a paper."""
+        learnt = self._learnt_for(question)
+        if learnt is not None:
+            return len(question.accepted) > 0 and COMPANIONS not in learnt.fusion.weights
+        adds = self._is_foreign or self._matches is not None or not self._vectors.shape[1]
+        return len(question.accepted) > 0 or not adds
+
+    def by_words(self, questions: Sequence[Asked]) -> np.ndarray:
+        """Return the (N,) mean scores of all papers by words."""
+        each = [self._words.bm25(*question.words, self._lookup.words) for question in questions]
+        return np.mean(each, axis=0)
+
     def _averaged(
         self, questions: Sequence[Asked], allowed: np.ndarray, depth: int, ranker: str
     ) -> list[Ranking]:

@@ -111,6 +111,18 @@ def test_a_library_of_near_copies_fits_as_one_with_the_paper_once(library, tmp_p
     assert copied.recommend(ELSEWHERE).fits is False
 
 
+def test_fused_ranks_are_judged_by_the_words_of_the_same_papers(library):
+    plain, asked = library.recommend(NEEDS), library.asked(NEEDS, accepted=["time"])
+    found = library.answer(asked)
+    assert found[0].paper_id == "mtu" and found.fits
+    assert found[0].probability == pytest.approx(plain[0].probability, abs=0.02)
+    rows = np.array(list(map(library.row_of, ("mtu", "names", "mail"))))
+    one, other = (library.sure(asked.questions, rows, np.array(s)) for s in ([3, 2, 1], [9, 1, 1]))
+    assert one.holds == other.holds and one.papers.tolist() == other.papers.tolist()
+    swapped = library.sure(asked.questions, rows[[1, 0, 2]], np.array([3, 2, 1]))
+    assert swapped.papers[0] < one.papers[0]
+
+
 def test_probabilities_change_no_ranking_and_depend_on_no_length(library):
     asked = library.asked(NEEDS, top=20)
     ranking = library.rank(asked.questions, asked.allowed, 20)

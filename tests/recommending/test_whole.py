@@ -82,7 +82,8 @@ def test_the_command_and_python_answer_alike(rfc_index, recommender, tmp_path, c
     assert [paper["paper_id"] for paper in answer["papers"]] == expected
     assert answer["sentence"] == TITLE
     assert main(words) == 0
-    assert capsys.readouterr().out.startswith(f"to read for: {TITLE}\n   1  ")
+    out = capsys.readouterr().out
+    assert out.startswith(f"to read for: {TITLE}\n") and "\n   1  " in out and " %  " in out
     (tmp_path / "a.txt").write_text("12.")
     assert main(words) == 2
     assert "a.txt holds no word; expected a title" in capsys.readouterr().err

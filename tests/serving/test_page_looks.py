@@ -26,6 +26,7 @@ CITING = (
     "Keys are exchanged by the Internet key exchange protocol \\cite{layuot}.\n"
     "It has been shown that large packets vanish on tunnelled paths. We say so."
 )
+ELSEWHERE = "Photosynthesis in marine algae depends on light and nutrients."
 MARKED = "Markup attacks pages [CITATION]. Faces are characters \\cite{}."
 
 
@@ -189,6 +190,8 @@ def take_pictures(page, folder):
     page.look()
     page.begin()
     picture(page, folder, "empty")
+    page.ask(ELSEWHERE, len(ELSEWHERE) - 1)
+    picture(page, folder, "doubt")
     page.ask(PICTURED, PICTURED.index(", since"))
     page.accept()
     picture(page, folder, "answered")

@@ -42,10 +42,9 @@ class Judge:
         self._title = lru_cache(_TITLES)(self._stems_of_title)
         self._number_citing = np.diff(data.lookup.citing_offsets)
         self._is_learnt = data.places is not None
+        self._shipped = [read_confidence(SHIPPED, of) for of in (PLACES, WHOLES)]
         learnt = [each and each.confidence for each in (data.places, data.wholes)]
-        if not self._is_learnt:
-            learnt = [read_confidence(SHIPPED, of) for of in (PLACES, WHOLES)]
-        self._places, self._wholes = learnt
+        self._learnt = learnt if self._is_learnt else self._shipped
 
     def _stems_of_title(self, row: int) -> np.ndarray:
         stems = distinct(self._words.stems(self._titles[row]))
@@ -69,13 +68,15 @@ class Judge:
         about = citing, self._number_citing[rows], list(map(self._title, rows.tolist()))
         return signs_of(scores, *about, questions, self._words, is_learnt)
 
-    def of(self, signs: np.ndarray, is_of_whole: bool) -> Sure | None:
-        """Return how sure an answer is; None: the index learnt to rank and not how sure it is.
+    def knows(self, is_of_whole: bool) -> bool:
+        """Whether the scores of answers tell how sure they are."""
+        return self._learnt[is_of_whole] is not None
 
-        :param signs: (K, 13), of one paper at least.
+    def of(self, signs: np.ndarray, is_of_whole: bool, is_learnt: bool | None = None) -> Sure:
+        """Return how sure an answer is.
+
+        :param signs: (K, 13), of one paper at least; ``is_learnt`` as of :meth:`signs`.
         """
-        learnt = self._wholes if is_of_whole else self._places
-        if learnt is None:
-            return None
+        learnt = (self._shipped if is_learnt is False else self._learnt)[is_of_whole]
         holds = learnt.of_library(signs_of_answer(signs))
         return Sure(learnt.of_papers(signs, holds), holds, holds >= learnt.threshold)

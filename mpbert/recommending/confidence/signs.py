@@ -57,7 +57,7 @@ def signs_of(
     mass = sum(float(words.weights(*question.words).sum()) for question in questions)
     here = np.concatenate([words.stems(each.sentences[each.sentence]) for each in questions])
     around = distinct(np.concatenate([each.words[0] for each in questions]))
-    odds = scores if is_learnt else scores * (_SCALE / max(float(scores[0]), 1e-9))
+    odds = scores if is_learnt else scores * (_SCALE / max(float(scores.max()), 1e-9))
     number = len(citing)
     columns = [
         *_of_scores(odds, _near_copies(titles)),
@@ -80,9 +80,10 @@ def _near_copies(titles: Sequence[np.ndarray]) -> np.ndarray:
     """Return (K, K) whether two papers, of the first hundred, are one work, or nearly."""
     first = titles[:_DEPTH]
     owners = row_numbers(np.array(list(map(len, first)), dtype=np.int64))
-    stems, places = np.unique(np.concatenate(first), return_inverse=True)
+    flat = np.concatenate(first)
+    stems = distinct(flat)
     holds = np.zeros((len(first), len(stems)))
-    holds[owners, places] = 1
+    holds[owners, np.searchsorted(stems, flat)] = 1
     both, sizes = holds @ holds.T, holds.sum(axis=1)
     either = sizes[:, None] + sizes - both
     copies = np.eye(len(titles), dtype=bool)
