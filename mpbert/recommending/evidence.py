@@ -86,8 +86,11 @@ class _PaperText:
 
     def page(self, first: int) -> int | None:
         """Return the page of a byte of the body; None: not known."""
-        before = str(self.body[:first], "utf-8")
-        return page_at(before, len(before)) or None
+        before = bytes(self.body[:first])
+        if b"\f" not in before:
+            return None
+        text = before.decode()
+        return page_at(text, len(text)) or None
 
 
 def _best(
@@ -99,14 +102,13 @@ def _best(
 
     :param bounds: (S,) of the scores of its sentences; changed. ``sizes`` of these.
     """
-    scored: set[int] = set()
+    scored: dict[int, tuple[str, int]] = {}
     while bounds.any():
         number = int(bounds.argmax())
-        sentence, first = text.sentence(sizes, number)
         if number in scored:
+            (sentence, first), score = scored[number], float(bounds[number])
             where, page = ("abstract", None) if first < 0 else ("body", text.page(first))
-            score = float(bounds[number])
             return Passage(sentence, where, page, scores.shared(sentence), score)
-        scored.add(number)
-        bounds[number] = scores.score(sentence)
+        scored[number] = text.sentence(sizes, number)
+        bounds[number] = scores.score(scored[number][0])
     return None

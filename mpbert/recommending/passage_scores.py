@@ -39,7 +39,7 @@ class PassageScores:
         self._content = {stems[number] for number in np.flatnonzero(is_content)}
         self._least = min(_LEAST, len(self._content))
         codes, slots = np.unique(list(map(code_of_stem, stems)), return_inverse=True)
-        self._slots = np.zeros(NUM_CODES, np.uint16)
+        self._slots = np.zeros(NUM_CODES, np.min_scalar_type(len(codes)))  # the smaller, the faster
         self._slots[codes] = np.arange(1, len(codes) + 1)
         self._parts = np.bincount(slots, weights)
         self._counts = np.bincount(slots, is_content)
