@@ -20,6 +20,9 @@ class Config:
         nargs="+",
         type=str,
     )
+    each_citation: bool = option(
+        False, "each cited paper is a query, as where one context stands for one citation"
+    )
 
 
 def run(config: Config) -> None:
@@ -37,7 +40,7 @@ def run(config: Config) -> None:
     check_inputs([config.qrels, config.ranked])
     qrels, ranked = read_qrels(config.qrels), read_run(config.ranked)
     measures = list(dict.fromkeys(config.measures))
-    scores = evaluate(qrels, ranked, measures, str(config.ranked))
+    scores = evaluate(qrels, ranked, measures, str(config.ranked), config.each_citation)
     subsets = [score for score in scores if score.measure == measures[0]]
     width = max(map(len, (*measures, "missing in the run"))) + 2
 

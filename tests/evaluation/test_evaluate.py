@@ -138,3 +138,15 @@ def test_a_cutoff_of_any_depth_takes_no_memory(files, capsys):
     evaluate.run(evaluate.Config(files / "qrels", files / "run", measures))
     assert deep[:2] == [["0.00"] * 3] * 2
     assert deep[2:] == [line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:]]
+
+
+def test_each_citation_is_a_query_and_the_other_cited_papers_count_as_wrong(files, capsys):
+    words = files / "qrels", files / "run", ["Recall@1", "Recall@3", "MRR"]
+    evaluate.run(evaluate.Config(*words, each_citation=True))
+    lines = {line.split()[0]: line.split()[-3:] for line in capsys.readouterr().out.splitlines()}
+    # ranks: a#1 cites y at 1 and x at 3; b#2 cites x at 2; b#9 is not in the run
+    assert lines["queries"] == ["2", "4", "2"]
+    assert lines["missing"] == ["1", "1", "0"]
+    assert lines["Recall@1"] == ["0.00", "25.00", "50.00"]
+    assert lines["Recall@3"] == ["50.00", "75.00", "100.00"]
+    assert lines["MRR"] == ["25.00", f"{100 * (1 + 1 / 3 + 1 / 2) / 4:.2f}", "66.67"]

