@@ -47,6 +47,11 @@ HELP = {
         "a checkpoint of pretrain or finetune, and its binary corpus",
         "an encoder directory: config.json, model.safetensors, tokenizer.json",
     ),
+    "distil": CommandHelp(
+        "mpbert distil runs/corpus/rfc incite-app/minilm-citation-v4 runs/encoders/rfc/distilled",
+        "a corpus store, and an encoder of Hugging Face's library: a folder, or its name",
+        "an encoder directory for mpbert index --encoder",
+    ),
     "embed": CommandHelp(
         "mpbert embed runs/binarized/rfc runs/encoders/rfc/token_bag_matches "
         "runs/vectors/rfc/token_bag_matches --readings 5",

@@ -10,6 +10,7 @@ COMMANDS = {
     "pretrain": "binary corpus and a configuration -> encoder that predicts masked sentences",
     "finetune": "binary corpus, a configuration and a pretrained encoder -> two towers",
     "export-encoder": "checkpoint of training -> encoder directory, which needs no fairseq",
+    "distil": "pretrained encoder -> a token bag that stands for it, which needs no torch",
     "embed": "encoder -> vectors of papers and of manuscripts",
     "embed-sentences": "corpus store and a pretrained encoder -> stored vectors of its sentences",
     "fit": "corpus store -> vectors of a method",

@@ -45,7 +45,7 @@ FORMATS = {
     **{"build-corpus": 3, "binarize": 2},
     **{"embed": 1, "embed-sentences": 1, "fit": 1, "add-papers": 1, "retrieve": 1},
     **{"rerank": 1, "answer": 1, "build-index": 7, "index": 3, "report": 1},
-    **{"export-encoder": 2, "pretrain": 2, "finetune": 2},  # encoders
+    **{"export-encoder": 2, "pretrain": 2, "finetune": 2, "distil": 2},  # encoders
 }
 
 

@@ -76,6 +76,14 @@ class SentenceEncoder:
         """Return (K, E) float32 vectors of length 1; a text is cut at the model's most tokens."""
         return normalize(torch.from_numpy(self._encoder.embed(self.rows(texts))), dim=1).numpy()
 
+    def encode_tokens(self) -> np.ndarray:
+        """Return (V, E) float32 vectors of all tokens, each alone between the special ones."""
+        ends = self.rows([""]).items
+        tokens = np.arange(len(self._encoder.tokenizer), dtype=np.int32)
+        items = np.stack([np.full_like(tokens, ends[0]), tokens, np.full_like(tokens, ends[-1])], 1)
+        alone = Ragged.of_lengths(items.ravel(), np.full(len(tokens), 3))
+        return self._encoder.embed(alone, "read tokens")
+
     @torch.inference_mode()
     def encode_with_states(self, texts: Sequence[str], layers: int) -> tuple[np.ndarray, Ragged]:
         """Return vectors as :meth:`encode`, and (N, E) float16 states of the tokens of each text.

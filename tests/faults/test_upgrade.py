@@ -87,7 +87,7 @@ def test_vectors_of_sentences_are_read_with_the_corpus_that_they_are_of(formats)
 def test_there_is_a_directory_of_each_format(formats):
     made = {read_manifest(formats / kind)["command"] for kind in KINDS}
     # as fit, as retrieve; nothing reads it; as pretrain and finetune
-    others = {"add-papers", "rerank", "answer", "report", "export-encoder"}
+    others = {"add-papers", "rerank", "answer", "report", "export-encoder", "distil"}
     assert made | others == set(FORMATS)
     assert set(FORMATS) <= set(COMMANDS)
 

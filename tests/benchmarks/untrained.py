@@ -1,0 +1,145 @@
+"""What an encoder brings to a library that learnt nothing, beside words alone.
+
+usage: untrained.py CORPUS ENCODER [SPLIT]     e.g. runs/corpus/rfc runs/encoders/acl/distilled
+       untrained.py MANUSCRIPTS ENCODER        a folder of folders, each with .tex files and a .bib
+
+A corpus stands for two libraries: titles and abstracts, and whole texts. No library knows who
+cites its papers. At most 2,000 contexts of SPLIT (test) are asked. Of manuscripts each citation is
+asked in the library that its .bib files are. Printed: Recall@10 / MAP@10, milliseconds an answer.
+"""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mpbert.corpus.queries import fixed_sample
+from mpbert.corpus.store import CorpusStore
+from mpbert.foundation.engine_choice import engine_of
+from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.progress import progress
+from mpbert.model.description import read_description
+from mpbert.recommending.answering import AnsweringIndex
+from mpbert.recommending.column_making import empty_table, table_of
+from mpbert.recommending.contexts import manuscripts_of
+from mpbert.recommending.directory import data_of
+from mpbert.recommending.encoders import IndexEncoder, SentenceMeans, is_two_tower
+from mpbert.recommending.library import read_library
+from mpbert.recommending.library_tables import library_tables
+from mpbert.recommending.manuscripts.files import read_manuscript_file
+from mpbert.recommending.manuscripts.sentences import Manuscript
+from mpbert.recommending.options import Options
+from mpbert.recommending.reading import EncoderReader
+from mpbert.recommending.store_tables import bodies_of, papers_of
+from mpbert.recommending.tables import BODIES, CONTEXTS, IndexTables
+from mpbert.retrieval.pool import candidates_by_year
+
+MOST = 2000
+Question = tuple[Manuscript, int, set[str], np.ndarray]
+"""Manuscript, number of a place, ids of cited papers, (N,) whether a paper may be ranked."""
+
+
+def measure(
+    index: AnsweringIndex, questions: list[Question], ranker: str
+) -> tuple[np.ndarray, float]:
+    """Return (Q, 2) recall and average precision of the first ten, and milliseconds an answer."""
+    scores, seconds = [], 0.0
+    for manuscript, place, cited, allowed in progress(questions, f"ask {ranker}", "question"):
+        start = time.perf_counter()
+        asked = index.asked_at(manuscript, place, Options(ranker=ranker))
+        found = index.answer(replace(asked, allowed=asked.allowed & allowed))
+        seconds += time.perf_counter() - start
+        hits = np.array([paper.paper_id in cited for paper in found])
+        precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+        scores.append([hits.sum() / len(cited), (precision * hits).sum() / len(cited)])
+    return np.array(scores), 1000 * seconds / len(questions)
+
+
+def tell(name: str, index: AnsweringIndex, questions: list[Question]) -> None:
+    """Print how words rank, how the encoder beside them, and the difference."""
+    (words, fast), (both, slow) = (measure(index, questions, each) for each in ("words", "both"))
+    gain = (both - words)[:, 0]
+    error = 100 * gain.std() / np.sqrt(len(gain))
+    shown = [
+        f"{100 * recall:.1f} / {100 * mean:.1f}" for recall, mean in (words.mean(0), both.mean(0))
+    ]
+    print(
+        f"{name:<24}{len(index.paper_ids):>8,}{len(questions):>8,}{shown[0]:>14}{shown[1]:>14}"
+        f"{100 * gain.mean():>+8.1f} ± {error:.1f}{fast:>8.1f}{slow:>7.1f}",
+        flush=True,
+    )
+
+
+def ask_corpus(path: Path, encoder: IndexEncoder, split: str) -> None:
+    """Measure both libraries of a corpus store."""
+    store = CorpusStore(path)
+    papers, queries = papers_of(store), store.queries(split, "local").distinct()
+    queries = queries.take(fixed_sample(queries, MOST))
+    read = [(p.paper_id, [p.title, *p.sentences], 1 + p.num_abstract) for p in store.papers()]
+    vectors = encoder.embed_papers(read)
+    pools = candidates_by_year(store, queries, split, "known")
+    pool_of = {place: papers for places, papers in pools for place in places.tolist()}
+    questions = []
+    for place, manuscript in enumerate(manuscripts_of(store, queries)):
+        allowed = pool_of[place].copy()
+        allowed[queries.citing_rows[place]] = False
+        cited = {store.paper_ids[row] for row in queries.cited(place).tolist()}
+        questions.append((manuscript, 0, cited, allowed))
+    without = table_of([[""] * papers.num_rows], BODIES)
+    for name, bodies in (("titles and abstracts", without), ("whole texts", bodies_of(store))):
+        tables = IndexTables(papers, empty_table(CONTEXTS), vectors, None, bodies)
+        tell(f"{path.name}, {name}", index_of(tables, encoder), questions)
+
+
+def ask_manuscripts(path: Path, encoder: IndexEncoder) -> None:
+    """Measure the library of each manuscript, and all together."""
+    for folder in sorted(filter(Path.is_dir, path.iterdir())):
+        with engine_of("local", 1) as engine:
+            papers = read_library(folder, "bibtex", engine, Counter())
+        tables = library_tables(papers, encoder, Counter())
+        index = index_of(tables, encoder)
+        questions = list(questions_of(folder, index))
+        if questions:
+            tell(folder.name[:23], index, questions)
+
+
+def questions_of(folder: Path, index: AnsweringIndex) -> Iterator[Question]:
+    """Yield the places of TeX files whose papers the index holds."""
+    row_of = dict(zip(index.paper_ids, range(len(index.paper_ids)), strict=True))
+    every = np.ones(len(row_of), dtype=bool)
+    for file in sorted(folder.rglob("*.tex")):
+        manuscript = read_manuscript_file(file)
+        for place, keys in enumerate(manuscript.keys):
+            if cited := row_of.keys() & set(keys):
+                yield manuscript, place, set(cited), every
+
+
+def index_of(tables: IndexTables, encoder: IndexEncoder) -> AnsweringIndex:
+    """Return an index that learnt nothing, with an encoder that was trained elsewhere."""
+    return AnsweringIndex(replace(data_of(tables, 1, 1, fuses=False), is_foreign=True), encoder)
+
+
+def encoder_at(path: Path) -> IndexEncoder:
+    """Return an encoder of mpbert, or a pretrained one of sentences."""
+    if not is_two_tower(path):
+        return SentenceMeans(path)
+    return EncoderReader(path, 1, 1, read_description(path).model.vector_dim)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    try:
+        given, encoder = Path(sys.argv[1]), encoder_at(Path(sys.argv[2]))
+        head = f"{'':<24}{'papers':>8}{'asked':>8}{'words':>14}{'both':>14}"
+        print(f"{head}{'gain ± error':>14}{'ms':>8}{'ms':>7}")
+        if (given / "papers.parquet").exists():
+            ask_corpus(given, encoder, (sys.argv[3:] or ["test"])[0])
+        else:
+            ask_manuscripts(given, encoder)
+    except (MpbertError, OSError) as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
