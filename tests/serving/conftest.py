@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
 from mpbert.recommending.answers import Recommendations
+from mpbert.recommending.recommender import Recommender
 from mpbert.recommending.records import IndexedPaper, Recommendation
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
@@ -156,6 +157,20 @@ def planted_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     build_index.run(config)
     return root / "index"
+
+
+@pytest.fixture(scope="session")
+def planted(planted_index: Path) -> Iterator[TestClient]:
+    """Client of an application that answers from the planted index."""
+    with TestClient(create_app(Recommender(planted_index), PATIENT)) as client:
+        yield client
+
+
+def ask(client: TestClient, path: str, **question: object) -> dict:
+    """Return the answer to a question that is right."""
+    answer = client.post(path, json=question)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
 @pytest.fixture(scope="session")

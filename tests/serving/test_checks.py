@@ -7,6 +7,7 @@ from mpbert.recommending.checking.checking import check_text
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving.app import create_app
 from mpbert.serving.limits import Limits
+from tests.serving import conftest
 
 TEXT = "Faces are drawn from characters \\cite{attack}.\nPages have a layout \\cite{layuot}."
 BIBTEX = (
@@ -15,25 +16,12 @@ BIBTEX = (
 )
 
 
-@pytest.fixture(scope="module")
-def recommender(planted_index):
-    return Recommender(planted_index)
-
-
-@pytest.fixture(scope="module")
-def client(recommender):
-    with TestClient(create_app(recommender, Limits(seconds=60))) as client:
-        yield client
-
-
 def ask(client, **question):
-    answer = client.post("/api/check", json=question)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return conftest.ask(client, "/api/check", **question)
 
 
-def test_findings_name_manuscript_or_bibliography_and_the_line(client):
-    found = ask(client, text=TEXT, format="tex", bibtex=BIBTEX, year=2010)
+def test_findings_name_manuscript_or_bibliography_and_the_line(planted):
+    found = ask(planted, text=TEXT, format="tex", bibtex=BIBTEX, year=2010)
     places = [(one["kind"], one["key"], one["file"], one["line"]) for one in found["findings"]]
     assert places == [
         ("undefined-key", "layuot", "manuscript", 2),
@@ -43,8 +31,8 @@ def test_findings_name_manuscript_or_bibliography_and_the_line(client):
     assert found["findings"][0]["other_key"] == "layout"
 
 
-def test_too_few_papers_are_no_measure_and_keys_without_a_paper_are_told(client):
-    found = ask(client, text=TEXT, bibtex=BIBTEX)
+def test_too_few_papers_are_no_measure_and_keys_without_a_paper_are_told(planted):
+    found = ask(planted, text=TEXT, bibtex=BIBTEX)
     assert found["citations"] == [] and found["unchecked"] == ["attack", "layuot"]
 
 
@@ -69,6 +57,6 @@ def words_client(rfc_index):
 
 
 @pytest.mark.parametrize("question", [{}, {"text": "a", "format": "docx"}, {"text": "a", "top": 1}])
-def test_a_wrong_question_is_refused_in_one_line(client, question):
-    refused = client.post("/api/check", json=question)
+def test_a_wrong_question_is_refused_in_one_line(planted, question):
+    refused = planted.post("/api/check", json=question)
     assert refused.status_code == 422 and "\n" not in refused.json()["error"]

@@ -1,11 +1,9 @@
 """Whole manuscripts over the API: their places, where keys go, and bibliographies."""
 
 import pytest
-from starlette.testclient import TestClient
 
 from mpbert.recommending.recommender import Recommender
-from mpbert.serving.app import create_app
-from mpbert.serving.limits import Limits
+from tests.serving import conftest
 
 TEXT = (
     "Pages have a layout [CITATION]. Markup attacks pages \\cite{attack} of others [?]. "
@@ -13,17 +11,8 @@ TEXT = (
 )
 
 
-@pytest.fixture(scope="module")
-def planted(planted_index):
-    recommender = Recommender(planted_index)
-    with TestClient(create_app(recommender, Limits(seconds=60))) as client:
-        yield client
-
-
 def ask(client, **question):
-    answer = client.post("/api/manuscript", json={"text": TEXT, **question})
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return conftest.ask(client, "/api/manuscript", **{"text": TEXT, **question})
 
 
 def test_every_place_of_a_text_has_its_papers_and_a_site(planted):
