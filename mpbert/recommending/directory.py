@@ -23,7 +23,13 @@ from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError
 from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
 from mpbert.recommending.columns import TEXT, ColumnTable, Schema, TextColumn
 from mpbert.recommending.fitting import check_fits
-from mpbert.recommending.index_files import map_array, map_offsets, read_table, write_table
+from mpbert.recommending.index_files import (
+    map_array,
+    map_offsets,
+    read_table,
+    save_array,
+    write_table,
+)
 from mpbert.recommending.learnt import (
     ALL_WORDS,
     FEATURES,
@@ -130,17 +136,17 @@ def write_data(folder: Path, data: IndexData) -> dict[str, int]:
     if tables.bodies is not None:
         schema = {name: kind for name, kind in BODIES.items() if name in tables.bodies}
         write_table(folder, "bodies", tables.bodies, schema)
-    np.save(folder / "vectors.npy", tables.vectors)
+    save_array(folder / "vectors.npy", tables.vectors)
     if tables.matches is not None:
         for name, field in MATCH_ARRAYS.items():
-            np.save(folder / f"{name}.npy", getattr(tables.matches.postings, field))
+            save_array(folder / f"{name}.npy", getattr(tables.matches.postings, field))
     for name in ARRAYS if data.lookup.word_times is None else (*ARRAYS, *COUNT_ARRAYS):
-        np.save(folder / f"{name}.npy", getattr(data.lookup, name))
+        save_array(folder / f"{name}.npy", getattr(data.lookup, name))
     if data.places is not None:
         for name in FIELD_ARRAYS:
-            np.save(folder / f"{name}.npy", getattr(data.fields, name))
+            save_array(folder / f"{name}.npy", getattr(data.fields, name))
         for name in CONTEXT_ARRAYS if data.contexts is not None else ():
-            np.save(folder / f"{name}.npy", getattr(data.contexts, name))
+            save_array(folder / f"{name}.npy", getattr(data.contexts, name))
     for of, learnt in ((PLACES, data.places), (WHOLES, data.wholes)):
         if learnt is not None:
             learnt.write(folder, of)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpbert.foundation.arrays import load_array
+from mpbert.foundation.arrays import load_array, write_array
 from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.growing_arrays import release
 from mpbert.recommending.columns import (
@@ -23,12 +23,27 @@ from mpbert.recommending.columns import (
     TextColumn,
 )
 
+_BYTES = 1 << 24  # of an array that are written at once
+
 
 def write_table(folder: Path, name: str, table: ColumnTable, schema: Schema) -> None:
     """Write a table into a folder."""
     for column in schema:
         for part, array in _arrays(f"{name}.{column}", table[column]):
-            np.save(folder / f"{part}.npy", array)
+            save_array(folder / f"{part}.npy", array)
+
+
+def save_array(path: Path, array: np.ndarray) -> None:
+    """Write an array as numpy does; of one that is mapped, memory holds a part at a time."""
+    step = max(_BYTES // max(array[:1].nbytes, 1), 1)
+    with path.open("wb") as file:
+        write_array(file, array.shape, array.dtype, _parts(array, step))
+
+
+def _parts(array: np.ndarray, step: int) -> Iterator[np.ndarray]:
+    for first in range(0, len(array), step):
+        yield array[first : first + step]
+        release(array)
 
 
 def read_table(folder: Path, name: str, schema: Schema) -> ColumnTable:

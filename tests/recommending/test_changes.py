@@ -241,7 +241,7 @@ def test_papers_that_are_no_file_are_refused(index, tmp_path, capsys):
 
 
 def test_a_full_disk_leaves_the_index_as_it_was(index, papers, capsys, monkeypatch):
-    before, path, save, calls = files(index), papers(RELAY), np.save, []
+    before, path, save, calls = files(index), papers(RELAY), directory.save_array, []
 
     def full(file, array):
         calls.append(file)
@@ -249,7 +249,7 @@ def test_a_full_disk_leaves_the_index_as_it_was(index, papers, capsys, monkeypat
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
         save(file, array)
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(directory, "save_array", full)
     code, _, error = run(capsys, "add", index, path)
     assert code == 2 and "cannot be changed (No space left on device); it is as it was" in error
     assert files(index) == before and len(Recommender(index).paper_ids) == 120
