@@ -6,7 +6,7 @@ source also has the record of that paper, chapters of a book stay apart: see :fu
 """
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,7 +26,8 @@ from mpbert.recommending.copies import (
     without_copies,
 )
 from mpbert.recommending.dois import doi_of
-from mpbert.recommending.published import doi_at, published_of
+from mpbert.recommending.likely_texts import may_be
+from mpbert.recommending.published import DOI, doi_at, published_of
 from mpbert.recommending.tables import IndexTables, digest
 
 
@@ -133,9 +134,8 @@ class _Indexed:
     def __init__(self, tables: IndexTables, drops_labels: bool) -> None:
         self._papers, self._bodies = tables.papers, tables.bodies
         self._drops_labels = drops_labels
-        self._ids: list[str] = tables.papers["paper_id"].tolist()
-        self.row_of = {paper_id: row for row, paper_id in enumerate(self._ids)}
-        self._digests = tables.papers["digest"].tolist()
+        self.row_of = {paper_id: row for row, paper_id in enumerate(tables.papers["paper_id"])}
+        self._digests = tables.papers["digest"]
 
     def copies(self, papers: Sequence[CleanPaper]) -> dict[str, str]:
         """Return the ids in the index of papers that are there under another one."""
@@ -157,7 +157,7 @@ class _Indexed:
 
     def has(self, row: int, paper: CleanPaper) -> bool:
         """Return whether a paper is there with the same record."""
-        if self._digests[row] != digest_of(paper):
+        if self._digests[row].tobytes() != digest_of(paper):
             return False
         held = published_of(self._papers["published"][row])
         held = replace(held, id_is_key=paper.published.id_is_key)
@@ -179,7 +179,7 @@ class _Indexed:
         :param changed: the paper as the papers before the copy change it.
         """
         held = self._held(row) if changed is None else changed.paper
-        before = changed or Arrival(held, self._digests[row], True, True)
+        before = changed or Arrival(held, self._digests[row].tobytes(), True, True)
         paper, takes_abstract, takes_body = with_record_of(held, copy)
         is_more = takes_body or _about(paper) != _about(held)
         # an index without bodies: what vectors and weights say of the body could not be made again
@@ -216,12 +216,23 @@ def alike(table: ColumnTable, papers: Sequence[CleanPaper]) -> dict[str, Identif
     dois = {normal_doi(doi_of_paper(paper) or "") for paper in papers} - {None}
     titles = {normal_title(paper.title) or paper.title.casefold() for paper in papers}
     found: dict[str, Identifiers] = {}
-    columns = table["paper_id"].tolist(), table["title"].tolist()
-    for row, (paper_id, title) in enumerate(zip(*columns, strict=True)):
+    may_have = may_be(table["title"], titles)
+    for row in np.flatnonzero(may_have | _may_have_doi(table, dois)).tolist():
+        paper_id, title = table["paper_id"][row], table["title"][row]
         doi = doi_at(table["published"], row) or doi_of(paper_id)
         if (normal_title(title) or title.casefold()) in titles or (doi and normal_doi(doi) in dois):
             found[paper_id] = Identifiers(doi=doi, title=title)
     return found
+
+
+def _may_have_doi(table: ColumnTable, dois: Collection[str]) -> np.ndarray:
+    """Return (N,) whether a paper may have one of some DOIs, which its id may tell."""
+    if not dois:
+        return np.zeros(table.num_rows, dtype=bool)
+    published = table["published"]
+    printed = may_be(published.values, dois)[published.offsets[:-1] + DOI]
+    lengths = published.values.lengths[published.offsets[:-1] + DOI]
+    return printed | (lengths == 0)
 
 
 def digest_of(paper: CleanPaper) -> bytes:

@@ -4,6 +4,7 @@ Rows stay in the order of ids, and vectors and weights of all other papers are u
 added and removed again leaves the same bytes.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Sequence
 
@@ -15,9 +16,11 @@ from mpbert.foundation.errors import ConfigError, UnknownPaperError
 from mpbert.foundation.ragged import row_numbers
 from mpbert.recommending.arrivals import Arrival, Arrivals
 from mpbert.recommending.citation_keys import citation_keys
-from mpbert.recommending.column_making import lists_of_rows, table_of
+from mpbert.recommending.column_making import empty_table, lists_of_rows, table_of
 from mpbert.recommending.columns import ColumnTable
 from mpbert.recommending.encoders import IndexEncoder
+from mpbert.recommending.growing_tables import interleaved
+from mpbert.recommending.id_rows import IdRows
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.paper_rows import (
     bodies_table,
@@ -28,7 +31,7 @@ from mpbert.recommending.paper_rows import (
     texts_read,
 )
 from mpbert.recommending.published import rows_of_other_ids
-from mpbert.recommending.tables import CONTEXTS, IndexTables
+from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 from mpbert.vectors.matches import TokenWeights
 
 
@@ -47,47 +50,76 @@ def with_arrivals(
     if not written:
         return tables
     new = [each.paper for each in written]
-    old_ids = tables.papers["paper_id"].tolist()
-    kept = np.array([row for row in range(len(old_ids)) if row not in found.changed], dtype=int)
-    ids = [old_ids[row] for row in kept] + [paper.paper_id for paper in new]
-    order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
-    rows = {ids[place]: row for row, place in enumerate(order)}
-    vectors, matches = _read(new, encoder, tables.matches, kept, order)
+    source, row_of = _places(tables.papers, [p.paper_id for p in new], found.changed)
+    added_rows = papers_table(new, [e.digest for e in written], _keys_of(new, tables.papers))
+    table = interleaved(tables.papers, added_rows, source, PAPERS)
+    there = list(found.there.values())
+    wanted = (
+        i for p in (*there, *new) for each in ([p.paper_id], *(c for _, c in p.cited)) for i in each
+    )
+    rows = IdRows(table["paper_id"]).find(wanted)
+    vectors, matches = _read(new, encoder, tables.matches, source)
     counts["papers_added"] += len(found.new)
     new_rows = {paper_id: rows[paper_id] for paper_id in found.new}
-    row_of, stay = np.array([rows[i] for i in old_ids], dtype=int), np.ones(len(old_ids), bool)
     before = [
-        _moved(tables, row_of, stay, _staying(tables, found.changed)),
-        contexts_table(list(found.there.values()), rows, new_rows),
+        _moved(tables, row_of, np.ones(len(row_of), bool), _staying(tables, found.changed)),
+        contexts_table(there, rows, new_rows),
     ]
     contexts = [*before, contexts_table(new, rows, rows, counts)]
     counts["citing_sentences_added"] = sum(table.num_rows for table in contexts[1:])
-    added_rows = papers_table(new, [e.digest for e in written], _keys_of(new, tables.papers))
-    table = ColumnTable.joined([tables.papers.take(kept), added_rows])
+    bodies, both = tables.bodies, _of_both(source, len(row_of))
     return IndexTables(
-        table.take(order),
+        table,
         merged_contexts(ColumnTable.joined(contexts)),
-        np.concatenate([np.asarray(tables.vectors)[kept], vectors])[order],
+        np.concatenate([np.asarray(tables.vectors), vectors])[both],
         matches,
-        _with_bodies(tables.bodies, kept, new, order),
+        None if bodies is None else interleaved(bodies, bodies_table(new), source, BODIES),
+        np.append(tables.origins(), np.full(len(new), -1))[both],
     )
+
+
+def _places(
+    old: ColumnTable, ids: Sequence[str], changed: Collection[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where papers come from when new ones stand among old ones, in the order of ids.
+
+    :param ids: of the new papers; ``changed`` are old rows that go, whose ids are among them.
+    :returns: (N,) an old row, or -1 - a new one; and the new row of each old one.
+    """
+    kept = np.delete(np.arange(old.num_rows), list(changed))
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
+    places = [bisect_left(old["paper_id"], ids[row]) for row in order.tolist()]
+    source = np.insert(kept, np.searchsorted(kept, places), -1 - order)
+    row_of = np.empty(old.num_rows, dtype=np.int64)
+    row_of[kept] = np.flatnonzero(source >= 0)
+    new_of = dict(zip(places, np.flatnonzero(source < 0).tolist(), strict=True))
+    for row in changed:
+        row_of[row] = new_of[row]
+    return source, row_of
+
+
+def _of_both(source: np.ndarray, num_old: int) -> np.ndarray:
+    """Return the rows of a table in which new rows stand behind old ones."""
+    return np.where(source < 0, num_old - 1 - source, source)
 
 
 def _read(
     papers: Sequence[CleanPaper],
     encoder: IndexEncoder,
     matches: PapersByToken | None,
-    kept: np.ndarray,
-    order: np.ndarray,
+    source: np.ndarray,
 ) -> tuple[np.ndarray, PapersByToken | None]:
-    """Return (M, D) vectors of papers, and the weights of old and new papers in their order."""
+    """Return (M, D) vectors of papers, and the weights of old and new papers in their order.
+
+    :param source: (N,) as of :func:`_places`.
+    """
     read = list(map(texts_read, papers))
     vectors = encoder.embed_papers(read)
     if matches is None:
         return vectors, None
     weights = [encoder.weigh_paper(*paper) for paper in read]
-    together = TokenWeights.joined([matches.by_paper().take(kept), *weights])
-    return vectors, PapersByToken.of(together.take(order))
+    together = TokenWeights.joined([matches.by_paper(), *weights])
+    return vectors, PapersByToken.of(together.take(_of_both(source, len(matches))))
 
 
 def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str]) -> IndexTables:
@@ -114,7 +146,7 @@ def removed(tables: IndexTables, paper_ids: Sequence[str], counts: Counter[str])
 
 def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) -> IndexTables:
     """Return the tables without papers, see :func:`removed`; they may be empty then."""
-    is_kept = np.array([i not in gone for i in tables.papers["paper_id"].tolist()], dtype=bool)
+    is_kept = np.array([i not in gone for i in tables.papers["paper_id"]], dtype=bool)
     kept = np.flatnonzero(is_kept)
     cites = is_kept[tables.contexts["citing_row"]]
     contexts = _moved(tables, np.cumsum(is_kept) - 1, is_kept, cites)
@@ -122,31 +154,25 @@ def without(tables: IndexTables, gone: Collection[str], counts: Counter[str]) ->
     citing = tables.contexts["citing_row"][row_numbers(np.diff(offsets))]
     counts["papers_removed"] += int((~is_kept).sum())
     counts["citations_by_others_removed"] += int((is_kept[citing] & ~is_kept[cited]).sum())
-    papers = tables.papers.take(kept)
+    papers = interleaved(tables.papers, empty_table(PAPERS), kept, PAPERS)
     matches = tables.matches
     if matches is not None:
         matches = PapersByToken.of(matches.by_paper().take(kept))
-    bodies = None if tables.bodies is None else tables.bodies.take(kept)
-    return IndexTables(papers, contexts, np.asarray(tables.vectors)[kept], matches, bodies)
+    bodies = tables.bodies
+    if bodies is not None:
+        bodies = interleaved(bodies, empty_table(BODIES), kept, BODIES)
+    vectors, origin = np.asarray(tables.vectors)[kept], tables.origins()[kept]
+    return IndexTables(papers, contexts, vectors, matches, bodies, origin)
 
 
 def _keys_of(papers: Sequence[CleanPaper], old: ColumnTable) -> list[str]:
     """Return the key of each paper; one that replaces another keeps its key."""
-    ids, keys = old["paper_id"].tolist(), old["key"].tolist()
-    held = dict(zip(ids, keys, strict=True))
+    rows = IdRows(old["paper_id"]).find(paper.paper_id for paper in papers)
+    held = {paper_id: old["key"][row] for paper_id, row in rows.items()}
     fresh = [keyless(paper) for paper in papers if paper.paper_id not in held]
-    made = citation_keys(fresh, keys)
+    made = citation_keys(fresh, old["key"])
     held |= zip([paper.paper_id for paper in fresh], made, strict=True)
     return [held[paper.paper_id] for paper in papers]
-
-
-def _with_bodies(
-    bodies: ColumnTable | None, kept: np.ndarray, papers: Sequence[CleanPaper], order: np.ndarray
-) -> ColumnTable | None:
-    """Return the bodies of old and new papers in their order; None where the index has none."""
-    if bodies is None:
-        return None
-    return ColumnTable.joined([bodies.take(kept), bodies_table(papers)]).take(order)
 
 
 def _staying(tables: IndexTables, changed: dict[int, Arrival]) -> np.ndarray:

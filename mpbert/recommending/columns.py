@@ -99,6 +99,7 @@ class TextColumn:
         )
         for start, end, first, last in zip(*(each.tolist() for each in bounds), strict=True):
             found._view[first:last] = self._view[start:end]
+        release(self.letters)
         return found
 
     @property

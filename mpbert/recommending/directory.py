@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from mpbert.foundation.errors import DamagedError, IndexFormatError, MpbertError, OutputError
-from mpbert.foundation.manifest import check_inputs, claimed, read_manifest, replace_manifest
+from mpbert.foundation.errors import CorpusError, DamagedError, IndexFormatError, OutputError
+from mpbert.foundation.manifest import check_inputs, claimed, replace_manifest
 from mpbert.recommending.columns import TEXT, ColumnTable, Schema, TextColumn
 from mpbert.recommending.fitting import check_fits
 from mpbert.recommending.index_files import (
@@ -30,6 +30,7 @@ from mpbert.recommending.index_files import (
     save_array,
     write_table,
 )
+from mpbert.recommending.index_manifest import read_index_manifest
 from mpbert.recommending.learnt import (
     ALL_WORDS,
     FEATURES,
@@ -53,7 +54,6 @@ from mpbert.recommending.lookup import (
 from mpbert.recommending.matching import PapersByToken
 from mpbert.recommending.tables import BODIES, CONTEXTS, PAPERS, IndexTables
 
-COMMANDS = ("build-index", "index")  # that make an index
 ENCODER = "encoder"
 _MOST_BYTES = 1 << 26  # of files whose bytes are checked before each use; larger ones are mapped
 _VOCABULARY: Schema = {"stem": TEXT}
@@ -105,6 +105,7 @@ def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> Index
     """Return what the first generation of an index holds, before anything is learnt.
 
     :param fuses: whether it has what a learnt fusion needs.
+    :raises CorpusError: there is no word at all.
     """
     from mpbert.recommending.lookup_building import (
         CountedWords,
@@ -114,6 +115,8 @@ def data_of(tables: IndexTables, readings: int, seed: int, fuses: bool) -> Index
     )
 
     words = CountedWords.of(tables)
+    if not len(words.vocabulary):
+        raise CorpusError("the papers of the index hold no word; expected titles, add some")
     vocabulary = TextColumn.of(words.stems)
     data = IndexData(tables, build_lookup(words), vocabulary, 1, readings, seed)
     if not fuses:
@@ -241,8 +244,7 @@ def change_index(
         try:
             new.mkdir()
             about = {"generation": data.generation + 1}
-            made = data_of(tables, data.readings, data.seed, data.places is not None)
-            made = made.with_learnt_of(data)
+            made = _changed(data, tables)
             counts = {**about, **write_data(new, made), "latest_change": counts}
             replace_manifest(path, counts, [ENCODER, new.name])
         except OSError as error:
@@ -255,35 +257,16 @@ def change_index(
     return counts
 
 
-def read_index_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of an index.
+def _changed(data: IndexData, tables: IndexTables) -> IndexData:
+    """Return what an index holds with other tables; what it learnt stays."""
+    from mpbert.recommending.word_changes import changed_lookup
 
-    :raises IndexFormatError: there is none, or it is of another format.
-    :raises DamagedError: it is not as it was written.
-    """
-    try:
-        manifest = read_manifest(path)
-    except DamagedError:
-        raise
-    except MpbertError as error:
-        raise IndexFormatError(
-            f"{path}: found no readable manifest.json; expected an index, "
-            f"make one with mpbert build-index or mpbert index"
-        ) from error
-    if manifest.get("command") not in COMMANDS:
-        raise IndexFormatError(
-            f"{path}: found an output of mpbert {manifest.get('command')}; expected an index, "
-            f"make one with mpbert build-index or mpbert index"
-        )
-    counts, config = manifest.get("counts"), manifest.get("config")
-    generation = counts.get("generation") if isinstance(counts, dict) else None
-    numbers = [generation, *map((config or {}).get, ("readings", "seed"))]
-    if not all(isinstance(number, int) and number >= 0 for number in numbers):
-        raise IndexFormatError(
-            f"{path / 'manifest.json'}: found generation, readings and seed {numbers}; expected "
-            f"numbers, build the index again"
-        )
-    return manifest
+    if data.places is None:
+        found = changed_lookup(data.lookup, data.vocabulary, data.tables, tables)
+        if found is not None:
+            return replace(data, tables=tables, lookup=found[0], vocabulary=found[1])
+    made = data_of(tables, data.readings, data.seed, data.places is not None)
+    return made.with_learnt_of(data)
 
 
 def _mapped(folder: Path, names: Iterable[str]) -> dict[str, np.ndarray]:

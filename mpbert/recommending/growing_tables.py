@@ -12,6 +12,8 @@ from mpbert.recommending.columns import (
     TextColumn,
 )
 
+_BLOCK = 1 << 15  # rows that are in memory
+
 
 class GrowingTable:
     """Rows of tables, one table after another."""
@@ -27,6 +29,25 @@ class GrowingTable:
     def table(self) -> ColumnTable:
         """Return all rows, mapped."""
         return ColumnTable({name: column.array() for name, column in self._columns.items()})
+
+
+def interleaved(
+    old: ColumnTable, new: ColumnTable, source: np.ndarray, schema: Schema
+) -> ColumnTable:
+    """Return rows of two tables, mapped.
+
+    :param source: (N,) a row of ``old``, or -1 - a row of ``new``.
+    """
+    found = GrowingTable(schema)
+    for first in range(0, len(source), _BLOCK):
+        part = source[first : first + _BLOCK]
+        is_new = part < 0
+        block = old.take(part[~is_new])
+        if is_new.any():
+            block = ColumnTable.joined([block, new.take(-1 - part[is_new])])
+            block = block.take(np.argsort(np.argsort(is_new, kind="stable"), kind="stable"))
+        found.extend(block)
+    return found.table()
 
 
 class GrowingColumn:

@@ -3,7 +3,7 @@
 They lie in temporary files and are mapped, so that memory does not grow with them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,6 @@ import numpy as np
 from mpbert.corpus.cocitation import cocited
 from mpbert.corpus.vocabulary import Vocabulary
 from mpbert.corpus.word_counts import Texts, WordCounts, mapped_counts, summed
-from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.growing_arrays import Numbers, release
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, row_numbers
@@ -46,13 +45,10 @@ class CountedWords:
 
     @classmethod
     def of(cls, tables: IndexTables) -> "CountedWords":
-        """Count them.
-
-        :raises CorpusError: there is no word at all.
-        """
+        """Count them."""
         stems = Vocabulary()
         papers, contexts, bodies = tables.papers, tables.contexts, tables.bodies
-        found = cls(
+        return cls(
             tables,
             _counted("titles", papers["title"], stems),
             _counted("abstracts", papers["abstract"], stems),
@@ -60,17 +56,6 @@ class CountedWords:
             None if bodies is None else _counted("bodies", bodies["body"], stems),
             stems,
         )
-        if not len(stems):
-            raise CorpusError("the papers of the index hold no word; expected titles, add some")
-        return found
-
-    @cached_property
-    def citing_contexts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (N + 1,) offsets and the contexts that cite each paper."""
-        offsets, cited = self.tables.cited()
-        order = np.argsort(cited, kind="stable")
-        sizes = np.bincount(cited, minlength=self.tables.papers.num_rows)
-        return offsets_of(sizes), row_numbers(np.diff(offsets))[order].astype(np.int32)
 
     def about(self, times: int) -> list[Texts]:
         """Return titles and abstracts, which count so often."""
@@ -78,7 +63,13 @@ class CountedWords:
 
     def cited_in(self, times: int) -> Texts:
         """Return the sentences that cite each paper, which count so often."""
-        return Texts(self.citing, *self.citing_contexts, times)
+        return Texts(self.citing, *citing_contexts(self.tables), times)
+
+    def of_papers(self) -> "Held":
+        """Return the papers by all that is searched."""
+        about, citing = _ALONE if self.bodies is None else TIMES
+        parts = [*self.about(about), self.cited_in(citing)]
+        return self.held(parts + ([] if self.bodies is None else [Texts.of_each(self.bodies, 1)]))
 
     @cached_property
     def stems(self) -> list[str]:
@@ -166,23 +157,30 @@ def _measured(runs: Iterable[Run], lengths: np.ndarray) -> Iterator[Run]:
 
 def build_lookup(words: CountedWords) -> Lookup:
     """Return the arrays that any index has."""
-    tables, bodies = words.tables, words.bodies
-    about, citing = _ALONE if bodies is None else TIMES
-    parts = [*words.about(about), words.cited_in(citing)]
-    parts += [] if bodies is None else [Texts.of_each(bodies, 1)]
-    held = words.held(parts)
-    postings = held.weighed(**settings_of(tables))
+    return lookup_of(words.tables, words.of_papers(), words.bags())
+
+
+def lookup_of(tables: IndexTables, held: Held, bags: Sequence[np.ndarray]) -> Lookup:
+    """Return the arrays of an index.
+
+    :param held: papers by all that is searched; ``bags`` as :meth:`CountedWords.bags` gives them.
+    """
+    settings = {} if tables.bodies is None else _WITH_BODIES
+    postings = held.weighed(**settings)
     return Lookup(
         *(postings.offsets, postings.papers, postings.weights),
-        *(*words.citing_contexts, *words.bags()),
+        *(*citing_contexts(tables), *bags),
         *cocited(*tables.cited(), tables.papers.num_rows),
         *held.times(),
     )
 
 
-def settings_of(tables: IndexTables) -> dict[str, float]:
-    """Return the settings of BM25 over all words of papers."""
-    return {} if tables.bodies is None else _WITH_BODIES
+def citing_contexts(tables: IndexTables) -> tuple[np.ndarray, np.ndarray]:
+    """Return (N + 1,) offsets and the contexts that cite each paper."""
+    offsets, cited = tables.cited()
+    order = np.argsort(cited, kind="stable")
+    sizes = np.bincount(cited, minlength=tables.papers.num_rows)
+    return offsets_of(sizes), row_numbers(np.diff(offsets))[order].astype(np.int32)
 
 
 def build_field_words(words: CountedWords) -> FieldWords:

@@ -12,7 +12,7 @@ from mpbert.corpus.published import TEXTS, Publication
 from mpbert.recommending.columns import ListColumn
 
 NUM_PUBLISHED = len(TEXTS) + 1  # texts of a list, at least
-_DOI = TEXTS.index("doi")
+DOI = TEXTS.index("doi")  # its place
 
 
 def published_texts(published: Publication) -> list[str]:
@@ -32,7 +32,7 @@ def published_of(texts: Sequence[str]) -> Publication:
 
 def doi_at(published: ListColumn, row: int) -> str:
     """Return the DOI of a row of the column; empty where there is none."""
-    return published.values[int(published.offsets[row]) + _DOI]
+    return published.values[int(published.offsets[row]) + DOI]
 
 
 def rows_of_other_ids(published: ListColumn) -> dict[str, int]:

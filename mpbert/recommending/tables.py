@@ -60,6 +60,8 @@ class IndexTables:
     :param contexts: (C,) rows of schema ``CONTEXTS``.
     :param vectors: (N, D) float32 of length 1; zeros where a paper has no vector.
     :param matches: (N, V) weights of tokens; None: the encoder counts no exact matches.
+    :param origin: (N,) row of each paper in the tables that these were made of, where title,
+        abstract and body are as there, else -1; None: they were made of none.
     :param bodies: (N,) rows of schema ``BODIES``, all sentences after the abstract as one text,
         see :mod:`mpbert.recommending.bodies`; None: words of bodies are not searched.
     """
@@ -69,6 +71,11 @@ class IndexTables:
     vectors: np.ndarray
     matches: PapersByToken | None = None
     bodies: ColumnTable | None = None
+    origin: np.ndarray | None = None
+
+    def origins(self) -> np.ndarray:
+        """Return ``origin``; where there is none, that of tables that are changed now."""
+        return np.arange(self.papers.num_rows) if self.origin is None else self.origin
 
     def cited(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (C + 1,) offsets and the rows of papers that each context cites."""

@@ -6,11 +6,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from mpbert.cli import main
 from mpbert.corpus import word_counts
 from mpbert.foundation import transposing
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
-from mpbert.recommending import columns, library_tables, lookup_building, read_papers
+from mpbert.recommending import columns, directory, library_tables, lookup_building, read_papers
 from mpbert.recommending.directory import data_of, write_data
 from mpbert.recommending.encoders import NoEncoder
 from mpbert.recommending.library import read_library
@@ -90,3 +91,45 @@ def test_an_id_that_two_papers_have_is_told(library):
     papers = read_library(library, "jsonl", OwnProcesses(), Counter())
     with pytest.raises(CorpusError, match=f"paper id '{json.loads(first)['paper_id']}' occurs"):
         library_tables.library_tables(papers, NoEncoder(), Counter())
+
+
+def files_of(index):
+    return {file.name: file.read_bytes() for file in sorted(index.glob("data.*/*"))}
+
+
+@pytest.mark.parametrize("has_contexts", [False, True])
+def test_what_was_added_and_replaced_is_as_made_at_once(
+    library, tmp_path, monkeypatch, has_contexts
+):
+    lines = map(json.loads, library.read_text().splitlines())
+    records = [record for record in lines if record["paper_id"] != "P1"]  # no copies
+    if not has_contexts:
+        records = [r | {"sections": []} for r in records]
+    old = {
+        r["paper_id"]: r
+        | {"title": f"An older title of zebra {r['paper_id']}", "authors": ["B. Older"]}
+        for r in records[:3]
+    }
+
+    def write(name, some):
+        (tmp_path / name).write_text("".join(f"{json.dumps(r)}\n" for r in some))
+        return str(tmp_path / name)
+
+    first = write("first.jsonl", [old.get(r["paper_id"], r) for r in records[:40]])
+    others = write("all.jsonl", records)
+    index, once = tmp_path / "index", tmp_path / "once"
+    assert main(["index", first, str(index)]) == 0
+    counted = []
+    monkeypatch.setattr(directory, "data_of", lambda *a, **k: counted.append(a) or data_of(*a, **k))
+    assert main(["add", str(index), others, "--update"]) == 0
+    assert bool(counted) == has_contexts
+    extra = write("extra.jsonl", [*records, {**records[0], "paper_id": "gone", "title": "Quagga"}])
+    assert main(["index", others, str(once)]) == 0
+    expected, found = files_of(once), files_of(index)
+    kept = {f"papers.key.{name}.npy" for name in ("letters", "offsets")}  # a paper keeps its key
+    kept |= {"contexts.cited_rows.values.npy"}  # a sentence cites in the order in which they came
+    assert {
+        n for n in expected if found[n] != expected[n]
+    } <= kept and found.keys() == expected.keys()
+    assert main(["add", str(index), extra]) == 0 and main(["remove", str(index), "gone"]) == 0
+    assert {n for n in expected if files_of(index)[n] != expected[n]} <= kept
