@@ -34,11 +34,11 @@ class GrowingTable:
 def interleaved(
     old: ColumnTable, new: ColumnTable, source: np.ndarray, schema: Schema
 ) -> ColumnTable:
-    """Return rows of two tables, mapped.
+    """Return rows of two tables, mapped; columns that the first lacks are left out.
 
     :param source: (N,) a row of ``old``, or -1 - a row of ``new``.
     """
-    found = GrowingTable(schema)
+    found = GrowingTable({name: kind for name, kind in schema.items() if name in old})
     for first in range(0, len(source), _BLOCK):
         part = source[first : first + _BLOCK]
         is_new = part < 0

@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from mpbert.foundation.engines import OwnProcesses
 from mpbert.foundation.errors import CorpusError
-from mpbert.recommending.changes import added, removed
+from mpbert.recommending.arrivals import arrivals
+from mpbert.recommending.changes import removed, with_arrivals
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.encoders import encoder_of_index
 from mpbert.recommending.library import read_library
@@ -79,6 +80,10 @@ def test_an_entry_keeps_its_key_type_and_fields(index):
         "  author = {Jonathan Queue},\n  year = {2001},\n  journal = {Journal of Posts},\n"
         "  number = {4},\n}"
     )
+
+
+def added(tables, papers, encoder, counts, updates=False, merges=False):
+    return with_arrivals(tables, arrivals(tables, papers, counts, updates, merges), encoder, counts)
 
 
 def test_keys_stay_when_papers_come_and_go(index, tmp_path, run):
