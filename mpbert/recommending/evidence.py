@@ -102,13 +102,14 @@ def _best(
 
     :param bounds: (S,) of the scores of its sentences; changed. ``sizes`` of these.
     """
-    scored: dict[int, tuple[str, int]] = {}
+    read: dict[int, tuple[str, int, tuple[str, ...]]] = {}
     while bounds.any():
         number = int(bounds.argmax())
-        if number in scored:
-            (sentence, first), score = scored[number], float(bounds[number])
+        if number in read:
+            sentence, first, shared = read[number]
             where, page = ("abstract", None) if first < 0 else ("body", text.page(first))
-            return Passage(sentence, where, page, scores.shared(sentence), score)
-        scored[number] = text.sentence(sizes, number)
-        bounds[number] = scores.score(scored[number][0])
+            return Passage(sentence, where, page, shared, float(bounds[number]))
+        sentence, first = text.sentence(sizes, number)
+        bounds[number], shared = scores.read(sentence)
+        read[number] = sentence, first, shared
     return None

@@ -15,8 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from mpbert.corpus.text import stem, words
-from mpbert.foundation.ragged import offsets_of
-from mpbert.recommending.sentence_codes import NUM_CODES, code_of_stem
+from mpbert.recommending.sentence_codes import code_of_stem
 
 _LEAST = 2  # content words that a passage shares
 _LENGTH = 20  # words
@@ -38,11 +37,12 @@ class PassageScores:
         self._weights = dict(zip(stems, weights.tolist(), strict=True))
         self._content = {stems[number] for number in np.flatnonzero(is_content)}
         self._least = min(_LEAST, len(self._content))
-        codes, slots = np.unique(list(map(code_of_stem, stems)), return_inverse=True)
-        self._slots = np.zeros(NUM_CODES, np.min_scalar_type(len(codes)))  # the smaller, the faster
-        self._slots[codes] = np.arange(1, len(codes) + 1)
-        self._parts = np.bincount(slots, weights)
-        self._counts = np.bincount(slots, is_content)
+        codes = list(map(code_of_stem, stems))
+        self._slots = np.zeros(1 << 16, np.min_scalar_type(len(stems)))  # the smaller, the faster
+        self._slots[codes] = np.arange(1, len(stems) + 1)
+        slots = self._slots[codes]  # stems of one code share a slot
+        self._parts = np.bincount(slots, weights, len(stems) + 1)
+        self._counts = np.bincount(slots, is_content, len(stems) + 1)
 
     def bounds(self, texts: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return for each text (S,) bounds of the scores of its sentences, and their sizes.
@@ -53,34 +53,33 @@ class PassageScores:
         """
         codes = np.concatenate(texts)
         ends = np.flatnonzero(codes == 0)
-        slots = self._slots[codes]
+        slots = self._slots.take(codes)
         slots[ends + 1] = 0  # sizes of sentences
         places = np.flatnonzero(slots > 0)
-        keys = np.searchsorted(ends, places) * NUM_CODES + slots[places]
-        keys, times = np.unique(keys, return_counts=True)
-        sentences, slots = keys // NUM_CODES, keys % NUM_CODES - 1
+        keys = np.sort((np.searchsorted(ends, places) << 16) + slots[places], kind="stable")
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+        times = np.diff(firsts, append=len(keys))
+        sentences, slots = keys[firsts] >> 16, keys[firsts] & 0xFFFF
         lengths = np.diff(ends, prepend=-2) - 2
         parts = self._parts[slots] * _saturated(times, lengths[sentences])
         scores = np.bincount(sentences, parts, len(ends))
         scores[np.bincount(sentences, self._counts[slots], len(ends)) < self._least] = 0
-        sizes, firsts = (
-            codes[ends + 1].astype(np.int64),
-            offsets_of(np.array(list(map(len, texts)))),
-        )
-        parts = pairwise(np.searchsorted(ends, firsts).tolist())
-        return [(scores[first:last], sizes[first:last]) for first, last in parts]
+        sizes, of_texts = codes[ends + 1].astype(np.int64), np.cumsum([0, *map(len, texts)])
+        each = pairwise(np.searchsorted(ends, of_texts).tolist())
+        return [(scores[first:last], sizes[first:last]) for first, last in each]
 
-    def score(self, sentence: str) -> float:
-        """Return the score of a sentence; 0: it shares too little."""
-        found = list(map(_stem, words(sentence)))
-        shared = [each for each in found if each in self._weights]
+    def read(self, sentence: str) -> tuple[float, tuple[str, ...]]:
+        """Return the score of a sentence, and its content words that the place has, in its order.
+
+        The score is 0 where it shares too little.
+        """
+        found = words(sentence)
+        stems = list(map(_stem, found))
+        each = zip(found, stems, strict=True)
+        told = tuple(dict.fromkeys(word for word, of_word in each if of_word in self._content))
+        shared = [of_word for of_word in stems if of_word in self._weights]
         once = dict.fromkeys(shared)
         if len(once.keys() & self._content) < self._least:
-            return 0.0
+            return 0.0, told
         parts = (self._weights[w] * _saturated(shared.count(w), len(found)) for w in once)
-        return sum(parts, 0.0)
-
-    def shared(self, sentence: str) -> tuple[str, ...]:
-        """Return the content words that a sentence shares with the place, in its order."""
-        each = (word for word in words(sentence) if _stem(word) in self._content)
-        return tuple(dict.fromkeys(each))
+        return sum(parts, 0.0), told

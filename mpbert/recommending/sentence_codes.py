@@ -18,13 +18,12 @@ from mpbert.foundation.ragged import offsets_of
 from mpbert.recommending.bodies import parts_of
 from mpbert.recommending.columns import ListColumn
 
-NUM_CODES = 1 << 16
 _NONE = np.zeros(0, np.uint16)
 
 
 def code_of_stem(of_stem: str) -> int:
     """Return the code of the words of a stem, from 1 on."""
-    return crc32(of_stem.encode()) % (NUM_CODES - 1) + 1
+    return crc32(of_stem.encode()) % 0xFFFF + 1
 
 
 @lru_cache(1 << 20)
