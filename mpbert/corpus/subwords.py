@@ -26,6 +26,7 @@ NORMALIZER = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
 CUTTER = pre_tokenizers.Sequence(
     [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Metaspace(WORD_MARK, "always")]
 )
+_FEW = 16  # texts of a question
 _TEXTS = 4096  # whose words lie in memory at once
 _LETTERS = 1 << 20  # of words that are remembered, 30 MiB with their tokens
 _JOINED = 64  # words that the library cuts as one text, which takes half the time
@@ -147,6 +148,8 @@ class TextTokenizer:
                 yield from self._ids(group)
 
     def _ids(self, texts: list[str]) -> Iterator[list[int]]:
+        if len(texts) <= _FEW:  # cut before a second thread has woken up
+            return (self.tokenizer.encode(text, add_special_tokens=False).ids for text in texts)
         found = self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return (each.ids for each in found)
 
