@@ -4,7 +4,7 @@ usage: untrained.py CORPUS ENCODER [SPLIT]     e.g. runs/corpus/rfc runs/encoder
        untrained.py MANUSCRIPTS ENCODER        a folder of folders, each with .tex files and a .bib
 
 A corpus stands for two libraries: titles and abstracts, and whole texts. No library knows who
-cites its papers. At most 2,000 contexts of SPLIT (test) are asked. Of manuscripts each citation is
+cites its papers. At most 1,000 contexts of SPLIT (test) are asked. Of manuscripts each citation is
 asked in the library that its .bib files are. Printed: Recall@10 / MAP@10 in %, the gain of
 Recall@10 with its standard error, and the median of milliseconds an answer.
 """
@@ -39,7 +39,7 @@ from mpbert.recommending.store_tables import bodies_of, papers_of
 from mpbert.recommending.tables import BODIES, CONTEXTS, IndexTables
 from mpbert.retrieval.pool import candidates_by_year
 
-MOST = 2000
+MOST = 1000
 Question = tuple[Manuscript, int, set[str], np.ndarray]
 """Manuscript, number of a place, ids of cited papers, (N,) whether a paper may be ranked."""
 
@@ -78,7 +78,7 @@ def ask_corpus(path: Path, encoder: IndexEncoder, split: str) -> None:
     store = CorpusStore(path)
     papers, queries = papers_of(store), store.queries(split, "local").distinct()
     queries = queries.take(fixed_sample(queries, MOST))
-    read = [(p.paper_id, [p.title, *p.sentences], 1 + p.num_abstract) for p in store.papers()]
+    read = [(p.paper_id, [p.title, *p.abstract], 1 + p.num_abstract) for p in store.papers()]
     vectors = encoder.embed_papers(read)
     pools = candidates_by_year(store, queries, split, "known")
     pool_of = {place: papers for places, papers in pools for place in places.tolist()}

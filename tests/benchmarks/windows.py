@@ -1,14 +1,16 @@
 """Papers of any format as the files of DualLCR and HAtten: published citation contexts.
 
-usage: windows.py INPUT READER OUT     e.g. windows.py papers.jsonl.xz acl runs/windows/acl
+usage: windows.py INPUT READER OUT [EVERY]     e.g. papers.jsonl.xz acl runs/windows/acl
 
 OUT holds papers.json (title, abstract, authors, year), contexts.json and the splits by year. A
 context is 200 characters on either side of one citation of one paper: TARGETCIT stands for it, and
-OTHERCIT for all other citations. A word at the border is cut, as there.
+OTHERCIT for all other citations. A word at the border is cut, as there. Of papers of validation and
+test, one in EVERY has contexts (1).
 """
 
 import json
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,7 +52,7 @@ def _joined(texts: Iterator[str] | list[str], before: bool) -> str:
     return found[-LETTERS:] if before else found[:LETTERS]
 
 
-def write_windows(source: Path, name: str, out: Path) -> dict[str, int]:
+def write_windows(source: Path, name: str, out: Path, every: int = 1) -> dict[str, int]:
     """Write the files; return how many papers and contexts there are.
 
     :param name: of the reader, whose years divide the papers.
@@ -64,13 +66,15 @@ def write_windows(source: Path, name: str, out: Path) -> dict[str, int]:
             continue
         fields = {"title": paper.title, "abstract": " ".join(s.text for s in paper.abstract)}
         papers[paper.paper_id] = fields | {"authors": list(paper.authors), "year": paper.year}
+        split = str(split_by_year([paper.year], reader.default_splits)[0])
+        if split != "train" and zlib.crc32(paper.paper_id.encode()) % every:
+            continue
         for cited, window in windows_of(paper):
             pair = f"{paper.paper_id}_{cited}"
             key = f"{pair}_{numbers[pair]}"
             numbers[pair] += 1
             context = {"masked_text": window, "context_id": key, "citing_id": paper.paper_id}
             contexts[key] = context | {"refid": cited}
-            split = str(split_by_year([paper.year], reader.default_splits)[0])
             splits[split].append({"context_id": key, "positive_ids": [cited]})
     out.mkdir(parents=True)
     files = {"papers": papers, "contexts": contexts, "train": splits["train"]}
@@ -81,12 +85,12 @@ def write_windows(source: Path, name: str, out: Path) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     try:
-        for file, number in write_windows(
-            Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-        ).items():
+        source, name, out, *every = sys.argv[1:]
+        made = write_windows(Path(source), name, Path(out), *map(int, every))
+        for file, number in made.items():
             print(f"{file:<10}{number:>9,}")
-    except (MpbertError, OSError) as error:
+    except (MpbertError, OSError, ValueError) as error:
         sys.exit(f"{sys.argv[0]}: {error}")
