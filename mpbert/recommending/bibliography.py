@@ -192,13 +192,11 @@ class PaperMatcher:
     """Finds the papers of an index that references are."""
 
     def __init__(self, recommender: IndexedPapers) -> None:
-        self._ids, self._years = recommender.paper_ids, recommender.years
-        self._printed_titles = recommender.titles
-        self._recommender = recommender
+        self._recommender, self._years = recommender, recommender.years
 
     @cached_property
     def _titles(self) -> list[str]:
-        return [normal_title(title) or "" for title in self._printed_titles]
+        return [normal_title(title) or "" for title in self._recommender.titles]
 
     @cached_property
     def _row_of_title(self) -> dict[str, list[int]]:
@@ -222,7 +220,7 @@ class PaperMatcher:
         return (
             self._recommender.row_of_other_id
             | found
-            | {paper_id: row for row, paper_id in enumerate(self._ids)}
+            | {paper_id: row for row, paper_id in enumerate(self._recommender.paper_ids)}
         )
 
     @cached_property
@@ -245,7 +243,7 @@ class PaperMatcher:
             row = self._printed(reference)
         if row is None and not reference.title and not reference.printed:
             row = self._row_of_id.get(key)
-        return None if row is None else self._ids[row]
+        return None if row is None else self._recommender.paper_ids[row]
 
     def paper_ids(self, references: dict[str, OwnReference]) -> dict[str, str]:
         """Return key -> id of those references that are papers of the index."""

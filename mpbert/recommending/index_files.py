@@ -23,6 +23,7 @@ from mpbert.recommending.columns import (
     TextColumn,
 )
 
+_OFFSETS = 1 << 20  # that are checked at once
 _BYTES = 1 << 24  # of an array that are written at once
 
 
@@ -88,12 +89,20 @@ def map_offsets(path: Path, total: int | None = None) -> np.ndarray:
     :raises IndexFormatError: they are missing or damaged, or do not ascend from 0 to there.
     """
     found = map_array(path, "<i8")
-    if not len(found) or found[0] or (found[1:] < found[:-1]).any():
+    if not len(found) or found[0] or not _ascend(found):
         raise _damaged(path, "found offsets that do not ascend from 0")
-    release(found)
     if total is not None and found[-1] != total:
         raise _damaged(path, f"found offsets up to {found[-1]:,}, expected {total:,}")
     return found
+
+
+def _ascend(offsets: np.ndarray) -> bool:
+    for first in range(0, len(offsets), _OFFSETS):
+        part = offsets[first : first + _OFFSETS + 1]
+        if (part[1:] < part[:-1]).any():
+            return False
+        release(offsets)
+    return True
 
 
 def _column(folder: Path, name: str, kind: str) -> Column:

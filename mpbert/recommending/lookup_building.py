@@ -142,6 +142,7 @@ class Held:
             if block.max() > np.iinfo(np.uint16).max:
                 return None, None
             found.extend(block)
+            release(self.counts)
         return found.array(), self.lengths.astype(np.int32)
 
 

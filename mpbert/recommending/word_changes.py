@@ -13,12 +13,12 @@ from mpbert.foundation.growing_arrays import Numbers, release
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.lexical import tfidf
 from mpbert.recommending.column_making import empty_table
-from mpbert.recommending.columns import TextColumn, joined
+from mpbert.recommending.columns import ColumnTable, TextColumn, joined
 from mpbert.recommending.lookup import Lookup
 from mpbert.recommending.lookup_building import CountedWords, Held, lookup_of
 from mpbert.recommending.tables import CONTEXTS, IndexTables
 
-_AT_ONCE = 1 << 22  # papers of words that are changed at once
+_AT_ONCE = 1 << 20  # papers of words that are changed at once
 
 
 def changed_lookup(
@@ -75,24 +75,25 @@ def _held_by(tables: IndexTables, rows: np.ndarray) -> tuple[Held, list[str]]:
         nothing = np.zeros(0, dtype=np.int32)
         return Held(np.zeros(1, np.int64), nothing, nothing, nothing), []
     bodies = None if tables.bodies is None else tables.bodies.take(rows)
-    papers, contexts = tables.papers.take(rows), empty_table(CONTEXTS)
-    words = CountedWords.of(IndexTables(papers, contexts, tables.vectors[rows], None, bodies))
+    papers = ColumnTable({name: tables.papers[name].take(rows) for name in ("title", "abstract")})
+    of_rows = IndexTables(papers, empty_table(CONTEXTS), np.zeros((len(rows), 0)), None, bodies)
+    words = CountedWords.of(of_rows)
     return words.of_papers(), words.stems
 
 
 def _numbered(stems: TextColumn, own: list[str]) -> tuple[np.ndarray, np.ndarray, TextColumn]:
     """Return the numbers of stems, and of others, among both, and both; all are in order."""
-    places = np.array([bisect_left(stems, each) for each in own], dtype=np.int64)
-    pairs = zip(own, places.tolist(), strict=True)
-    is_new = np.array([p == len(stems) or stems[p] != each for each, p in pairs], dtype=bool)
-    added = places[is_new]
+    place_of = {stem: place for place, stem in enumerate(stems)}
+    places = np.array([place_of.get(each, -1) for each in own], dtype=np.int64)
+    is_new = places < 0
+    fresh = [each for each, new in zip(own, is_new.tolist(), strict=True) if new]
+    added = np.array([bisect_left(stems, each) for each in fresh], dtype=np.int64)
     numbers = np.arange(len(stems)) + np.searchsorted(added, np.arange(len(stems)), side="right")
     of_own = np.empty(len(own), dtype=np.int64)
     of_own[~is_new] = numbers[places[~is_new]]
     of_own[is_new] = added + np.arange(len(added))
-    fresh = TextColumn.of([own[number] for number in np.flatnonzero(is_new)])
     order = np.insert(np.arange(len(stems)), added, len(stems) + np.arange(len(added)))
-    return numbers, of_own, joined([stems, fresh]).take(order)
+    return numbers, of_own, joined([stems, TextColumn.of(fresh)]).take(order)
 
 
 def _merged(
