@@ -17,7 +17,7 @@ class Config:
     """
 
     corpus: Path = positional("corpus", "corpus store whose titles and abstracts it learns from")
-    encoder: str = positional("encoder", "pretrained encoder: its folder, or its name", type=str)
+    encoder: Path = positional("encoder", "pretrained encoder: its folder, or its name")
     output: Path = positional("output", "encoder directory to write")
     dim: int = option(256, "dimensions of a vector")
     sentences: int = option(8000, "most sentences that are read, a random sample")
@@ -41,7 +41,7 @@ def run(config: Config) -> None:
     from mpbert.pretrained.folders import folder_of
     from mpbert.pretrained.model_files import files_of_model
 
-    folder = folder_of(config.encoder)
+    folder = folder_of(str(config.encoder))
     inputs = [config.corpus, *files_of_model(folder)]
     if is_finished(config.output, "distil", config, inputs):
         print(f"{config.output} exists, reused")

@@ -39,7 +39,7 @@ def test_a_bag_of_tokens_is_found_again_where_the_encoder_is_one():
 @pytest.fixture(scope="module")
 def bag(rfc_corpus, small_encoder, tmp_path_factory):
     out = tmp_path_factory.mktemp("distil") / "bag"
-    distil.run(distil.Config(rfc_corpus, str(small_encoder), out, dim=32, sentences=300))
+    distil.run(distil.Config(rfc_corpus, small_encoder, out, dim=32, sentences=300))
     return out
 
 
@@ -81,7 +81,5 @@ def test_a_library_is_indexed_by_words_and_the_bag(bag, tmp_path, capsys):
 
 def test_more_dimensions_than_the_encoder_has_are_refused(rfc_corpus, small_encoder, tmp_path):
     with pytest.raises(EncoderError, match="found 32 dimensions and 294 sentences; expected 64"):
-        distil.run(
-            distil.Config(rfc_corpus, str(small_encoder), tmp_path / "x", dim=64, sentences=300)
-        )
+        distil.run(distil.Config(rfc_corpus, small_encoder, tmp_path / "x", dim=64, sentences=300))
     assert not (tmp_path / "x").exists()
