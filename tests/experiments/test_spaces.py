@@ -51,6 +51,7 @@ NO_SPACE = {
     "sbert_minilm_citing": "as sbert_minilm_triplet, with citing sentences",
     "minilm": "as its makers say; minilm_citing is tuned",
     "minilm_cls": "as minilm, by another state",
+    "minilm_citation": "as minilm, by another encoder",
     "mpnet": "as minilm",
     "global_minilm": "ranks with the vectors of minilm",
     "global_minilm_citing": "as global_minilm, of minilm_citing",

@@ -234,11 +234,11 @@ def test_the_base_install_recommends_in_python_and_names_the_extra_of_tables():
     words = [sys.executable, "-c", code, FORMATS / "index_2", "[]"]
     found = subprocess.run(words, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
     lines = found.stdout.splitlines()
-    assert len(lines) == 7, found.stderr[-2000:]
-    assert lines[0].split()[:3] == ["rank", "score", "likely"] and lines[3].endswith(" 30 4")
+    assert len(lines) == 8, found.stderr[-2000:]
+    assert lines[0].split()[:3] == ["rank", "score", "likely"] and lines[4].endswith(" 30 4")
     line = "found no package {0}; expected that of the extra '{1}': pip install 'mpbert[{1}]'"
-    assert set(lines[4:6]) == {line.format("pandas", "tables")}
-    assert lines[6] == line.format("pyarrow", "corpus")  # it brings pandas, too
+    assert set(lines[5:7]) == {line.format("pandas", "tables")}
+    assert lines[7] == line.format("pyarrow", "corpus")  # it brings pandas, too
 
 
 def test_what_is_no_package_of_an_extra_stays_an_import_error(monkeypatch):

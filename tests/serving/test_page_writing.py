@@ -176,9 +176,9 @@ def test_more_places_than_one_request_answers_are_all_there(page):
 def test_a_place_in_another_language_has_a_warning(page):
     text = "Пакеты часто теряются на длинных путях сети, если они слишком велики"
     page.ask(f"{text} [CITATION].", len(text) + 2)
-    assert page[".place .warning"].is_displayed() and page[".place .warning"].text
+    assert "language" in page[".place .warning"].text
     page.ask("Pages have a layout.", 10)
-    assert not page[".place .warning"].is_displayed()
+    assert "language" not in page[".place .warning"].text
 
 
 def test_a_text_without_marks_is_asked_at_its_end(page):
@@ -379,10 +379,10 @@ def test_a_card_tells_what_is_known_of_a_paper(page):
     card = page.focused()
     score = card.find_element(By.CSS_SELECTOR, ".score")
     before = score.text
-    assert before == "not rated"  # lists that are fused by ranks have no probabilities
+    assert before == "unlikely"  # lists that are fused by ranks are judged by words
     assert score.get_attribute("aria-expanded") == "false"
     score.click()
-    assert score.text.startswith(f"{before}: score ")
+    assert score.text.startswith(f"{before}: 0 % likely to be cited here, score ")
     assert score.get_attribute("aria-expanded") == "true"
     score.click()
     assert score.text == before

@@ -15,6 +15,7 @@ from mpbert.model.description import read_description
 from mpbert.model.fairseq_plugin.encoders import check_start
 from mpbert.recommending.reading import EncoderReader
 from mpbert.vectors.store import VectorStore
+from tests.conftest import keep_levels
 from tests.model.fairseq_plugin.new_texts import cosines_with_stored
 
 pytestmark = [pytest.mark.fairseq, pytest.mark.usefixtures("forked_trainings")]
@@ -38,9 +39,12 @@ def made(rfc_corpus, rfc_binary, stored, forked_trainings, tmp_path_factory):
     settings = ["tuned_layers=1", "lr=0.01", "batch_tokens=20000", "max_update=6"]
     trained(rfc_binary, out / "encoder", stored, *settings)
     embed.run(embed.Config(rfc_binary, out / "encoder", out / "vectors", sentence_vectors=stored))
-    build_index.run(
-        build_index.Config(rfc_corpus, out / "encoder", out / "vectors", out / "index", readings=1)
+    index = build_index.Config(
+        rfc_corpus, out / "encoder", out / "vectors", out / "index", readings=1
     )
+    with pytest.MonkeyPatch.context() as patch:
+        keep_levels(patch)
+        build_index.run(index)
     return out
 
 
