@@ -1,6 +1,7 @@
 """The passage of a paper that supports a place: the best sentence of its abstract and body."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mpbert.recommending.records import Passage
 from mpbert.recommending.sentence_codes import abstract_sentences, codes_of
 
 _COMMON, _CONTENT = 0.9, 0.5  # a word that more papers hold is left out; is no content word
+_STEMS = 1 << 16  # that are remembered by their columns
 
 
 class Evidence:
@@ -19,7 +21,8 @@ class Evidence:
 
     def __init__(self, data: IndexData) -> None:
         self._papers, self._bodies = data.tables.papers, data.tables.bodies
-        self._vocabulary, self._offsets = data.vocabulary, data.lookup.word_offsets
+        self._stem = lru_cache(_STEMS)(data.vocabulary.__getitem__)
+        self._offsets = data.lookup.word_offsets
 
     def passages(
         self, rows: np.ndarray, asked: tuple[np.ndarray, np.ndarray]
@@ -45,7 +48,7 @@ class Evidence:
         is_content = holding <= _CONTENT * number
         if not is_content.any():
             return None
-        stems = [self._vocabulary[column] for column in columns.tolist()]
+        stems = list(map(self._stem, columns.tolist()))
         return PassageScores(stems, (1 + np.log(counts)) * idf(holding, number), is_content)
 
     def _text(self, row: int) -> "_PaperText":

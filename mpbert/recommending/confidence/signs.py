@@ -54,14 +54,17 @@ def signs_of(
     :param questions: that were asked, one for each sentence of a whole paper.
     :param is_learnt: whether scores are logarithms of odds.
     """
-    mass = sum(float(words.weights(*question.words).sum()) for question in questions)
     here = np.concatenate([words.stems(each.sentences[each.sentence]) for each in questions])
     around = distinct(np.concatenate([each.words[0] for each in questions]))
     odds = scores if is_learnt else scores * (_SCALE / max(float(scores.max()), 1e-9))
     number = len(citing)
+    level = scores[:number]
+    if not is_learnt:
+        mass = sum(float(words.weights(*question.words).sum()) for question in questions)
+        level = level * (len(questions) / max(mass, 1e-9))
     columns = [
         *_of_scores(odds, _near_copies(titles)),
-        scores[:number] if is_learnt else scores[:number] * (len(questions) / max(mass, 1e-9)),
+        level,
         *(np.array([_similarity(each, place) for each in citing]) for place in (0, 1)),
         np.log1p(number_citing),
         *_of_titles(titles, around, here, words),
@@ -122,11 +125,18 @@ def _of_titles(
     stems = np.concatenate(titles)
     idf = words.weights(stems)
     total = np.maximum(np.bincount(owners, idf, number), 1e-9)
-    of_here = idf * np.isin(stems, here)
+    of_here = idf * _among(stems, np.sort(here))
     rarest = np.zeros(number)
     np.maximum.at(rarest, owners, of_here)
-    of_around = np.bincount(owners, idf * np.isin(stems, around), number)
+    of_around = np.bincount(owners, idf * _among(stems, around), number)
     return [of_around / total, np.bincount(owners, of_here, number) / total, rarest]
+
+
+def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    """Return (M,) whether each value is one of others; of few, numpy's own takes far longer."""
+    if not len(ascending):
+        return np.zeros(len(values), dtype=bool)
+    return ascending.take(np.searchsorted(ascending, values), mode="clip") == values
 
 
 def _held(here: np.ndarray, words: Words) -> tuple[float, float]:
