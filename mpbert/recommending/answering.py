@@ -8,6 +8,7 @@ from typing import Unpack
 import numpy as np
 
 from mpbert.foundation.errors import ConfigError
+from mpbert.methods.lexical.postings import Postings
 from mpbert.methods.rankings import Ranking
 from mpbert.recommending.answers import Recommendations
 from mpbert.recommending.best import fused
@@ -19,7 +20,6 @@ from mpbert.recommending.evidence import Evidence
 from mpbert.recommending.features import PaperFeatures
 from mpbert.recommending.language import shared
 from mpbert.recommending.learnt import COSINE
-from mpbert.recommending.lookup import Postings
 from mpbert.recommending.manuscripts.sentences import Manuscript, manuscript_at
 from mpbert.recommending.matching import cosines
 from mpbert.recommending.named_authors import NamedAuthors

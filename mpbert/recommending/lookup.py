@@ -8,72 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from mpbert.methods.lexical.postings import Postings
+
 # how often title and abstract, and citing sentences count beside a body: as in the row bm25_fields,
 # for which they were chosen on the validation of both corpora
 TIMES = 3, 5
-_COMMON = 4  # a word is common where one paper in so many holds it
-_MOST_BYTES = 64 << 20  # of the rows of common words, which each process keeps for itself
-
-
-@dataclass(frozen=True)
-class Postings:
-    """Papers by word, or contexts: those that hold each stem, and its part in their BM25 score.
-
-    :param offsets: (V + 1,); ``papers`` and ``weights`` of stem v are those at
-        ``offsets[v]:offsets[v + 1]``.
-    """
-
-    offsets: np.ndarray
-    papers: np.ndarray
-    weights: np.ndarray
-
-    def scores(self, words: np.ndarray, counts: np.ndarray, num_papers: int) -> np.ndarray:
-        """Return (N,) float64: Σ_word count in the question · weight in the paper.
-
-        Word after word is added to all papers that hold it. One of the most frequent words, which a
-        quarter of them hold, is added to all from a row of its weights: to add 0 costs less than to
-        look for the papers.
-
-        :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
-        """
-        scores, least = np.zeros(num_papers), self._least(num_papers)
-        starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
-        each = words.tolist(), starts, ends, counts.astype(np.float64).tolist()
-        for word, start, end, count in zip(*each, strict=True):
-            row = None
-            if end - start > least:
-                row = self._row(word, start, end, num_papers)
-            if row is None:
-                parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
-                np.add.at(scores, self.papers[start:end], parts)  # slow where it must convert
-            elif count == 1:
-                scores += row
-            else:
-                scores += row * count
-        return scores
-
-    def _least(self, num_papers: int) -> int:
-        """Return how many papers a word must be in more of, to have a row: so all rows fit."""
-        fit = _MOST_BYTES // (8 * max(num_papers, 1))
-        least = num_papers // _COMMON
-        return max(int(self._lengths[-1 - fit]), least) if fit < len(self._lengths) else least
-
-    def _row(self, word: int, start: int, end: int, num_papers: int) -> np.ndarray:
-        """Return the (N,) weights of a word, 0 where a paper lacks it."""
-        row = self._rows.get(word)
-        if row is None:
-            row = np.zeros(num_papers)  # as the scores are: to convert takes as long as to add
-            row[self.papers[start:end]] = self.weights[start:end]
-            self._rows[word] = row
-        return row
-
-    @cached_property
-    def _lengths(self) -> np.ndarray:
-        return np.sort(np.diff(self.offsets))
-
-    @cached_property
-    def _rows(self) -> dict[int, np.ndarray]:
-        return {}
 
 
 @dataclass(frozen=True)

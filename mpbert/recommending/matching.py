@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpbert.foundation.transposing import transposed
-from mpbert.recommending.lookup import Postings
+from mpbert.methods.lexical.postings import Postings
 from mpbert.vectors.matches import TokenWeights
 
 # with AVX-512, OpenBLAS reads a matrix where it lies if a product takes no more multiplications

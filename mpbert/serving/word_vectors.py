@@ -8,7 +8,7 @@ import numpy as np
 
 from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.foundation.seeding import named_rng
-from mpbert.recommending.lookup import Postings
+from mpbert.methods.lexical.postings import Postings
 
 _DIM, _ROUNDS = 8, 3
 _LEAST, _MOST = 2, 0.5  # papers that hold a word which counts; the latter is a part of all

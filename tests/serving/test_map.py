@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpbert.cli import main
-from mpbert.recommending.lookup import Postings
+from mpbert.methods.lexical.postings import Postings
 from mpbert.recommending.recommender import Recommender
 from mpbert.serving import map as paper_map
 from mpbert.serving import word_vectors as word_vectors_module

@@ -18,12 +18,13 @@ import pyarrow as pa
 from mpbert.corpus.bags import count_matrix
 from mpbert.foundation.progress import progress
 from mpbert.methods.lexical.method import LexicalMethod
+from mpbert.methods.lexical.postings import Postings
 from mpbert.retrieval.ranking import num_ranked, top_k
 
 if TYPE_CHECKING:  # to tell types
     from scipy import sparse
 
-_SCORES = 1 << 23  # of queries that are scored at once: 64 MiB
+_SCORES = 1 << 20  # of queries that are scored at once: 8 MiB
 
 
 class LexicalIndex:
@@ -45,7 +46,9 @@ class LexicalIndex:
         self._method = method
         self._vocabulary = vocabulary
         self._num_papers = counts.shape[0] if num_papers is None else num_papers
-        self._weights = method.weigh_papers(counts).T.tocsr()  # (V, N)
+        by_word = method.weigh_papers(counts).tocsc()
+        self._postings = Postings(by_word.indptr, by_word.indices, by_word.data)
+        self._num_texts = counts.shape[0]  # which may be contexts of papers
 
     def search(
         self,
@@ -72,12 +75,21 @@ class LexicalIndex:
             return rows, scores
         counts, _ = count_matrix(pa.array(texts, pa.string()), self._vocabulary, stemmed=True)
         queries = self._method.weigh_queries(counts)  # (Q, V)
-        size = max(_SCORES // self._weights.shape[1], 1)
+        size = max(_SCORES // self._num_texts, 1)
         for start in progress(range(0, len(texts), size), "lexical search", "block"):
             block = slice(start, start + size)
-            dense = self._method.score_papers((queries[block] @ self._weights).toarray())  # (Q, N)
+            dense = self._method.score_papers(self._scores(queries[block]))  # (Q, N)
             if years:
                 dense[years[0] > years[1][block, None]] = -np.inf
             rows[block], scores[block] = top_k(dense, k, excluded_rows[block])
         rows[scores == -np.inf] = -1
         return rows, scores
+
+    def _scores(self, queries: "sparse.csr_array") -> np.ndarray:
+        """Return (Q, N) inner products."""
+        scores = np.empty((queries.shape[0], self._num_texts))
+        for query, row in enumerate(scores):
+            held = slice(*queries.indptr[query : query + 2])
+            words, weights = queries.indices[held], queries.data[held]
+            row[:] = self._postings.scores(words, weights, self._num_texts)
+        return scores

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mpbert.foundation.ragged import offsets_of
-from mpbert.recommending import lookup
-from mpbert.recommending.lookup import Postings
+from mpbert.methods.lexical import postings as module
+from mpbert.methods.lexical.postings import Postings
 
 PAPERS, WORDS = 40, 30
 
@@ -20,7 +20,7 @@ def weights():
 
 @pytest.mark.parametrize("most_bytes", [0, 3 * PAPERS * 8, 1 << 20])  # no row, three, all
 def test_a_score_is_the_sum_over_words_in_their_order(weights, most_bytes, monkeypatch):
-    monkeypatch.setattr(lookup, "_MOST_BYTES", most_bytes)
+    monkeypatch.setattr(module, "_MOST_BYTES", most_bytes)
     words, papers = np.nonzero(weights)
     offsets = offsets_of(np.bincount(words, minlength=WORDS))
     postings = Postings(offsets, papers.astype(np.int32), weights[words, papers])
