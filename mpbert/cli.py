@@ -25,6 +25,7 @@ from mpbert.foundation.errors import (
 from mpbert.foundation.extras import missing_package
 from mpbert.foundation.logs import is_json, take_style, written
 from mpbert.foundation.objects import local_copies
+from mpbert.foundation.processes import ended_by_sigterm
 
 logger = logging.getLogger(__name__)
 _CODES: dict[type[MpbertError], int] = {
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(command: str, words: list[str]) -> int:
     place = f"mpbert {command}" if command in COMMANDS else "mpbert"
     try:
-        with _checked_output():
+        with ended_by_sigterm("stopped; what is finished stays"), _checked_output():
             _act(command, words)
     except MpbertError as error:
         return _failed(place, str(error), type(error).__name__, _CODES.get(type(error), 2))

@@ -21,8 +21,10 @@ _LEFTOVERS = ("partial", "replaced", "parts", "lock")  # what a killed run leave
 def beside(output: Path, what: str) -> Path:
     """Return where a command keeps files of its own while it makes an output.
 
-    The name is one that nobody gives to a file of theirs: what lies there is thrown away.
+    The name is one that nobody gives to a file of theirs: what lies there is thrown away. Of a link
+    it is beside what that leads to.
     """
+    output = output.resolve() if output.is_symlink() else output
     return output.with_name(f".{output.name}.mpbert-{what}")
 
 
@@ -115,6 +117,19 @@ def put_in_place(partial: Path, output: Path, replace: bool) -> None:
         shutil.rmtree(beside(output, what), ignore_errors=True)
 
 
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a file in one step.
+
+    :raises OSError: the disk refuses it; the file is as it was.
+    """
+    unfinished = path.with_name(f"{path.name}.partial")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def is_of_output(error: Exception, output: Path) -> bool:
     """Return whether writing failed; libraries in Rust and C++ say so in words of their own."""
     if isinstance(error, OSError) and error.filename is not None:
@@ -125,8 +140,25 @@ def is_of_output(error: Exception, output: Path) -> bool:
 
 
 def cannot_write(output: Path, error: Exception) -> OutputError:
-    """Return the error that says why an output cannot be written."""
+    """Return the error that says why an output cannot be written, and what a full disk holds."""
     reason = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    parts = beside(output, "parts")
+    needed = f"more than the {told_size(beside(output, 'partial'), parts)} so far is needed"
+    others = f" and remove {parts}" if parts.exists() else ""
     return OutputError(
-        f"{output}: cannot be written ({reason}); free space, or choose another output"
+        f"{output}: cannot be written ({reason}{told_room(error, output, needed)}); free space, or "
+        f"choose another output{others}"
     )
+
+
+def told_room(error: Exception, output: Path, needed: str) -> str:
+    """Return what is needed and what is free, where an error says that a disk is full."""
+    if os.strerror(errno.ENOSPC) not in str(error):
+        return ""
+    return f": {needed}, {shutil.disk_usage(output.parent).free / 1e6:,.1f} MB are free"
+
+
+def told_size(*folders: Path) -> str:
+    """Return what all files of folders take together."""
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return f"{sum(path.stat().st_size for path in files) / 1e6:,.1f} MB"

@@ -108,6 +108,7 @@ def _has_threads() -> bool:
 def _set_maker(make: Callable[[tuple[int, Any]], Arrays | int]) -> None:
     global _make
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops its processes
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     end_with_parent()
     _make = make
 

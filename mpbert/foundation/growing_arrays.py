@@ -1,10 +1,12 @@
 """Numbers on disk that grow, and are mapped in the end: memory does not grow with them."""
 
+import math
 import mmap
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -37,6 +39,30 @@ class Numbers:
         if not self._count:
             return np.zeros(0, self._kind)
         return np.memmap(self._file, self._kind, mode="r", shape=(self._count,))
+
+
+def room_on_disk(shape: tuple[int, ...], kind: type) -> np.ndarray:
+    """Return an array to fill, mapped from a temporary file without a name, whose place is taken.
+
+    A full disk would end the process without a word if its place were taken as it is filled.
+
+    :raises OutputError: the folder of temporary files has not that much.
+    """
+    with _told():
+        file = tempfile.TemporaryFile()
+        take_place(file, max(math.prod(shape) * np.dtype(kind).itemsize, 1))
+        return np.memmap(file, kind, "r+", shape=shape)
+
+
+def take_place(file: IO[bytes], size: int) -> None:
+    """Let a file have so many bytes, for which there is place on the disk.
+
+    :raises OSError: there is not.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.truncate(size)
 
 
 @contextmanager

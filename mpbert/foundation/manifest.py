@@ -30,6 +30,7 @@ from mpbert.foundation.claims import (
     clear_leftovers,
     is_of_output,
     put_in_place,
+    replace_file,
 )
 from mpbert.foundation.config import as_plain_dict
 from mpbert.foundation.errors import DamagedError, MpbertError, OutputError
@@ -164,9 +165,7 @@ def replace_manifest(directory: Path, counts: dict[str, Any], folders: list[str]
         "counts": counts,
         "files": {p.relative_to(directory).as_posix(): fingerprint(p) for p in files},
     }
-    unfinished = directory / f"{MANIFEST}.partial"
-    unfinished.write_bytes(sealed(manifest))
-    unfinished.replace(directory / MANIFEST)
+    replace_file(directory / MANIFEST, sealed(manifest))
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -230,17 +229,31 @@ def check_inputs(inputs: Iterable[Path], most_bytes: int | None = None) -> None:
     """
     for path in inputs:
         directory = path if path.is_dir() else path.parent
-        manifest = check_format(directory)
-        files = manifest.get("files") if manifest else {}
-        if not isinstance(files, dict):
-            raise _damaged(directory, manifest, MANIFEST, "no list of files")
-        for name in files if path is directory else {path.name} & files.keys():
-            if not (directory / name).is_file():
-                raise _damaged(directory, manifest, name, "no such file")
-            if most_bytes is not None and (directory / name).stat().st_size > most_bytes:
-                continue
-            if fingerprint(directory / name) != files[name]:
-                raise _damaged(directory, manifest, name, "other bytes than were written")
+        is_checked = False
+        while not is_checked:
+            manifest = check_format(directory)
+            try:
+                _check_files(directory, manifest, path, most_bytes)
+                is_checked = True
+            except (MpbertError, OSError):
+                if check_format(directory) in (manifest, {}):
+                    raise
+                # otherwise an index was changed meanwhile, whose files went
+
+
+def _check_files(
+    directory: Path, manifest: dict[str, Any], path: Path, most_bytes: int | None
+) -> None:
+    files = manifest.get("files") if manifest else {}
+    if not isinstance(files, dict):
+        raise _damaged(directory, manifest, MANIFEST, "no list of files")
+    for name in files if path is directory else {path.name} & files.keys():
+        if not (directory / name).is_file():
+            raise _damaged(directory, manifest, name, "no such file")
+        if most_bytes is not None and (directory / name).stat().st_size > most_bytes:
+            continue
+        if fingerprint(directory / name) != files[name]:
+            raise _damaged(directory, manifest, name, "other bytes than were written")
 
 
 def _damaged(directory: Path, manifest: dict[str, Any], name: str, found: str) -> DamagedError:

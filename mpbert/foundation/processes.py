@@ -1,7 +1,5 @@
 """What all our worker processes do."""
 
-import ctypes
-import multiprocessing
 import os
 import signal
 import sys
@@ -20,6 +18,9 @@ def end_with_parent() -> None:
 
     Otherwise it would wait for work for ever, or keep an address that nobody can free.
     """
+    import ctypes
+    import multiprocessing  # both are slow to import, and the command line imports this module
+
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     parent = multiprocessing.parent_process()

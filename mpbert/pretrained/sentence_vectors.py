@@ -20,6 +20,7 @@ from mpbert.corpus.store import CorpusStore
 from mpbert.foundation.arrays import load_array
 from mpbert.foundation.checksums import MANIFEST, fingerprint
 from mpbert.foundation.errors import CorpusError, VectorsError
+from mpbert.foundation.growing_arrays import take_place
 from mpbert.foundation.manifest import check_format, read_manifest
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, ranges
@@ -236,6 +237,8 @@ class StoredBlocks:
         """Return a float16 array to fill, mapped into memory: ``NAME.npy``."""
         mode = "r+" if self._finished else "w+"
         made = np.lib.format.open_memmap(self.file(name), mode, np.float16, shape)
+        with self.file(name).open("r+b") as file:
+            take_place(file, self.file(name).stat().st_size)
         self._arrays.append(made)
         return made
 

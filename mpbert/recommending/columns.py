@@ -201,5 +201,6 @@ def _decoded(letters: memoryview) -> str:
         return str(letters, "utf-8")
     except UnicodeDecodeError as error:
         raise IndexFormatError(
-            f"found a text that is no UTF-8 ({error.reason}) in a table; build the index again"
+            f"found a text that is no UTF-8 ({error.reason}) in a table; mpbert check names the "
+            f"file of the index that is damaged, build it again"
         ) from error

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from mpbert.foundation.errors import CorpusError, DamagedError, IndexFormatError, OutputError
+from mpbert.foundation.claims import told_room, told_size
+from mpbert.foundation.errors import CorpusError, MpbertError, OutputError
 from mpbert.foundation.manifest import check_inputs, claimed, replace_manifest
 from mpbert.recommending.columns import TEXT, ColumnTable, Schema, TextColumn
 from mpbert.recommending.fitting import check_fits
@@ -167,14 +168,16 @@ def read_index(path: Path) -> IndexData:
     :raises IndexFormatError: it is none, of another version, or a file is missing or damaged.
     :raises DamagedError: a file has other bytes than were written.
     """
-    manifest = read_index_manifest(path)
-    try:
-        data = _read_generation(path, manifest)
-    except (IndexFormatError, DamagedError):
-        if read_index_manifest(path) == manifest:
-            raise
-        return read_index(path)  # it was changed meanwhile
-    return data if read_index_manifest(path) == manifest else read_index(path)
+    while True:  # until it is not changed meanwhile
+        manifest = read_index_manifest(path)
+        try:
+            data = _read_generation(path, manifest)
+        except (MpbertError, OSError):
+            if read_index_manifest(path) == manifest:
+                raise
+        else:
+            if read_index_manifest(path) == manifest:
+                return data
 
 
 def _read_generation(path: Path, manifest: dict[str, Any]) -> IndexData:
@@ -236,8 +239,7 @@ def change_index(
         check_inputs([path])
         data = read_index(path)
         old, new = (data_folder(path, data.generation + i) for i in (0, 1))
-        for folder in set(path.glob("data.*")) - {old}:
-            shutil.rmtree(folder, ignore_errors=True)  # a change was killed
+        _remove_others(path)  # a change was killed
         tables, counts = change(data.tables)
         if tables is data.tables:
             return read_index_manifest(path)["counts"]
@@ -249,12 +251,21 @@ def change_index(
             replace_manifest(path, counts, [ENCODER, new.name])
         except OSError as error:
             shutil.rmtree(new, ignore_errors=True)
+            needed = f"about as much again as the {told_size(old)} of {old.name} is needed"
             raise OutputError(
-                f"{path}: cannot be changed ({error.strerror or error}); it is as it was, free "
-                f"space and try again"
+                f"{path}: cannot be changed ({error.strerror or error}"
+                f"{told_room(error, path, needed)}); it is as it was, free space and try again"
             ) from error
-        shutil.rmtree(old, ignore_errors=True)
+        finally:
+            _remove_others(path)
     return counts
+
+
+def _remove_others(path: Path) -> None:
+    """Remove the generations that are not in force."""
+    number = read_index_manifest(path)["counts"]["generation"]
+    for folder in set(path.glob("data.*")) - {data_folder(path, number)}:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _changed(data: IndexData, tables: IndexTables) -> IndexData:

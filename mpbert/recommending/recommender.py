@@ -44,8 +44,9 @@ class Recommender(AnsweringIndex):
 
     def __init__(self, path: str | Path, store: str = "") -> None:
         self.path = Path(path)
-        data, near = read_stored(self.path, store) if store else (read_index(self.path), None)
-        super().__init__(data, encoder_of_index(self.path, data), near)
+        index = self.path.resolve() if self.path.is_symlink() else self.path  # one, all along
+        data, near = read_stored(index, store) if store else (read_index(index), None)
+        super().__init__(data, encoder_of_index(index, data), near)
 
     def __repr__(self) -> str:
         return f"Recommender({str(self.path)!r}): {len(self):,} papers"

@@ -4,6 +4,8 @@ import asyncio
 import os
 import socket
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from mpbert.foundation.errors import ConfigError
@@ -21,7 +23,7 @@ def listen(host: str, port: int, count: int = 1) -> list[socket.socket]:
     :param count: as many sockets; always one where the system cannot divide connections.
     :raises ConfigError: the address is taken, or none of this machine's.
     """
-    try:
+    with _told(host, port):
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         first = _bound(*found)
         if count == 1 or not _CAN_SHARE:
@@ -30,6 +32,25 @@ def listen(host: str, port: int, count: int = 1) -> list[socket.socket]:
         address = first.getsockname()
         first.close()
         return [_bound(*found[:4], address, is_shared=True) for _ in range(count)]
+
+
+def let_wait(listeners: Sequence[socket.socket]) -> None:
+    """Let clients wait at sockets of :func:`listen` from now on instead of being refused.
+
+    :raises ConfigError: another process began to listen at the address since they were bound.
+    """
+    first = listeners[0]
+    address = first.getsockname()
+    with _told(*address[:2]):
+        _bound(first.family, first.type, first.proto, "", address).close()  # as in listen
+        for listener in listeners:
+            listener.listen()
+
+
+@contextmanager
+def _told(host: str, port: int) -> Iterator[None]:
+    try:
+        yield
     except (OSError, UnicodeError) as error:  # UnicodeError: the name of a host is too long
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(

@@ -21,7 +21,7 @@ from mpbert.serving.app import create_app
 from mpbert.serving.connections import TimedConnection
 from mpbert.serving.guard import LOOPBACK, Access
 from mpbert.serving.limits import Limits
-from mpbert.serving.listening import listen
+from mpbert.serving.listening import let_wait, listen
 from mpbert.serving.live import LiveIndex
 
 
@@ -71,8 +71,7 @@ def serve(service: Service, host: str, port: int, workers: int) -> None:
         Recommender(service.index, service.store)
     app = open_app(service) if workers == 1 else partial(_open_in_worker, service)
     config = _uvicorn_config(app, math.ceil(service.limits.seconds), workers, len(listeners))
-    for listener in listeners:  # from here on clients wait instead of being refused
-        listener.listen()
+    let_wait(listeners)
     _announce(name, port, service, is_open_to_all)
     if _run(config, listeners) == signal.SIGINT:
         raise KeyboardInterrupt("stopped")

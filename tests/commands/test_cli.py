@@ -1,5 +1,6 @@
 import importlib
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import is_dataclass
@@ -42,15 +43,16 @@ def test_every_command_has_a_configuration_a_run_and_a_help(name, capsys):
     assert f"usage: mpbert {name}" in capsys.readouterr().out
 
 
-def test_an_interrupt_is_one_line_and_130(monkeypatch, capsys, rfc_corpus, tmp_path):
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "stopped")],
+)
+def test_a_signal_is_one_line(number, code, said, monkeypatch, capsys, rfc_corpus, tmp_path):
     from mpbert.commands import binarize
 
-    def interrupt(config):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(binarize, "run", interrupt)
-    assert cli.main(["binarize", str(rfc_corpus), str(tmp_path / "out")]) == 130
-    assert capsys.readouterr().err.count("\n") == 1
+    monkeypatch.setattr(binarize, "run", lambda config: os.kill(os.getpid(), number))
+    assert cli.main(["binarize", str(rfc_corpus), str(tmp_path / "out")]) == code
+    assert capsys.readouterr().err == f"mpbert binarize: {said}; what is finished stays\n"
 
 
 def test_a_name_with_a_line_end_is_refused_in_one_line(capsys):

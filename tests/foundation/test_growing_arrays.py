@@ -1,4 +1,5 @@
 import contextlib
+import os
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 from mpbert.foundation import growing_arrays
 from mpbert.foundation.errors import OutputError
-from mpbert.foundation.growing_arrays import Numbers, release
+from mpbert.foundation.growing_arrays import Numbers, release, room_on_disk
 
 STATUS = Path("/proc/self/status")
 
@@ -49,3 +50,12 @@ def test_a_full_disk_names_the_folder_of_temporary_files(buffering, monkeypatch)
         numbers.array()
     with contextlib.suppress(OSError):
         full.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="place cannot be taken before")
+def test_an_array_to_fill_has_its_place_or_is_refused(monkeypatch):
+    array = room_on_disk((3, 5), np.float16)
+    array[:] = 2
+    assert array.sum() == 30 and array.base is not None
+    with pytest.raises(OutputError, match=r"cannot be written to \(.*set TMPDIR"):
+        room_on_disk((1 << 50,), np.float16)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mpbert.foundation.claims import parts_directory
 from mpbert.foundation.errors import CorpusError, DamagedError, MpbertError, OutputError
 from mpbert.foundation.identity import told_values
 from mpbert.foundation.manifest import (
@@ -157,7 +158,10 @@ def test_a_full_disk_in_the_middle_is_one_line_and_leaves_nothing(paths, error, 
 
 
 def test_a_copy_that_finds_a_full_disk_is_one_line(paths):
-    wanted = r"out: cannot be written \(No space left on device\)"
+    wanted = (
+        r"out: cannot be written \(No space left on device: more than the 0.0 MB so far is needed, "
+        r"[\d,.]+ MB are free\); free space, or choose another output$"
+    )
     with pytest.raises(OutputError, match=wanted), writing(paths) as out:
         copy = str(out.path / "copy")
         raise OSError(errno.ENOSPC, "No space left on device", str(paths[0]), None, copy)
@@ -350,3 +354,17 @@ def test_what_a_link_leads_to_is_replaced(tmp_path):
         assert link.is_symlink()
         assert (there / "data.txt").read_text() == str(number)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
+
+
+def test_parts_of_an_output_by_a_link_go_with_its_end_and_are_told_on_a_full_disk(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "there")
+    (tmp_path / "disk").mkdir()
+    paths = tmp_path / "none", tmp_path / "link"
+    parts = parts_directory(paths[1], "papers")
+    (parts / "part").write_bytes(b"1" * 300_000)
+    wanted = rf"more than the 0.3 MB so far .* choose another output and remove {parts}$"
+    with pytest.raises(OutputError, match=wanted), writing(paths):
+        raise full_disk()
+    make(paths)
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["there"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "link"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.ragged import offsets_of
 from mpbert.methods.lexical import postings as module
 from mpbert.methods.lexical.postings import Postings
@@ -35,3 +36,13 @@ def test_a_score_is_the_sum_over_words_in_their_order(weights, most_bytes, monke
     most_frequent = np.argsort(-np.diff(offsets), kind="stable")[: most_bytes // (8 * PAPERS)]
     assert set(postings._rows) <= set(most_frequent.tolist())
     assert bool(postings._rows) == bool(most_bytes)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1 << 20])
+def test_a_damaged_row_is_told_in_one_line(most_bytes, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_BYTES", most_bytes)
+    papers = np.arange(PAPERS, dtype=np.int32)
+    papers[7] ^= 1 << 20
+    postings = Postings(np.array([0, PAPERS]), papers, np.ones(PAPERS, np.float32))
+    with pytest.raises(IndexFormatError, match="none of the 40; mpbert check names the file"):
+        postings.scores(np.array([0]), np.array([1]), PAPERS)

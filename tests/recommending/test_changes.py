@@ -3,7 +3,9 @@
 import errno
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from mpbert.cli import main
 from mpbert.corpus.store import CorpusStore
+from mpbert.foundation import manifest
 from mpbert.foundation.errors import EncoderError
 from mpbert.foundation.manifest import claimed
 from mpbert.recommending import directory
@@ -251,8 +254,56 @@ def test_a_full_disk_leaves_the_index_as_it_was(index, papers, capsys, monkeypat
 
     monkeypatch.setattr(directory, "save_array", full)
     code, _, error = run(capsys, "add", index, path)
-    assert code == 2 and "cannot be changed (No space left on device); it is as it was" in error
+    assert code == 2 and re.search(
+        r"cannot be changed \(No space left on device: about as much again as the [\d.]+ MB of "
+        r"data.1 is needed, [\d,.]+ MB are free\); it is as it was, free space and try again",
+        error,
+    )
     assert files(index) == before and len(Recommender(index).paper_ids) == 120
+
+
+def test_a_disk_that_is_full_at_the_manifest_leaves_the_index_as_it_was(
+    index, papers, capsys, monkeypatch
+):
+    before, path = files(index), papers(RELAY)
+
+    def half(file, data):
+        file.write_text(data[:50].decode())
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", half)
+        assert run(capsys, "add", index, path)[0] == 2
+    assert files(index) == before and not list(index.glob("*.partial"))
+
+
+@pytest.mark.parametrize("moment", ["write_data", "replace_manifest"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_one_generation(index, papers, capsys, monkeypatch, moment, number):
+    before, act = files(index), getattr(directory, moment)
+
+    def signalled(*arguments):
+        act(*arguments)
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(directory, moment, signalled)
+    assert run(capsys, "add", index, papers(RELAY))[0] == 128 + number
+    is_made = moment == "replace_manifest"
+    assert (files(index) == before) == (not is_made)  # of one generation
+    assert len(Recommender(index).paper_ids) == 120 + is_made
+
+
+def test_an_index_that_is_changed_while_it_is_checked_is_checked_again(index, monkeypatch, capsys):
+    first, checked = Recommender(index).paper_ids[0], manifest.fingerprint
+
+    def late(path):
+        monkeypatch.setattr(manifest, "fingerprint", checked)
+        assert main(["remove", str(index), first]) == 0
+        return checked(path)
+
+    monkeypatch.setattr(manifest, "fingerprint", late)
+    code, out, error = run(capsys, "check", index)
+    assert (code, error) == (0, "") and "as they were written" in out
 
 
 # what a process executes that is killed at a moment of its change

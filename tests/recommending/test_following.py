@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mpbert.cli import main
-from mpbert.foundation.errors import ConfigError, CorpusError
+from mpbert.foundation.errors import ConfigError, CorpusError, IndexFormatError
 from mpbert.recommending.directory import read_index
+from mpbert.recommending.following import updating
 from mpbert.recommending.following.looks import look_at_library
 from mpbert.recommending.following.updating import Followed, update
 
@@ -274,3 +275,25 @@ def test_zotero_is_followed_with_its_tags_and_collections_while_it_writes(follow
         assert (done.added, done.replaced, done.removed) == (0, 3, 1)
         assert update(made) is None
         assert_as_new(made, tmp_path)
+
+
+def test_what_was_noted_of_an_index_is_not_forgotten_while_it_is_away(
+    followed, tmp_path, monkeypatch
+):
+    bib = tmp_path / "library.bib"
+    bib.write_text(entry(1, "mail queue") + entry(2, "zebra post"))
+    library, away = followed(bib), tmp_path / "away"
+    bib.write_text(entry(1, "mail queue"))
+    library.index.rename(away)
+    snapshot_of = updating.snapshot_of
+
+    def back(*asked):  # in the midst of an update
+        if away.exists():
+            away.rename(library.index)
+        return snapshot_of(*asked)
+
+    monkeypatch.setattr(updating, "snapshot_of", back)
+    with pytest.raises(IndexFormatError, match="no readable manifest"):
+        update(library)
+    away.rename(library.index)
+    assert update(library).removed == 1

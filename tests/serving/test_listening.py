@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from mpbert.foundation.errors import ConfigError
-from mpbert.serving.listening import listen
+from mpbert.serving.listening import let_wait, listen
 
 ROOT = Path(__file__).parents[2]
 # each process answers with its number; worker processes import this file again
@@ -85,6 +85,17 @@ def test_a_port_that_is_taken_is_named(count):
         for others in (1, 2):
             with pytest.raises(ConfigError, match=rf"--port {port}: .*choose another --port"):
                 listen("127.0.0.1", port, others)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_of_two_that_start_at_once_the_second_to_listen_is_refused(count):
+    with ExitStack() as stack:
+        first = [stack.enter_context(listener) for listener in listen("127.0.0.1", 0, count)]
+        port = first[0].getsockname()[1]
+        second = [stack.enter_context(listener) for listener in listen("127.0.0.1", port, count)]
+        let_wait(first)
+        with pytest.raises(ConfigError, match=rf"--port {port}: .*choose another --port"):
+            let_wait(second)
 
 
 def test_a_host_that_no_network_knows_by_name_is_refused():

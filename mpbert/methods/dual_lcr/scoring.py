@@ -1,6 +1,5 @@
 """The network of DualLCR on texts of a corpus: contexts, papers, and pairs of both."""
 
-import tempfile
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mpbert.foundation.growing_arrays import room_on_disk
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import ranges
 from mpbert.foundation.ragged_rows import Ragged
@@ -59,7 +59,7 @@ class KeptStates:
     def __init__(self, network: DualNetwork, papers: Ragged) -> None:
         self._papers, self._device = papers, network.words.weight.device
         shape = max(len(papers.items), 1), 2 * network.lstm.hidden_size
-        self._states = np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=shape)
+        self._states = room_on_disk(shape, np.float16)
         for start in progress(range(0, len(papers), _TEXTS), "states of papers", "block"):
             rows = np.arange(start, min(start + _TEXTS, len(papers)))
             with torch.no_grad():

@@ -1,6 +1,5 @@
 """States of the tokens of texts, made once and kept in a file, and the score of texts by them."""
 
-import tempfile
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from mpbert.foundation.growing_arrays import room_on_disk
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of, ranges
 from mpbert.foundation.ragged_rows import Ragged
@@ -84,7 +84,7 @@ def _room(shape: tuple[int, int], device: torch.device) -> Tensor:
     needed = shape[0] * shape[1] * torch.float16.itemsize
     if device.type == "cuda" and 2 * needed <= torch.cuda.mem_get_info(device)[0]:
         return torch.empty(shape, dtype=torch.float16, device=device)
-    return torch.from_numpy(np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=shape))
+    return torch.from_numpy(room_on_disk(shape, np.float16))
 
 
 def _states(encoder: PretrainedEncoder, rows: Ragged) -> Tensor:

@@ -5,6 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from mpbert.foundation.errors import IndexFormatError
+
 _COMMON = 4  # a word is common where one paper in so many holds it
 _MOST_BYTES = 64 << 20  # of the rows of common words, which each process keeps for itself
 
@@ -29,21 +31,28 @@ class Postings:
         look for the papers.
 
         :param words: (U,) numbers of the question's words, ``counts`` (U,) what each counts there.
+        :raises IndexFormatError: a row is that of no paper.
         """
         scores, least = np.zeros(num_papers), self._least(num_papers)
         starts, ends = self.offsets[words].tolist(), self.offsets[words + 1].tolist()
         each = words.tolist(), starts, ends, counts.astype(np.float64).tolist()
-        for word, start, end, count in zip(*each, strict=True):
-            row = None
-            if end - start > least:
-                row = self._row(word, start, end, num_papers)
-            if row is None:
-                parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
-                np.add.at(scores, self.papers[start:end], parts)  # slow where it must convert
-            elif count == 1:
-                scores += row
-            else:
-                scores += row * count
+        try:
+            for word, start, end, count in zip(*each, strict=True):
+                row = None
+                if end - start > least:
+                    row = self._row(word, start, end, num_papers)
+                if row is None:
+                    parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
+                    np.add.at(scores, self.papers[start:end], parts)  # slow where it must convert
+                elif count == 1:
+                    scores += row
+                else:
+                    scores += row * count
+        except IndexError as error:
+            raise IndexFormatError(
+                f"found a word in a paper that is none of the {num_papers:,}; mpbert check names "
+                f"the file of the index that is damaged, build it again"
+            ) from error
         return scores
 
     def _least(self, num_papers: int) -> int:

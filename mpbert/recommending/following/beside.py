@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from mpbert.foundation.checksums import MANIFEST
-from mpbert.foundation.errors import MpbertError
+from mpbert.foundation.errors import MpbertError, Terminated
 from mpbert.foundation.logs import VARIABLE, written
-from mpbert.foundation.processes import end_with_parent
+from mpbert.foundation.processes import end_with_parent, ended_by_sigterm
 from mpbert.recommending.following.following import follow
 from mpbert.recommending.following.noted import note
 from mpbert.recommending.following.snapshots import snapshot_of
@@ -57,7 +57,7 @@ def followed_beside(followed: Followed) -> Iterator[None]:
 def _follow(followed: Followed, style: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
     end_with_parent()
-    with written(style, "serve"):
+    with written(style, "serve"), suppress(Terminated), ended_by_sigterm(""):
         try:
             follow(followed, lambda line: print(line, flush=True))
         except MpbertError as error:

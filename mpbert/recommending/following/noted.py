@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from mpbert.foundation.claims import replace_file
+
 _FILE = "followed.json"
 
 
@@ -24,7 +26,5 @@ def note(index: Path, library: Path, digests: Mapping[str, bytes]) -> None:
     :raises OSError: they cannot be written.
     """
     found = {name: digest.hex() for name, digest in digests.items()}
-    unfinished = index / f"{_FILE}.partial"
     text = json.dumps({"library": str(library.resolve()), "records": found}, ensure_ascii=False)
-    unfinished.write_text(text, encoding="utf-8", errors="surrogatepass")
-    unfinished.replace(index / _FILE)
+    replace_file(index / _FILE, text.encode("utf-8", "surrogatepass"))

@@ -15,6 +15,7 @@ from mpbert.recommending.directory import change_index, read_index
 from mpbert.recommending.encoders import IndexEncoder, encoder_of_index
 from mpbert.recommending.following.noted import note, noted
 from mpbert.recommending.following.snapshots import BROKEN, snapshot_of
+from mpbert.recommending.index_manifest import read_index_manifest
 from mpbert.recommending.library import reader_name
 from mpbert.recommending.near import check_reached, read_stored
 from mpbert.recommending.published import published_of, rows_of_other_ids
@@ -66,6 +67,7 @@ def update(followed: Followed) -> Update | None:
     :raises StoreUnavailableError: the store does not answer; before the change nothing is changed.
     """
     index, library = followed.index, followed.library
+    read_index_manifest(index)  # where it is away now, nothing is noted of it
     reader = reader_name(library, followed.reader, Counter())
     before = noted(index, library)
     now = snapshot_of(library, reader, followed.grobid)
