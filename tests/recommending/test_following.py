@@ -13,6 +13,7 @@ from mpbert.foundation.errors import ConfigError, CorpusError, IndexFormatError
 from mpbert.recommending.directory import read_index
 from mpbert.recommending.following import updating
 from mpbert.recommending.following.looks import look_at_library
+from mpbert.recommending.following.noted import note
 from mpbert.recommending.following.updating import Followed, update
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -297,3 +298,11 @@ def test_what_was_noted_of_an_index_is_not_forgotten_while_it_is_away(
         update(library)
     away.rename(library.index)
     assert update(library).removed == 1
+
+
+def test_what_is_noted_has_one_order(tmp_path):
+    written = []
+    for names in ("abc", "cab"):
+        note(tmp_path, tmp_path, {name: name.encode() for name in names})
+        written.append((tmp_path / "followed.json").read_bytes())
+    assert written[0] == written[1]

@@ -25,6 +25,6 @@ def note(index: Path, library: Path, digests: Mapping[str, bytes]) -> None:
 
     :raises OSError: they cannot be written.
     """
-    found = {name: digest.hex() for name, digest in digests.items()}
+    found = {name: digest.hex() for name, digest in sorted(digests.items())}
     text = json.dumps({"library": str(library.resolve()), "records": found}, ensure_ascii=False)
     replace_file(index / _FILE, text.encode("utf-8", "surrogatepass"))
