@@ -296,8 +296,8 @@ class Faults:
         for _ in range(turns):
             linked(self.before, self.index)
             both = [begun("add", self.index, half) for half in halves]
-            for process, half in zip(both, halves, strict=True):
-                said = process.communicate()[0]
+            printed = [process.communicate()[0] for process in both]
+            for process, half, said in zip(both, halves, printed, strict=True):
                 if process.returncode:
                     assert "another process is writing it" in line_of(process.returncode, said, 2)
                     done("add", self.index, half)
