@@ -43,10 +43,13 @@ def beside_these(
 
     :param values: (N,), off by ``slack`` at most; those of the rows ``first`` are exact.
     """
-    asked = np.sort(values[first].astype(np.float64))
+    # in cells of 2 slacks, they lie in the cell of one of the first, or two further at most
+    cells = ((values - values.min()) / (2 * slack)).astype(np.intp)
+    is_near = np.zeros(cells.max() + 5, dtype=bool)
+    is_near[cells[first] + np.arange(5)[:, None]] = True
     best = values[allowed].max(initial=-np.inf) - 2 * slack
-    rows = np.flatnonzero(allowed & (values >= min(best, asked.min(initial=np.inf) - slack)))
-    here = values[rows].astype(np.float64)
+    rows = np.flatnonzero(allowed & (is_near[2:][cells] | (values >= best)))
+    asked, here = np.sort(values[first].astype(np.float64)), values[rows].astype(np.float64)
     place = np.searchsorted(asked, here - slack)  # of the first that is not below
     is_beside = np.append(asked, np.inf)[place] <= here + slack
     return rows[is_beside | (here >= best)]

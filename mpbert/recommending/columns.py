@@ -32,7 +32,7 @@ class TextColumn:
 
     def __init__(self, offsets: np.ndarray, letters: np.ndarray) -> None:
         self.offsets, self.letters = offsets, letters
-        self._view = memoryview(letters)
+        self._view, self._bounds = memoryview(letters), memoryview(offsets)  # fast to read one of
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "TextColumn":
@@ -62,7 +62,7 @@ class TextColumn:
     def encoded(self, row: int) -> memoryview:
         """Return the same where it lies."""
         row = range(len(self))[row]  # an error outside of the column
-        return self._view[self.offsets[row] : self.offsets[row + 1]]
+        return self._view[self._bounds[row] : self._bounds[row + 1]]
 
     def blocks(self) -> Iterator[list[str]]:
         """Yield all texts, some at a time: memory need not hold all, nor what was mapped."""

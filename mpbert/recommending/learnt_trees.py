@@ -52,7 +52,7 @@ class LearntTrees:
 
         :param found: name to (N,) features; ``allowed`` (N,) whether a paper may be ranked.
         :param fused: (1, K) by the fusion.
-        :param without_accepted: (N,) scores by the fusion as if no paper were accepted.
+        :param without_accepted: (M,) scores of the first by it as if no paper were accepted.
         """
         first = fused.first(DEPTH)
         rows = first.rows[0]
@@ -61,7 +61,7 @@ class LearntTrees:
         signals = np.column_stack(
             [
                 own_signals(found, allowed, rows),
-                fused_signals(rows, without_accepted[rows], known, year),
+                fused_signals(rows, without_accepted, known, year),
             ]
         )
         scores = first.scores + self.trees.scores(signals) - _TIE * np.arange(len(rows))

@@ -221,9 +221,10 @@ class PaperRanker:
         learnt = self._learnt_for(question)
         if learnt.trees is None:
             return fused
-        companions = learnt.fusion.weights.get(COMPANIONS, 0.0) * found[COMPANIONS]
+        rows = fused.first(DEPTH).rows[0]
+        companions = learnt.fusion.weights.get(COMPANIONS, 0.0) * found[COMPANIONS][rows]
         known, year = self.features.known, self.features.year_of(question)
-        return learnt.trees.rerank(found, fused, scores - companions, allowed, known, year)
+        return learnt.trees.rerank(found, fused, scores[rows] - companions, allowed, known, year)
 
     def _near(self, question: Asked, fusion: LearntWeights | None = None) -> Near | None:
         """Return the cosines that a store knows; None: they are computed, or lower the score."""

@@ -62,9 +62,10 @@ def _num_better(ranked: np.ndarray, asked: np.ndarray) -> np.ndarray:
     if np.count_nonzero(is_larger) <= _FEW:
         larger = np.sort(ranked.take(np.flatnonzero(is_larger)))
         return len(larger) - np.searchsorted(larger, asked, side="right")
-    lowest, width = ranked.min(), np.ptp(ranked)
+    lowest = ranked.min()
+    per_part = _PARTS / (ranked.max() - lowest)
     parts, asked_parts = (
-        ((values - lowest) / width * _PARTS).astype(np.intp) for values in (ranked, asked)
+        ((values - lowest) * per_part).astype(np.intp) for values in (ranked, asked)
     )
     counts, is_asked = np.bincount(parts, minlength=_PARTS + 1), np.zeros(_PARTS + 1, dtype=bool)
     is_asked[asked_parts] = True

@@ -10,7 +10,7 @@ from mpbert.foundation.ragged import ranges, row_numbers
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import Lookup, Postings
 
-_STEMS = 1 << 16  # that are remembered by their columns
+_WORDS = 1 << 16  # that are remembered by the columns of their stems
 
 
 class Words:
@@ -24,7 +24,7 @@ class Words:
         self._lookup = lookup
         self.num_papers = num_papers
         self._vocabulary = vocabulary
-        self._column = lru_cache(_STEMS)(self._found)
+        self._column = lru_cache(_WORDS)(self._found)
 
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
@@ -47,10 +47,11 @@ class Words:
 
     def stems(self, text: str) -> np.ndarray:
         """Return (T,) columns of the stems of all words of a text; -1 for an unknown one."""
-        return np.array([self._column(stem(word)) for word in words(text)], np.int64)
+        return np.array(list(map(self._column, words(text))), np.int64)
 
-    def _found(self, asked: str) -> int:
-        """Return the column of a stem; -1 for an unknown one."""
+    def _found(self, word: str) -> int:
+        """Return the column of the stem of a word; -1 for an unknown one."""
+        asked = stem(word)
         if self._lookup.word_times is None:
             return self._columns.get(asked, -1)
         column = bisect_left(self._vocabulary, asked)

@@ -41,7 +41,7 @@ from mpbert.recommending.learnt_trees import FILE
 from mpbert.recommending.manuscripts.sentences import manuscript_at
 from mpbert.recommending.matching import cosines
 from mpbert.recommending.recommender import Recommender
-from mpbert.recommending.signals import RELATED, of_the_question, signal_names
+from mpbert.recommending.signals import DEPTH, RELATED, of_the_question, signal_names
 from tests.recommending.given import GivenRecommender
 from tests.recommending.texts import NEW, TEXT, TEXTS, questions
 
@@ -343,7 +343,8 @@ def test_whole_papers_have_weights_and_trees_of_their_own(grown, store):
         mean = {name: sum(found[name] / len(each) for found in each) for name in each[0]}
         scores, known = data.wholes.fusion.scores(mean), recommender.features.known
         fused = as_ranking(scores, allowed)
-        expected = data.wholes.trees.rerank(mean, fused, scores, allowed, known, year)
+        first = scores[fused.first(DEPTH).rows[0]]
+        expected = data.wholes.trees.rerank(mean, fused, first, allowed, known, year)
         found = recommender.rank(questions, allowed, 50)
         np.testing.assert_allclose(found.scores[0, :50], expected.scores[0, :50], atol=1e-6)
         assert len(set(found.rows[0, :50]) & set(expected.rows[0, :50])) >= 49  # equal scores

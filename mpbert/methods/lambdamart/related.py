@@ -11,6 +11,7 @@ query's year.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -65,23 +66,23 @@ class KnownCitations:
         :param rows: (M,) papers of one list, each once; ``shares`` (M,) of the odds.
         :param year: later contexts are not known.
         """
-        return [
-            self._contexts.together(rows, shares, year),
-            self._papers.together(rows, shares, year),
-            *self._citing(rows, shares, year),
-        ]
+        in_contexts = self._contexts.together(rows, shares, year)[0]
+        by_papers, times_cited = self._papers.together(rows, shares, year)
+        return [in_contexts, by_papers, *self._citing(rows, shares, year, times_cited)]
 
     def _citing(
-        self, rows: np.ndarray, shares: np.ndarray, year: int
+        self, rows: np.ndarray, shares: np.ndarray, year: int, times_cited: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (M,) how far the others cite each paper, and how far it cites the others."""
+        """Return (M,) how far the others cite each paper, and how far it cites the others.
+
+        :param times_cited: (M,) by how many papers each is cited.
+        """
         offsets, cited = self._cites
-        lengths = np.where(self._papers.years[rows] <= year, np.diff(offsets)[rows], 0)
+        lengths = np.where(self._papers.years[rows] <= year, offsets[rows + 1] - offsets[rows], 0)
         place = np.full(len(offsets) - 1, -1)  # of each paper in the list
         place[rows] = np.arange(len(rows))
         owners, others = row_numbers(lengths), place[cited[ranges(offsets[rows], lengths)]]
         owners, others = owners[others >= 0], others[others >= 0]
-        times_cited = self._papers.counts(rows, year)
         of_citing = shares[owners] / lengths[owners]
         of_cited = shares[others] / np.maximum(times_cited[others], 1)
         return (
@@ -116,30 +117,28 @@ class _Units:
         offsets = offsets_of(np.bincount(cited, minlength=num_papers))
         return cls(offsets, units[np.argsort(cited, kind="stable")], years, lengths)
 
-    def counts(self, rows: np.ndarray, year: int) -> np.ndarray:
-        """Return (M,) how many units up to a year cite each paper."""
-        owners, _ = self._known(rows, year)
-        return np.bincount(owners, minlength=len(rows))
+    def together(
+        self, rows: np.ndarray, shares: np.ndarray, year: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return (M,) Σ_i share(i) · count(i, d) / Σ_j count(i, j), and (M,) units that cite each.
 
-    def together(self, rows: np.ndarray, shares: np.ndarray, year: int) -> np.ndarray:
-        """Return (M,) Σ_i share(i) · count(i, d) / Σ_j count(i, j), with counts of units.
-
-        A unit u that cites i and d counts one for both. So the sum is that over the units of d, of
-        what their other papers bring,
+        Counts are of units up to a year. A unit u that cites i and d counts one for both. So the
+        sum is that over the units of d, of what their other papers bring,
 
             Σ_{u cites d} Σ_{i ≠ d, u cites i} share(i) / Σ_j count(i, j)
         """
-        owners, units = self._known(rows, year)
-        others = np.bincount(owners, weights=self.lengths[units] - 1, minlength=len(rows))
-        brings = shares / np.maximum(others, 1)
-        used, place = np.unique(units, return_inverse=True)
-        sums = np.bincount(place, weights=brings[owners], minlength=len(used))
-        found = np.bincount(owners, weights=sums[place] - brings[owners], minlength=len(rows))
-        return np.maximum(found, 0.0)  # a unit of one paper brings nothing, not even a rounding
-
-    def _known(self, rows: np.ndarray, year: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (P,) places in ``rows``, and (P,) units up to a year that cite them."""
         lengths = self.offsets[rows + 1] - self.offsets[rows]
-        units = self.units[ranges(self.offsets[rows], lengths)]
-        is_known = self.years[units] <= year
-        return row_numbers(lengths)[is_known], units[is_known]
+        owners, units = row_numbers(lengths), self.units[ranges(self.offsets[rows], lengths)]
+        if year < self._last_year:
+            is_known = self.years[units] <= year
+            owners, units = owners[is_known], units[is_known]
+        others = np.bincount(owners, weights=self.lengths[units] - 1, minlength=len(rows))
+        brings = (shares / np.maximum(others, 1))[owners]
+        found = np.bincount(units, weights=brings)[units] - brings
+        found = np.bincount(owners, weights=found, minlength=len(rows))
+        # a unit of one paper brings nothing, not even a rounding
+        return np.maximum(found, 0.0), np.bincount(owners, minlength=len(rows))
+
+    @cached_property
+    def _last_year(self) -> int:
+        return int(self.years.max(initial=0))

@@ -102,7 +102,7 @@ def manuscript_of(draft: Draft) -> Manuscript:
     """
     sentences: list[str] = []
     found: list[tuple[int, Mention]] = []
-    for part in (draft.title, draft.abstract, draft.text):
+    for part in filter(None, (draft.title, draft.abstract, draft.text)):
         for paragraph in re.split(r"\n\s*\n", part):
             for clauses in clauses_of(paragraph):
                 mentions: list[tuple[int, Mention]] = []
@@ -146,7 +146,7 @@ def manuscript_at(text: str, place: int | None, title: str = "", abstract: str =
     marks = Marks()
     mark = marks.add()
     around = without_marks(before) + mark + without_marks(after)
-    parts = (_without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
+    parts = (part and _without_places(without_marks(part[:_BEFORE])) for part in (title, abstract))
     draft = Draft(_without_places(around), marks, *parts)
     manuscript = manuscript_of(draft)
     check_places(manuscript, "the text")
