@@ -10,7 +10,6 @@ work gives the same bytes; but a checkpoint among the inputs holds times of its 
 import hashlib
 import json
 import os
-import platform
 import shutil
 import sys
 import time
@@ -18,8 +17,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 import mpbert
 from mpbert.foundation.checksums import MANIFEST, SEAL, fingerprint, sealed, unsealed
@@ -109,6 +106,8 @@ def output_directory(
 def _completed(
     partial: Path, output: Path, command: str, config: object, inputs: list[Path], replace: bool
 ) -> Iterator[OutputDirectory]:
+    import platform
+
     start = time.monotonic()
     directory = OutputDirectory(partial)
     try:
@@ -141,6 +140,8 @@ def write_manifest(
     directory: Path, command: str, config: object, inputs: list[Path], counts: dict[str, Any]
 ) -> None:
     """Write ``config.yaml`` and ``manifest.json`` into a directory whose data is complete."""
+    import yaml
+
     (directory / "config.yaml").write_text(
         yaml.safe_dump(as_plain_dict(config), sort_keys=False), encoding="utf-8"
     )

@@ -10,9 +10,7 @@ write, so boto3 does it where it is installed: the extra ``s3``.
 """
 
 import importlib.util
-import socket
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +29,9 @@ def name_of_machine(folder: Path) -> str:
 
     :param folder: where it is kept, which machines may share.
     """
+    import socket
+    import uuid
+
     machine = socket.gethostname()
     note = folder / f".{machine}.claim"
     if not note.exists():

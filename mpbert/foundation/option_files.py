@@ -4,8 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from mpbert.foundation.errors import ConfigError
 
 _MOST_BRACKETS = 1000  # of a YAML text; a third of a second where each is inside the one before
@@ -18,6 +16,8 @@ def load_yaml(text: str) -> Any:
     :raises yaml.YAMLError: it is no YAML.
     :raises RecursionError: it is nested too deep.
     """
+    import yaml  # takes as long as to rank few papers
+
     if text.count("[") + text.count("{") > _MOST_BRACKETS:
         raise ValueError(f"found more than {_MOST_BRACKETS:,} opening brackets")
     return yaml.safe_load(text)
@@ -29,6 +29,8 @@ def read_yaml(path: Path, expected: str) -> Any:
     :param expected: what such a file is, for the message.
     :raises ConfigError: it is unreadable.
     """
+    import yaml
+
     try:
         return load_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:

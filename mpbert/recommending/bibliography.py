@@ -14,18 +14,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mpbert.corpus.clean import CleanPaper
-from mpbert.corpus.raw.exports import read_text
 from mpbert.corpus.raw.identifiers import normal_title, plain_doi
-from mpbert.corpus.records import RawPaper
 from mpbert.foundation.errors import CorpusError
 from mpbert.recommending.hayagriva import SUFFIXES as HAYAGRIVA
 from mpbert.recommending.hayagriva import read_hayagriva
 from mpbert.recommending.manuscripts.references import printed_references
 from mpbert.recommending.manuscripts.sentences import About, Manuscript
 from mpbert.recommending.papers import IndexedPapers
+
+if TYPE_CHECKING:  # what a manuscript without references need not wait for
+    from mpbert.corpus.clean import CleanPaper
+    from mpbert.corpus.records import RawPaper
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +114,8 @@ def _of_file(path: Path, cited: Collection[str]) -> Iterator[tuple[str, OwnRefer
             return
         reader = bibliography_reader(path.suffix.lower())
         if path.suffix.lower() == ".bib" and path.stat().st_size > _LARGE:
+            from mpbert.corpus.raw.exports import read_text
+
             records = reader.exports_in(path, _entries_of(read_text(path), cited))
         else:
             records = reader.exports(path)
@@ -158,7 +161,7 @@ def _of_records(reader: Any, records: Iterator[Any]) -> Iterator[tuple[str, OwnR
             yield record.key, reference_of(paper)
 
 
-def reference_of(paper: RawPaper | CleanPaper) -> OwnReference:
+def reference_of(paper: "RawPaper | CleanPaper") -> OwnReference:
     """Return what an entry says of its paper."""
     years = (paper.year,) if paper.year else ()
     return OwnReference(normal_title(paper.title) or "", years, paper.published.doi.lower())

@@ -9,7 +9,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -17,19 +17,17 @@ from mpbert.foundation.errors import IndexFormatError
 from mpbert.foundation.extras import check_installed
 from mpbert.foundation.progress import progress
 from mpbert.foundation.ragged import offsets_of
-from mpbert.model.description import SENTENCE_ENCODER, TUNED
 from mpbert.recommending.directory import ENCODER, IndexData
-from mpbert.recommending.reading import EncoderReader, Places
 from mpbert.vectors.matches import TokenWeights
 from mpbert.vectors.normal import normalized
+
+if TYPE_CHECKING:  # what an index by words need not wait for
+    from mpbert.recommending.reading import Places
 
 PaperTexts = tuple[str, Sequence[str], int]
 """Id of a paper; its title, abstract and body; how many of them are title and abstract."""
 
-_TWO_TOWER_FILES = (
-    *("config.json", "model.safetensors", "tokenizer.json", "modules.json"),
-    TUNED,
-)
+_TWO_TOWER_FILES = "config.json", "model.safetensors", "tokenizer.json", "modules.json"
 _BLOCK = 256  # papers embedded between two steps of the progress bar
 _CITING_WEIGHT = 3  # the citing sentence beside its neighbours, as of the words
 
@@ -48,10 +46,10 @@ class IndexEncoder(Protocol):
     def embed_manuscript(self, sentences: Sequence[str], place: int) -> np.ndarray:
         """Return the (D,) vector of length 1 of a manuscript around one sentence."""
 
-    def embed_manuscripts(self, asked: Places) -> np.ndarray:
+    def embed_manuscripts(self, asked: "Places") -> np.ndarray:
         """Return (B, D) vectors, each to the digit that of :meth:`embed_manuscript`."""
 
-    def read_ahead(self, manuscripts: Places) -> None:
+    def read_ahead(self, manuscripts: "Places") -> None:
         """Read what :meth:`embed_manuscript` will need for these, if that is faster together."""
 
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
@@ -60,7 +58,7 @@ class IndexEncoder(Protocol):
     def weigh_manuscript(self, sentences: Sequence[str], place: int) -> TokenWeights:
         """Return (1, V) weights of the tokens of a manuscript around one sentence."""
 
-    def weigh_manuscripts(self, asked: Places) -> list[TokenWeights]:
+    def weigh_manuscripts(self, asked: "Places") -> list[TokenWeights]:
         """Return the weights of several, each to the digit those of :meth:`weigh_manuscript`."""
 
     def weigh_paper(
@@ -78,11 +76,11 @@ class NoEncoder:
         """Return a vector of no dimension."""
         return np.zeros(0, dtype=np.float32)
 
-    def embed_manuscripts(self, asked: Places) -> np.ndarray:
+    def embed_manuscripts(self, asked: "Places") -> np.ndarray:
         """Return the (B, D) vectors of :meth:`embed_manuscript`."""
         return np.stack([self.embed_manuscript(*one) for one in asked])
 
-    def read_ahead(self, manuscripts: Places) -> None:
+    def read_ahead(self, manuscripts: "Places") -> None:
         """Do nothing."""
 
     def embed_papers(self, papers: Sequence[PaperTexts]) -> np.ndarray:
@@ -93,7 +91,7 @@ class NoEncoder:
         """Return (1, 0) weights."""
         return _no_weights()
 
-    def weigh_manuscripts(self, asked: Places) -> list[TokenWeights]:
+    def weigh_manuscripts(self, asked: "Places") -> list[TokenWeights]:
         """Return (1, 0) weights of each."""
         return [_no_weights() for _ in asked]
 
@@ -160,6 +158,9 @@ def encoder_of_index(path: Path, data: IndexData) -> IndexEncoder:
     dim = data.tables.vectors.shape[1]
     if not dim and not (path / ENCODER).exists():
         return NoEncoder()
+    from mpbert.model.description import SENTENCE_ENCODER
+    from mpbert.recommending.reading import EncoderReader
+
     folder = path / ENCODER / SENTENCE_ENCODER
     if (path / ENCODER / "config.json").exists() or not folder.is_dir():
         return EncoderReader.of_index(path, data)
@@ -185,8 +186,10 @@ def copy_encoder(encoder: Path, target: Path) -> None:
 
     :param target: folder to make.
     """
+    from mpbert.model.description import SENTENCE_ENCODER, TUNED
+
     target.mkdir()
-    for name in _TWO_TOWER_FILES:
+    for name in (*_TWO_TOWER_FILES, TUNED):
         if (encoder / name).exists():
             shutil.copyfile(encoder / name, target / name)
     if (encoder / SENTENCE_ENCODER).is_dir():

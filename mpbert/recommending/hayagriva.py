@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-import yaml
-
-from mpbert.corpus.raw.exports import read_text
 from mpbert.foundation.errors import CorpusError
 from mpbert.foundation.option_files import load_yaml
 
@@ -16,6 +13,10 @@ def read_hayagriva(path: Path) -> dict[str, tuple[str, str]]:
 
     :raises CorpusError: it is no YAML, or no mapping.
     """
+    import yaml
+
+    from mpbert.corpus.raw.exports import read_text
+
     try:
         found = load_yaml(read_text(path))
     except (ValueError, yaml.YAMLError, RecursionError) as error:
