@@ -45,10 +45,8 @@ def _fingerprint(path: Path) -> str:
         return hashlib.sha256(unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
     if not path.is_file():
         return ""
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    with path.open("rb", buffering=0) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _text_of(manifest: dict[str, Any]) -> bytes:

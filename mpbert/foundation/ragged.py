@@ -16,9 +16,16 @@ def row_numbers(lengths: np.ndarray) -> np.ndarray:
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """Return (M,) integers ascending, each once; numpy's own loads its masked arrays first."""
+    """Return (M,) numbers ascending, each once; numpy's own loads its masked arrays first."""
     values = np.sort(values)
     return np.concatenate([values[:1], values[1:][values[1:] != values[:-1]]])
+
+
+def counted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (M,) whole numbers from 0, ascending, each once, and (M,) how often each is there."""
+    values = np.sort(values)
+    firsts = np.flatnonzero(np.diff(values, prepend=-1))
+    return values[firsts], np.diff(firsts, append=len(values))
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

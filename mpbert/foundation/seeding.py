@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 
-def named_rng(seed: int, purpose: str, *indices: int) -> np.random.Generator:
+def named_rng(seed: int, purpose: str, *indices: int) -> "np.random.Generator":
     """Return a generator that depends on nothing but its arguments.
 
     :param seed: seed of the command.

@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from mpbert.corpus.text import stem, words
+from mpbert.foundation.ragged import counted
 from mpbert.recommending.sentence_codes import code_of_stem
 
 _LEAST = 2  # content words that a passage shares
@@ -56,10 +57,8 @@ class PassageScores:
         slots = self._slots.take(codes)
         slots[ends + 1] = 0  # sizes of sentences
         places = np.flatnonzero(slots > 0)
-        keys = np.sort((np.searchsorted(ends, places) << 16) + slots[places], kind="stable")
-        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
-        times = np.diff(firsts, append=len(keys))
-        sentences, slots = keys[firsts] >> 16, keys[firsts] & 0xFFFF
+        keys, times = counted((np.searchsorted(ends, places) << 16) + slots[places])
+        sentences, slots = keys >> 16, keys & 0xFFFF
         lengths = np.diff(ends, prepend=-2) - 2
         parts = self._parts[slots] * _saturated(times, lengths[sentences])
         scores = np.bincount(sentences, parts, len(ends))

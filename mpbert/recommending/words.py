@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from mpbert.corpus.text import stem, words
-from mpbert.foundation.ragged import ranges, row_numbers
+from mpbert.foundation.ragged import counted, ranges, row_numbers
 from mpbert.recommending.columns import TextColumn
 from mpbert.recommending.lookup import Lookup, Postings
 
@@ -29,7 +29,7 @@ class Words:
     def counts(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (U,) columns of the known stems of a text, ascending, and (U,) their counts."""
         columns = self.stems(text)
-        return np.unique(columns[columns >= 0], return_counts=True)
+        return counted(columns[columns >= 0])
 
     def frequencies(self, text: str) -> np.ndarray:
         """Return (T,) parts of the papers that hold each word of a text; 0 for an unknown one."""

@@ -9,6 +9,7 @@ Symbols: T trees, I inner nodes, F features, M papers, R rows of the table.
 
 import numpy as np
 
+from mpbert.foundation.ragged import distinct
 from mpbert.methods.lambdamart.tree_arrays import SMALL, TreeArrays
 
 MOST_LEAVES = 64  # of a tree: bits of a mask
@@ -27,7 +28,7 @@ class TreeMasks:
         self._thresholds, tables = [], [np.zeros((0, len(arrays)), dtype=np.uint64)]
         for feature in range(arrays.num_features):
             nodes = np.flatnonzero(arrays.features == feature)
-            thresholds = np.unique(arrays.thresholds[nodes])
+            thresholds = distinct(arrays.thresholds[nodes])
             table = np.full((len(thresholds) + 3, len(arrays)), ~np.uint64(0))
             behind = 1 + np.searchsorted(thresholds, arrays.thresholds[nodes])
             np.bitwise_and.at(table, (behind, trees[nodes]), left[nodes])
