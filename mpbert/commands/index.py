@@ -228,24 +228,19 @@ def _encoder(config: Config, folder: Path | None, target: Path) -> "IndexEncoder
 
     :param folder: of the encoder; None: words alone. ``target`` is that of its copy.
     """
-    from mpbert.recommending.encoders import (
-        SENTENCE_ENCODER,
-        NoEncoder,
-        SentenceMeans,
-        copy_encoder,
-        is_two_tower,
-    )
-    from mpbert.recommending.reading import EncoderReader
+    from mpbert.recommending.encoders import NoEncoder, SentenceMeans, copy_encoder, is_two_tower
 
     if folder is None:
         return NoEncoder()
+    from mpbert.model.description import SENTENCE_ENCODER, read_description
+
     if not is_two_tower(folder):
         from mpbert.pretrained.model_files import copy_model
 
         SentenceMeans(folder)  # refused before anything is copied
         copy_model(folder, target / SENTENCE_ENCODER)
         return SentenceMeans(target / SENTENCE_ENCODER)
-    from mpbert.model.description import read_description
+    from mpbert.recommending.reading import EncoderReader
 
     copy_encoder(folder, target)
     dim = read_description(folder).model.vector_dim

@@ -45,7 +45,7 @@ def _fingerprint(path: Path) -> str:
         return hashlib.sha256(unsealed((path / MANIFEST).read_bytes())[0]).hexdigest()
     if not path.is_file():
         return ""
-    with path.open("rb", buffering=0) as file:
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
