@@ -173,6 +173,44 @@ def _group_is_there(number):
     return True
 
 
+# what makes an index for ever, and tells its number
+SLOW = """
+import sys
+from pathlib import Path
+from mpbert.recommending.following.beside import make_index
+from mpbert.recommending.following.updating import Followed
+
+*paths, sys.executable = sys.argv[1:]
+make_index(Followed(*map(Path, paths)))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing ends with its parent")
+def test_what_makes_the_index_ends_with_a_killed_watch(bib, tmp_path):
+    slow, number = tmp_path / "slow", tmp_path / "number"
+    slow.write_text(f"#!/bin/sh\necho $$ > {number}.new; mv {number}.new {number}; exec sleep 99\n")
+    slow.chmod(0o755)
+    words = [sys.executable, "-c", SLOW, bib, tmp_path / "index", slow]
+    process = subprocess.Popen(list(map(str, words)), env=ENVIRONMENT)
+    end = time.monotonic() + SECONDS
+    while not number.exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    while _is_there(int(number.read_text())):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _is_there(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()  # none waits for it
+
+
 def test_killed_at_any_moment_it_leaves_the_index_whole_and_goes_on(start, bib, tmp_path, request):
     kills = 20 if request.config.getoption("--all") else 4
     rng = named_rng(1, "kill watch")

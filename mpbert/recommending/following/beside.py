@@ -36,7 +36,8 @@ def make_index(followed: Followed) -> None:
     words = [sys.executable, "-m", "mpbert", "index", followed.library, followed.index]
     words += ["--reader", followed.reader] if followed.reader else []
     words += ["--grobid", followed.grobid] if followed.grobid else []
-    if code := subprocess.run([str(word) for word in words]).returncode:
+    ends = end_with_parent if os.name == "posix" else None
+    if code := subprocess.run([str(word) for word in words], preexec_fn=ends).returncode:
         raise SystemExit(code)
     note(followed.index, followed.library, before.digests)
 
