@@ -123,7 +123,7 @@ class Faults:
 
     def row(self, what: str, held: str, found: str) -> None:
         """Print a row of the table."""
-        print_row(f"faults: {what}, {self.papers:,} papers", "-", held, "-", found, "-", "-")
+        print_row(f"{what}, {self.papers:,} papers", "-", held, "-", found, "-", "-")
 
     def check(self, expected: dict[str, str], index: Path | None = None) -> None:
         """Check that an index has these bytes, and that nothing is left beside it."""
