@@ -47,7 +47,8 @@ class LexicalIndex:
         self._vocabulary = vocabulary
         self._num_papers = counts.shape[0] if num_papers is None else num_papers
         by_word = method.weigh_papers(counts).tocsc()
-        self._postings = Postings(by_word.indptr, by_word.indices, by_word.data)
+        papers = by_word.indices.astype(np.intp)  # others are converted at each addition
+        self._postings = Postings(by_word.indptr, papers, by_word.data)
         self._num_texts = counts.shape[0]  # which may be contexts of papers
 
     def search(

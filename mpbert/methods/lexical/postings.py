@@ -42,8 +42,10 @@ class Postings:
                 if end - start > least:
                     row = self._row(word, start, end, num_papers)
                 if row is None:
-                    parts = np.multiply(self.weights[start:end], count, dtype=np.float64)
-                    np.add.at(scores, self.papers[start:end], parts)  # slow where it must convert
+                    parts = self.weights[start:end]
+                    if count != 1 or parts.dtype != np.float64:  # to add others is slower
+                        parts = np.multiply(parts, count, dtype=np.float64)
+                    np.add.at(scores, self.papers[start:end], parts)
                 elif count == 1:
                     scores += row
                 else:
